@@ -30,7 +30,7 @@ std::string last_words;
 // command's ttl expires. Nothing here accesses a disk, which may hang.
 extern "C" void request_stop(int signal) {
   flags.stop_loop.store(true);
-  if (!flags.stop_asked.exchange(true)) return;
+  if (!flags.stop_requested.exchange(true)) return;
   if (flags.unfinished.load()) {
     static_cast<void>(!::write(STDERR_FILENO, last_words.data(), last_words.size()));
   }
@@ -163,7 +163,7 @@ class Commands {
     add_rig(command);
     command.callback([this] {
       stop_on_signals();
-      exit_code_ = daq::monitor_unit(load_watched_rig(), flags.stop_asked,
+      exit_code_ = daq::monitor_unit(load_watched_rig(), flags.stop_requested,
                                      ::isatty(STDOUT_FILENO) == 1, std::cout);
     });
   }
@@ -200,8 +200,8 @@ class Commands {
       stop_on_signals();
       const bool terminal = ::isatty(STDOUT_FILENO) == 1;
       daq::OperatorConsole person(STDIN_FILENO, std::cout, terminal);
-      exit_code_ = daq::commission_rig({run_.rig_path, run_.url, joints_}, flags.stop_asked, person,
-                                       std::cout);
+      exit_code_ = daq::commission_rig({run_.rig_path, run_.url, joints_}, flags.stop_requested,
+                                       person, std::cout);
     });
   }
 
@@ -233,7 +233,7 @@ class Commands {
     add_service(command, "host:port or unix:/path", send_.service)->required();
     command.callback([this] {
       stop_on_signals();
-      exit_code_ = daq::send_spool(send_, flags.stop_asked, std::cout);
+      exit_code_ = daq::send_spool(send_, flags.stop_requested, std::cout);
     });
   }
 
@@ -259,7 +259,7 @@ class Commands {
     command.footer(kConformanceFooter);
     command.callback([this] {
       stop_on_signals();
-      exit_code_ = daq::test_conformance(conformance_, flags.stop_asked, std::cout, std::cerr);
+      exit_code_ = daq::test_conformance(conformance_, flags.stop_requested, std::cout, std::cerr);
     });
   }
 

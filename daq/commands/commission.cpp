@@ -10,7 +10,7 @@
 
 #include "daq/commands/commission_dialog.hpp"
 #include "daq/commands/run.hpp"
-#include "daq/commands/session.hpp"
+#include "daq/commands/unit_connection.hpp"
 #include "daq/config/commission_file.hpp"
 #include "daq/config/commission_json.hpp"
 #include "proto/text/files.hpp"
@@ -57,7 +57,7 @@ std::optional<CommissionRecord> make_record(const RigConfig& rig, const Commissi
                                             const firmware_iface::UnitFacts& facts,
                                             const std::string& time) {
   const bool was_current = commission_state(rig, facts) == CommissionState::kCurrent;
-  if (!found.is_whole() && !was_current) return {};
+  if (!found.covers_all_joints() && !was_current) return {};
   return CommissionRecord{time.substr(0, kDateSize), unit_id_text(facts),
                           configuration_hash_text(facts), ""};
 }
@@ -65,7 +65,7 @@ std::optional<CommissionRecord> make_record(const RigConfig& rig, const Commissi
 CommissionEdit make_edit(const Commissioning& found) {
   CommissionEdit edit;
   for (const ChannelConfig& channel : found.rig().channel) {
-    edit.channel.push_back({channel.hinge, channel.inverted, channel.offset_rad});
+    edit.channel.push_back({channel.joint, channel.inverted, channel.offset_rad});
   }
   for (const CheckedJoint& joint : found.joints()) {
     CommissionEdit::Channel& channel =
@@ -161,7 +161,7 @@ void require_writable_rig(const RigConfig& rig) {
   // Tries the largest edit first, to find a file layout that cannot be edited before the work.
   CommissionEdit edit{.channel = {}, .record = CommissionRecord{"x", "x", "x", "x"}};
   for (const ChannelConfig& channel : rig.channel) {
-    edit.channel.push_back({channel.hinge, !channel.inverted, channel.offset_rad + 1.0});
+    edit.channel.push_back({channel.joint, !channel.inverted, channel.offset_rad + 1.0});
   }
   for (std::size_t m = 0; m < rig.motor.size(); ++m) {
     edit.stall.push_back({rig.motor[m].joint, 0.5 * rig.limits.motor[m].command_max, 1.0});

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "daq/commands/session.hpp"
+#include "daq/commands/unit_connection.hpp"
 #include "daq/config/joint_guide.hpp"
-#include "daq/safety/unit_plausibility.hpp"
+#include "daq/safety/unit_report_monitor.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"
 
@@ -36,7 +36,7 @@ std::string level_text(const CheckedMotor& motor, double level) {
 }
 
 // Returns whether the cause concerns link or unit, so that a repetition would not help.
-bool is_of_link(TripCause cause) {
+bool concerns_link(TripCause cause) {
   return cause == TripCause::kLinkLost || cause == TripCause::kPortClosed ||
          cause == TripCause::kUnitRestarted;
 }
@@ -46,7 +46,7 @@ bool is_of_link(TripCause cause) {
 // --- Reading and asking ---
 
 // Answers each sample with "output off", which also suits a unit that the host paces.
-bool CommissionDialog::read_sample(EncoderWatch& watch) {
+bool CommissionDialog::read_sample(EncoderRecorder& watch) {
   const Nanoseconds period = sample_period(found_.rig(), unit_.facts());
   const Nanoseconds until = unit_.transport().now() + 2 * period;
   UnitSample sample;
@@ -62,7 +62,7 @@ bool CommissionDialog::read_sample(EncoderWatch& watch) {
   }
   if (status != ReadStatus::kSample) return false;
   watch.add(sample);
-  if (!UnitPlausibility::is_off(sample)) {
+  if (!UnitReportMonitor::is_off(sample)) {
     throw CommissionEnded{
         ExitCode::kTrouble,
         "THE UNIT MAY STILL DRIVE: it left the tripped state by itself. Switch off "
@@ -71,7 +71,7 @@ bool CommissionDialog::read_sample(EncoderWatch& watch) {
   return true;
 }
 
-void CommissionDialog::watch(EncoderWatch& watch, double duration_s) {
+void CommissionDialog::watch(EncoderRecorder& watch, double duration_s) {
   int missed = 0;
   while (watch.duration_s() < duration_s) {
     missed = read_sample(watch) ? 0 : missed + 1;
@@ -93,14 +93,14 @@ void CommissionDialog::switch_off() {
       throw CommissionEnded{ExitCode::kTrouble,
                             "the connection to the unit is lost; nothing was written"};
     }
-    if (status == ReadStatus::kSample && UnitPlausibility::is_off(sample)) return;
+    if (status == ReadStatus::kSample && UnitReportMonitor::is_off(sample)) return;
   }
   throw CommissionEnded{ExitCode::kTrouble,
                         "THE UNIT MAY STILL DRIVE: it does not confirm that it tripped. Switch off "
                         "the motor's supply. Nothing was written"};
 }
 
-std::string CommissionDialog::ask(const std::string& question, EncoderWatch& watch,
+std::string CommissionDialog::ask(const std::string& question, EncoderRecorder& watch,
                                   const Status& status) {
   person_.forget_typed();
   person_.ask(question, 2);
@@ -129,7 +129,7 @@ std::string CommissionDialog::ask(const std::string& question, EncoderWatch& wat
 }
 
 std::string CommissionDialog::ask(const std::string& question) {
-  EncoderWatch watch;
+  EncoderRecorder watch;
   return ask(question, watch, {});
 }
 
@@ -157,7 +157,7 @@ void CommissionDialog::repeat(const Step& step) {
   }
 }
 
-std::string CommissionDialog::counts_status(const EncoderWatch& watch, std::size_t own) const {
+std::string CommissionDialog::counts_status(const EncoderRecorder& watch, std::size_t own) const {
   std::string status;
   for (int e = 0; e < watch.encoder_count(); ++e) {
     const auto encoder = static_cast<std::size_t>(e);
@@ -181,14 +181,14 @@ void CommissionDialog::check_encoders() {
   person_.say("Encoders, with the motor off");
   repeat([this] {
     ask("  Do not touch the rig. Wait until all joints are at rest, then press Enter.");
-    EncoderWatch watch;
+    EncoderRecorder watch;
     this->watch(watch, kHandsOff_s);
-    return found_.add_rest(watch);
+    return found_.add_rest_recording(watch);
   });
   for (std::size_t j = 0; j < found_.joints().size(); ++j) {
     repeat([this, j] { return turn_joint(j); });
   }
-  const Findings order = found_.conclude_turns();
+  const Findings order = found_.assign_encoders();
   say(order);
   findings_.insert(findings_.end(), order.begin(), order.end());
   for (std::size_t j = 0; j < found_.joints().size(); ++j) {
@@ -202,17 +202,17 @@ Findings CommissionDialog::turn_joint(std::size_t index) {
   const auto own = static_cast<std::size_t>(found_.rig().find_channel(joint.name));
   const JointLimits& limits = found_.limits_of(index);
   const auto make = [&](const HandMotion& motion) {
-    EncoderWatch watch;
+    EncoderRecorder watch;
     const std::string verb = limits.slides ? "  Push joint " : "  Turn joint ";
     const std::string way = guide.positive_way.empty() ? "" : ", " + guide.positive_way;
     ask(verb + in_quotes(joint.name) + " by hand " + motion.words + " in the positive direction" +
             way + ". Hold it there, wait until the other joints are at rest, and press Enter.",
-        watch, [&](const EncoderWatch& so_far) { return counts_status(so_far, own); });
-    return found_.add_turn(index, motion, watch);
+        watch, [&](const EncoderRecorder& so_far) { return counts_status(so_far, own); });
+    return found_.add_hand_motion(index, motion, watch);
   };
   Findings findings = make(hand_motion(limits));
   const auto exact = exact_hand_motion(limits);
-  if (joint.is_turned && !joint.is_scaled && exact) {
+  if (joint.is_encoder_known && !joint.is_scale_confirmed && exact) {
     say(findings);
     person_.say("  A whole turn is more exact. Move the joint back first.", 2);
     ask("  Press Enter when it is back.");
@@ -223,27 +223,28 @@ Findings CommissionDialog::turn_joint(std::size_t index) {
 
 Findings CommissionDialog::find_zero(std::size_t index) {
   const CheckedJoint& joint = found_.joints()[index];
-  if (!joint.is_turned || !joint.is_scaled) return {};  // its position is not meaningful yet
+  if (!joint.is_encoder_known || !joint.is_scale_confirmed)
+    return {};  // its position is not meaningful yet
   const JointGuide guide = read_joint_guide(found_.rig(), joint.name);
   const auto own = static_cast<std::size_t>(found_.rig().find_channel(joint.name));
-  EncoderWatch watch;
+  EncoderRecorder watch;
   ask("  Move joint " + in_quotes(joint.name) + " to its zero position, " + guide.zero +
           ", let it come to rest there, and press Enter.",
-      watch, [&](const EncoderWatch& so_far) { return counts_status(so_far, own); });
-  EncoderWatch after;
+      watch, [&](const EncoderRecorder& so_far) { return counts_status(so_far, own); });
+  EncoderRecorder after;
   this->watch(after, 0.5);
-  return found_.add_zero(index, after);
+  return found_.add_zero_recording(index, after);
 }
 
 // --- Motors ---
 
-NudgeLimits CommissionDialog::limits_of(const CheckedMotor& motor) const {
+TestPushLimits CommissionDialog::limits_of(const CheckedMotor& motor) const {
   const ChannelScale scale = channel_scales(found_.rig())[motor.channel];
-  return nudge_limits(found_.rig().limits.joint[motor.channel], std::abs(scale.rad_per_count));
+  return test_push_limits(found_.rig().limits.joint[motor.channel], std::abs(scale.rad_per_count));
 }
 
 bool CommissionDialog::wait_for_rest(std::size_t channel) {
-  EncoderWatch watch;
+  EncoderRecorder watch;
   while (watch.duration_s() < kRest_s_max) {
     this->watch(watch, watch.duration_s() + 0.1);
     if (watch.is_still(channel)) return true;
@@ -259,19 +260,19 @@ MotorTrial CommissionDialog::nudge(std::size_t index, double level, double rise_
         " still moves. Stop it, release it, and press Enter.");
   }
   const RigConfig rig = found_.found_rig();
-  const NudgeLimits limits = limits_of(motor);
-  NudgeSettings settings;
+  const TestPushLimits limits = limits_of(motor);
+  TestPushSettings settings;
   settings.joint = motor.channel;
   settings.joint_count = rig.channel.size();
   settings.level = level;
   settings.rise_s = rise_s;
   settings.push_s_max = rise_s + kPush_s;
-  settings.motion_rad = limits.push_rad;
+  settings.motion_rad = limits.end_motion_rad;
   settings.other_motion_rad = limits.other_rad;
-  MotorTrial trial = run_nudge(rig, unit_, black_box_, settings, motor.index, stop_, [this] {
+  MotorTrial trial = run_test_push(rig, unit_, black_box_, settings, motor.index, stop_, [this] {
     person_.say("THE UNIT STILL DRIVES: switch off the motor's supply.");
   });
-  if (trial.trip && is_of_link(trial.trip->cause)) {
+  if (trial.trip && concerns_link(trial.trip->cause)) {
     throw CommissionEnded{ExitCode::kTrouble, describe(*trial.trip, rig.limits) +
                                                   "; the unit switches off by itself, and nothing "
                                                   "was written"};
@@ -289,7 +290,7 @@ MotorTrial CommissionDialog::nudge(std::size_t index, double level, double rise_
 
 Findings CommissionDialog::try_pulses(std::size_t index) {
   const CheckedMotor& motor = found_.motors()[index];
-  const double seen_rad = limits_of(motor).seen_rad;
+  const double detectable_motion_rad = limits_of(motor).detectable_motion_rad;
   for (int k = 1; k <= kLevelCount; ++k) {
     const double share = std::lerp(kFirstLevel, kLastLevel, (k - 1.0) / (kLevelCount - 1.0));
     level_ = share * motor.command_max;
@@ -306,12 +307,12 @@ Findings CommissionDialog::try_pulses(std::size_t index) {
     std::string others;
     for (std::size_t j = 0; j < positive.motion_rad.size(); ++j) {
       const double motion = std::max(positive.motion_rad[j], negative.motion_rad[j]);
-      if (j == motor.channel || motion < seen_rad) continue;
-      others += (others.empty() ? "" : ", ") + in_quotes(found_.rig().channel[j].hinge);
+      if (j == motor.channel || motion < detectable_motion_rad) continue;
+      others += (others.empty() ? "" : ", ") + in_quotes(found_.rig().channel[j].joint);
     }
-    findings =
-        found_.add_pulses(index, level_, k == kLevelCount, judge_pulse(positive.samples, seen_rad),
-                          judge_pulse(negative.samples, seen_rad), others);
+    findings = found_.add_pulses(index, level_, k == kLevelCount,
+                                 evaluate_pulse(positive.samples, detectable_motion_rad),
+                                 evaluate_pulse(negative.samples, detectable_motion_rad), others);
     const bool is_over = motor.is_good || fault_count(findings) > 0;
     if (is_over || k == kLevelCount) return findings;
     say(findings);
@@ -321,7 +322,7 @@ Findings CommissionDialog::try_pulses(std::size_t index) {
 
 Findings CommissionDialog::try_ramps(std::size_t index) {
   const CheckedMotor& motor = found_.motors()[index];
-  const double seen_rad = limits_of(motor).seen_rad;
+  const double detectable_motion_rad = limits_of(motor).detectable_motion_rad;
   ask("  Keep clear, and press Enter: the command rises slowly to " + level_text(motor, level_) +
       ", in both directions, until the joint moves.");
   Findings findings;
@@ -337,8 +338,8 @@ Findings CommissionDialog::try_ramps(std::size_t index) {
     std::nth_element(delays.begin(), middle, delays.end());
     median = *middle;
   }
-  return found_.add_ramps(index, judge_ramp(rise.samples, seen_rad),
-                          judge_ramp(fall.samples, seen_rad), median);
+  return found_.add_ramps(index, evaluate_ramp(rise.samples, detectable_motion_rad),
+                          evaluate_ramp(fall.samples, detectable_motion_rad), median);
 }
 
 void CommissionDialog::check_motor(std::size_t index) {

@@ -41,7 +41,7 @@ class CommissionDialog {
   void switch_off();
 
  private:
-  using Status = std::function<std::string(const EncoderWatch&)>;
+  using Status = std::function<std::string(const EncoderRecorder&)>;
   using Step = std::function<Findings()>;
 
   void check_encoders();
@@ -52,13 +52,13 @@ class CommissionDialog {
   Findings try_ramps(std::size_t motor);
   MotorTrial nudge(std::size_t motor, double level, double rise_s, Findings& findings);
   bool wait_for_rest(std::size_t channel);
-  NudgeLimits limits_of(const CheckedMotor& motor) const;
+  TestPushLimits limits_of(const CheckedMotor& motor) const;
 
   void repeat(const Step& step);
-  void watch(EncoderWatch& watch, double duration_s);
-  std::string ask(const std::string& question, EncoderWatch& watch, const Status& status);
-  bool read_sample(EncoderWatch& watch);
-  std::string counts_status(const EncoderWatch& watch, std::size_t own) const;
+  void watch(EncoderRecorder& watch, double duration_s);
+  std::string ask(const std::string& question, EncoderRecorder& watch, const Status& status);
+  bool read_sample(EncoderRecorder& watch);
+  std::string counts_status(const EncoderRecorder& watch, std::size_t own) const;
   void say(const Findings& findings);
 
   Commissioning& found_;

@@ -15,11 +15,11 @@ namespace {
 using firmware_iface::ErrorCode;
 using firmware_iface::conformance::all_checks;
 using firmware_iface::conformance::Check;
-using firmware_iface::conformance::Figure;
+using firmware_iface::conformance::CheckResult;
 using firmware_iface::conformance::is_selected_by;
+using firmware_iface::conformance::Measurement;
 using firmware_iface::conformance::Report;
 using firmware_iface::conformance::requirements_not_testable;
-using firmware_iface::conformance::Row;
 using firmware_iface::conformance::Settings;
 using firmware_iface::conformance::text_of;
 using firmware_iface::conformance::Verdict;
@@ -39,7 +39,7 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-std::string figure_text(const Figure& figure) {
+std::string figure_text(const Measurement& figure) {
   return text_of(figure.value) + " " + figure.unit +
          (figure.note.empty() ? "" : ", " + figure.note);
 }
@@ -60,7 +60,7 @@ void print_begin(const Check& check, std::size_t width, std::ostream& out) {
   out << padded(check.id, kIdWidth) << padded(check.requirement, width) << std::flush;
 }
 
-void print_end(const Row& row, std::ostream& out) {
+void print_end(const CheckResult& row, std::ostream& out) {
   switch (row.verdict) {
     case Verdict::kPassed:
       out << "pass  " << figure_text(row.figure);
@@ -86,7 +86,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 void print_end_of_test(const Report& report, std::ostream& out) {
   std::vector<std::string> failed;
-  for (const Row& row : report.rows) {
+  for (const CheckResult& row : report.rows) {
     if (row.verdict == Verdict::kFailed) failed.emplace_back(row.check.id);
   }
   out << '\n'
@@ -133,7 +133,7 @@ std::string json_unit(const hello_reply& unit) {
          json_text(firmware_iface::conformance::hex_text(unit.configuration_hash)) + "}";
 }
 
-std::string json_row(const Row& row) {
+std::string json_row(const CheckResult& row) {
   std::string text = "{\"id\": " + json_text(row.check.id) +
                      ", \"requirement\": " + json_text(row.check.requirement) + ", \"verdict\": ";
   switch (row.verdict) {
@@ -185,7 +185,7 @@ std::string conformance_json(const std::string& url, const Settings& settings,
     text += (text.back() == '[' ? "" : ", ") + json_text(id);
   }
   text += "],\n \"requirements\": [";
-  for (const Row& row : report.rows) {
+  for (const CheckResult& row : report.rows) {
     text += (text.back() == '[' ? "\n  " : ",\n  ") + json_row(row);
   }
   return text + "]}\n";
@@ -215,7 +215,7 @@ ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<b
              is_within_row = true;
            },
        .end =
-           [&](const Row& row) {
+           [&](const CheckResult& row) {
              print_end(row, table);
              is_within_row = false;
            }});

@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "daq/commands/session.hpp"
+#include "daq/commands/unit_connection.hpp"
 #include "daq/realtime/rt_thread.hpp"
 
 namespace daq {
@@ -67,9 +67,9 @@ class TrialRecorder {
 
 }  // namespace
 
-MotorTrial run_nudge(const RigConfig& rig, firmware_iface::UnitLink& unit, BlackBox& black_box,
-                     const NudgeSettings& nudge, std::size_t motor, const std::atomic<bool>& stop,
-                     const std::function<void()>& alarm) {
+MotorTrial run_test_push(const RigConfig& rig, firmware_iface::UnitLink& unit, BlackBox& black_box,
+                         const TestPushSettings& nudge, std::size_t motor,
+                         const std::atomic<bool>& stop, const std::function<void()>& alarm) {
   SafetyLimits limits = with_reading_times(rig.limits, rig, unit.facts());
   double& command_max = limits.motor[motor].command_max;
   command_max = std::min(command_max, std::abs(nudge.level));
@@ -77,7 +77,7 @@ MotorTrial run_nudge(const RigConfig& rig, firmware_iface::UnitLink& unit, Black
   limits.motion[nudge.joint].stall_time_s = kNoStall_s;
   const double duration_s = 2.0 * nudge.push_s_max + nudge.rest_s + 1.0;
   const auto loop = std::make_unique<ControlLoop>(
-      unit, black_box, Scenario("nudge", {{Nudge(nudge), motor}}, duration_s), limits,
+      unit, black_box, Scenario("nudge", {{TestPush(nudge), motor}}, duration_s), limits,
       trial_settings(rig, unit.facts()));
   TrialRecorder recorder(rig.channel.size(), nudge.joint, motor);
   std::atomic<bool> has_ended(false);

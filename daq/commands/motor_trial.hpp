@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "daq/commission/motor_findings.hpp"
+#include "daq/commission/motor_test.hpp"
 #include "daq/config/rig_config.hpp"
 #include "daq/loop/control_loop.hpp"
 
@@ -14,7 +14,7 @@ namespace daq {
 
 /// Result of one pulse or ramp.
 struct MotorTrial {
-  std::vector<NudgeSample> samples;
+  std::vector<TestPushSample> samples;
   std::vector<double> motion_rad;  ///< largest magnitude for each channel
   std::vector<int> delays;         ///< delays of commands [ticks]
   std::optional<Trip> trip;
@@ -24,8 +24,8 @@ struct MotorTrial {
 /// unit's trip first, and ends with the output off; `stop` ends it early.
 /// @param motor  in the unit's order; all others get commands of zero
 /// @param alarm  called once if the unit still drives after a trip
-MotorTrial run_nudge(const RigConfig& rig, firmware_iface::UnitLink& unit, BlackBox& black_box,
-                     const NudgeSettings& nudge, std::size_t motor, const std::atomic<bool>& stop,
-                     const std::function<void()>& alarm);
+MotorTrial run_test_push(const RigConfig& rig, firmware_iface::UnitLink& unit, BlackBox& black_box,
+                         const TestPushSettings& nudge, std::size_t motor,
+                         const std::atomic<bool>& stop, const std::function<void()>& alarm);
 
 }  // namespace daq

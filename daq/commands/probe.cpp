@@ -3,7 +3,7 @@
 #include <ostream>
 #include <utility>
 
-#include "daq/commands/session.hpp"
+#include "daq/commands/unit_connection.hpp"
 #include "daq/commands/unit_view.hpp"
 #include "proto/text/standard_streams.hpp"
 

@@ -16,8 +16,8 @@
 #include "daq/commands/commission_check.hpp"
 #include "daq/commands/recording_sink.hpp"
 #include "daq/commands/run_progress.hpp"
-#include "daq/commands/session.hpp"
 #include "daq/commands/slow_notice.hpp"
+#include "daq/commands/unit_connection.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "daq/loop/loop_thread.hpp"
 #include "daq/loop/supervisor.hpp"
@@ -62,8 +62,8 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
                                    const firmware_iface::UnitFacts& facts) {
   proto::RecordingHeader header;
   for (const ChannelConfig& channel : rig.channel) {
-    header.hinges.push_back(channel.hinge);
-    if (channel.slides) header.slides.push_back(channel.hinge);
+    header.joints.push_back(channel.joint);
+    if (channel.slides) header.slides.push_back(channel.joint);
   }
   for (const MotorConfig& motor : rig.motor) {
     header.motors.push_back(motor.joint);
@@ -94,7 +94,7 @@ proto::StreamSession make_session(const RunOptions& options, const proto::Record
   session.id += '-';
   session.id += std::to_string(header.epoch_unix_ns);
   session.metadata = header.facts;
-  session.metadata.merge(proto::named_in(header));
+  session.metadata.merge(proto::metadata_of_names(header));
   session.epoch_unix_ns = header.epoch_unix_ns;
   return session;
 }
@@ -141,7 +141,8 @@ class StreamWatch {
     if (problem.empty() == problem_.empty() && loses_samples == loses_samples_) return;
     problem_ = problem;
     loses_samples_ = loses_samples;
-    say_(problem.empty() ? "note: streaming again" : "note: " + proto::printable(problem));
+    say_(problem.empty() ? "note: streaming again"
+                         : "note: " + proto::escape_for_terminal(problem));
   }
 
  private:
@@ -171,15 +172,15 @@ void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
 void print_summary(const ControlLoop& loop, const Supervisor& supervisor, double tick_s,
                    std::optional<std::uint64_t> samples_sent, std::uint64_t lost_on_disk,
                    bool finished, std::ostream& out) {
-  const SampleAccounts& accounts = supervisor.accounts();
-  out << accounts.recorded - lost_on_disk << " samples " << (finished ? "recorded, " : "received, ")
-      << accounts.lost_on_link << " lost on the link, " << accounts.lost_in_ring
-      << " dropped by this program";
+  const SampleCounts& sample_counts = supervisor.sample_counts();
+  out << sample_counts.recorded - lost_on_disk << " samples "
+      << (finished ? "recorded, " : "received, ") << sample_counts.lost_on_link
+      << " lost on the link, " << sample_counts.lost_in_ring << " dropped by this program";
   if (lost_on_disk > 0) out << ", " << lost_on_disk << " not written to disk";
   if (samples_sent) {
     out << "; the unit sent " << *samples_sent
-        << (*samples_sent == accounts.sent() ? ": every sample accounted for"
-                                             : ": THE SAMPLE COUNTS DO NOT MATCH");
+        << (*samples_sent == sample_counts.sent() ? ": every sample accounted for"
+                                                  : ": THE SAMPLE COUNTS DO NOT MATCH");
   }
   const auto print = [&out](const char* name, const TimingHistogram& histogram) {
     out << name << std::llround(histogram.percentile_us(0.99)) << " µs, longest "
@@ -225,7 +226,7 @@ LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario,
 
 // Returns the exit status of a run whose recording is complete on the disk.
 ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
-  if (supervisor.accounts().lost_in_ring > 0) return ExitCode::kTrouble;
+  if (supervisor.sample_counts().lost_in_ring > 0) return ExitCode::kTrouble;
   if (loop.trip() == nullptr) return ExitCode::kDone;
   switch (loop.trip()->cause) {
     case TripCause::kLinkLost:
@@ -280,12 +281,12 @@ proto::Result<Sinks> open_sinks(const RunOptions& options,
 
 // Calls a function that may wait for a hanging disk; another thread reports if it takes long.
 template <typename Work>
-auto with_patience(const std::string& path, const RunFlags& flags, const Say& say,
-                   const Work& work) {
+auto with_delay_notice(const std::string& path, const RunFlags& flags, const Say& say,
+                       const Work& work) {
   const SlowNotice notice(kDiskPatience, [&] {
     say("The run has ended. The disk does not respond while writing the end of " + path +
         "; waiting. To quit without it, press Ctrl-C " +
-        (flags.stop_asked.load() ? "again." : "twice."));
+        (flags.stop_requested.load() ? "again." : "twice."));
   });
   return work();
 }
@@ -294,7 +295,7 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
                    const RunFlags& flags, const Say& say) {
   const std::string folder = spool_folder(options);
   const proto::Status marked =
-      with_patience(folder, flags, say, [&] { return mark_ended(folder); });
+      with_delay_notice(folder, flags, say, [&] { return mark_ended(folder); });
   if (!marked.ok()) say("note: " + marked.error().detail);
   stream->end();
   if (!stream->wait(kStreamShortPatience)) {
@@ -303,7 +304,7 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
   }
   const bool done = stream->wait(kStreamPatience);
   const std::string problem = stream->problem();
-  with_patience(folder, flags, say, [&] {
+  with_delay_notice(folder, flags, say, [&] {
     stream.reset();
     if (done) remove_spool_folder(folder);
   });
@@ -312,14 +313,14 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
     return;
   }
   say("note: the service has received only part of the run" +
-      (problem.empty() ? std::string() : " (" + proto::printable(problem) + ")") +
+      (problem.empty() ? std::string() : " (" + proto::escape_for_terminal(problem) + ")") +
       "; the recording is complete. To send the rest later:\n  rigcal-daq send --spool " + folder +
       " --service " + options.service.host_port);
 }
 
 // Runs from the first sample to the finished recording.
 ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioConfig& scenario,
-               UnitSession& session, Sinks& sinks, RunFlags& flags, std::ostream& out) {
+               UnitConnection& session, Sinks& sinks, RunFlags& flags, std::ostream& out) {
   firmware_iface::UnitLink& unit = *session.unit;
   const SafetyLimits limits = with_reading_times(scenario.limits, rig, unit.facts());
   const auto loop = std::make_unique<ControlLoop>(
@@ -341,8 +342,8 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   if (ended.ok()) samples_sent = ended.value().samples_sent;
   supervisor.take_inertial(unit.pending_inertial());
   supervisor.finish(samples_sent);
-  const proto::Status finished = with_patience(proto::part_path(options.out_path), flags, say,
-                                               [&] { return sinks.recording->finish(); });
+  const proto::Status finished = with_delay_notice(proto::part_path(options.out_path), flags, say,
+                                                   [&] { return sinks.recording->finish(); });
   flags.unfinished.store(!finished.ok());
   print_summary(*loop, supervisor, 1.0 / unit.facts().tick_rate_Hz, samples_sent,
                 sinks.recording->lost_sample_count(), finished.ok(), out);

@@ -22,9 +22,9 @@ struct RunOptions {
 
 /// Flags shared by a signal handler and a run.
 struct RunFlags {
-  std::atomic<bool> stop_asked{false};  ///< by the operator
-  std::atomic<bool> stop_loop{false};   ///< stops the real-time loop
-  std::atomic<bool> unfinished{false};  ///< a recording has not got its final name yet
+  std::atomic<bool> stop_requested{false};  ///< by the operator
+  std::atomic<bool> stop_loop{false};       ///< stops the real-time loop
+  std::atomic<bool> unfinished{false};      ///< a recording has not got its final name yet
   static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use such");
 };
 

@@ -79,10 +79,11 @@ void RunProgress::show(const Supervisor& supervisor) {
     std::snprintf(numbers, sizeof numbers, "%.1f s", time_s);
   }
   text += numbers;
-  const SampleAccounts& accounts = supervisor.accounts();
-  std::snprintf(numbers, sizeof numbers, "  %llu samples, %llu lost",
-                static_cast<unsigned long long>(accounts.recorded),
-                static_cast<unsigned long long>(accounts.lost_on_link + accounts.lost_in_ring));
+  const SampleCounts& sample_counts = supervisor.sample_counts();
+  std::snprintf(
+      numbers, sizeof numbers, "  %llu samples, %llu lost",
+      static_cast<unsigned long long>(sample_counts.recorded),
+      static_cast<unsigned long long>(sample_counts.lost_on_link + sample_counts.lost_in_ring));
   out_ << proto::TerminalCodes{"\r"} << text << numbers << proto::TerminalCodes{"\033[K"}
        << std::flush;
   shown_ = true;

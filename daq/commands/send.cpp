@@ -5,7 +5,7 @@
 #include <ostream>
 #include <utility>
 
-#include "daq/stream/spool_rest.hpp"
+#include "daq/stream/spool_completion.hpp"
 #include "daq/stream/stream_sink.hpp"
 #include "proto/text/printable.hpp"
 
@@ -37,7 +37,7 @@ ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, s
     refused = stream->is_refused();
     if (stream->problem() == problem) continue;
     problem = stream->problem();
-    if (!problem.empty()) out << "note: " << proto::printable(problem) << std::endl;
+    if (!problem.empty()) out << "note: " << proto::escape_for_terminal(problem) << std::endl;
   }
   const std::uint64_t backlog = stream->backlog();
   stream.reset();

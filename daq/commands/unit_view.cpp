@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <numbers>
 
-#include "daq/commands/session.hpp"
+#include "daq/commands/unit_connection.hpp"
 
 namespace daq {
 namespace {
@@ -62,9 +62,9 @@ void UnitView::take(const UnitSample& sample) {
   }
 }
 
-std::string UnitView::hinge_line(std::size_t channel) const {
+std::string UnitView::joint_line(std::size_t channel) const {
   const double fine = rig_.channel[channel].slides ? 1e3 : 180.0 / std::numbers::pi;
-  return format("  %-14s %12.5f %12.2f %12.2f %11lld   %s", rig_.channel[channel].hinge.c_str(),
+  return format("  %-14s %12.5f %12.2f %12.2f %11lld   %s", rig_.channel[channel].joint.c_str(),
                 angle_rad_[channel], angle_rad_[channel] * fine,
                 trackers_[channel].speed_rad_per_s(),
                 static_cast<long long>(sample_.encoder_counts[channel]),
@@ -102,7 +102,7 @@ std::vector<std::string> UnitView::lines() const {
                           "[rad|m per s]", "counts", "reading")
                  : format("  %-14s %12s %12s %12s %11s   %s", "joint", "angle [rad]", "angle [deg]",
                           "[rad/s]", "counts", "reading")};
-  for (std::size_t j = 0; j < rig_.channel.size(); ++j) lines.push_back(hinge_line(j));
+  for (std::size_t j = 0; j < rig_.channel.size(); ++j) lines.push_back(joint_line(j));
   for (std::size_t i = 0; i < rig_.inertial.size(); ++i) lines.push_back(inertial_line(i));
   const char* state = sample_.tripped ? "tripped: " : sample_.driving ? "driving" : "ready";
   std::string output = "  output   ";

@@ -27,7 +27,7 @@ class UnitView {
 
  private:
   void take(const firmware_iface::UnitSample& sample);
-  std::string hinge_line(std::size_t channel) const;
+  std::string joint_line(std::size_t channel) const;
   std::string inertial_line(std::size_t sensor) const;
 
   const RigConfig& rig_;

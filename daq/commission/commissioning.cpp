@@ -56,14 +56,14 @@ Commissioning::Commissioning(RigConfig rig, const firmware_iface::UnitFacts& fac
   for (const std::string& name : names) {
     if (rig_.find_channel(name) >= 0) continue;
     std::string known;
-    for (const ChannelConfig& channel : rig_.channel) known += " " + in_quotes(channel.hinge);
+    for (const ChannelConfig& channel : rig_.channel) known += " " + in_quotes(channel.joint);
     throw proto::InputError("--joint " + name + ": " + rig_.path +
                             " has no channel of that name; use one of" + known);
   }
   for (std::size_t k = 0; k < rig_.channel.size(); ++k) {
     const ChannelConfig& channel = rig_.channel[k];
-    if (!names.empty() && std::ranges::find(names, channel.hinge) == names.end()) continue;
-    joints_.push_back({.name = channel.hinge,
+    if (!names.empty() && std::ranges::find(names, channel.joint) == names.end()) continue;
+    joints_.push_back({.name = channel.joint,
                        .encoder = k,
                        .inverted = channel.inverted,
                        .offset = channel.offset_rad});
@@ -91,13 +91,13 @@ const JointLimits& Commissioning::limits_of(std::size_t joint) const {
   return rig_.limits.joint[static_cast<std::size_t>(rig_.find_channel(joints_[joint].name))];
 }
 
-Findings Commissioning::add_rest(const EncoderWatch& watch) {
+Findings Commissioning::add_rest_recording(const EncoderRecorder& watch) {
   Findings findings;
   for (CheckedJoint& joint : joints_) {
     const auto channel = static_cast<std::size_t>(rig_.find_channel(joint.name));
-    const EncoderTrack track = watch.track(channel);
-    const RestVerdict verdict = judge_rest(track);
-    joint.rests = verdict == RestVerdict::kStill;
+    const EncoderCounts track = watch.track(channel);
+    const RestVerdict verdict = assess_rest(track);
+    joint.is_still_at_rest = verdict == RestVerdict::kStill;
     const std::string of = encoder_name(channel) + " of joint " + in_quotes(joint.name);
     switch (verdict) {
       case RestVerdict::kStill:
@@ -127,22 +127,22 @@ Findings Commissioning::add_rest(const EncoderWatch& watch) {
   return findings;
 }
 
-Findings Commissioning::add_turn(std::size_t index, const HandMotion& motion,
-                                 const EncoderWatch& watch) {
+Findings Commissioning::add_hand_motion(std::size_t index, const HandMotion& motion,
+                                        const EncoderRecorder& watch) {
   CheckedJoint& joint = joints_[index];
   const ChannelConfig& channel = channel_of(joint);
   const auto own = static_cast<std::size_t>(rig_.find_channel(joint.name));
-  std::vector<EncoderTrack> tracks;
+  std::vector<EncoderCounts> tracks;
   for (int e = 0; e < watch.encoder_count(); ++e) {
     tracks.push_back(watch.track(static_cast<std::size_t>(e)));
   }
   const double expected = motion.amount * channel.counts_per_turn;
-  const TurnFinding turn = judge_turn(tracks, own, expected, motion.tolerance);
+  const HandMotionResult turn = assess_hand_motion(tracks, own, expected, motion.tolerance);
 
   joint.encoder = turn.encoder;
-  joint.counted_share = turn.counts / expected;
-  joint.is_turned = false;
-  joint.is_scaled = false;
+  joint.count_ratio = turn.counts / expected;
+  joint.is_encoder_known = false;
+  joint.is_scale_confirmed = false;
   Findings findings;
   const std::string counted = encoder_name(turn.encoder) + " counted " +
                               signed_counts(turn.counts) + " for " + motion.words + ", " +
@@ -150,39 +150,39 @@ Findings Commissioning::add_turn(std::size_t index, const HandMotion& motion,
   const std::string is_right = ": " + std::string(scale_field(channel)) + " " +
                                number(channel.counts_per_turn, 7) + " is right.";
   switch (turn.verdict) {
-    case TurnVerdict::kRight:
-      joint.is_turned = joint.is_scaled = true;
+    case HandMotionVerdict::kRight:
+      joint.is_encoder_known = joint.is_scale_confirmed = true;
       findings.push_back({Kind::kGood, counted + is_right});
       break;
-    case TurnVerdict::kOtherEncoder: {
-      joint.is_turned = true;
-      joint.is_scaled =
-          std::abs(std::log(std::abs(joint.counted_share))) <= std::log(motion.tolerance);
-      findings.push_back({joint.is_scaled ? Kind::kNote : Kind::kFault,
+    case HandMotionVerdict::kOtherEncoder: {
+      joint.is_encoder_known = true;
+      joint.is_scale_confirmed =
+          std::abs(std::log(std::abs(joint.count_ratio))) <= std::log(motion.tolerance);
+      findings.push_back({joint.is_scale_confirmed ? Kind::kNote : Kind::kFault,
                           counted + ", but the rig file lists it for joint " +
-                              in_quotes(rig_.channel[turn.encoder].hinge) + ". " +
+                              in_quotes(rig_.channel[turn.encoder].joint) + ". " +
                               encoder_name(own) + " counted " +
                               signed_counts(tracks[own].change()) + "."});
       break;
     }
-    case TurnVerdict::kFactor:
-      joint.is_turned = true;
+    case HandMotionVerdict::kFactor:
+      joint.is_encoder_known = true;
       findings.push_back({Kind::kFault, counted + ": " + advise_factor(channel, turn.factor)});
       break;
-    case TurnVerdict::kUncertain:
-      joint.is_turned = true;
+    case HandMotionVerdict::kUncertain:
+      joint.is_encoder_known = true;
       findings.push_back(
           {Kind::kFault, counted + ". Repeat the motion; if the result is the same, " +
                              scale_field(channel) + " is about " +
-                             number(std::abs(joint.counted_share) * channel.counts_per_turn, 2) +
+                             number(std::abs(joint.count_ratio) * channel.counts_per_turn, 2) +
                              "."});
       break;
-    case TurnVerdict::kTwoEncoders:
+    case HandMotionVerdict::kTwoEncoders:
       findings.push_back({Kind::kFault, "Encoders " + std::to_string(own) + " and " +
                                             std::to_string(turn.other) +
                                             " both counted. Hold the other joints and repeat."});
       break;
-    case TurnVerdict::kNothing: {
+    case HandMotionVerdict::kNothing: {
       std::string text = encoder_name(own) +
                          " did not count. If the joint was moved, check the "
                          "encoder's supply, its cable and the unit's input " +
@@ -198,7 +198,7 @@ Findings Commissioning::add_turn(std::size_t index, const HandMotion& motion,
   const std::int64_t jump =
       find_jump(tracks[turn.encoder], channel.slides ? 0.0 : channel.counts_per_turn);
   if (jump != 0) {
-    joint.is_scaled = false;
+    joint.is_scale_confirmed = false;
     const std::uint32_t modulus = modulus_of_jump(jump);
     findings.push_back(
         {Kind::kFault,
@@ -209,7 +209,7 @@ Findings Commissioning::add_turn(std::size_t index, const HandMotion& motion,
                                  "description."
                            : "Check its cable, and plugs that the joint's motion may loosen.")});
   }
-  if (!joint.is_turned) return findings;
+  if (!joint.is_encoder_known) return findings;
   joint.inverted = turn.counts < 0.0;
   const std::string counts_way = joint.inverted ? "down" : "up";
   const bool is_new = joint.inverted != channel.inverted;
@@ -221,11 +221,11 @@ Findings Commissioning::add_turn(std::size_t index, const HandMotion& motion,
   return findings;
 }
 
-Findings Commissioning::conclude_turns() {
+Findings Commissioning::assign_encoders() {
   Findings findings;
   std::vector<std::string> owner(rig_.channel.size());  // joint of each encoder
   for (const CheckedJoint& joint : joints_) {
-    if (!joint.is_turned) continue;
+    if (!joint.is_encoder_known) continue;
     if (!owner[joint.encoder].empty()) {
       findings.push_back({Kind::kFault, encoder_name(joint.encoder) + " counted for joint " +
                                             in_quotes(owner[joint.encoder]) + " and for joint " +
@@ -236,26 +236,27 @@ Findings Commissioning::conclude_turns() {
   }
   // Joints that were not checked, or did not count, keep their own encoder unless it was assigned.
   for (std::size_t e = 0; e < owner.size(); ++e) {
-    const std::string& listed = rig_.channel[e].hinge;
+    const std::string& listed = rig_.channel[e].joint;
     if (owner[e].empty() && std::ranges::find(owner, listed) == owner.end()) owner[e] = listed;
   }
-  const auto listed = [&](std::size_t e) { return rig_.channel[e].hinge; };
+  const auto listed = [&](std::size_t e) { return rig_.channel[e].joint; };
   bool is_same = true;
   for (std::size_t e = 0; e < owner.size(); ++e) is_same = is_same && owner[e] == listed(e);
-  const bool is_whole = std::ranges::find(owner, std::string()) == owner.end();
+  const bool covers_all_joints = std::ranges::find(owner, std::string()) == owner.end();
   if (is_same) return findings;
-  if (!is_whole || !findings.empty()) {
+  if (!covers_all_joints || !findings.empty()) {
     if (findings.empty()) {
       findings.push_back({Kind::kFault,
                           "It is not known which encoders belong to the other joints. Commission "
                           "all joints, without --joint."});
     }
-    for (CheckedJoint& joint : joints_) joint.is_scaled = joint.is_scaled && findings.empty();
+    for (CheckedJoint& joint : joints_)
+      joint.is_scale_confirmed = joint.is_scale_confirmed && findings.empty();
     return findings;
   }
   std::vector<ChannelConfig> channels;
   std::vector<JointLimits> limits;
-  std::vector<JointMotion> motion;
+  std::vector<JointDrive> motion;
   std::string order;
   for (const std::string& name : owner) {
     const auto from = static_cast<std::size_t>(rig_.find_channel(name));
@@ -280,14 +281,14 @@ Findings Commissioning::conclude_turns() {
     if (channel.slides || in_unit == 0 || channel.counts_per_turn == in_unit) continue;
     findings.push_back({Kind::kFault, "The unit describes " + encoder_name(e) + " with " +
                                           std::to_string(in_unit) + " counts per turn, joint " +
-                                          in_quotes(channel.hinge) + " has " +
+                                          in_quotes(channel.joint) + " has " +
                                           number(channel.counts_per_turn, 7) +
                                           ". Exchange the cables instead."});
   }
   return findings;
 }
 
-Findings Commissioning::add_zero(std::size_t index, const EncoderWatch& watch) {
+Findings Commissioning::add_zero_recording(std::size_t index, const EncoderRecorder& watch) {
   CheckedJoint& joint = joints_[index];
   ChannelConfig channel = channel_of(joint);
   const auto encoder = static_cast<std::size_t>(rig_.find_channel(joint.name));
@@ -297,7 +298,7 @@ Findings Commissioning::add_zero(std::size_t index, const EncoderWatch& watch) {
                                " still moved. Hold it at rest at its zero, and repeat."}};
   }
   channel.inverted = joint.inverted;
-  const ZeroFinding zero = judge_zero(watch.track(encoder).last, channel);
+  const ZeroResult zero = assess_zero(watch.track(encoder).last, channel);
   joint.offset = zero.offset;
   joint.present_offset = zero.present_offset;
   const std::string field = channel.slides ? "offset_m" : "offset_rad";
@@ -346,7 +347,7 @@ std::string Commissioning::reason_against_motors() const {
 }
 
 Findings Commissioning::add_pulses(std::size_t index, double level, bool is_last,
-                                   const NudgeFinding& positive, const NudgeFinding& negative,
+                                   const TestPushResult& positive, const TestPushResult& negative,
                                    const std::string& others) {
   CheckedMotor& motor = motors_[index];
   motor.is_good = false;
@@ -404,7 +405,7 @@ Findings Commissioning::add_reversed(std::size_t index) {
 
 // Called only if the ramps moved the joint, as limits need its dead band.
 Findings Commissioning::judge_stall(CheckedMotor& motor) const {
-  const JointMotion& motion = rig_.limits.motion[motor.channel];
+  const JointDrive& motion = rig_.limits.motion[motor.channel];
   const bool slides = rig_.channel[motor.channel].slides;
   const double count = std::abs(motion.rad_per_count);
   const StallLimits own{motion.stall_command, motion.stall_time_s};
@@ -413,25 +414,25 @@ Findings Commissioning::judge_stall(CheckedMotor& motor) const {
            " }";
   };
   motor.stall.reset();
-  if (suits(own, motor.figures, count, slides)) {
+  if (is_suitable(own, motor.figures, count, slides)) {
     return {{Kind::kGood, text_of(own) +
                               " is suitable: a frozen encoder is detected before the joint has "
                               "moved " +
-                              position_text(unseen_motion(motor.figures, own), slides) + "."}};
+                              position_text(undetected_motion(motor.figures, own), slides) + "."}};
   }
-  motor.stall = propose_stall(motor.figures, motor.command_max, count, slides);
-  return {{Kind::kChange, text_of(*motor.stall) + " in safety, from " + text_of(own) +
-                              ": this command surely moves the joint, and a frozen encoder is "
-                              "detected before it has moved " +
-                              position_text(unseen_motion(motor.figures, *motor.stall), slides) +
-                              "."}};
+  motor.stall = propose_stall_limits(motor.figures, motor.command_max, count, slides);
+  return {{Kind::kChange,
+           text_of(*motor.stall) + " in safety, from " + text_of(own) +
+               ": this command surely moves the joint, and a frozen encoder is "
+               "detected before it has moved " +
+               position_text(undetected_motion(motor.figures, *motor.stall), slides) + "."}};
 }
 
-Findings Commissioning::add_ramps(std::size_t index, const NudgeFinding& rise,
-                                  const NudgeFinding& fall, std::optional<int> delay_ticks) {
+Findings Commissioning::add_ramps(std::size_t index, const TestPushResult& rise,
+                                  const TestPushResult& fall, std::optional<int> delay_ticks) {
   constexpr double kLargeDeadBand = 0.1;  // share of command_max
   CheckedMotor& motor = motors_[index];
-  motor.figures = motor_figures(level_, positive_, negative_, rise, fall);
+  motor.figures = compute_motor_properties(level_, positive_, negative_, rise, fall);
   motor.figures.delay_ticks = delay_ticks;
   const std::string& unit = motor.command_unit;
   const std::string speed_unit = rig_.channel[motor.channel].slides ? "m/s²" : "rad/s²";

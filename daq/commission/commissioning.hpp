@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "daq/commission/encoder_watch.hpp"
-#include "daq/commission/hand_findings.hpp"
-#include "daq/commission/motor_findings.hpp"
+#include "daq/commission/encoder_recorder.hpp"
+#include "daq/commission/hand_motion.hpp"
+#include "daq/commission/motor_test.hpp"
 #include "daq/config/rig_config.hpp"
 #include "firmware_iface/link/unit_sample.hpp"
 
@@ -28,16 +28,16 @@ using Findings = std::vector<Finding>;
 /// Results for one joint with an encoder.
 struct CheckedJoint {
   std::string name;
-  std::size_t encoder = 0;     ///< index of the unit's encoder that counts when the joint moves
-  double counted_share = 0.0;  ///< counts / expected counts of a motion by hand, signed
+  std::size_t encoder = 0;   ///< index of the unit's encoder that counts when the joint moves
+  double count_ratio = 0.0;  ///< counts / expected counts of a motion by hand, signed
   bool inverted = false;
   double offset = 0.0;          ///< for the rig file [rad] or [m]
   double present_offset = 0.0;  ///< makes the zero shown by the operator exactly zero
   bool has_zero = false;
-  bool rests = false;      ///< the encoder does not count while nobody touches the joint
-  bool is_turned = false;  ///< encoder and sign are known
-  bool is_scaled = false;  ///< counts_per_turn is confirmed
-  bool is_reliable() const { return rests && is_turned && is_scaled; }
+  bool is_still_at_rest = false;    ///< the encoder does not count while nobody touches the joint
+  bool is_encoder_known = false;    ///< encoder and sign are known
+  bool is_scale_confirmed = false;  ///< counts_per_turn is confirmed
+  bool is_reliable() const { return is_still_at_rest && is_encoder_known && is_scale_confirmed; }
 };
 
 /// Results for the motor of a joint.
@@ -47,7 +47,7 @@ struct CheckedMotor {
   double command_max = 0.0;
   std::size_t index = 0;    ///< in the unit's order
   std::size_t channel = 0;  ///< of the joint
-  MotorFigures figures;
+  MotorProperties figures;
   std::optional<StallLimits> stall;  ///< for the rig file, if its own limits are unsuitable
   bool is_good = false;  ///< moves its joint in both directions, with the rig file's sign
 };
@@ -72,19 +72,20 @@ class Commissioning {
   const JointLimits& limits_of(std::size_t joint) const;
 
   /// Returns whether all joints with an encoder are checked.
-  bool is_whole() const { return joints_.size() == rig_.channel.size(); }
+  bool covers_all_joints() const { return joints_.size() == rig_.channel.size(); }
 
   /// Adds a recording during which nobody touched the rig.
-  Findings add_rest(const EncoderWatch& watch);
+  Findings add_rest_recording(const EncoderRecorder& watch);
 
   /// Adds a recording during which one joint was moved by hand.
-  Findings add_turn(std::size_t joint, const HandMotion& motion, const EncoderWatch& watch);
+  Findings add_hand_motion(std::size_t joint, const HandMotion& motion,
+                           const EncoderRecorder& watch);
 
   /// Assigns encoders to joints, after all joints were moved, and reorders the channels.
-  Findings conclude_turns();
+  Findings assign_encoders();
 
   /// Adds a recording of a joint at its zero.
-  Findings add_zero(std::size_t joint, const EncoderWatch& watch);
+  Findings add_zero_recording(std::size_t joint, const EncoderRecorder& watch);
 
   /// Returns why motors must not be driven; empty if they may.
   std::string reason_against_motors() const;
@@ -92,13 +93,13 @@ class Commissioning {
   /// Adds pulses at +level and −level.
   /// @param is_last  the level is not raised further
   /// @param others   other joints that moved
-  Findings add_pulses(std::size_t motor, double level, bool is_last, const NudgeFinding& positive,
-                      const NudgeFinding& negative, const std::string& others);
+  Findings add_pulses(std::size_t motor, double level, bool is_last, const TestPushResult& positive,
+                      const TestPushResult& negative, const std::string& others);
 
   /// Adds a pulse that the monitor ended, because the joint moved against its motor.
   Findings add_reversed(std::size_t motor);
 
-  Findings add_ramps(std::size_t motor, const NudgeFinding& rise, const NudgeFinding& fall,
+  Findings add_ramps(std::size_t motor, const TestPushResult& rise, const TestPushResult& fall,
                      std::optional<int> delay_ticks);
 
  private:
@@ -110,7 +111,7 @@ class Commissioning {
   std::vector<CheckedJoint> joints_;
   std::vector<CheckedMotor> motors_;
   double level_ = 0.0;  // of the last pulses
-  NudgeFinding positive_, negative_;
+  TestPushResult positive_, negative_;
 };
 
 /// Returns a name in quotes.

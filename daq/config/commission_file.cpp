@@ -7,7 +7,7 @@
 
 #include "proto/notation/number_format.hpp"
 #include "proto/rig.pb.h"
-#include "proto/stream/content_name.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "proto/text/text_edit.hpp"
 #include "proto/text/text_file.hpp"
 
@@ -90,7 +90,7 @@ void set_stall(const RigConfig& rig, const CommissionEdit::Stall& stall, proto::
   proto::TextLocator::Tree tree;
   proto::parse_text(rig.path, text.text(), message, tree);
   const auto& motors = message.safety().motor();
-  const auto listed = std::ranges::find(motors, stall.joint, &v1::MotorSafety::hinge);
+  const auto listed = std::ranges::find(motors, stall.joint, &v1::MotorSafety::joint);
   const std::string command = rounded_up(stall.command), time_s = rounded_up(stall.time_s);
   if (listed == motors.end() && rig.motor.size() > 1) {
     // Add an entry at the end of the section.
@@ -99,7 +99,7 @@ void set_stall(const RigConfig& rig, const CommissionEdit::Stall& stall, proto::
     const std::size_t line = section.find_last_not_of(" \t", close - 1);
     const bool stands_alone = section[line] == '\n';
     section.insert(stands_alone ? line + 1 : close,
-                   "  motor { hinge: \"" + stall.joint + "\" stall { command: " + command +
+                   "  motor { joint: \"" + stall.joint + "\" stall { command: " + command +
                        " time_s: " + time_s + " } }" + (stands_alone ? "\n" : " "));
     return text.replace(steps_to({{"safety", -1}}), section);
   }
@@ -135,11 +135,11 @@ std::string commissioned_fields(const v1::Rig& rig) {
   checked.mutable_unit()->clear_url();
   checked.mutable_unit()->clear_commissioned();
   *checked.mutable_safety() = rig.safety();
-  for (const v1::Hinge& joint : rig.hinge()) {
+  for (const v1::Joint& joint : rig.joint()) {
     if (!joint.has_encoder() && !joint.has_motor()) continue;
-    v1::Hinge& own = *checked.add_hinge();
+    v1::Joint& own = *checked.add_joint();
     own.set_name(joint.name());
-    own.set_kind(joint.kind());
+    own.set_type(joint.type());
     *own.mutable_encoder() = scale_of(joint.encoder());
     if (!joint.has_motor()) continue;
     own.mutable_motor()->set_control_unit(joint.motor().control_unit());
@@ -156,7 +156,7 @@ std::string commissioned_fields(const v1::Rig& rig) {
 }
 
 std::string commission_hash(const std::string& fields, const std::string& configuration_hash) {
-  proto::ContentName content;
+  proto::ContentHash content;
   content.add(fields);
   content.add(configuration_hash);
   return content.sha256().substr(0, kHashDigits);

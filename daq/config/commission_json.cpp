@@ -3,7 +3,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "proto/commission.pb.h"
-#include "proto/stream/content_name.hpp"
+#include "proto/stream/content_hash.hpp"
 
 namespace daq {
 
@@ -14,7 +14,7 @@ std::string commission_json(const RigConfig& rig, const Commissioning& found,
   record.set_version(RIGCAL_VERSION);
   record.set_rig(rig.name);
   record.set_rig_file(rig.path);
-  proto::ContentName content;
+  proto::ContentHash content;
   content.add(rig.text);
   record.set_rig_file_sha256(content.sha256());
   if (rig.commissioned) {
@@ -26,7 +26,7 @@ std::string commission_json(const RigConfig& rig, const Commissioning& found,
     auto& out = *record.add_joint();
     out.set_joint(joint.name);
     out.set_encoder(static_cast<int>(joint.encoder));
-    out.set_counted_share(joint.counted_share);
+    out.set_count_ratio(joint.count_ratio);
     out.set_inverted(joint.inverted);
     out.set_offset(joint.offset);
   }

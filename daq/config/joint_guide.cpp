@@ -26,13 +26,13 @@ std::string direction_text(const v1::Direction& direction) {
   return std::string(*axis > 0.0 ? "+" : "-") + "xyz"[axis - values];
 }
 
-std::string positive_way(const v1::Hinge& joint) {
+std::string positive_way(const v1::Joint& joint) {
   const std::string axis = direction_text(joint.parent().axis());
   if (axis.empty()) return "";
   const std::string body = joint.parent().body();
   const bool is_on_ground = body == "ground";
   const std::string of = is_on_ground ? " of the world" : " of body \"" + body + "\"";
-  if (joint.kind() == v1::Hinge::PRISMATIC) return "toward " + axis + of;
+  if (joint.type() == v1::Joint::PRISMATIC) return "toward " + axis + of;
   // World y points up.
   if (is_on_ground && axis == "+y") return "counter-clockwise seen from above";
   if (is_on_ground && axis == "-y") return "clockwise seen from above";
@@ -40,13 +40,13 @@ std::string positive_way(const v1::Hinge& joint) {
 }
 
 /// Returns the rig file's comment beside the zero mark, or else the mark's direction.
-std::string zero_words(const RigConfig& rig, const v1::Hinge& joint, int index) {
+std::string zero_words(const RigConfig& rig, const v1::Joint& joint, int index) {
   const proto::TextEdit text(rig.path, rig.text, v1::Rig::default_instance());
-  const auto* hinge = v1::Rig::descriptor()->FindFieldByName("hinge");
+  const auto* joint_field = v1::Rig::descriptor()->FindFieldByName("joint");
   for (const char* side : {"parent", "child"}) {
-    const auto* side_field = v1::Hinge::descriptor()->FindFieldByName(side);
-    const auto* zero = v1::HingeSide::descriptor()->FindFieldByName("zero_direction");
-    const std::vector<proto::FieldStep> steps = {{hinge, index}, {side_field, -1}, {zero, -1}};
+    const auto* side_field = v1::Joint::descriptor()->FindFieldByName(side);
+    const auto* zero = v1::JointSide::descriptor()->FindFieldByName("zero_direction");
+    const std::vector<proto::FieldStep> steps = {{joint_field, index}, {side_field, -1}, {zero, -1}};
     if (!text.has(steps)) continue;
     if (std::string comment = text.comment_of(text.line_of(steps)); !comment.empty()) {
       return comment;
@@ -68,9 +68,9 @@ JointGuide read_joint_guide(const RigConfig& rig, const std::string& joint) {
   v1::Rig message;
   proto::TextLocator::Tree tree;
   proto::parse_text(rig.path, rig.text, message, tree);
-  for (int i = 0; i < message.hinge_size(); ++i) {
-    if (message.hinge(i).name() != joint) continue;
-    return {positive_way(message.hinge(i)), zero_words(rig, message.hinge(i), i)};
+  for (int i = 0; i < message.joint_size(); ++i) {
+    if (message.joint(i).name() != joint) continue;
+    return {positive_way(message.joint(i)), zero_words(rig, message.joint(i), i)};
   }
   return {"", "its mark"};  // an encoder between two bodies
 }

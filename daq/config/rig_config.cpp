@@ -7,7 +7,7 @@
 
 #include "daq/config/commission_file.hpp"
 #include "daq/config/inertial_config.hpp"
-#include "daq/config/motion_config.hpp"
+#include "daq/config/joint_drive_config.hpp"
 #include "daq/scenario/command_limits.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/rig.pb.h"
@@ -28,21 +28,21 @@ constexpr double kJumpDefaultPeriods = 10.0;
 
 double or_default(double value, double otherwise) { return value == 0.0 ? otherwise : value; }
 
-const v1::Hinge* find_hinge(const v1::Rig& rig, const std::string& name) {
-  const auto found = std::find_if(rig.hinge().begin(), rig.hinge().end(),
-                                  [&](const v1::Hinge& hinge) { return hinge.name() == name; });
-  return found == rig.hinge().end() ? nullptr : &*found;
+const v1::Joint* find_joint(const v1::Rig& rig, const std::string& name) {
+  const auto found = std::find_if(rig.joint().begin(), rig.joint().end(),
+                                  [&](const v1::Joint& joint) { return joint.name() == name; });
+  return found == rig.joint().end() ? nullptr : &*found;
 }
 
 /// Rejects fields of the other kind of joint, turning or sliding.
-void require_kind(const std::string& hinge, bool slides, const google::protobuf::Message& message,
+void require_kind(const std::string& joint, bool slides, const google::protobuf::Message& message,
                   std::initializer_list<const char*> of_turn,
                   std::initializer_list<const char*> of_slide, const proto::TextLocator& place) {
   const auto* descriptor = message.GetDescriptor();
   const char* const* own = (slides ? of_slide : of_turn).begin();
   for (const char* other : slides ? of_turn : of_slide) {
     if (message.GetReflection()->HasField(message, descriptor->FindFieldByName(other))) {
-      place.at(other).fail("joint \"" + hinge + (slides ? "\" slides" : "\" turns") +
+      place.at(other).fail("joint \"" + joint + (slides ? "\" slides" : "\" turns") +
                            ", so it has no " + other + "; write " + *own);
     }
     ++own;
@@ -57,28 +57,28 @@ struct NamedEncoder {
 
 NamedEncoder find_encoder(const v1::Rig& rig, const std::string& name,
                           const proto::TextLocator& place) {
-  if (const v1::Hinge* hinge = find_hinge(rig, name)) {
-    if (hinge->kind() == v1::Hinge::FIXED) {
-      place.at("hinge").fail("joint \"" + name + "\" is fixed; use a joint that moves");
+  if (const v1::Joint* joint = find_joint(rig, name)) {
+    if (joint->type() == v1::Joint::FIXED) {
+      place.at("joint").fail("joint \"" + name + "\" is fixed; use a joint that moves");
     }
-    return {hinge->encoder(), hinge->kind() == v1::Hinge::PRISMATIC};
+    return {joint->encoder(), joint->type() == v1::Joint::PRISMATIC};
   }
   for (const v1::BodyEncoder& each : rig.body_encoder()) {
     if (each.name() == name) return {each.encoder(), each.encoder().counts_per_m() > 0.0};
   }
-  place.at("hinge").fail("unknown joint \"" + name + "\"; use a joint of this file");
+  place.at("joint").fail("unknown joint \"" + name + "\"; use a joint of this file");
 }
 
 ChannelConfig read_channel(const v1::UnitChannel& source, const v1::Rig& rig,
                            const proto::TextLocator& place) {
-  const auto [encoder, slides] = find_encoder(rig, source.hinge(), place);
+  const auto [encoder, slides] = find_encoder(rig, source.joint(), place);
   const double counts = slides ? encoder.counts_per_m() : encoder.counts_per_turn();
   if (!(counts > 0.0)) {
-    place.at("hinge").fail("joint \"" + source.hinge() + "\" has no encoder { counts_per_" +
+    place.at("joint").fail("joint \"" + source.joint() + "\" has no encoder { counts_per_" +
                            (slides ? "m" : "turn") + ": ... }; rigcal-daq needs it");
   }
-  require_kind(source.hinge(), slides, source, {"offset_rad"}, {"offset_m"}, place);
-  return {source.hinge(), slides, counts, source.inverted(),
+  require_kind(source.joint(), slides, source, {"offset_rad"}, {"offset_m"}, place);
+  return {source.joint(), slides, counts, source.inverted(),
           slides ? source.offset_m() : source.offset_rad()};
 }
 
@@ -96,25 +96,25 @@ void read_unit(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& c
   }
   if (unit.channel_size() == 0 || unit.channel_size() > static_cast<int>(kJointsMax)) {
     place.fail("needs 1 to " + std::to_string(kJointsMax) +
-               " channels; write channel { hinge: \"...\" } for each encoder, in the unit's order");
+               " channels; write channel { joint: \"...\" } for each encoder, in the unit's order");
   }
   for (int i = 0; i < unit.channel_size(); ++i) {
     config.channel.push_back(read_channel(unit.channel(i), rig, place.at("channel", i)));
-    if (config.find_channel(unit.channel(i).hinge()) != i) {
+    if (config.find_channel(unit.channel(i).joint()) != i) {
       place.at("channel", i)
-          .fail("joint \"" + unit.channel(i).hinge() + "\" has two channels; remove one");
+          .fail("joint \"" + unit.channel(i).joint() + "\" has two channels; remove one");
     }
   }
 }
 
 /// Reads the rig's motors, in the order of unit { motor { ... } } if given, else of the file.
 void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
-  for (int i = 0; i < rig.hinge_size(); ++i) {
-    if (!rig.hinge(i).has_motor()) continue;
-    const v1::Motor& motor = rig.hinge(i).motor();
-    config.motor.push_back({rig.hinge(i).name(), motor.control_unit(),
+  for (int i = 0; i < rig.joint_size(); ++i) {
+    if (!rig.joint(i).has_motor()) continue;
+    const v1::Motor& motor = rig.joint(i).motor();
+    config.motor.push_back({rig.joint(i).name(), motor.control_unit(),
                             proto::read_control_max(motor.control_unit(), motor.control_max(),
-                                                    place.at("hinge", i).at("motor"))});
+                                                    place.at("joint", i).at("motor"))});
   }
   if (config.motor.size() > kMotorsMax) {
     place.fail("has " + std::to_string(config.motor.size()) +
@@ -124,12 +124,12 @@ void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
   if (unit.motor_size() == 0) return;
   std::vector<MotorConfig> ordered;
   for (int i = 0; i < unit.motor_size(); ++i) {
-    const auto found = std::ranges::find(config.motor, unit.motor(i).hinge(), &MotorConfig::joint);
+    const auto found = std::ranges::find(config.motor, unit.motor(i).joint(), &MotorConfig::joint);
     if (found == config.motor.end()) {
       place.at("unit")
           .at("motor", i)
-          .at("hinge")
-          .fail("joint \"" + unit.motor(i).hinge() +
+          .at("joint")
+          .fail("joint \"" + unit.motor(i).joint() +
                 "\" has no motor in this file, or is listed twice; list each joint with a motor "
                 "once");
     }
@@ -140,7 +140,7 @@ void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
     place.at("unit")
         .at("motor", 0)
         .fail("joint \"" + config.motor.front().joint +
-              "\" has a motor, but unit { } does not list it; add motor { hinge: \"" +
+              "\" has a motor, but unit { } does not list it; add motor { joint: \"" +
               config.motor.front().joint + "\" }");
   }
   config.motor = std::move(ordered);
@@ -151,11 +151,11 @@ void read_motor_limits(const v1::Safety& safety, const proto::TextLocator& place
                        RigConfig& config) {
   std::vector<int> own(config.motor.size(), -1);  // index of safety { motor { } }
   for (int i = 0; i < safety.motor_size(); ++i) {
-    const proto::TextLocator here = place.at("motor", i).at("hinge");
+    const proto::TextLocator here = place.at("motor", i).at("joint");
     const auto found =
-        std::ranges::find(config.motor, safety.motor(i).hinge(), &MotorConfig::joint);
+        std::ranges::find(config.motor, safety.motor(i).joint(), &MotorConfig::joint);
     if (found == config.motor.end()) {
-      here.fail("joint \"" + safety.motor(i).hinge() + "\" has no motor in this file");
+      here.fail("joint \"" + safety.motor(i).joint() + "\" has no motor in this file");
     }
     int& index = own[static_cast<std::size_t>(found - config.motor.begin())];
     if (index >= 0) {
@@ -181,14 +181,14 @@ void read_motor_limits(const v1::Safety& safety, const proto::TextLocator& place
   }
 }
 
-JointLimits read_joint_limits(const v1::HingeSafety& source, bool slides,
+JointLimits read_joint_limits(const v1::JointSafety& source, bool slides,
                               const proto::TextLocator& place) {
-  require_kind(source.hinge(), slides, source,
+  require_kind(source.joint(), slides, source,
                {"angle_rad_min", "angle_rad_max", "speed_rad_per_s_max", "jump_rad_max"},
                {"position_m_min", "position_m_max", "speed_m_per_s_max", "jump_m_max"}, place);
   const double speed = slides ? source.speed_m_per_s_max() : source.speed_rad_per_s_max();
   const double jump = slides ? source.jump_m_max() : source.jump_rad_max();
-  return {.hinge = source.hinge(),
+  return {.joint = source.joint(),
           .angle_rad_min = slides ? source.position_m_min() : source.angle_rad_min(),
           .angle_rad_max = slides ? source.position_m_max() : source.angle_rad_max(),
           .speed_rad_per_s_max = speed,
@@ -204,28 +204,28 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
   limits.staleness_s_max = or_default(safety.staleness_ms_max(), kStalenessDefault_ms) * 1e-3;
   for (const ChannelConfig& channel : config.channel) {
     const auto found =
-        std::find_if(safety.hinge().begin(), safety.hinge().end(),
-                     [&](const v1::HingeSafety& hinge) { return hinge.hinge() == channel.hinge; });
-    if (found == safety.hinge().end()) {
-      place.fail("has no limits for joint \"" + channel.hinge + "\"; write hinge { hinge: \"" +
-                 channel.hinge +
+        std::find_if(safety.joint().begin(), safety.joint().end(),
+                     [&](const v1::JointSafety& joint) { return joint.joint() == channel.joint; });
+    if (found == safety.joint().end()) {
+      place.fail("has no limits for joint \"" + channel.joint + "\"; write joint { joint: \"" +
+                 channel.joint +
                  (channel.slides
                       ? "\" position_m_min: ... position_m_max: ... speed_m_per_s_max: ... }"
                       : "\" angle_rad_min: ... angle_rad_max: ... speed_rad_per_s_max: ... }"));
     }
-    const auto index = static_cast<int>(found - safety.hinge().begin());
-    limits.joint.push_back(read_joint_limits(*found, channel.slides, place.at("hinge", index)));
+    const auto index = static_cast<int>(found - safety.joint().begin());
+    limits.joint.push_back(read_joint_limits(*found, channel.slides, place.at("joint", index)));
   }
-  for (int i = 0; i < safety.hinge_size(); ++i) {
-    const std::string& hinge = safety.hinge(i).hinge();
-    const auto same = [&](const v1::HingeSafety& other) { return other.hinge() == hinge; };
-    if (config.find_channel(hinge) < 0) {
-      place.at("hinge", i)
-          .fail("joint \"" + hinge + "\" has no channel in unit { }; add one or remove its limits");
+  for (int i = 0; i < safety.joint_size(); ++i) {
+    const std::string& joint = safety.joint(i).joint();
+    const auto same = [&](const v1::JointSafety& other) { return other.joint() == joint; };
+    if (config.find_channel(joint) < 0) {
+      place.at("joint", i)
+          .fail("joint \"" + joint + "\" has no channel in unit { }; add one or remove its limits");
     }
-    if (std::find_if(safety.hinge().begin(), safety.hinge().begin() + i, same) !=
-        safety.hinge().begin() + i) {
-      place.at("hinge", i).fail("joint \"" + hinge + "\" has limits twice; remove one of the two");
+    if (std::find_if(safety.joint().begin(), safety.joint().begin() + i, same) !=
+        safety.joint().begin() + i) {
+      place.at("joint", i).fail("joint \"" + joint + "\" has limits twice; remove one of the two");
     }
   }
   limits.inertial = read_inertial_limits(safety, config.inertial, place);
@@ -251,18 +251,18 @@ void read_for_plan(const v1::Rig& rig, const proto::TextLocator& place, RigConfi
       limits.command_max = or_default(config.motor[m].command_max, inf);
     if (limits.command_slew_per_s_max == 0.0) limits.command_slew_per_s_max = inf;
   }
-  for (const v1::Hinge& hinge : rig.hinge()) {
-    if (hinge.kind() == v1::Hinge::FIXED) continue;
+  for (const v1::Joint& joint : rig.joint()) {
+    if (joint.type() == v1::Joint::FIXED) continue;
     config.channel.push_back(
-        {.hinge = hinge.name(), .slides = hinge.kind() == v1::Hinge::PRISMATIC});
+        {.joint = joint.name(), .slides = joint.type() == v1::Joint::PRISMATIC});
   }
 }
 
 }  // namespace
 
-int RigConfig::find_channel(const std::string& hinge) const {
+int RigConfig::find_channel(const std::string& joint) const {
   const auto found = std::find_if(channel.begin(), channel.end(),
-                                  [&](const ChannelConfig& entry) { return entry.hinge == hinge; });
+                                  [&](const ChannelConfig& entry) { return entry.joint == joint; });
   return found == channel.end() ? -1 : static_cast<int>(found - channel.begin());
 }
 
@@ -288,7 +288,7 @@ RigConfig parse_rig_config(const std::string& path, const std::string& text, Rig
     root.fail("has no unit section; rigcal-daq needs unit { url: \"...\" channel { ... } }");
   }
   if (!rig.has_safety() && use != RigUse::kWatch) {
-    root.fail("has no safety section; write safety { command_max: ... hinge { ... } }");
+    root.fail("has no safety section; write safety { command_max: ... joint { ... } }");
   }
   read_unit(rig, root.at("unit"), config);
   config.inertial = read_inertial(rig, root.at("unit"));

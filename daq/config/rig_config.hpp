@@ -12,7 +12,7 @@ namespace daq {
 
 /// One channel of the unit.
 struct ChannelConfig {
-  std::string hinge;
+  std::string joint;
   bool slides = false;  ///< a sliding joint: read m for rad, and metre for turn
   double counts_per_turn = 0.0;
   bool inverted = false;
@@ -60,7 +60,7 @@ struct RigConfig {
   std::optional<CommissionRecord> commissioned = {};
 
   /// Returns the index of the joint's channel, or −1.
-  int find_channel(const std::string& hinge) const;
+  int find_channel(const std::string& joint) const;
 };
 
 /// Purpose of reading a rig file. It determines which sections are required.

@@ -16,7 +16,7 @@ namespace v1 = rigcal::v1;
 ScenarioRig scenario_rig(const RigConfig& rig) {
   ScenarioRig facts{.path = rig.path};
   for (const ChannelConfig& channel : rig.channel) {
-    facts.hinges.push_back(channel.hinge);
+    facts.joints.push_back(channel.joint);
     facts.slides.push_back(channel.slides);
   }
   for (const MotorConfig& motor : rig.motor) facts.motors.push_back(motor.joint);
@@ -28,16 +28,16 @@ void tighten_angle(JointLimits& joint, double wish, const char* field,
                    const proto::TextLocator& place) {
   if (wish == 0.0) return;
   const double widest = std::max(std::abs(joint.angle_rad_min), std::abs(joint.angle_rad_max));
-  tighter(widest, wish, field, place);
+  merge_limit(widest, wish, field, place);
   joint.angle_rad_max = std::min(joint.angle_rad_max, wish);
   joint.angle_rad_min = std::max(joint.angle_rad_min, -wish);
 }
 
-void tighten_joint(JointLimits& joint, const v1::HingeLimit& wish,
+void tighten_joint(JointLimits& joint, const v1::JointLimit& wish,
                    const proto::TextLocator& place) {
   const auto refuse = [&](double number, const char* field) {
     if (number == 0.0) return;
-    place.at(field).fail("joint \"" + joint.hinge + "\" " + (joint.slides ? "slides" : "turns") +
+    place.at(field).fail("joint \"" + joint.joint + "\" " + (joint.slides ? "slides" : "turns") +
                          "; instead of " + field + " limit its " +
                          (joint.slides ? "position_m_max and speed_m_per_s_max"
                                        : "angle_rad_max and speed_rad_per_s_max"));
@@ -52,9 +52,9 @@ void tighten_joint(JointLimits& joint, const v1::HingeLimit& wish,
   } else {
     tighten_angle(joint, wish.angle_rad_max(), "angle_rad_max", place);
   }
-  joint.speed_rad_per_s_max =
-      tighter(joint.speed_rad_per_s_max,
-              joint.slides ? wish.speed_m_per_s_max() : wish.speed_rad_per_s_max(), speed, place);
+  joint.speed_rad_per_s_max = merge_limit(
+      joint.speed_rad_per_s_max,
+      joint.slides ? wish.speed_m_per_s_max() : wish.speed_rad_per_s_max(), speed, place);
 }
 
 SafetyLimits tighten(const SafetyLimits& rig, const std::vector<CommandLimits>& commands,
@@ -64,14 +64,14 @@ SafetyLimits tighten(const SafetyLimits& rig, const std::vector<CommandLimits>& 
     limits.motor[m].command_max = commands[m].command_max;
     limits.motor[m].command_slew_per_s_max = commands[m].command_slew_per_s_max;
   }
-  for (int i = 0; i < wishes.hinge_size(); ++i) {
-    const v1::HingeLimit& wish = wishes.hinge(i);
-    const proto::TextLocator where = place.at("hinge", i);
+  for (int i = 0; i < wishes.joint_size(); ++i) {
+    const v1::JointLimit& wish = wishes.joint(i);
+    const proto::TextLocator where = place.at("joint", i);
     const auto joint =
         std::find_if(limits.joint.begin(), limits.joint.end(),
-                     [&](const JointLimits& entry) { return entry.hinge == wish.hinge(); });
+                     [&](const JointLimits& entry) { return entry.joint == wish.joint(); });
     if (joint == limits.joint.end()) {
-      where.fail("joint \"" + wish.hinge() + "\" has no channel in the rig file");
+      where.fail("joint \"" + wish.joint() + "\" has no channel in the rig file");
     }
     tighten_joint(*joint, wish, where);
   }
@@ -98,7 +98,7 @@ ScenarioConfig parse_scenario_config(const std::string& path, const std::string&
   for (const MotorLimits& motor : rig.limits.motor) {
     commands.push_back({motor.command_max, motor.command_slew_per_s_max});
   }
-  commands = tighten_commands(std::move(commands), source.limits(), root);
+  commands = merge_command_limits(std::move(commands), source.limits(), root);
   const bool only_plan = rig.limits.joint.empty();  // read for RigUse::kPlan
   const SafetyLimits limits =
       only_plan ? rig.limits : tighten(rig.limits, commands, source.limits(), root.at("limits"));

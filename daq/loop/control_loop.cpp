@@ -71,9 +71,9 @@ void ControlLoop::run(const std::atomic<bool>& stop) noexcept {
 bool ControlLoop::tick() noexcept {
   const Nanoseconds now = unit_.transport().now();
   if (!started_ && last_received_.count() == 0) {
-    last_received_ = deadline_ = looked_ = stored_ = now;
+    last_received_ = deadline_ = last_run_at_ = last_stored_at_ = now;
   }
-  watch_host(looked_);
+  check_host_timing(last_run_at_);
   Nanoseconds read_until = last_received_ + scaled(settings_.period, 1.0 + kLateShare);
   if (settings_.host_paced) {
     const NextDeadline next = next_deadline(deadline_, settings_.period, now);
@@ -86,7 +86,7 @@ bool ControlLoop::tick() noexcept {
 
   UnitSample sample;
   ReadStatus status = read(read_until, sample);
-  if (status != ReadStatus::kSample) return miss(status);
+  if (status != ReadStatus::kSample) return handle_missing_sample(status);
   take(sample);
   // Host-paced: wait on the line for the rest of the period.
   while (settings_.host_paced && status == ReadStatus::kSample) {
@@ -99,26 +99,26 @@ bool ControlLoop::tick() noexcept {
 ReadStatus ControlLoop::read(Nanoseconds until, UnitSample& sample) noexcept {
   const Nanoseconds begun = unit_.transport().now();
   const ReadStatus status = unit_.read_sample(until, sample);
-  watch_host(std::max(begun, until));
+  check_host_timing(std::max(begun, until));
   return status;
 }
 
 // Measures how late this thread runs, and since when no data have been stored. While the computer
 // pauses, it stores nothing either, which is not a fault of the disk.
-void ControlLoop::watch_host(Nanoseconds expected) noexcept {
-  looked_ = unit_.transport().now();
-  const Nanoseconds pause = std::max(Nanoseconds(0), looked_ - expected);
+void ControlLoop::check_host_timing(Nanoseconds expected) noexcept {
+  last_run_at_ = unit_.transport().now();
+  const Nanoseconds pause = std::max(Nanoseconds(0), last_run_at_ - expected);
   const std::uint64_t heartbeat =
       settings_.storage_heartbeat == nullptr
           ? heartbeat_ + 1
           : settings_.storage_heartbeat->load(std::memory_order_relaxed);
-  stored_ = heartbeat == heartbeat_ ? stored_ + pause : looked_;
+  last_stored_at_ = heartbeat == heartbeat_ ? last_stored_at_ + pause : last_run_at_;
   heartbeat_ = heartbeat;
-  safety_.check_host(time_s_, seconds(pause), seconds(looked_ - stored_));
+  safety_.check_host(time_s_, seconds(pause), seconds(last_run_at_ - last_stored_at_));
 }
 
 // Called for a period without a sample. Never command from an old angle.
-bool ControlLoop::miss(ReadStatus status) noexcept {
+bool ControlLoop::handle_missing_sample(ReadStatus status) noexcept {
   increase(counters_.timeouts);
   const double silent_s = seconds(unit_.transport().now() - last_received_);
   if (status == ReadStatus::kInconsistent) {
@@ -179,7 +179,7 @@ void ControlLoop::measure(const UnitSample& sample) noexcept {
     start_unit_time_us_ = sample.unit_time_us;
     first_received_ = sample.received;
     started_ = true;
-    expect_unit();
+    set_unit_expectations();
   }
   last_received_ = sample.received;
   if (!sample.command_delay_ticks) return;
@@ -188,7 +188,7 @@ void ControlLoop::measure(const UnitSample& sample) noexcept {
   increase(command_delays_[static_cast<std::size_t>(delay)]);
 }
 
-void ControlLoop::expect_unit() noexcept {
+void ControlLoop::set_unit_expectations() noexcept {
   const firmware_iface::UnitFacts& facts = unit_.facts();
   UnitExpectations expected{.tick_s = 1.0 / facts.tick_rate_Hz,
                             .period_s = period_s(),
@@ -251,12 +251,12 @@ MotorCommands ControlLoop::decide(const UnitSample& sample, const Observation& n
     safety_.trip(TripCause::kUnitTripped, now.time_s, sample.fault_flags, 0.0);
   }
   check_plausibility(sample, now);
-  if (in_scenario && !safety_.is_tripped()) requested = ask_scenario(now);
-  const MotorCommands commands = safety_.admit(now, requested);
+  if (in_scenario && !safety_.is_tripped()) requested = evaluate_scenario(now);
+  const MotorCommands commands = safety_.limit_commands(now, requested);
   if (safety_.is_tripped()) {
     phase_ = RunPhase::kTripped;
     publish_trip();
-    watch_output(sample);
+    update_output_state(sample);
   }
   return commands;
 }
@@ -288,21 +288,21 @@ MotionPhase ControlLoop::motion_phase() const noexcept {
 bool ControlLoop::is_settled() noexcept {
   if (!settings_.drive) return true;
   const firmware_iface::ClockFit& fit = unit_.clock().fit();
-  const ClockVerdict verdict = UnitPlausibility::judge(fit);
+  const ClockVerdict verdict = UnitReportMonitor::judge(fit);
   const double waited_s = seconds(last_received_ - first_received_);
   if (verdict == ClockVerdict::kBad ||
       (verdict == ClockVerdict::kUnknown && !(waited_s <= settings_.clock_s_max))) {
-    const Trip trip = UnitPlausibility::clock_trip(fit, time_s_);
+    const Trip trip = UnitReportMonitor::clock_trip(fit, time_s_);
     safety_.trip(trip.cause, trip.time_s, trip.value, trip.limit);
   }
   return verdict == ClockVerdict::kGood && !motion_.is_creeping();
 }
 
 // A sample that was latched before the trip could take effect does not count yet.
-void ControlLoop::watch_output(const UnitSample& sample) noexcept {
+void ControlLoop::update_output_state(const UnitSample& sample) noexcept {
   const double since_s = time_s_ - safety_.current_trip().time_s;
   OutputState state = OutputState::kTripSent;
-  if (UnitPlausibility::is_off(sample)) {
+  if (UnitReportMonitor::is_off(sample)) {
     state = OutputState::kOff;
   } else if (!(since_s <= unit_check_.reaction_s())) {
     state = OutputState::kStillDrives;
@@ -310,7 +310,7 @@ void ControlLoop::watch_output(const UnitSample& sample) noexcept {
   output_state_.store(state, std::memory_order_release);
 }
 
-// Changes from watching to driving. ask_scenario follows the scenario's own phases.
+// Changes from watching to driving. evaluate_scenario follows the scenario's own phases.
 void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
   if (phase_ == RunPhase::kSettling && time_s_ >= settings_.settle_s && is_settled()) {
     phase_ = RunPhase::kArming;
@@ -332,7 +332,7 @@ void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
 
 // Rounded to the unit's whole microseconds, because a round-off error in the difference of two
 // times could start a pulse one sample late.
-MotorCommands ControlLoop::ask_scenario(Observation now) noexcept {
+MotorCommands ControlLoop::evaluate_scenario(Observation now) noexcept {
   now.time_s = std::round((now.time_s - scenario_start_s_) * 1e6) / 1e6;
   MotorCommands requested{};
   scenario_.command(now, requested);

@@ -8,10 +8,10 @@
 #include "daq/realtime/spsc_ring.hpp"
 #include "daq/realtime/timing_histogram.hpp"
 #include "daq/safety/black_box.hpp"
+#include "daq/safety/encoder_motion_monitor.hpp"
 #include "daq/safety/joint_tracker.hpp"
-#include "daq/safety/plausibility.hpp"
 #include "daq/safety/safety_limits.hpp"
-#include "daq/safety/unit_plausibility.hpp"
+#include "daq/safety/unit_report_monitor.hpp"
 #include "daq/scenario/catalog.hpp"
 #include "firmware_iface/link/unit_link.hpp"
 
@@ -142,22 +142,22 @@ class ControlLoop {
 
  private:
   firmware_iface::ReadStatus read(Nanoseconds until, firmware_iface::UnitSample& sample) noexcept;
-  void watch_host(Nanoseconds expected) noexcept;
-  bool miss(firmware_iface::ReadStatus status) noexcept;
+  void check_host_timing(Nanoseconds expected) noexcept;
+  bool handle_missing_sample(firmware_iface::ReadStatus status) noexcept;
   void take(const firmware_iface::UnitSample& sample) noexcept;
   void measure(const firmware_iface::UnitSample& sample) noexcept;
   Observation observe(const firmware_iface::UnitSample& sample) noexcept;
   void watch_inertial(const firmware_iface::UnitSample& sample, const Observation& now) noexcept;
   void check_plausibility(const firmware_iface::UnitSample& sample,
                           const Observation& now) noexcept;
-  void expect_unit() noexcept;
+  void set_unit_expectations() noexcept;
   MotionPhase motion_phase() const noexcept;
   bool is_settled() noexcept;
-  void watch_output(const firmware_iface::UnitSample& sample) noexcept;
+  void update_output_state(const firmware_iface::UnitSample& sample) noexcept;
   MotorCommands decide(const firmware_iface::UnitSample& sample, const Observation& now,
                        MotorCommands& requested) noexcept;
   void advance_phase(const firmware_iface::UnitSample& sample) noexcept;
-  MotorCommands ask_scenario(Observation now) noexcept;
+  MotorCommands evaluate_scenario(Observation now) noexcept;
   void send(const MotorCommands& commands) noexcept;
   void power_off() noexcept;
   void publish_clock() noexcept;
@@ -170,8 +170,8 @@ class ControlLoop {
   Scenario scenario_;
   SafetyMonitor safety_;
   InertialMonitor inertial_;
-  MotionPlausibility motion_;
-  UnitPlausibility unit_check_;
+  EncoderMotionMonitor motion_;
+  UnitReportMonitor unit_check_;
   LoopSettings settings_;
   double staleness_s_max_;
 
@@ -179,9 +179,9 @@ class ControlLoop {
   bool started_ = false;
   std::int64_t start_unit_time_us_ = 0;
   Nanoseconds last_received_{0};
-  Nanoseconds deadline_{0};  // host-paced: end of this period
-  Nanoseconds looked_{0};    // last time at which this thread ran
-  Nanoseconds stored_{0};    // last change of the heartbeat, moved by later pauses
+  Nanoseconds deadline_{0};        // host-paced: end of this period
+  Nanoseconds last_run_at_{0};     // last time at which this thread ran
+  Nanoseconds last_stored_at_{0};  // last change of the heartbeat, moved by later pauses
   std::uint64_t heartbeat_ = 0;
   double time_s_ = 0.0;
   double arming_since_s_ = 0.0;

@@ -66,9 +66,9 @@ std::string present_text(const HeldJoint& held, const JointState& joint) {
   if (!joint.valid || !std::isfinite(joint.angle_rad)) return "no reading";
   double position = joint.angle_rad;
   if (!held.slides) {
-    position = turn_difference(joint.angle_rad, 0.0);
+    position = wrapped_difference(joint.angle_rad, 0.0);
     if (std::abs(position - held.angle_rad) > 1.5 * std::numbers::pi) {
-      position = held.angle_rad + turn_difference(joint.angle_rad, held.angle_rad);
+      position = held.angle_rad + wrapped_difference(joint.angle_rad, held.angle_rad);
     }
   }
   return "now " + position_text(held, position);
@@ -210,14 +210,14 @@ void Supervisor::drain(std::size_t unwritten_max) {
 }
 
 void Supervisor::take(const LoopRecord& record) {
-  if (accounts_.recorded == 0) host_epoch_ns_ = record.sample.received.count();
-  account(record);
+  if (sample_counts_.recorded == 0) host_epoch_ns_ = record.sample.received.count();
+  count_missing_samples(record);
   driven_ = driven_ || (record.phase > RunPhase::kArming && record.phase < RunPhase::kTripped);
   note_phase(record);
   take_inertial(record.sample.inertial);
   publish(sample_of(record, limits_));
   if (record.command_number > last_.command_number) publish(command_of(record, limits_));
-  ++accounts_.recorded;
+  ++sample_counts_.recorded;
   last_ = record;
 }
 
@@ -242,7 +242,7 @@ void Supervisor::take_late(const firmware_iface::UnitSample& sample) {
 
 // Sequence numbers that were skipped: up to lost_before were lost on the link, the others were
 // dropped at the full ring.
-void Supervisor::account(const LoopRecord& record) {
+void Supervisor::count_missing_samples(const LoopRecord& record) {
   const std::uint64_t sequence = record.sample.sequence;
   if (sequence > next_sequence_) {
     const std::uint64_t missing = sequence - next_sequence_;
@@ -255,23 +255,24 @@ void Supervisor::account(const LoopRecord& record) {
 
 void Supervisor::note_gap(std::uint64_t first, std::uint64_t count, proto::GapCause cause) {
   if (count == 0) return;
-  (cause == proto::GapCause::kLink ? accounts_.lost_on_link : accounts_.lost_in_ring) += count;
+  (cause == proto::GapCause::kLink ? sample_counts_.lost_on_link : sample_counts_.lost_in_ring) +=
+      count;
   publish(proto::Gap{time_of(first), first, count, cause});
 }
 
 // Samples lie on the unit's time grid, relative to the last record.
 double Supervisor::time_of(std::uint64_t sequence) const {
-  if (accounts_.recorded == 0) return 0.0;
+  if (sample_counts_.recorded == 0) return 0.0;
   const auto ahead = static_cast<double>(sequence) - static_cast<double>(last_.sample.sequence);
   return last_.observation.time_s + ahead * loop_.period_s();
 }
 
 void Supervisor::note_phase(const LoopRecord& record) {
-  if (record.phase == phase_ && accounts_.recorded > 0) return;
+  if (record.phase == phase_ && sample_counts_.recorded > 0) return;
   phase_ = record.phase;
   const std::string prompt = prompt_of(record);
-  if (phase_ == RunPhase::kTripped && UnitPlausibility::is_off(record.sample)) {
-    output_told_ = OutputState::kOff;
+  if (phase_ == RunPhase::kTripped && UnitReportMonitor::is_off(record.sample)) {
+    reported_output_ = OutputState::kOff;
   }
   say_(prompt);
   publish(proto::Event{.timestamp_s = record.observation.time_s,
@@ -285,12 +286,12 @@ void Supervisor::note_phase(const LoopRecord& record) {
 }
 
 std::string Supervisor::prompt_of(const LoopRecord& record) const {
-  if (record.phase == RunPhase::kTripped && UnitPlausibility::is_off(record.sample)) {
+  if (record.phase == RunPhase::kTripped && UnitReportMonitor::is_off(record.sample)) {
     return "Tripped: the output is off.";
   }
   const std::optional<HeldJoint> held = loop_.held_joint();
   if (record.phase != RunPhase::kWaitingForHold || !held) return text_of(record.phase).prompt;
-  return "Hold joint \"" + limits_.joint[held->joint].hinge + "\" at " +
+  return "Hold joint \"" + limits_.joint[held->joint].joint + "\" at " +
          position_text(*held, held->angle_rad) + " ± " + position_text(*held, held->tolerance_rad) +
          " (" + present_text(*held, record.observation.joint[held->joint]) +
          "), and keep it still.";
@@ -299,25 +300,25 @@ std::string Supervisor::prompt_of(const LoopRecord& record) const {
 std::string Supervisor::held_reading() const {
   const std::optional<HeldJoint> held = loop_.held_joint();
   if (last_.phase != RunPhase::kWaitingForHold || !held) return "";
-  return "joint \"" + limits_.joint[held->joint].hinge + "\" " +
+  return "joint \"" + limits_.joint[held->joint].joint + "\" " +
          present_text(*held, last_.observation.joint[held->joint]);
 }
 
 void Supervisor::note_trip() {
   const Trip* trip = loop_.trip();
-  if (trip == nullptr || trip_told_) return;
-  trip_told_ = true;
+  if (trip == nullptr || trip_reported_) return;
+  trip_reported_ = true;
   std::string text = describe(*trip, limits_);
-  const std::string advice = driven_ ? "" : advise_before_start(*trip, limits_);
+  const std::string advice = driven_ ? "" : describe_start_remedy(*trip, limits_);
   if (!advice.empty()) text += ". " + advice;
   say_("TRIP: " + text);
-  const bool slides = is_of_one_joint(trip->cause) && trip->joint < limits_.joint.size() &&
+  const bool slides = concerns_joint(trip->cause) && trip->joint < limits_.joint.size() &&
                       limits_.joint[trip->joint].slides;
   publish(proto::Event{.timestamp_s = trip->time_s,
                        .kind = proto::EventKind::kTrip,
                        .name = std::string(to_string(trip->cause)),
                        .text = text,
-                       .channel = place_of(*trip, limits_),
+                       .channel = subject_name_of(*trip, limits_),
                        .value = trip->value,
                        .limit = trip->limit,
                        .unit = std::string(unit_of(trip->cause, slides)),
@@ -329,8 +330,8 @@ void Supervisor::note_trip() {
 void Supervisor::note_output() {
   const OutputState state = loop_.output_state();
   const bool drives = state == OutputState::kStillDrives;
-  if (state == output_told_ && !(drives && time_s() >= next_warning_s_)) return;
-  output_told_ = state;
+  if (state == reported_output_ && !(drives && time_s() >= next_warning_s_)) return;
+  reported_output_ = state;
   next_warning_s_ = time_s() + kWarningPeriod_s;
   if (state == OutputState::kTripSent) return;
   const std::string text = describe(state, loop_.settings().ttl_ms);
@@ -348,8 +349,8 @@ void Supervisor::note_inertial_faults() {
     const unsigned faults = loop_.counters().inertial_faults[i].load(std::memory_order_relaxed);
     for (std::size_t fault = 0; fault < kInertialFaultCount; ++fault) {
       const auto bit = static_cast<std::uint8_t>(1U << fault);
-      if ((faults & bit) == 0 || (inertial_told_[i] & bit) != 0) continue;
-      inertial_told_[i] = static_cast<std::uint8_t>(inertial_told_[i] | bit);
+      if ((faults & bit) == 0 || (reported_inertial_faults_[i] & bit) != 0) continue;
+      reported_inertial_faults_[i] = static_cast<std::uint8_t>(reported_inertial_faults_[i] | bit);
       const std::string text = "inertial sensor \"" + limits_.inertial[i].sensor + "\" " +
                                kTexts[fault] + "; check its wiring, mounting and measuring range";
       say_("note: " + text);
@@ -361,8 +362,8 @@ void Supervisor::note_inertial_faults() {
 // The messages are a separate event, because the trip must reach the disk at once and the black box
 // is frozen a little later.
 void Supervisor::note_black_box() {
-  if (!trip_told_ || black_box_told_) return;
-  black_box_told_ = true;
+  if (!trip_reported_ || black_box_reported_) return;
+  black_box_reported_ = true;
   proto::Event event{.timestamp_s = time_s(),
                      .kind = proto::EventKind::kTrip,
                      .name = "black box",
@@ -402,8 +403,8 @@ void Supervisor::note_clock() {
 // Reported once, because a wrong clock rate does not change.
 void Supervisor::judge_clock(const firmware_iface::ClockFit& fit) {
   const double least_ppm = std::abs(fit.rate_error_ppm) - kClockSigmas * fit.rate_sigma_ppm;
-  if (clock_told_ || least_ppm <= kClockErrorMax_ppm) return;
-  clock_told_ = true;
+  if (clock_reported_ || least_ppm <= kClockErrorMax_ppm) return;
+  clock_reported_ = true;
   char text[320];
   std::snprintf(text, sizeof text,
                 "The unit's clock differs by %+.0f ± %.0f ppm from this computer's, more than any "
@@ -433,8 +434,8 @@ void Supervisor::note_stats() {
 
 // The recorder reserves space for this last message on a full disk.
 void Supervisor::note_storage_error() {
-  if (!storage_error_ || storage_error_told_) return;
-  storage_error_told_ = true;
+  if (!storage_error_ || storage_error_reported_) return;
+  storage_error_reported_ = true;
   const std::string text =
       "Output off, because the run cannot be recorded: " + storage_error_->detail;
   say_("TRIP: " + text);
@@ -457,7 +458,8 @@ void Supervisor::finish(std::optional<std::uint64_t> samples_sent) {
   if (samples_sent && *samples_sent > next_sequence_) {
     // No later sample shows losses at the end. Records dropped by the ring come first.
     const std::uint64_t missing = *samples_sent - next_sequence_;
-    const std::uint64_t dropped = read(loop_.counters().dropped_records) - accounts_.lost_in_ring;
+    const std::uint64_t dropped =
+        read(loop_.counters().dropped_records) - sample_counts_.lost_in_ring;
     const std::uint64_t in_ring = std::min(missing, dropped);
     note_gap(next_sequence_, in_ring, proto::GapCause::kRingFull);
     note_gap(next_sequence_ + in_ring, missing - in_ring, proto::GapCause::kLink);

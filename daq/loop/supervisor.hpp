@@ -14,7 +14,7 @@
 namespace daq {
 
 /// Number of samples of a run, recorded and lost.
-struct SampleAccounts {
+struct SampleCounts {
   std::uint64_t recorded = 0;
   std::uint64_t lost_on_link = 0;
   std::uint64_t lost_in_ring = 0;
@@ -58,7 +58,7 @@ class Supervisor {
   /// Records an event of the whole run: the operator's stop, a storage error.
   void report(proto::EventKind kind, const std::string& name, const std::string& text);
 
-  const SampleAccounts& accounts() const { return accounts_; }
+  const SampleCounts& sample_counts() const { return sample_counts_; }
   const LoopRecord& last_record() const { return last_; }
   double time_s() const { return last_.observation.time_s; }
 
@@ -73,7 +73,7 @@ class Supervisor {
  private:
   void drain(std::size_t unwritten_max);
   void take(const LoopRecord& record);
-  void account(const LoopRecord& record);
+  void count_missing_samples(const LoopRecord& record);
   void note_gap(std::uint64_t first, std::uint64_t count, proto::GapCause cause);
   void note_phase(const LoopRecord& record);
   std::string prompt_of(const LoopRecord& record) const;
@@ -98,21 +98,22 @@ class Supervisor {
   RunSink* stream_;
   std::function<void(const std::string&)> say_;
 
-  SampleAccounts accounts_;
+  SampleCounts sample_counts_;
   std::array<std::uint64_t, INERTIAL_SENSORS_MAX> reading_counts_{};
-  std::array<std::uint8_t, INERTIAL_SENSORS_MAX> inertial_told_{};  // reported faults, a bit each
+  std::array<std::uint8_t, INERTIAL_SENSORS_MAX>
+      reported_inertial_faults_{};  // reported faults, a bit each
   std::uint64_t next_sequence_ = 0;
   LoopRecord last_;
   RunPhase phase_ = RunPhase::kSettling;
   double next_stats_s_ = 1.0;
   std::int64_t host_epoch_ns_ = 0;  // CLOCK_MONOTONIC at the first sample
   bool driven_ = false;             // the scenario has started
-  bool trip_told_ = false;
-  OutputState output_told_ = OutputState::kInUse;
+  bool trip_reported_ = false;
+  OutputState reported_output_ = OutputState::kInUse;
   double next_warning_s_ = 0.0;  // of the warning that the unit still drives
-  bool clock_told_ = false;
-  bool black_box_told_ = false;
-  bool storage_error_told_ = false;
+  bool clock_reported_ = false;
+  bool black_box_reported_ = false;
+  bool storage_error_reported_ = false;
   std::optional<proto::Error> storage_error_;
 };
 

@@ -22,7 +22,7 @@ struct KeptMessage {
 };
 
 /// Stores the last messages of both directions before a trip, and some after it. The real-time
-/// thread writes. Once frozen, the messages are kept and any thread may read them.
+/// thread writes. CompletionLatch frozen, the messages are kept and any thread may read them.
 class BlackBox : public firmware_iface::MessageTap {
  public:
   static constexpr std::size_t kCapacity = 512;   ///< a quarter of a second at 1 kHz

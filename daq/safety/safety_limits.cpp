@@ -158,7 +158,7 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
     case TripCause::kNoResponse:
       return "its encoder did not count while the driven joint moved " + value + at +
              "Check the encoder and its cable, and whether the joint is clamped. If the motors do "
-             "not move it, write unaffected_by_motors: true in safety { hinge { } }";
+             "not move it, write may_stand_still: true in safety { joint { } }";
     case TripCause::kWrongDirection:
       return "it moved " + value + " against its motor" + at +
              "Check the inverted field of its channel, the order of the channels and the motor's "
@@ -247,17 +247,17 @@ std::string_view unit_of(TripCause cause, bool slides) {
   return slides ? text_of(cause).unit_of_slide : text_of(cause).unit;
 }
 
-bool is_of_one_joint(TripCause cause) {
+bool concerns_joint(TripCause cause) {
   return cause == TripCause::kAngle || cause == TripCause::kSpeed ||
          cause == TripCause::kEncoderJump || cause == TripCause::kMissingChannel ||
          (cause >= TripCause::kStall && cause <= TripCause::kGrowingSwings);
 }
 
-bool is_of_one_motor(TripCause cause) {
+bool concerns_motor(TripCause cause) {
   return cause == TripCause::kCommandNotFinite || cause == TripCause::kCommandMismatch;
 }
 
-bool is_of_one_sensor(TripCause cause) {
+bool concerns_inertial_sensor(TripCause cause) {
   return cause == TripCause::kInertialMissing || cause == TripCause::kInertialStuck ||
          cause == TripCause::kInertialSaturated;
 }
@@ -274,14 +274,14 @@ TripCause cause_of(InertialFault fault) {
   return TripCause::kInertialMissing;
 }
 
-std::string place_of(const Trip& trip, const SafetyLimits& limits) {
-  if (is_of_one_joint(trip.cause) && trip.joint < limits.joint.size()) {
-    return limits.joint[trip.joint].hinge;
+std::string subject_name_of(const Trip& trip, const SafetyLimits& limits) {
+  if (concerns_joint(trip.cause) && trip.joint < limits.joint.size()) {
+    return limits.joint[trip.joint].joint;
   }
-  if (is_of_one_motor(trip.cause) && trip.joint < limits.motor.size()) {
+  if (concerns_motor(trip.cause) && trip.joint < limits.motor.size()) {
     return limits.motor[trip.joint].joint;
   }
-  if (is_of_one_sensor(trip.cause) && trip.joint < limits.inertial.size()) {
+  if (concerns_inertial_sensor(trip.cause) && trip.joint < limits.inertial.size()) {
     return limits.inertial[trip.joint].sensor;
   }
   return {};
@@ -296,7 +296,7 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
     return describe_end_of_stream(trip);
   }
   if (is_of_this_computer(trip.cause)) return describe_host_trip(trip);
-  const bool named = is_of_one_joint(trip.cause) && trip.joint < limits.joint.size();
+  const bool named = concerns_joint(trip.cause) && trip.joint < limits.joint.size();
   const bool slides = named && limits.joint[trip.joint].slides;
   const bool is_position = slides && trip.cause == TripCause::kAngle;
   const char* quantity = is_position ? "position" : text_of(trip.cause).quantity;
@@ -305,7 +305,7 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
     return (std::isnan(value) ? "NaN" : notation::format_number(value, 6)) +
            (unit.empty() ? "" : " " + unit);
   };
-  const std::string place = place_of(trip, limits);
+  const std::string place = subject_name_of(trip, limits);
   std::string text = describe_motion_trip(trip, unit);
   if (text.empty()) text = describe_report_trip(trip);
   if (!text.empty()) return (place.empty() ? std::string() : place + ": ") + text;
@@ -315,19 +315,19 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
       trip.cause == TripCause::kLinkLost || trip.cause == TripCause::kStaleSample;
   const char* remedy = is_of_encoder ? ". Check the encoder and its cable"
                        : is_of_line  ? ". Check the line, its adapters and the unit's supply"
-                       : is_of_one_sensor(trip.cause) ? ". Check the sensor and its cable"
-                                                      : "";
+                       : concerns_inertial_sensor(trip.cause) ? ". Check the sensor and its cable"
+                                                              : "";
   return (place.empty() ? std::string() : place + ": ") + quantity + " " + figure(trip.value) +
          ", allowed " + figure(trip.limit) + at_time(trip) + remedy;
 }
 
-std::string advise_before_start(const Trip& trip, const SafetyLimits& limits) {
+std::string describe_start_remedy(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause != TripCause::kAngle || trip.joint >= limits.joint.size()) return "";
   const JointLimits& joint = limits.joint[trip.joint];
   const std::string unit = joint.slides ? " m" : " rad";
   const std::string between = notation::format_number(joint.angle_rad_min) + " and " +
                               notation::format_number(joint.angle_rad_max) + unit;
-  const std::string stands = joint.hinge + "\" is at " + notation::format_number(trip.value) + unit;
+  const std::string stands = joint.joint + "\" is at " + notation::format_number(trip.value) + unit;
   const std::string again =
       "and switch the unit off and on, because its encoders count from the power-on position.";
   if (joint.slides) {
@@ -356,24 +356,24 @@ std::vector<std::string> find_faults(const SafetyLimits& limits) {
   require(limits.motor.size() <= kMotorsMax,
           "motor: at most " + std::to_string(kMotorsMax) + " motors");
   require_positive(limits.staleness_s_max, "staleness_ms_max");
-  require(!limits.joint.empty(), "hinge: needs limits of at least one joint");
+  require(!limits.joint.empty(), "joint: needs limits of at least one joint");
   require(limits.joint.size() <= kJointsMax,
-          "hinge: at most " + std::to_string(kJointsMax) + " joints");
+          "joint: at most " + std::to_string(kJointsMax) + " joints");
   for (const JointLimits& joint : limits.joint) {
-    const std::string hinge = "hinge \"" + joint.hinge + "\": ";
+    const std::string who = "joint \"" + joint.joint + "\": ";
     const std::string range = joint.slides ? "position_m" : "angle_rad";
     require(std::isfinite(joint.angle_rad_min) && std::isfinite(joint.angle_rad_max),
-            hinge + range + "_min and " + range + "_max must be finite numbers");
+            who + range + "_min and " + range + "_max must be finite numbers");
     require(joint.angle_rad_min < joint.angle_rad_max,
-            hinge + range + "_min must be below " + range + "_max; give both");
+            who + range + "_min must be below " + range + "_max; give both");
     require_positive(joint.speed_rad_per_s_max,
-                     hinge + (joint.slides ? "speed_m_per_s_max" : "speed_rad_per_s_max"));
-    require_positive(joint.jump_rad_max, hinge + (joint.slides ? "jump_m_max" : "jump_rad_max"));
-    require_positive(joint.missing_s_max, hinge + "missing_ms_max");
+                     who + (joint.slides ? "speed_m_per_s_max" : "speed_rad_per_s_max"));
+    require_positive(joint.jump_rad_max, who + (joint.slides ? "jump_m_max" : "jump_rad_max"));
+    require_positive(joint.missing_s_max, who + "missing_ms_max");
   }
   for (std::size_t j = 0; j < limits.motion.size(); ++j) {
     if (limits.motion[j].motor < 0) continue;
-    const std::string stall = "hinge \"" + limits.joint[j].hinge + "\": stall { ";
+    const std::string stall = "joint \"" + limits.joint[j].joint + "\": stall { ";
     require_positive(limits.motion[j].stall_command, stall + "command }");
     require_positive(limits.motion[j].stall_time_s, stall + "time_s }");
   }
@@ -480,8 +480,8 @@ double SafetyMonitor::clamp(std::size_t motor, const Observation& now, double re
   return std::clamp(std::clamp(requested, -most, most), last - slew, last + slew);
 }
 
-MotorCommands SafetyMonitor::admit(const Observation& now,
-                                   const MotorCommands& requested) noexcept {
+MotorCommands SafetyMonitor::limit_commands(const Observation& now,
+                                            const MotorCommands& requested) noexcept {
   if (!started_) {
     for (JointMemory& memory : memory_) memory.valid_time_s = now.time_s;
   }

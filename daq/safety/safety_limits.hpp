@@ -15,7 +15,7 @@ namespace daq {
 
 /// Limits of one joint. For a sliding joint read m for rad.
 struct JointLimits {
-  std::string hinge;                 ///< name, for messages
+  std::string joint;                 ///< name, for messages
   double angle_rad_min = 0.0;        ///< inclusive
   double angle_rad_max = 0.0;        ///< inclusive
   double speed_rad_per_s_max = 0.0;  ///< magnitude
@@ -36,7 +36,7 @@ inline constexpr double kStallShareDefault = 0.05;
 inline constexpr double kStallTimeDefault_s = 0.65;
 
 /// Drive and end stops of a joint, for encoder checks. For a sliding joint read m for rad.
-struct JointMotion {
+struct JointDrive {
   double rad_per_count = 0.0;  ///< negative for an inverted encoder
   int motor = -1;              ///< its motor, in the unit's order; −1: none
   double gain_sign = 1.0;      ///< −1: a positive command moves it in the negative direction
@@ -55,7 +55,7 @@ struct SafetyLimits {
   std::vector<JointLimits> joint;             ///< one per joint with an encoder, at most kJointsMax
   std::vector<InertialLimits> inertial = {};  ///< one per inertial sensor of the unit
   double unstored_s_max = 1.0;                ///< longest time without storing data
-  std::vector<JointMotion> motion = {};       ///< one per joint; empty: motion is not checked
+  std::vector<JointDrive> motion = {};        ///< one per joint; empty: motion is not checked
 };
 
 /// Returns the errors in the limits, one sentence each naming the field; empty if there are none.
@@ -99,13 +99,13 @@ std::string_view to_string(TripCause cause);
 std::string_view unit_of(TripCause cause, bool slides = false);
 
 /// Returns whether the cause concerns one joint.
-bool is_of_one_joint(TripCause cause);
+bool concerns_joint(TripCause cause);
 
 /// Returns whether the cause concerns one motor.
-bool is_of_one_motor(TripCause cause);
+bool concerns_motor(TripCause cause);
 
 /// Returns whether the cause concerns one inertial sensor.
-bool is_of_one_sensor(TripCause cause);
+bool concerns_inertial_sensor(TripCause cause);
 TripCause cause_of(InertialFault fault);
 
 /// A trip with its cause and values. The first trip is kept.
@@ -120,14 +120,14 @@ struct Trip {
 };
 
 /// Returns the name of the joint, motor or inertial sensor that a trip concerns; empty if none.
-std::string place_of(const Trip& trip, const SafetyLimits& limits);
+std::string subject_name_of(const Trip& trip, const SafetyLimits& limits);
 
 /// Describes a trip for people: "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s".
 std::string describe(const Trip& trip, const SafetyLimits& limits);
 
 /// Returns the remedy for a joint outside its range before anything was driven, e.g. because the
 /// encoders continue to count from where the last run left them. Empty for any other trip.
-std::string advise_before_start(const Trip& trip, const SafetyLimits& limits);
+std::string describe_start_remedy(const Trip& trip, const SafetyLimits& limits);
 
 /// Returns the unit's fault flags (firmware_iface/wire/fault.h) in words; empty if none is set.
 std::string describe_fault_flags(unsigned flags);
@@ -142,7 +142,7 @@ class SafetyMonitor {
   explicit SafetyMonitor(const SafetyLimits& limits);
 
   /// Returns the commands to send for this sample and these requests; zero for unused motors.
-  MotorCommands admit(const Observation& now, const MotorCommands& requested) noexcept;
+  MotorCommands limit_commands(const Observation& now, const MotorCommands& requested) noexcept;
 
   /// Checks this computer, once per period of the loop.
   /// @param pause_s     delay of the loop by the host's clock

@@ -28,7 +28,7 @@ Scenario::Scenario(std::string name, std::vector<MotorExcitation> excitations, d
 Scenario::Scenario(std::string name, Excitation excitation, double duration_s)
     : Scenario(std::move(name), {MotorExcitation{std::move(excitation)}}, duration_s) {}
 
-void Scenario::command(const Moment& now, std::span<double> commands) noexcept {
+void Scenario::command(const ScenarioInput& now, std::span<double> commands) noexcept {
   std::ranges::fill(commands, 0.0);
   if (phase_ == Phase::kFinished) return;
   for (MotorExcitation& each : excitations_) {
@@ -84,7 +84,7 @@ bool Scenario::is_open_loop() const noexcept {
   return std::ranges::none_of(excitations_, [](const MotorExcitation& each) {
     return std::holds_alternative<Release>(each.excitation) ||
            std::holds_alternative<SwingUp>(each.excitation) ||
-           std::holds_alternative<Nudge>(each.excitation);
+           std::holds_alternative<TestPush>(each.excitation);
   });
 }
 

@@ -8,7 +8,6 @@
 
 #include "daq/scenario/chirp.hpp"
 #include "daq/scenario/multisine.hpp"
-#include "daq/scenario/nudge.hpp"
 #include "daq/scenario/observation.hpp"
 #include "daq/scenario/pulse.hpp"
 #include "daq/scenario/pulse_train.hpp"
@@ -16,13 +15,14 @@
 #include "daq/scenario/replay.hpp"
 #include "daq/scenario/step.hpp"
 #include "daq/scenario/swing_up.hpp"
+#include "daq/scenario/test_push.hpp"
 
 namespace daq {
 
 /// To add a scenario: write its type (command, command_peak, faults, and phase if the operator or
 /// the rig determines when it runs) and add it here. The compiler reports the other places.
 using Excitation =
-    std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay, PulseTrain, Nudge>;
+    std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay, PulseTrain, TestPush>;
 
 /// An excitation and the motor that it drives.
 struct MotorExcitation {
@@ -41,10 +41,10 @@ class Scenario {
 
   /// Returns the commands for this sample by motor [unit of its control signal]; zero for a motor
   /// that is not driven, and after the end. Real-time safe.
-  void command(const Moment& now, std::span<double> commands) noexcept;
+  void command(const ScenarioInput& now, std::span<double> commands) noexcept;
 
   /// Returns the command of the first motor.
-  double command(const Moment& now) noexcept {
+  double command(const ScenarioInput& now) noexcept {
     double first = 0.0;
     command(now, {&first, 1});
     return first;

@@ -18,7 +18,7 @@ struct Chirp {
   double start_s = 0.0;
   double end_s = 0.0;
 
-  double command(const Moment& now) const noexcept {
+  double command(const ScenarioInput& now) const noexcept {
     const double s = now.time_s - start_s;
     const double T = end_s - start_s;
     if (s < 0.0 || s > T) return 0.0;

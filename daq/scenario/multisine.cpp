@@ -101,7 +101,7 @@ void improve_phases(Multisine& multisine, const std::vector<bool>& is_free, cons
 
 }  // namespace
 
-double Multisine::command(const Moment& now) const noexcept {
+double Multisine::command(const ScenarioInput& now) const noexcept {
   if (now.time_s < 0.0) return 0.0;
   double sum = 0.0;
   for (const Tone& tone : tones) sum += tone_value(tone, now.time_s);

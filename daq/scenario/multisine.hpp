@@ -22,7 +22,7 @@ struct Multisine {
   double ramp_s = 0.0;
   double duration_s = 0.0;  // time span over which the peak is evaluated
 
-  double command(const Moment& now) const noexcept;
+  double command(const ScenarioInput& now) const noexcept;
 
   /// Returns an upper bound of the peak over the duration, at most a few thousandths above it.
   double command_peak() const;

@@ -32,16 +32,16 @@ struct Observation {
 
 /// One sample as input of a scenario, from a rig or from a simulation with any number of joints.
 /// Refers to the joints that it is made from.
-struct Moment {
+struct ScenarioInput {
   double time_s = 0.0;  ///< since the run started
   std::span<const JointState> joint;
 
-  Moment(double time, std::span<const JointState> joints) : time_s(time), joint(joints) {}
-  Moment(const Observation& sample) : time_s(sample.time_s), joint(sample.joint) {}
+  ScenarioInput(double time, std::span<const JointState> joints) : time_s(time), joint(joints) {}
+  ScenarioInput(const Observation& sample) : time_s(sample.time_s), joint(sample.joint) {}
 };
 
 /// Returns the difference of two angles on the circle [rad].
-inline double turn_difference(double angle_rad, double other_rad) noexcept {
+inline double wrapped_difference(double angle_rad, double other_rad) noexcept {
   return std::remainder(angle_rad - other_rad, 2.0 * std::numbers::pi);
 }
 

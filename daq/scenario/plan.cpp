@@ -29,7 +29,7 @@ std::string format(const char* pattern, Values... values) {
 
 std::string label(double x, double y, const char* anchor, const std::string& text) {
   return format("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor) +
-         proto::escaped_markup(proto::printable(text)) + "</text>\n";
+         proto::escaped_markup(proto::escape_for_terminal(text)) + "</text>\n";
 }
 
 std::string grid_line(double x1, double y1, double x2, double y2) {
@@ -50,14 +50,14 @@ struct Axes {
 std::string draw_axes(const Axes& axes, const std::string& quantity) {
   std::string svg;
   const std::vector<double> times = notation::nice_ticks(0.0, axes.end_s, kTicksMax);
-  const notation::TickTexts time_texts = notation::tick_texts(times);
+  const notation::TickLabels time_texts = notation::tick_labels(times);
   for (std::size_t k = 0; k < times.size(); ++k) {
     const double x = axes.x(times[k]);
     svg += grid_line(x, kTop, x, kBottom);
     svg += label(x, kBottom + 18, "middle", time_texts.texts[k]);
   }
   const std::vector<double> commands = notation::nice_ticks(-axes.range, axes.range, kTicksMax);
-  const notation::TickTexts command_texts = notation::tick_texts(commands);
+  const notation::TickLabels command_texts = notation::tick_labels(commands);
   for (std::size_t k = 0; k < commands.size(); ++k) {
     const double y = axes.y(commands[k]);
     svg += grid_line(kLeft, y, kRight, y);

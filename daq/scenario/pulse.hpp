@@ -14,7 +14,7 @@ struct Pulse {
   double start_s = 0.0;
   double width_s = 0.0;
 
-  double command(const Moment& now) const noexcept {
+  double command(const ScenarioInput& now) const noexcept {
     return now.time_s >= start_s && now.time_s < start_s + width_s ? amplitude : 0.0;
   }
   double command_peak() const noexcept { return std::abs(amplitude); }

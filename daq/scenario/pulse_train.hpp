@@ -14,7 +14,7 @@ namespace daq {
 struct PulseTrain {
   std::vector<Pulse> pulses{};
 
-  double command(const Moment& now) const noexcept {
+  double command(const ScenarioInput& now) const noexcept {
     double sum = 0.0;
     for (const Pulse& pulse : pulses) sum += pulse.command(now);
     return sum;

@@ -15,11 +15,11 @@ constexpr double kHeldSpeed_m_per_s = 0.05;
 bool Release::is_held(const JointState& joint) const noexcept {
   const double held = settings_.held_angle_rad;
   const double distance =
-      slides(settings_.joint) ? joint.angle_rad - held : turn_difference(joint.angle_rad, held);
+      slides(settings_.joint) ? joint.angle_rad - held : wrapped_difference(joint.angle_rad, held);
   return joint.valid && std::abs(distance) <= settings_.held_tolerance_rad;
 }
 
-bool Release::is_at_rest(const Moment& now) const noexcept {
+bool Release::is_at_rest(const ScenarioInput& now) const noexcept {
   for (std::size_t j = 0; j < settings_.joint_count; ++j) {
     const double slower = slides(j) ? settings_.rest_speed_m_per_s : settings_.rest_speed_rad_per_s;
     const JointState& joint = now.joint[j];
@@ -28,7 +28,7 @@ bool Release::is_at_rest(const Moment& now) const noexcept {
   return true;
 }
 
-double Release::command(const Moment& now) noexcept {
+double Release::command(const ScenarioInput& now) noexcept {
   const JointState& joint = now.joint[settings_.joint];
   const auto lasted = [&](bool condition, double wanted_s) {
     if (!condition) since_s_ = -1.0;

@@ -36,7 +36,7 @@ class Release {
       : settings_(settings),
         phase_(settings.has_operator ? Phase::kWaitingForHold : Phase::kRunning) {}
 
-  double command(const Moment& now) noexcept;
+  double command(const ScenarioInput& now) noexcept;
   double command_peak() const noexcept { return 0.0; }
   Phase phase() const noexcept { return phase_; }
   std::vector<std::string> faults() const;
@@ -47,7 +47,7 @@ class Release {
 
  private:
   bool is_held(const JointState& joint) const noexcept;
-  bool is_at_rest(const Moment& now) const noexcept;
+  bool is_at_rest(const ScenarioInput& now) const noexcept;
   bool slides(std::size_t joint) const noexcept {
     return joint < settings_.slides.size() && settings_.slides[joint];
   }

@@ -15,7 +15,7 @@ Replay::Replay(std::vector<double> time_s, std::vector<double> values)
   for (double& t : time_s_) t -= start_s;
 }
 
-double Replay::command(const Moment& now) noexcept {
+double Replay::command(const ScenarioInput& now) noexcept {
   if (time_s_.empty() || now.time_s < 0.0) return 0.0;
   while (row_ + 1 < time_s_.size() && time_s_[row_ + 1] <= now.time_s) ++row_;
   return row_ + 1 < time_s_.size() ? values_[row_] : 0.0;

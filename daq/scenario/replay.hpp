@@ -15,7 +15,7 @@ class Replay {
   /// `time_s` and `values` have one entry per row; times count from that of the first row.
   Replay(std::vector<double> time_s, std::vector<double> values);
 
-  double command(const Moment& now) noexcept;
+  double command(const ScenarioInput& now) noexcept;
   double command_peak() const noexcept;
   std::vector<std::string> faults() const;
 

@@ -29,14 +29,14 @@ std::string quoted_list(const std::vector<std::string>& names) {
   return list;
 }
 
-std::size_t joint_of(const std::string& hinge, const char* field, const Context& context) {
-  const auto& hinges = context.rig.hinges;
-  const auto found = std::find(hinges.begin(), hinges.end(), hinge);
-  if (found == hinges.end()) {
-    context.place.at(field).fail("joint \"" + hinge + "\" has no measured angle in " +
-                                 context.rig.path + "; use one of " + quoted_list(hinges));
+std::size_t joint_of(const std::string& joint, const char* field, const Context& context) {
+  const auto& joints = context.rig.joints;
+  const auto found = std::find(joints.begin(), joints.end(), joint);
+  if (found == joints.end()) {
+    context.place.at(field).fail("joint \"" + joint + "\" has no measured angle in " +
+                                 context.rig.path + "; use one of " + quoted_list(joints));
   }
-  return static_cast<std::size_t>(found - hinges.begin());
+  return static_cast<std::size_t>(found - joints.begin());
 }
 
 // Returns the index of the motor that an excitation drives.
@@ -57,18 +57,18 @@ std::size_t motor_of(const Message& excitation, const Context& context) {
 }
 
 /// Rejects a number of the other kind of joint, turning or sliding.
-void refuse_kind(double number, const char* field, const std::string& hinge, bool slides,
+void refuse_kind(double number, const char* field, const std::string& joint, bool slides,
                  const char* instead, const Context& context) {
   if (number == 0.0) return;
-  context.place.at(field).fail("joint \"" + hinge + (slides ? "\" slides" : "\" turns") +
+  context.place.at(field).fail("joint \"" + joint + (slides ? "\" slides" : "\" turns") +
                                ", so it has no " + field + "; write " + instead);
 }
 
 Excitation read(const v1::Release& source, const Context& context) {
   const bool held = context.rig.has_operator;
   ReleaseSettings settings{.has_operator = held,
-                           .joint = held ? joint_of(source.hinge(), "hinge", context) : 0,
-                           .joint_count = context.rig.hinges.size(),
+                           .joint = held ? joint_of(source.joint(), "joint", context) : 0,
+                           .joint_count = context.rig.joints.size(),
                            .slides = context.rig.slides,
                            .held_angle_rad = source.held_angle_rad(),
                            .held_tolerance_rad = source.held_tolerance_rad(),
@@ -78,7 +78,7 @@ Excitation read(const v1::Release& source, const Context& context) {
   const bool slides = std::ranges::count(settings.slides, true) > 0;
   const bool turns = std::ranges::count(settings.slides, false) > 0;
   const auto refuse = [&](double number, const char* field, bool of_slide, const char* instead) {
-    refuse_kind(number, field, source.hinge(), of_slide, instead, context);
+    refuse_kind(number, field, source.joint(), of_slide, instead, context);
   };
   // `slides` may be empty, if all joints turn.
   if (held && settings.joint < settings.slides.size() && settings.slides[settings.joint]) {
@@ -195,8 +195,8 @@ proto::TextLocator place_of(std::string_view fault, proto::TextLocator place) {
 }
 
 // Rejects a second excitation of a motor, or one beside a release.
-void check_beside(const MotorExcitation& added, const std::vector<MotorExcitation>& others,
-                  const ScenarioRig& rig, const proto::TextLocator& place) {
+void check_combination(const MotorExcitation& added, const std::vector<MotorExcitation>& others,
+                       const ScenarioRig& rig, const proto::TextLocator& place) {
   if (others.empty()) return;
   const auto is_release = [](const MotorExcitation& each) {
     return std::holds_alternative<Release>(each.excitation);
@@ -222,7 +222,7 @@ Scenario make_scenario(const v1::Scenario& message, const std::string& path,
     std::size_t motor = 0;
     if constexpr (requires { source.motor(); }) motor = motor_of(source, context);
     const MotorExcitation added{read(source, context), motor};
-    check_beside(added, excitations, rig, own);
+    check_combination(added, excitations, rig, own);
     std::visit(
         [&](const auto& excitation) {
           if (const auto faults = excitation.faults(); !faults.empty()) {
@@ -243,7 +243,7 @@ Scenario make_scenario(const v1::Scenario& message, const std::string& path,
   return {message.name(), std::move(excitations), message.duration_s()};
 }
 
-double tighter(double limit, double wish, const char* field, const proto::TextLocator& place) {
+double merge_limit(double limit, double wish, const char* field, const proto::TextLocator& place) {
   if (wish == 0.0) return limit;
   if (wish <= limit) return wish;
   std::ostringstream what;
@@ -252,14 +252,14 @@ double tighter(double limit, double wish, const char* field, const proto::TextLo
   place.at(field).fail(what.str());
 }
 
-std::vector<CommandLimits> tighten_commands(std::vector<CommandLimits> rig,
-                                            const v1::Limits& wishes,
-                                            const proto::TextLocator& place) {
+std::vector<CommandLimits> merge_command_limits(std::vector<CommandLimits> rig,
+                                                const v1::Limits& wishes,
+                                                const proto::TextLocator& place) {
   const auto tighten = [&](double CommandLimits::*limit, double wish, const char* field) {
     double most = 0.0;
     for (const CommandLimits& motor : rig) most = std::max(most, motor.*limit);
     if (rig.empty() || wish == 0.0) return;
-    tighter(most, wish, field, place.at("limits"));
+    merge_limit(most, wish, field, place.at("limits"));
     for (CommandLimits& motor : rig) motor.*limit = std::min(motor.*limit, wish);
   };
   tighten(&CommandLimits::command_max, wishes.command_max(), "command_max");

@@ -13,7 +13,7 @@ namespace daq {
 /// The parts of a rig that a scenario can refer to.
 struct ScenarioRig {
   std::string path{};                 ///< of the rig file, for messages
-  std::vector<std::string> hinges{};  ///< in the order of a moment's joints
+  std::vector<std::string> joints{};  ///< in the order of a moment's joints
   std::vector<bool> slides{};         ///< which of them slide; empty: all turn
   std::vector<std::string> motors{};  ///< driven joints, in the order of the commands
   bool has_operator = true;  ///< an operator holds and releases a joint; false in a simulation
@@ -31,14 +31,14 @@ Scenario make_scenario(const rigcal::v1::Scenario& message, const std::string& p
 /// @param wish   limit in the scenario; 0: none
 /// @param place  location of the message with the field
 /// @throws proto::InputError if it exceeds the rig's limit
-double tighter(double limit, double wish, const char* field, const proto::TextLocator& place);
+double merge_limit(double limit, double wish, const char* field, const proto::TextLocator& place);
 
 /// Returns the limits of a scenario's commands on a rig, by motor.
 /// @param place  location of the scenario
 /// @throws proto::InputError if the scenario's limit is above that of every motor
-std::vector<CommandLimits> tighten_commands(std::vector<CommandLimits> rig,
-                                            const rigcal::v1::Limits& wishes,
-                                            const proto::TextLocator& place);
+std::vector<CommandLimits> merge_command_limits(std::vector<CommandLimits> rig,
+                                                const rigcal::v1::Limits& wishes,
+                                                const proto::TextLocator& place);
 
 /// Checks that a scenario's commands stay within its limits.
 /// @param limits  by motor of the rig

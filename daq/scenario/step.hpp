@@ -13,7 +13,7 @@ struct Step {
   double amplitude = 0.0;  // [unit of the control signal]
   double start_s = 0.0;
 
-  double command(const Moment& now) const noexcept {
+  double command(const ScenarioInput& now) const noexcept {
     return now.time_s >= start_s ? amplitude : 0.0;
   }
   double command_peak() const noexcept { return std::abs(amplitude); }

@@ -6,14 +6,14 @@
 
 namespace daq {
 
-double SwingUp::command(const Moment& now) const noexcept {
+double SwingUp::command(const ScenarioInput& now) const noexcept {
   const JointState& pendulum = now.joint[settings_.pendulum];
   if (!pendulum.valid) return 0.0;
   if (now.time_s < settings_.kick_time_s) return settings_.kick_command;
 
   const double theta = pendulum.angle_rad;
   const double w = pendulum.speed_rad_per_s;
-  const double from_upright = turn_difference(theta, std::numbers::pi);
+  const double from_upright = wrapped_difference(theta, std::numbers::pi);
   if (std::abs(from_upright) < settings_.stop_angle_rad) return 0.0;
 
   const double w_0 = 2.0 * std::numbers::pi * settings_.natural_frequency_Hz;

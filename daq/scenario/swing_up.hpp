@@ -29,7 +29,7 @@ class SwingUp {
  public:
   explicit SwingUp(const SwingUpSettings& settings) : settings_(settings) {}
 
-  double command(const Moment& now) const noexcept;
+  double command(const ScenarioInput& now) const noexcept;
   double command_peak() const noexcept;
   std::vector<std::string> faults() const;
 

@@ -21,7 +21,7 @@ struct ServiceOptions {
 /// The checked address, with the TLS files loaded.
 struct ServiceEndpoint {
   std::string host_port;  ///< as it was given, for people
-  proto::ServicePlace place;
+  proto::ServiceLocation place;
   std::shared_ptr<asio::ssl::context> tls;  ///< null: no TLS
 };
 

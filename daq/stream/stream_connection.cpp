@@ -17,15 +17,15 @@ namespace daq {
 namespace {
 
 using asio::ip::tcp;
-using Socket = asio::generic::stream_protocol::socket;
+using RawSocket = asio::generic::stream_protocol::socket;
 
 constexpr std::chrono::milliseconds kAttendPeriod(10);
 constexpr std::chrono::seconds kConnectTimeout(10);  // for name resolution, TCP and TLS together
 
 }  // namespace
 
-struct StreamConnection::Line {
-  Line(asio::io_context& context, asio::ssl::context* settings) : socket(context) {
+struct StreamConnection::Socket {
+  Socket(asio::io_context& context, asio::ssl::context* settings) : socket(context) {
     if (settings != nullptr) tls.emplace(socket, *settings);
   }
 
@@ -38,8 +38,8 @@ struct StreamConnection::Line {
     }
   }
 
-  Socket socket;  // TCP or Unix
-  std::optional<asio::ssl::stream<Socket&>> tls;
+  RawSocket socket;  // TCP or Unix
+  std::optional<asio::ssl::stream<RawSocket&>> tls;
 };
 
 StreamConnection::StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint)
@@ -50,13 +50,13 @@ StreamConnection::~StreamConnection() = default;
 void StreamConnection::run_for(std::chrono::milliseconds duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
   do {
-    attend();
+    process_sender_requests();
     context_.run_for(std::min(kAttendPeriod, duration));
   } while (std::chrono::steady_clock::now() < end);
 }
 
 // Performs the actions that the sender requests.
-void StreamConnection::attend() {
+void StreamConnection::process_sender_requests() {
   const Nanoseconds now = monotonic_now();
   if (line_ == nullptr) {
     if (sender_.wants_connection(now)) connect();
@@ -75,7 +75,7 @@ void StreamConnection::attend() {
 
 void StreamConnection::connect() {
   connecting_since_ = monotonic_now();
-  line_ = std::make_shared<Line>(context_, endpoint_.tls.get());
+  line_ = std::make_shared<Socket>(context_, endpoint_.tls.get());
   const std::string& path = endpoint_.place.unix_path;
   if (!path.empty()) return connect_to({asio::local::stream_protocol::endpoint(path)}, 0);
   const proto::HostPort& network = endpoint_.place.network;
@@ -83,7 +83,7 @@ void StreamConnection::connect() {
                           [this, line = line_](const asio::error_code& error, const auto& found) {
                             if (line != line_) return;
                             if (error) return disconnect(error.message());
-                            std::vector<Socket::endpoint_type> endpoints;
+                            std::vector<RawSocket::endpoint_type> endpoints;
                             for (const auto& entry : found) endpoints.push_back(entry.endpoint());
                             connect_to(std::move(endpoints), 0);
                           });
@@ -103,11 +103,11 @@ void StreamConnection::connect_to(std::vector<asio::generic::stream_protocol::en
     }
     if (error) return disconnect(error.message());
     line->socket.set_option(tcp::no_delay(true), ignored);  // fails for a Unix socket
-    shake_hands();
+    start_tls();
   });
 }
 
-void StreamConnection::shake_hands() {
+void StreamConnection::start_tls() {
   if (!line_->tls) return ready();
   proto::expect_host(line_->tls->native_handle(), endpoint_.place.network.host);
   line_->tls->async_handshake(asio::ssl::stream_base::client,

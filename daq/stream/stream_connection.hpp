@@ -31,13 +31,13 @@ class StreamConnection {
   const std::string& problem() const { return problem_; }
 
  private:
-  struct Line;
+  struct Socket;
 
-  void attend();
+  void process_sender_requests();
   void connect();
   void connect_to(std::vector<asio::generic::stream_protocol::endpoint> endpoints,
                   std::size_t index);
-  void shake_hands();
+  void start_tls();
   void ready();
   void read();
   void write();
@@ -52,7 +52,7 @@ class StreamConnection {
   asio::executor_work_guard<asio::io_context::executor_type> waiting_{context_.get_executor()};
   asio::ip::tcp::resolver resolver_;
   // Shared with its pending operations, which ignore events of a dropped connection.
-  std::shared_ptr<Line> line_;
+  std::shared_ptr<Socket> line_;
   std::chrono::nanoseconds connecting_since_{};
   bool connected_ = false;
   bool writing_ = false;

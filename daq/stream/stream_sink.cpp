@@ -77,7 +77,7 @@ void StreamSink::hand_over() {
   batch_->Clear();
   batch_message_count_ = 0;
   const std::lock_guard lock(mutex_);
-  handed_over_.push_back(std::move(bytes));
+  pending_batches_.push_back(std::move(bytes));
 }
 
 void StreamSink::end(bool interrupted) {
@@ -110,7 +110,7 @@ bool StreamSink::loses_samples() const {
 
 std::uint64_t StreamSink::backlog() const {
   const std::lock_guard lock(mutex_);
-  return backlog_ + handed_over_.size();
+  return backlog_ + pending_batches_.size();
 }
 
 // Alternates between writing batches to the disk and running the connection.
@@ -123,13 +123,13 @@ void StreamSink::run(const ServiceEndpoint& service) {
     bool interrupted = false;
     {
       const std::lock_guard lock(mutex_);
-      batches.swap(handed_over_);
+      batches.swap(pending_batches_);
       ending = ending_;
       interrupted = interrupted_;
     }
-    if (ending && batches.empty() && unspooled_) batches.emplace_back();  // carries the gap
+    if (ending && batches.empty() && unspooled_gap_) batches.emplace_back();  // carries the gap
     if (!batches.empty() && spool_batches(batches, spool_problem)) spool_problem.clear();
-    if (ending && !unspooled_) sender_.end_session(interrupted);
+    if (ending && !unspooled_gap_) sender_.end_session(interrupted);
     connection.run_for(kTurn);
     publish(connection, spool_problem);
   }
@@ -161,17 +161,17 @@ bool StreamSink::spool_batches(std::deque<std::string>& batches, std::string& pr
   bool kept_all = true;
   for (std::string& bytes : batches) {
     SampleBatch batch;
-    if (unspooled_ && batch.ParseFromString(bytes)) {
-      proto::to_message(*unspooled_, *batch.add_gaps());
+    if (unspooled_gap_ && batch.ParseFromString(bytes)) {
+      proto::to_message(*unspooled_gap_, *batch.add_gaps());
       bytes = batch.SerializeAsString();
     }
     if (const auto appended = spool_.append(bytes); appended.ok()) {
-      unspooled_.reset();
+      unspooled_gap_.reset();
       continue;
     } else {
       problem = appended.error().detail;
     }
-    if (batch.ParseFromString(bytes)) extend_gap(unspooled_, batch);
+    if (batch.ParseFromString(bytes)) extend_gap(unspooled_gap_, batch);
     kept_all = false;
   }
   if (const proto::Status synced = spool_.sync(); !synced.ok()) {

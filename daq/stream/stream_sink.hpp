@@ -78,7 +78,7 @@ class StreamSink final : public RunSink {
   // Shared by both threads.
   mutable std::mutex mutex_;
   std::condition_variable ended_changed_;
-  std::deque<std::string> handed_over_;  // serialized batches
+  std::deque<std::string> pending_batches_;  // serialized batches
   bool ending_ = false;
   bool interrupted_ = false;
   bool ended_ = false;  // done or rejected
@@ -91,7 +91,7 @@ class StreamSink final : public RunSink {
   // Used by the stream's thread.
   proto::Spool spool_;
   proto::StreamSender sender_;
-  std::optional<proto::Gap> unspooled_;  // samples that did not fit into the spool
+  std::optional<proto::Gap> unspooled_gap_;  // samples that did not fit into the spool
 
   std::thread thread_;
 };

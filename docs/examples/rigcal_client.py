@@ -6,7 +6,7 @@ Streams a CSV recording as a session, calibrates from it, and prints the paramet
 
     protoc --python_out=OUT proto/*.proto       (once, from the repository's root)
     PYTHONPATH=OUT docs/examples/rigcal_client.py HOST:PORT RIG.textproto RECORDING.csv \\
-        --hinge pivot --time t_s --angle theta1_rad
+        --joint pivot --time t_s --angle theta1_rad
 
 The columns hold seconds and radians. docs/protocol.md describes the messages.
 """
@@ -59,13 +59,13 @@ class Connection:
         return data
 
 
-def stream_session(address, session_id, hinge, times, angles):
+def stream_session(address, session_id, joint, times, angles):
     """Streams samples as a session and closes it: everything is durable when this returns."""
     connection = Connection(address)
     request = service_pb2.ServiceRequest()
     request.open_session.protocol_version = 1
     request.open_session.session_id = session_id
-    request.open_session.metadata["hinges"] = hinge
+    request.open_session.metadata["hinges"] = joint
     durable = connection.call(request).session_opened.acknowledged_through
 
     batch_size = 100
@@ -134,7 +134,7 @@ def main():
     parser.add_argument("address", metavar="HOST:PORT")
     parser.add_argument("rig", metavar="RIG.textproto")
     parser.add_argument("recording", metavar="RECORDING.csv")
-    parser.add_argument("--hinge", required=True)
+    parser.add_argument("--joint", required=True)
     parser.add_argument("--time", default="t_s", metavar="COLUMN")
     parser.add_argument("--angle", default="theta1_rad", metavar="COLUMN")
     options = parser.parse_args()
@@ -142,7 +142,7 @@ def main():
     name = "python-" + uuid.uuid4().hex[:12]
     try:
         times, angles = read_columns(options.recording, options.time, options.angle)
-        stream_session(options.address, name, options.hinge, times, angles)
+        stream_session(options.address, name, options.joint, times, angles)
         result = calibrate(options.address, name, name, options.rig)
     except (ServiceFault, OSError, KeyError, ValueError) as error:
         sys.exit(f"rigcal_client.py: {error}")

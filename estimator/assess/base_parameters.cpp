@@ -5,8 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/model/placement.hpp"
 
 namespace estimator {
@@ -41,15 +41,15 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
 }
 
 /// ∂(standard parameters)/∂(free parameters); empty if joint distances change.
-Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<int>& asked) {
-  Eigen::MatrixXd slopes(standard_values(mechanism).size(), std::ssize(asked));
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const double value = mechanism.parameters[static_cast<std::size_t>(asked[i])].value;
+Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<int>& requested) {
+  Eigen::MatrixXd slopes(standard_values(mechanism).size(), std::ssize(requested));
+  for (std::size_t i = 0; i < requested.size(); ++i) {
+    const double value = mechanism.parameters[static_cast<std::size_t>(requested[i])].value;
     const double step = std::max(kStep * std::abs(value), kSmallStep);
     const auto moved = [&](double by) {
       Mechanism other = mechanism;
-      other.parameters[static_cast<std::size_t>(asked[i])].value += by;
-      apply_ties(other);
+      other.parameters[static_cast<std::size_t>(requested[i])].value += by;
+      apply_dependencies(other);
       return other;
     };
     const Mechanism above = moved(step), below = moved(-step);
@@ -66,7 +66,7 @@ Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<in
 
 }  // namespace
 
-Combination evaluate(const InertialBase& base, const BaseCombination& combination,
+Combination evaluate(const BaseInertialParameters& base, const BaseCombination& combination,
                      const Eigen::VectorXd& standard_values) {
   Combination result;
   result.standard_deviation = std::numeric_limits<double>::quiet_NaN();
@@ -83,31 +83,33 @@ Combination evaluate(const InertialBase& base, const BaseCombination& combinatio
   return result;
 }
 
-std::vector<Combination> estimate_base(const Mechanism& mechanism, const std::vector<int>& asked,
+std::vector<Combination> estimate_base(const Mechanism& mechanism,
+                                       const std::vector<int>& requested,
                                        const Uncertainty& uncertainty) {
-  if (mechanism.hinge_count() > kTreeHingesMax) return {};
-  const bool any = std::ranges::any_of(asked, [&](int index) {
-    return index < mechanism.index_of_hinge(0, HingeQuantity::kPointAx);
+  if (mechanism.joint_count() > kTreeJointsMax) return {};
+  const bool any = std::ranges::any_of(requested, [&](int index) {
+    return index < mechanism.index_of_joint(0, JointQuantity::kPointAx);
   });
-  const Eigen::MatrixXd slopes = any ? standard_slopes(mechanism, asked) : Eigen::MatrixXd();
+  const Eigen::MatrixXd slopes = any ? standard_slopes(mechanism, requested) : Eigen::MatrixXd();
   if (slopes.size() == 0) return {};
-  InertialBase base;
+  BaseInertialParameters base;
   try {
-    base = find_inertial_base(mechanism);
+    base = find_base_inertial_parameters(mechanism);
   } catch (const std::invalid_argument&) {
     return {};  // loops that cannot be closed at random positions
   }
   const Eigen::VectorXd values = standard_values(mechanism);
   std::vector<Combination> result;
   for (const BaseCombination& combination : base.base) {
-    Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(asked));
+    Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(requested));
     for (const BaseCombination::Term& term : combination.terms) {
       along += term.factor * slopes.row(term.parameter).transpose();
     }
     if (along.isZero(0.0)) continue;
     Combination estimate = evaluate(base, combination, values);
-    estimate.standard_deviation = std::sqrt(std::max(variance_along(uncertainty, along), 0.0));
-    if (!is_determined(uncertainty, along)) {
+    estimate.standard_deviation =
+        std::sqrt(std::max(variance_of_combination(uncertainty, along), 0.0));
+    if (!is_identifiable(uncertainty, along)) {
       estimate.standard_deviation = std::numeric_limits<double>::infinity();
     }
     result.push_back(estimate);
@@ -116,11 +118,11 @@ std::vector<Combination> estimate_base(const Mechanism& mechanism, const std::ve
 }
 
 bool is_torque_known(const Mechanism& mechanism) {
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    for (const HingeQuantity quantity :
-         {HingeQuantity::kMotorGain, HingeQuantity::kStiffness, HingeQuantity::kConstantTorque}) {
-      const int index = mechanism.index_of_hinge(j, quantity);
-      if (!varies(mechanism, index) &&
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    for (const JointQuantity quantity :
+         {JointQuantity::kMotorGain, JointQuantity::kStiffness, JointQuantity::kConstantTorque}) {
+      const int index = mechanism.index_of_joint(j, quantity);
+      if (!changes_in_fit(mechanism, index) &&
           mechanism.parameters[static_cast<std::size_t>(index)].value != 0.0) {
         return true;
       }

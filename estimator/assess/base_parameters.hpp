@@ -6,12 +6,12 @@
 #include "estimator/assess/calibration.hpp"
 #include "estimator/assess/identifiability.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/tree/inertial_base.hpp"
+#include "estimator/simulation/base_inertial_parameters.hpp"
 
 namespace estimator {
 
 /// Formats a combination, "A.I_zz + 0.04 B.m", and evaluates it. Its standard deviation is NaN.
-Combination evaluate(const InertialBase& base, const BaseCombination& combination,
+Combination evaluate(const BaseInertialParameters& base, const BaseCombination& combination,
                      const Eigen::VectorXd& standard_values);
 
 /// Returns the base parameters that involve a free parameter, with standard deviations for these
@@ -19,7 +19,8 @@ Combination evaluate(const InertialBase& base, const BaseCombination& combinatio
 /// them, or if there are more joints than TreeInverseDynamics supports.
 ///
 /// @param asked  the free parameters, in the order of the uncertainty
-std::vector<Combination> estimate_base(const Mechanism& mechanism, const std::vector<int>& asked,
+std::vector<Combination> estimate_base(const Mechanism& mechanism,
+                                       const std::vector<int>& requested,
                                        const Uncertainty& uncertainty);
 
 /// Returns whether a torque has a known value: a fixed, nonzero motor gain, spring or constant

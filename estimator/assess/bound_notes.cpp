@@ -12,21 +12,21 @@ constexpr double kOneSided95 = 1.645;  // one-sided 95 % quantile of a normal di
 constexpr double kConcerned = 0.5;     // standard deviations; smaller changes are not listed
 
 /// Result of releasing one parameter from its bound.
-struct Freed {
+struct ReleasedParameter {
   Eigen::Index position = 0;
-  std::vector<Eigen::Index> free;  ///< the other parameters that are at no bound
-  double wish = 0.0;               ///< unconstrained change, positive inward
-  double deviation = 0.0;          ///< of the change; not positive if not identifiable
-  Eigen::VectorXd slopes;          ///< sensitivities of the parameters in `free` to it
-  Eigen::VectorXd deviations;      ///< of the parameters in `free` with it fixed
+  std::vector<Eigen::Index> free;     ///< the other parameters that are at no bound
+  double unconstrained_change = 0.0;  ///< unconstrained change, positive inward
+  double deviation = 0.0;             ///< of the change; not positive if not identifiable
+  Eigen::VectorXd slopes;             ///< sensitivities of the parameters in `free` to it
+  Eigen::VectorXd deviations;         ///< of the parameters in `free` with it fixed
 
   /// How far inside its bound the parameter may be (95 %, one-sided).
-  double reach() const { return wish + kOneSided95 * deviation; }
+  double reach() const { return unconstrained_change + kOneSided95 * deviation; }
 };
 
-Freed set_free(const ParameterInformation& information, const Eigen::VectorXd& variances,
-               Eigen::Index position) {
-  Freed freed;
+ReleasedParameter set_free(const ParameterInformation& information,
+                           const Eigen::VectorXd& variances, Eigen::Index position) {
+  ReleasedParameter freed;
   freed.position = position;
   for (Eigen::Index i = 0; i < information.schur.rows(); ++i) {
     if (information.at_bound[i] == 0) freed.free.push_back(i);
@@ -50,7 +50,7 @@ Freed set_free(const ParameterInformation& information, const Eigen::VectorXd& v
   for (Eigen::Index i = 0; i < n; ++i) {
     along[freed.free[static_cast<std::size_t>(i)]] = freed.slopes[i];
   }
-  freed.wish = inward * (score[position] + freed.slopes.dot(own)) / left;
+  freed.unconstrained_change = inward * (score[position] + freed.slopes.dot(own)) / left;
   freed.deviation = std::sqrt(along.dot(noise * along)) / left;
   freed.deviations.setZero(n);
   if (n > 0) {
@@ -61,7 +61,7 @@ Freed set_free(const ParameterInformation& information, const Eigen::VectorXd& v
 }
 
 std::string describe(const Mechanism& mechanism, const std::vector<int>& estimated,
-                     const ParameterInformation& information, const Freed& freed) {
+                     const ParameterInformation& information, const ReleasedParameter& freed) {
   const auto parameter = [&](Eigen::Index at) -> const Parameter& {
     const int index = estimated[static_cast<std::size_t>(at)];
     return mechanism.parameters[static_cast<std::size_t>(index)];
@@ -74,7 +74,8 @@ std::string describe(const Mechanism& mechanism, const std::vector<int>& estimat
   if (!(freed.deviation > 0.0)) return text + "; the recordings do not identify it there";
   const double reach = freed.reach();
   if (reach <= 0.0) {
-    return text + "; the best fit lies " + number_text(-freed.wish / freed.deviation, 2) +
+    return text + "; the best fit lies " +
+           number_text(-freed.unconstrained_change / freed.deviation, 2) +
            " standard deviations beyond it, so the bound or the model is wrong";
   }
   text += "; the recordings also permit values up to " + number_text(reach, 2) + " " + own.unit +
@@ -96,12 +97,12 @@ std::string describe(const Mechanism& mechanism, const std::vector<int>& estimat
 
 }  // namespace
 
-Eigen::VectorXd reaches_off_bounds(const ParameterInformation& information,
-                                   const Eigen::VectorXd& variances) {
+Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
+                                      const Eigen::VectorXd& variances) {
   Eigen::VectorXd reaches = Eigen::VectorXd::Zero(information.at_bound.size());
   for (Eigen::Index i = 0; i < reaches.size(); ++i) {
     if (information.at_bound[i] == 0) continue;
-    const Freed freed = set_free(information, variances, i);
+    const ReleasedParameter freed = set_free(information, variances, i);
     reaches[i] = freed.deviation > 0.0 ? std::max(freed.reach(), 0.0) : HUGE_VAL;
   }
   return reaches;

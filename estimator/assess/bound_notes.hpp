@@ -25,7 +25,7 @@ std::vector<std::string> describe_bounds(const Mechanism& mechanism,
 /// is not identifiable.
 ///
 /// @param information  valid, as above
-Eigen::VectorXd reaches_off_bounds(const ParameterInformation& information,
-                                   const Eigen::VectorXd& variances);
+Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
+                                      const Eigen::VectorXd& variances);
 
 }  // namespace estimator

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/evidence.hpp"
+#include "estimator/assess/assessment_results.hpp"
 #include "estimator/assess/finding.hpp"
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/segment_trajectory.hpp"
@@ -48,7 +48,7 @@ struct NullDirection {
 
 /// Open-loop simulation error of one sensor over all fitted segments.
 struct SimulationError {
-  std::string hinge;
+  std::string joint;
   double rmse = 0.0;  ///< [rad], or [m] of a sliding joint
   JointKind kind = JointKind::kRevolute;
 };
@@ -63,7 +63,7 @@ struct InertialError {
 };
 
 /// A held-out sensor: its prediction error, and the precision lost without it.
-struct WithheldSensor {
+struct HeldOutSensor {
   std::string name;                       ///< of an encoder, or of an axis such as "imu1.gyro_z"
   JointKind kind = JointKind::kRevolute;  ///< of an encoder
   std::string unit = {};                  ///< of an axis; empty: an encoder
@@ -76,7 +76,7 @@ struct WithheldSensor {
 };
 
 /// An instrument with significant cross-axis sensitivity that the description lacks.
-struct CrossAxes {
+struct CrossAxisSensitivity {
   std::string sensor, instrument;  ///< "gyroscope", "accelerometer", "moment", "force"
   std::string share;               ///< name of the most significant cross-axis parameter
   double value = 0.0, standard_deviation = 0.0;  ///< of that parameter [-]
@@ -88,15 +88,15 @@ struct CrossAxes {
 struct Calibration {
   EstimateKind kind = EstimateKind::kShadow;
   std::vector<ParameterEstimate> parameters;  ///< the free parameters
-  std::vector<ParameterEstimate> tied;        ///< parameters that depend on them (`Tie`)
-  Eigen::MatrixXd covariance;                 ///< free × free
-  Eigen::MatrixXd correlation;                ///< free × free
+  std::vector<ParameterEstimate> tied;  ///< parameters that depend on them (`ParameterDependency`)
+  Eigen::MatrixXd covariance;           ///< free × free
+  Eigen::MatrixXd correlation;          ///< free × free
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
-  std::vector<InertialError> inertial;        ///< axes with readings; physical parameters only
-  std::vector<WithheldSensor> withheld;       ///< physical parameters only
-  std::vector<CrossAxes> cross_axes;          ///< significant ones without parameters
-  std::vector<Contradiction> contradictions;  ///< the most significant first
+  std::vector<InertialError> inertial;           ///< axes with readings; physical parameters only
+  std::vector<HeldOutSensor> held_out;           ///< physical parameters only
+  std::vector<CrossAxisSensitivity> cross_axes;  ///< significant ones without parameters
+  std::vector<Contradiction> contradictions;     ///< the most significant first
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< with the estimated values in place
   /// Physical: estimated noise levels, one per sensor [rad] and one per joint [rad/s²/√Hz]; the
@@ -118,15 +118,15 @@ struct Calibration {
   int refinement_iterations = 0;
   std::vector<IterationRecord> refinement_history;  ///< shadow: costs are Σ of squared angle errors
   Verdict verdict;
-  std::vector<PieceEstimate> pieces;  ///< physical parameters only, as all that follows
-  Agreement agreement;
+  std::vector<PartEstimate> pieces;  ///< physical parameters only, as all that follows
+  ConsistencyTest agreement;
   std::vector<Combination> combinations;
   std::vector<PrincipalInertia> principal;  ///< of bodies with free moments; physical only
   std::vector<Combination> base;            ///< base inertial parameters; physical only
   std::vector<PriorConflict> conflicts;     ///< priors that contradict the data; physical only
   /// Returns whether the stage of the estimates converged and the model fits at all.
   bool converged() const {
-    return verdict.kind != VerdictKind::kExplainsNothing &&
+    return verdict.kind != VerdictKind::kNoFit &&
            is_converged(refined ? refinement_termination : termination);
   }
   std::vector<Finding> findings;   ///< about the recordings and the description

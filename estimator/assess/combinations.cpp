@@ -85,8 +85,9 @@ class Search {
       Eigen::VectorXd gradient = Eigen::VectorXd::Zero(std::ssize(parameters_));
       gradient[a] = by_a;
       gradient[b] = by_b;
-      if (!is_determined(uncertainty_, gradient)) return;
-      const double deviation = std::sqrt(std::max(variance_along(uncertainty_, gradient), 0.0));
+      if (!is_identifiable(uncertainty_, gradient)) return;
+      const double deviation =
+          std::sqrt(std::max(variance_of_combination(uncertainty_, gradient), 0.0));
       const double share = deviation / std::abs(value);
       if (!(kGain * share <= std::min(relative(a), relative(b)))) return;
       if (best && best->rank <= handicap * share) return;

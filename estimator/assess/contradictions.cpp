@@ -6,7 +6,7 @@
 #include "estimator/assess/score_step.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/model/ties.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "proto/notation/number_format.hpp"
 
@@ -21,24 +21,25 @@ constexpr int kPointCount = 6;  // coordinates of a joint on its two bodies
 /// Indices of fixed parameters to test.
 std::vector<int> candidates(const Mechanism& mechanism) {
   std::vector<int> kept;
-  const auto take = [&](int hinge, HingeQuantity quantity, bool is_described) {
-    const int index = mechanism.index_of_hinge(hinge, quantity);
-    if (is_described && is_kept(mechanism, index)) kept.push_back(index);
+  const auto take = [&](int joint, JointQuantity quantity, bool is_described) {
+    const int index = mechanism.index_of_joint(joint, quantity);
+    if (is_described && is_fixed(mechanism, index)) kept.push_back(index);
   };
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const auto is_there = [&](HingeQuantity quantity) {
-      return mechanism.hinge_parameter(j, quantity).value != 0.0;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const auto is_there = [&](JointQuantity quantity) {
+      return mechanism.joint_parameter(j, quantity).value != 0.0;
     };
     for (int k = 0; k < kPointCount; ++k) {
-      const auto point = static_cast<HingeQuantity>(k);
+      const auto point = static_cast<JointQuantity>(k);
       take(j, point, is_there(point));
     }
-    take(j, HingeQuantity::kMotorGain, is_there(HingeQuantity::kMotorGain));
-    const bool rubs = has_friction(mechanism, j, [](const auto&) { return true; });
+    take(j, JointQuantity::kMotorGain, is_there(JointQuantity::kMotorGain));
+    const bool has_any_friction = has_friction(mechanism, j, [](const auto&) { return true; });
     for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
       const FrictionQuantity& facts = kFrictionQuantities[static_cast<std::size_t>(place)];
       if (!facts.is_size || facts.is_loaded || facts.is_steep) continue;
-      take(j, friction_quantity(place), facts.is_dry ? has_dry_law(mechanism, j) : rubs);
+      take(j, friction_quantity(place),
+           facts.is_dry ? has_dry_law(mechanism, j) : has_any_friction);
     }
   }
   return kept;
@@ -46,14 +47,14 @@ std::vector<int> candidates(const Mechanism& mechanism) {
 
 /// Gives absent Stribeck excesses a plausible decay rate.
 void begin_excesses(const ShootingInput& input, Mechanism& mechanism) {
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (!is_kept(mechanism, mechanism.index_of_hinge(j, HingeQuantity::kStribeckTorque)) ||
-        mechanism.hinge_parameter(j, HingeQuantity::kStribeckTorque).value != 0.0 ||
-        !(input.fastest[j] > 0.0)) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (!is_fixed(mechanism, mechanism.index_of_joint(j, JointQuantity::kStribeckTorque)) ||
+        mechanism.joint_parameter(j, JointQuantity::kStribeckTorque).value != 0.0 ||
+        !(input.max_speed[j] > 0.0)) {
       continue;
     }
-    mechanism.hinge_parameter(j, HingeQuantity::kStribeckRate).value =
-        std::pow(kDecayShare * input.fastest[j], -2);
+    mechanism.joint_parameter(j, JointQuantity::kStribeckRate).value =
+        std::pow(kDecayShare * input.max_speed[j], -2);
   }
 }
 
@@ -97,7 +98,7 @@ class ScoreTest {
     if (after.rank <= before.rank) return;
     const auto kept = static_cast<Eigen::Index>(estimated_.size());
     const double change = after.change[kept], deviation = after.deviation[kept];
-    if (!is_sure(change, deviation)) return;
+    if (!is_significant(change, deviation)) return;
     const Parameter& parameter = parameter_at(mechanism_, index);
     const double value = parameter.value + change;
     if (value < parameter.lower || value > parameter.upper) return;
@@ -134,7 +135,7 @@ class ScoreTest {
 
 std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
                                                const ShootingInput& input, const ShootingGrid& grid,
-                                               const std::vector<CountingSensor>& counting,
+                                               const std::vector<QuantizedSensor>& counting,
                                                const Eigen::VectorXd& variances) {
   const std::vector<int> kept = candidates(fitted.mechanism());
   if (kept.empty()) return {};
@@ -144,7 +145,8 @@ std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
   const ScoreTest test(fitted, problem, information);
   const auto contradictions = test.contradicted(kept, score_covariance(information, variances));
   if (contradictions.empty() || counting.empty()) return contradictions;
-  const QuantisedErrors errors = quantised_errors(problem, counting);  // expensive, rarely needed
+  const QuantizationErrors errors =
+      quantization_errors(problem, counting);  // expensive, rarely needed
   for (std::size_t i = 0; i < counting.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
   }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimator/assess/calibration.hpp"
-#include "estimator/assess/quantisation.hpp"
+#include "estimator/assess/quantization.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 
 namespace estimator {
@@ -21,7 +21,7 @@ namespace estimator {
 /// @return          the most significant first
 std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
                                                const ShootingInput& input, const ShootingGrid& grid,
-                                               const std::vector<CountingSensor>& counting,
+                                               const std::vector<QuantizedSensor>& counting,
                                                const Eigen::VectorXd& variances);
 
 /// Describes the most significant contradiction, with those that explain the data equally well.

@@ -11,8 +11,8 @@
 namespace estimator {
 namespace {
 
-constexpr double kMuch = 0.25;  // least share of an instrument's squared residuals
-constexpr int kShares = 6;      // cross-axis parameters of one instrument
+constexpr double kResidualShare = 0.25;  // least share of an instrument's squared residuals
+constexpr int kShares = 6;               // cross-axis parameters of one instrument
 
 struct ReadAcross {
   int sensor, place;        ///< 0: first instrument of the sensor, 1: second
@@ -26,14 +26,14 @@ std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
   std::vector<ReadAcross> found;
   for (std::size_t at = 0; at < fitted.sensed().size(); ++at) {
     const int axis = fitted.sensed()[at];
-    const int sensor = axis / InertialSensor::kAxes, place = axis % InertialSensor::kAxes / 3;
-    const InertialSensor& own = mechanism.inertial_sensors[static_cast<std::size_t>(sensor)];
+    const int sensor = axis / Sensor::kAxes, place = axis % Sensor::kAxes / 3;
+    const Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
     if (!own.traits().has_cross) continue;
-    const int first = mechanism.index_of_inertial(
-        sensor, place == 0 ? InertialQuantity::kRateCrossXY : InertialQuantity::kForceCrossXY);
+    const int first = mechanism.index_of_sensor(
+        sensor, place == 0 ? SensorQuantity::kRateCrossXY : SensorQuantity::kForceCrossXY);
     bool is_told = false;
     for (int index = first; index < first + kShares; ++index) {
-      is_told |= varies(mechanism, index) || parameter_at(mechanism, index).value != 0.0;
+      is_told |= changes_in_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0;
     }
     if (is_told) continue;
     if (found.empty() || found.back().sensor != sensor || found.back().place != place) {
@@ -58,9 +58,10 @@ ShootingProblem with_shares(const ShootingProblem& fitted, const ShootingInput& 
 
 }  // namespace
 
-std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const ShootingInput& input,
-                                       const ShootingGrid& grid) {
-  std::vector<CrossAxes> found;
+std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
+                                                  const ShootingInput& input,
+                                                  const ShootingGrid& grid) {
+  std::vector<CrossAxisSensitivity> found;
   const std::vector<ReadAcross> instruments = candidates(fitted);
   if (instruments.empty()) return found;
   const ShootingProblem problem = with_shares(fitted, input, grid, instruments);
@@ -81,7 +82,7 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
     const int added = after.rank - before.rank;
     if (added <= 0) continue;
     const double decrease = after.decrease - before.decrease;
-    if (!(chi_square_tail(decrease, added) < kNoChance)) continue;
+    if (!(chi_square_tail(decrease, added) < kSignificanceLevel)) continue;
 
     const auto kept = static_cast<Eigen::Index>(estimated.size());
     const auto in_deviations = [](const Eigen::ArrayXd& change, const Eigen::ArrayXd& deviation) {
@@ -93,15 +94,14 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
                   : in_deviations(after.change.head(kept) - before.change, before.deviation)
                         .maxCoeff(&moved);
     const bool moves = shift > 1.0;
-    if (!moves && !(decrease > kMuch * instrument.readings)) continue;
+    if (!moves && !(decrease > kResidualShare * instrument.readings)) continue;
     const Eigen::Index shares = std::ssize(instrument.shares);
     in_deviations(after.change.tail(shares), after.deviation.tail(shares)).maxCoeff(&worst);
     const auto name_of = [&](int position) {
       return parameter_at(problem.mechanism(), free.indices()[static_cast<std::size_t>(position)])
           .name;
     };
-    const InertialSensor& sensor =
-        problem.mechanism().inertial_sensors[static_cast<std::size_t>(instrument.sensor)];
+    const Sensor& sensor = problem.mechanism().sensors[static_cast<std::size_t>(instrument.sensor)];
     found.push_back({.sensor = sensor.name,
                      .instrument = sensor.traits().instruments[instrument.place].name,
                      .share = name_of(taken[static_cast<std::size_t>(kept + worst)]),
@@ -113,7 +113,7 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
   return found;
 }
 
-std::string describe(const CrossAxes& found) {
+std::string describe(const CrossAxisSensitivity& found) {
   constexpr double kPercent = 100.0;
   return "the " + found.instrument + " axes of sensor " + quoted(found.sensor) +
          " have cross-axis sensitivity (" + found.share + " " +

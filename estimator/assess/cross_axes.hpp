@@ -14,10 +14,11 @@ namespace estimator {
 /// estimates, with an instrument's cross-axis parameters free, against χ² of their number.
 ///
 /// @param fitted  at the estimates, on `input` and `grid`
-std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const ShootingInput& input,
-                                       const ShootingGrid& grid);
+std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
+                                                  const ShootingInput& input,
+                                                  const ShootingGrid& grid);
 
 /// Returns one sentence per instrument.
-std::string describe(const CrossAxes& found);
+std::string describe(const CrossAxisSensitivity& found);
 
 }  // namespace estimator

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "estimator/fit/number_text.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 
 namespace estimator {
 namespace {
@@ -16,27 +16,28 @@ constexpr Eigen::Index kLongestLag = 2000;
 constexpr double kEvidentInflation = 2.0;  // of a variance, by autocorrelation
 
 /// Formats a direction in parameter space: "A.J_zz and A.J_xx + …", largest coefficient 1.
-std::string describe(const Mechanism& mechanism, const std::vector<int>& asked,
+std::string describe(const Mechanism& mechanism, const std::vector<int>& requested,
                      const Eigen::VectorXd& direction) {
   const double scale = direction.cwiseAbs().maxCoeff();
   std::string terms;
   int count = 0;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
+  for (std::size_t i = 0; i < requested.size(); ++i) {
     const double coefficient = direction[static_cast<Eigen::Index>(i)];
     if (std::abs(coefficient) < kNegligible * scale) continue;
     if (count++ > 0) terms += ", ";
-    terms += mechanism.parameters[static_cast<std::size_t>(asked[i])].name + " by " +
+    terms += mechanism.parameters[static_cast<std::size_t>(requested[i])].name + " by " +
              number_text(coefficient);
   }
   return count == 1 ? "the recordings do not identify " + terms.substr(0, terms.find(" by "))
                     : "the recordings do not identify a common change of " + terms;
 }
 
-NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>& asked, int index) {
+NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>& requested,
+                             int index) {
   const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
   NullDirection direction;
-  direction.coefficients = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(asked.size()));
-  const auto position = std::find(asked.begin(), asked.end(), index) - asked.begin();
+  direction.coefficients = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(requested.size()));
+  const auto position = std::find(requested.begin(), requested.end(), index) - requested.begin();
   direction.coefficients[position] = 1.0;
   direction.description = parameter.name + " has no effect on these recordings; it was fixed at " +
                           number_text(parameter.value) + " " + parameter.unit;
@@ -45,12 +46,12 @@ NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>&
 
 }  // namespace
 
-Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& asked,
+Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& requested,
                              const std::vector<int>& estimated,
                              const ParameterInformation& information,
                              const Eigen::VectorXd& variances,
                              const Eigen::VectorXd& half_interval) {
-  const auto count = static_cast<Eigen::Index>(asked.size());
+  const auto count = static_cast<Eigen::Index>(requested.size());
   Uncertainty result;
   result.standard_deviation.setConstant(count, std::numeric_limits<double>::infinity());
   result.half_interval = result.standard_deviation;
@@ -63,12 +64,12 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
   result.scatter_deviation.setConstant(count, std::numeric_limits<double>::quiet_NaN());
   std::vector<Eigen::Index> where;
   for (const int index : estimated) {
-    where.push_back(std::find(asked.begin(), asked.end(), index) - asked.begin());
+    where.push_back(std::find(requested.begin(), requested.end(), index) - requested.begin());
   }
-  for (const int index : asked) {
+  for (const int index : requested) {
     if (std::find(estimated.begin(), estimated.end(), index) == estimated.end() &&
-        !is_of_withheld(mechanism, index)) {
-      result.null_directions.push_back(held_direction(mechanism, asked, index));
+        !belongs_to_held_out(mechanism, index)) {
+      result.null_directions.push_back(held_direction(mechanism, requested, index));
     }
   }
   if (!information.valid) return result;
@@ -95,20 +96,20 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
       direction.coefficients[where[i]] =
           information.null_directions(static_cast<Eigen::Index>(i), d);
     }
-    direction.description = describe(mechanism, asked, direction.coefficients);
+    direction.description = describe(mechanism, requested, direction.coefficients);
     result.null_directions.push_back(direction);
   }
   return result;
 }
 
-bool is_determined(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient) {
+bool is_identifiable(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient) {
   return std::ranges::all_of(uncertainty.null_directions, [&](const NullDirection& direction) {
     const Eigen::VectorXd parts = gradient.cwiseProduct(direction.coefficients);
     return std::abs(parts.sum()) <= kAcross * parts.cwiseAbs().maxCoeff();
   });
 }
 
-double variance_along(const Uncertainty& uncertainty, const Eigen::VectorXd& direction) {
+double variance_of_combination(const Uncertainty& uncertainty, const Eigen::VectorXd& direction) {
   const double noise = direction.dot(uncertainty.noise_covariance * direction);
   if (!uncertainty.disagree) return noise;
   return std::max(noise, direction.dot(uncertainty.scatter * direction));
@@ -153,10 +154,10 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
   return inflation;
 }
 
-void widen_for_correlation(const Mechanism& mechanism,
-                           const std::vector<std::vector<Eigen::VectorXd>>& errors,
-                           Eigen::VectorXd& variances, std::vector<std::string>& notes) {
-  const std::vector<Sensor> sensors = sensors_of(mechanism);
+void inflate_for_correlation(const Mechanism& mechanism,
+                             const std::vector<std::vector<Eigen::VectorXd>>& errors,
+                             Eigen::VectorXd& variances, std::vector<std::string>& notes) {
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const double inflation = correlation_inflation(errors[i]);
     variances[static_cast<Eigen::Index>(i)] *= inflation;

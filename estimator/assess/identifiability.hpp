@@ -26,10 +26,10 @@ struct Uncertainty {
 
 /// Returns the variance of a linear combination of parameters: from noise, or from the scatter
 /// between parts if they disagree and it is larger.
-double variance_along(const Uncertainty& uncertainty, const Eigen::VectorXd& direction);
+double variance_of_combination(const Uncertainty& uncertainty, const Eigen::VectorXd& direction);
 
 /// Returns whether a combination with this gradient is identifiable: no null direction changes it.
-bool is_determined(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient);
+bool is_identifiable(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient);
 
 /// Expands the covariance of the estimated parameters to all free ones.
 ///
@@ -37,7 +37,7 @@ bool is_determined(const Uncertainty& uncertainty, const Eigen::VectorXd& gradie
 /// @param estimated those of them that were estimated; the others had no effect and were fixed
 /// @param variances variance of the weighted residuals of each noise group
 /// @param half_interval of the estimated parameters, see `half_intervals`; empty: normal errors
-Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& asked,
+Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& requested,
                              const std::vector<int>& estimated,
                              const ParameterInformation& information,
                              const Eigen::VectorXd& variances,
@@ -58,8 +58,8 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 ///
 /// @param errors     by sensor and segment
 /// @param variances  of the weighted residuals of each noise group, sensors first
-void widen_for_correlation(const Mechanism& mechanism,
-                           const std::vector<std::vector<Eigen::VectorXd>>& errors,
-                           Eigen::VectorXd& variances, std::vector<std::string>& notes);
+void inflate_for_correlation(const Mechanism& mechanism,
+                             const std::vector<std::vector<Eigen::VectorXd>>& errors,
+                             Eigen::VectorXd& variances, std::vector<std::string>& notes);
 
 }  // namespace estimator

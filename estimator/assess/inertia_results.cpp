@@ -5,12 +5,12 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/fit/charted_bodies.hpp"
 #include "estimator/fit/inertia_prior.hpp"
 #include "estimator/fit/number_text.hpp"
+#include "estimator/fit/parameterized_bodies.hpp"
 #include "estimator/math/decompositions.hpp"
-#include "estimator/model/possible_inertia.hpp"
-#include "estimator/model/turning_axis.hpp"
+#include "estimator/model/consistent_inertia.hpp"
+#include "estimator/model/only_rotation_axis.hpp"
 #include "estimator/optimize/box_step.hpp"
 
 namespace estimator {
@@ -55,19 +55,20 @@ void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
 
 /// Standard deviation of a quantity with gradient `slope` in the (possibly dependent) moments.
 double deviation_along(const Mechanism& mechanism, int body, const Moments& slope,
-                       const std::vector<int>& asked, const Uncertainty& uncertainty) {
-  Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(asked));
+                       const std::vector<int>& requested, const Uncertainty& uncertainty) {
+  Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(requested));
   const auto indices = moment_indices(mechanism, body);
   for (int i = 0; i < 6; ++i) {
     const int index = indices[static_cast<std::size_t>(i)];
-    const Tie* const tie = find_tie(mechanism, index);
-    for (const TieTerm& term : tie == nullptr ? std::vector<TieTerm>{{index, 1.0}} : tie->terms) {
-      const auto place = std::ranges::find(asked, term.parameter);
-      if (place != asked.end()) along[place - asked.begin()] += term.factor * slope[i];
+    const ParameterDependency* const tie = find_dependency(mechanism, index);
+    for (const DependencyTerm& term :
+         tie == nullptr ? std::vector<DependencyTerm>{{index, 1.0}} : tie->terms) {
+      const auto place = std::ranges::find(requested, term.parameter);
+      if (place != requested.end()) along[place - requested.begin()] += term.factor * slope[i];
     }
   }
-  if (!is_determined(uncertainty, along)) return std::numeric_limits<double>::infinity();
-  return std::sqrt(std::max(variance_along(uncertainty, along), 0.0));
+  if (!is_identifiable(uncertainty, along)) return std::numeric_limits<double>::infinity();
+  return std::sqrt(std::max(variance_of_combination(uncertainty, along), 0.0));
 }
 
 std::string direction_text(const Eigen::Vector3d& v) {
@@ -82,22 +83,22 @@ std::string direction_text(const Eigen::Vector3d& v) {
 
 }  // namespace
 
-void require_possible_starts(const Mechanism& mechanism) {
+void require_consistent_initial_inertias(const Mechanism& mechanism) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
-    if (std::isinf(own.drawing_deviation)) continue;
+    if (std::isinf(own.cad_uncertainty)) continue;
     if (InertiaPrior(mechanism, body).residual(mechanism)) continue;
     throw std::invalid_argument("body " + quoted(own.name) +
                                 ": its initial mass and moments of inertia are not physically "
-                                "consistent, as drawing_deviation_percent requires; correct them");
+                                "consistent, as cad_uncertainty_percent requires; correct them");
   }
 }
 
-std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
-                                        const std::vector<int>& estimated,
-                                        const Eigen::VectorXd& variances,
-                                        ParameterInformation& information) {
-  std::vector<BorderBody> borders;
+std::vector<BoundaryBody> fix_at_feasibility_boundary(const Mechanism& mechanism,
+                                                      const std::vector<int>& estimated,
+                                                      const Eigen::VectorXd& variances,
+                                                      ParameterInformation& information) {
+  std::vector<BoundaryBody> borders;
   if (!information.valid) return borders;
   const Eigen::MatrixXd inverse = information.inverse;
   const Eigen::MatrixXd covariance = compute_covariance(information, variances).covariance;
@@ -105,7 +106,7 @@ std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
   for (const Eigen::VectorXd& part : information.group_score) score += part;
   const Eigen::VectorXd step = inverse * score;
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    if (!is_charted(mechanism, body)) continue;
+    if (!has_inertia_parameterization(mechanism, body)) continue;
     const SymmetricEigen3 solved =
         symmetric_eigen3(second_moments(inertia_matrix(moments_of(mechanism, body))));
     const Eigen::Vector3d values = solved.values;
@@ -114,7 +115,7 @@ std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
                     second_moment_slope(solved.vectors.col(i), solved.vectors.col(k)), estimated);
     };
     int thin = 0;
-    while (thin < 2 && (is_at_border(values[thin], values[2]) ||
+    while (thin < 2 && (is_at_feasibility_boundary(values[thin], values[2]) ||
                         values[thin] + gradient(thin, thin).dot(step) <= 0.0)) {
       ++thin;
     }
@@ -144,27 +145,28 @@ std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
 }
 
 std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
-                                                 const std::vector<int>& asked,
+                                                 const std::vector<int>& requested,
                                                  const Uncertainty& uncertainty,
-                                                 const std::vector<BorderBody>& borders) {
+                                                 const std::vector<BoundaryBody>& borders) {
   std::vector<PrincipalInertia> result;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const auto indices = moment_indices(mechanism, body);
     const bool free = std::ranges::any_of(indices, [&](int index) {
-      return std::ranges::find(asked, index) != asked.end() || varies(mechanism, index);
+      return std::ranges::find(requested, index) != requested.end() || changes_in_fit(mechanism, index);
     });
-    if (!free || turning_axis(mechanism, body)) continue;
+    if (!free || only_rotation_axis(mechanism, body)) continue;
     const SymmetricEigen3 solved = symmetric_eigen3(inertia_matrix(moments_of(mechanism, body)));
     PrincipalInertia inertia{.body = name_of(mechanism, body),
                              .moments = solved.values,
                              .deviations = Eigen::Vector3d::Zero(),
                              .axes = solved.vectors};
-    inertia.at_border = std::ranges::find(borders, body, &BorderBody::body) != borders.end();
+    inertia.at_feasibility_boundary =
+        std::ranges::find(borders, body, &BoundaryBody::body) != borders.end();
     for (int i = 0; i < 3; ++i) {
       const Eigen::Vector3d v = solved.vectors.col(i);
       Moments slope = moments_of(v * v.transpose());
       slope.tail<3>() *= 2.0;
-      inertia.deviations[i] = deviation_along(mechanism, body, slope, asked, uncertainty);
+      inertia.deviations[i] = deviation_along(mechanism, body, slope, requested, uncertainty);
     }
     result.push_back(inertia);
   }
@@ -173,11 +175,11 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
 
 /// Second moments must not be negative in any direction. This cone is approximated by cutting
 /// planes until the nearest point of the polyhedron lies in it.
-std::optional<NearestBody> nearest_body(const Moments& moments,
-                                        const Eigen::Matrix<double, 6, 6>& covariance) {
-  NearestBody nearest{moments, 0.0};
+std::optional<NearestInertia> nearest_consistent_inertia(
+    const Moments& moments, const Eigen::Matrix<double, 6, 6>& covariance) {
+  NearestInertia nearest{moments, 0.0};
   const double least =
-      kBorderShare *
+      kFlatnessLimit *
       symmetric_eigen3(second_moments(inertia_matrix(moments))).values.cwiseAbs().maxCoeff();
   Eigen::MatrixXd cuts(6, 0);
   for (int round = 0; round < kCutsMax; ++round) {
@@ -202,14 +204,14 @@ std::optional<NearestBody> nearest_body(const Moments& moments,
   return std::nullopt;
 }
 
-std::vector<std::string> tell_impossible(const Mechanism& mechanism,
-                                         const std::vector<int>& estimated,
-                                         const ParameterInformation& information) {
+std::vector<std::string> describe_inconsistent_inertias(const Mechanism& mechanism,
+                                                        const std::vector<int>& estimated,
+                                                        const ParameterInformation& information) {
   std::vector<std::string> sentences;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const Moments moments = moments_of(mechanism, body);
     if (mechanism.bodies[static_cast<std::size_t>(body)].massless ||
-        turning_axis(mechanism, body) || is_possible_inertia(inertia_matrix(moments))) {
+        only_rotation_axis(mechanism, body) || is_physically_consistent(inertia_matrix(moments))) {
       continue;
     }
     const std::string who = "body " + quoted(name_of(mechanism, body));
@@ -221,7 +223,8 @@ std::vector<std::string> tell_impossible(const Mechanism& mechanism,
             row.dot(information.inverse * spread(mechanism, body, Moments::Unit(k), estimated));
       }
     }
-    const auto nearest = information.valid ? nearest_body(moments, covariance) : std::nullopt;
+    const auto nearest =
+        information.valid ? nearest_consistent_inertia(moments, covariance) : std::nullopt;
     if (!nearest) {
       sentences.push_back(
           "the estimated moments of inertia of " + who +

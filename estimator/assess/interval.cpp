@@ -18,10 +18,11 @@ Eigen::MatrixXd square_root(const Eigen::MatrixXd& A) {
 
 /// Covariance of the normal part of Tᵀe over all groups.
 Eigen::MatrixXd normal_scatter(const ParameterInformation& information,
-                               const Eigen::VectorXd& variances, const QuantisedErrors& counting) {
+                               const Eigen::VectorXd& variances,
+                               const QuantizationErrors& counting) {
   Eigen::MatrixXd scatter = counting.normal_scatter;
   for (std::size_t g = 0; g < information.group_schur.size(); ++g) {
-    const auto counts = [&](const CountingSensor& s) { return s.sensor == static_cast<int>(g); };
+    const auto counts = [&](const QuantizedSensor& s) { return s.sensor == static_cast<int>(g); };
     if (std::any_of(counting.sensors.begin(), counting.sensors.end(), counts)) continue;
     scatter += variances[static_cast<Eigen::Index>(g)] * information.group_schur[g];
   }
@@ -31,7 +32,8 @@ Eigen::MatrixXd normal_scatter(const ParameterInformation& information,
 }  // namespace
 
 Eigen::VectorXd half_intervals(const ParameterInformation& information,
-                               const Eigen::VectorXd& variances, const QuantisedErrors& counting) {
+                               const Eigen::VectorXd& variances,
+                               const QuantizationErrors& counting) {
   const ParameterCovariance covariance = compute_covariance(information, variances);
   Eigen::VectorXd half = kNormalHalfWidth95 * covariance.standard_deviation;
   if (counting.sensors.empty()) return half;

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "estimator/assess/quantisation.hpp"
+#include "estimator/assess/quantization.hpp"
 #include "estimator/optimize/covariance.hpp"
 
 namespace estimator {
@@ -19,6 +19,7 @@ namespace estimator {
 /// @param counting    errors of the quantized sensors; none: all errors are normal
 /// @return            one per parameter; 0: fixed, infinite: not identifiable
 Eigen::VectorXd half_intervals(const ParameterInformation& information,
-                               const Eigen::VectorXd& variances, const QuantisedErrors& counting);
+                               const Eigen::VectorXd& variances,
+                               const QuantizationErrors& counting);
 
 }  // namespace estimator

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/fit/charted_problem.hpp"
 #include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/number_text.hpp"
 
 namespace estimator {
@@ -68,8 +68,8 @@ class Profile {
     options.max_iterations = kProfileIterations;
     options.cost_tolerance = kProfileDecrease / problem_.cost();
     options.stagnant_gain = options.cost_tolerance;
-    const LmSummary summary =
-        solve_in_charts(problem, mechanism, options_.inertia_chart, options, {}, monitor_.stop);
+    const LmSummary summary = solve_parameterized(
+        problem, mechanism, options_.inertia_parameterization, options, {}, monitor_.stop);
     return std::isfinite(summary.cost) ? summary.cost - problem_.cost() : HUGE_VAL;
   }
 
@@ -83,19 +83,20 @@ class Profile {
 
 /// Arrow positions of the identifiable friction parameters of joints whose Stribeck decay rate is
 /// too uncertain for linearisation.
-std::vector<int> positions_hardly_linear(const Mechanism& mechanism, const FreeParameters& free,
-                                         const ParameterInformation& information,
-                                         const Eigen::VectorXd& half) {
+std::vector<int> nonlinear_friction_positions(const Mechanism& mechanism,
+                                              const FreeParameters& free,
+                                              const ParameterInformation& information,
+                                              const Eigen::VectorXd& half) {
   std::vector<int> positions;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const int rate = free.position(mechanism.index_of_hinge(j, HingeQuantity::kStribeckRate));
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const int rate = free.position(mechanism.index_of_joint(j, JointQuantity::kStribeckRate));
     if (rate < 0) continue;
-    const double value = mechanism.hinge_parameter(j, HingeQuantity::kStribeckRate).value;
+    const double value = mechanism.joint_parameter(j, JointQuantity::kStribeckRate).value;
     if (half[rate] <= kLinear * value) continue;
-    for (const HingeQuantity quantity :
-         {HingeQuantity::kViscous, HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
-          HingeQuantity::kStribeckRate}) {
-      const int at = free.position(mechanism.index_of_hinge(j, quantity));
+    for (const JointQuantity quantity :
+         {JointQuantity::kViscous, JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
+          JointQuantity::kStribeckRate}) {
+      const int at = free.position(mechanism.index_of_joint(j, quantity));
       if (at < 0 || information.at_bound[at] != 0 || !std::isfinite(half[at])) continue;
       if (half[at] > 0.0) positions.push_back(at);
     }
@@ -118,7 +119,7 @@ std::vector<std::string> widen_by_profile(
   const Mechanism& mechanism = problem.mechanism();
   const FreeParameters free(mechanism);
   const Profile profile(problem, segments, grid, options, monitor);
-  for (const int at : positions_hardly_linear(mechanism, free, information, half)) {
+  for (const int at : nonlinear_friction_positions(mechanism, free, information, half)) {
     if (is_stopped(monitor)) break;
     const double rise = half[at] * half[at] / information.inverse(at, at);
     const double down = profile.reach(at, -1.0, half[at], rise);

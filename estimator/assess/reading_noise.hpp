@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "estimator/assess/quantisation.hpp"
+#include "estimator/assess/quantization.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
 
 namespace estimator {
@@ -14,7 +14,7 @@ std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& 
 
 /// Returns the sensors whose errors are explained by quantization.
 /// @param errors  as above; emptied for these sensors
-std::vector<CountingSensor> take_counting_sensors(
+std::vector<QuantizedSensor> find_quantized_sensors(
     const ShootingProblem& problem, const std::vector<Segment>& segments,
     std::vector<std::vector<Eigen::VectorXd>>& errors);
 

@@ -5,7 +5,7 @@
 namespace estimator {
 namespace {
 
-constexpr double kNotTold = 1e-9;  // least identifiable eigenvalue, for a unit diagonal
+constexpr double kMinEigenvalue = 1e-9;  // least identifiable eigenvalue, for a unit diagonal
 
 }  // namespace
 
@@ -20,7 +20,7 @@ ScoreStep step_along(const ParameterInformation& information, const Eigen::Matri
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(S.rows(), S.rows());
   for (Eigen::Index k = 0; k < b.size(); ++k) {
     const double eigenvalue = solved.values[k];
-    if (!(eigenvalue > kNotTold)) continue;
+    if (!(eigenvalue > kMinEigenvalue)) continue;
     const Eigen::VectorXd direction = scale.asDiagonal() * solved.vectors.col(k);
     inverse += direction * direction.transpose() / eigenvalue;
     ++step.rank;

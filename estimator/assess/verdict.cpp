@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/assess/agreement.hpp"
 #include "estimator/assess/identifiability.hpp"
-#include "estimator/assess/quantisation.hpp"
+#include "estimator/assess/part_consistency.hpp"
+#include "estimator/assess/quantization.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/signal/noise_level.hpp"
 
@@ -99,7 +99,7 @@ double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor
 }
 
 /// Returns whether the joint estimation must be assessed because no simulation predicts the motion.
-bool is_told_by_states(const Calibration& calibration) {
+bool is_assessed_by_states(const Calibration& calibration) {
   return calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
          is_converged(calibration.termination);
 }
@@ -110,7 +110,7 @@ double unexplained_acceleration(const Calibration& calibration,
                                 const std::vector<Segment>& segments, const std::string& name,
                                 Eigen::Index sensor) {
   for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
-    if (calibration.mechanism.hinges[static_cast<std::size_t>(j)].name != name) continue;
+    if (calibration.mechanism.joints[static_cast<std::size_t>(j)].name != name) continue;
     const double left = calibration.acceleration_noise[j] / std::sqrt(kHorizon);
     const double seen = acceleration_of(segments, sensor);  // 0 if no segment is long enough
     return left > 0.0 && seen > 0.0 ? left / seen : 0.0;
@@ -122,7 +122,7 @@ std::string times(double ratio) { return number_text(ratio, ratio < 10.0 ? 2 : 3
 
 /// Objections to the model, and their combined severity.
 struct Doubts {
-  VerdictKind kind = VerdictKind::kHolds;
+  VerdictKind kind = VerdictKind::kAccepted;
   std::string text;
 
   void add(VerdictKind grave, const std::string& reason) {
@@ -132,15 +132,16 @@ struct Doubts {
 };
 
 /// Formats the result of the test whether segments agree.
-std::string q_text(const Agreement& agreement) {
+std::string q_text(const ConsistencyTest& agreement) {
   return "Cochran's Q = " + number_text(agreement.statistic, 3) + ", " +
          number_text(agreement.degrees_of_freedom, 3) + " degrees of freedom";
 }
 
-void doubt_agreement(const Agreement& agreement, Doubts& doubts) {
-  if (!(agreement.p_value < kDisagreementLevel)) return;
-  doubts.add(agreement.p_value < kNoChance ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
-             "the segments disagree (" + q_text(agreement) + ")");
+void doubt_agreement(const ConsistencyTest& agreement, Doubts& doubts) {
+  if (!(agreement.p_value < kConsistencyLevel)) return;
+  doubts.add(
+      agreement.p_value < kSignificanceLevel ? VerdictKind::kRejected : VerdictKind::kDoubtful,
+      "the segments disagree (" + q_text(agreement) + ")");
 }
 
 void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
@@ -151,13 +152,13 @@ void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
   const auto correlated = std::ranges::find_if(fits, &SensorFit::correlated);
   if (worst != fits.end() && ratio(*worst) > kNoisy) {
     const bool grave = ratio(*worst) > kFarTooNoisy || correlated != fits.end();
-    doubts.add(grave ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
+    doubts.add(grave ? VerdictKind::kRejected : VerdictKind::kDoubtful,
                "residuals are " + times(ratio(*worst)) + " times the sensor noise (encoder " +
                    quoted(worst->name) + ")");
   } else if (correlated != fits.end()) {
     // Errors at noise level are a hint, included in the deviations, unless parts disagree too.
     doubts.add(
-        doubts.kind == VerdictKind::kHolds ? VerdictKind::kDoubtful : VerdictKind::kDoesNotHold,
+        doubts.kind == VerdictKind::kAccepted ? VerdictKind::kDoubtful : VerdictKind::kRejected,
         "residuals are correlated in time (encoder " + quoted(correlated->name) + ")");
   }
 }
@@ -168,14 +169,14 @@ void doubt_accelerations(const Calibration& calibration, const std::vector<Senso
   const std::string *grave = nullptr, *trace = nullptr;
   for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
     if (!(calibration.acceleration_noise[j] > 0.0)) continue;
-    const std::string& name = calibration.mechanism.hinges[static_cast<std::size_t>(j)].name;
+    const std::string& name = calibration.mechanism.joints[static_cast<std::size_t>(j)].name;
     const auto fit = std::ranges::find(fits, name, &SensorFit::name);
     const double share = fit == fits.end() ? 0.0 : fit->unexplained;  // 0: no reading of this joint
     const std::string*& first = share > 0.0 && share < kTraceShare ? trace : grave;
     if (first == nullptr) first = &name;
   }
   if (grave != nullptr) {
-    doubts.add(VerdictKind::kDoesNotHold,
+    doubts.add(VerdictKind::kRejected,
                "some accelerations are unexplained (joint " + quoted(*grave) + ")");
   } else if (trace != nullptr) {
     doubts.add(VerdictKind::kDoubtful,
@@ -185,22 +186,22 @@ void doubt_accelerations(const Calibration& calibration, const std::vector<Senso
 
 void doubt_axes(const Calibration& calibration, Doubts& doubts) {
   if (calibration.cross_axes.empty()) return;
-  const CrossAxes& first = calibration.cross_axes.front();
-  doubts.add(VerdictKind::kDoesNotHold, "the " + first.instrument + " axes of sensor " +
-                                            quoted(first.sensor) + " have cross-axis sensitivity");
+  const CrossAxisSensitivity& first = calibration.cross_axes.front();
+  doubts.add(VerdictKind::kRejected, "the " + first.instrument + " axes of sensor " +
+                                         quoted(first.sensor) + " have cross-axis sensitivity");
 }
 
 void doubt_description(const Calibration& calibration, Doubts& doubts) {
   if (calibration.contradictions.empty()) return;
   const Contradiction& first = calibration.contradictions.front();
-  doubts.add(VerdictKind::kDoesNotHold,
+  doubts.add(VerdictKind::kRejected,
              "the recordings contradict the rig file (" + first.name + " is fixed at " +
                  number_text(first.kept, 4) + " " + first.unit + ", but the readings fit " +
                  notation::format_with_deviation(first.value, first.standard_deviation) + " " +
                  first.unit + ")");
 }
 
-std::string praise(const Calibration& calibration, const std::vector<SensorFit>& fits) {
+std::string acceptance_text(const Calibration& calibration, const std::vector<SensorFit>& fits) {
   double worst = 0.0;
   for (const SensorFit& fit : fits) {
     if (fit.noise > 0.0) worst = std::max(worst, fit.residual / fit.noise);
@@ -224,7 +225,7 @@ std::string share_text(double unexplained) {
 
 std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
   const std::vector<Segment> segments = readings_of(calibration);
-  const bool by_states = is_told_by_states(calibration);
+  const bool by_states = is_assessed_by_states(calibration);
   std::vector<SensorFit> fits;
   for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
     const auto sensor = static_cast<Eigen::Index>(i);
@@ -232,19 +233,21 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
     const double quantum =
         find_quantum(segments, static_cast<int>(i), joint_units(error.kind).scale);
     SensorFit fit;
-    fit.name = error.hinge;
+    fit.name = error.joint;
     fit.noise = quantum / std::sqrt(12.0);
     for (const Segment& segment : segments) {
       fit.noise = std::max(fit.noise, noise_level(segment, sensor));
     }
     const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
     fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
-    const double analog =
-        quantum > 0.0 ? analog_variance(segments, static_cast<int>(i), quantum) : 0.0;
-    const bool counts = quantum > 0.0 && counting_explains(residuals, quantum, analog);
+    const double pre_quantization_variance =
+        quantum > 0.0 ? pre_quantization_noise(segments, static_cast<int>(i), quantum) : 0.0;
+    const bool counts =
+        quantum > 0.0 && is_quantization_error(residuals, quantum, pre_quantization_variance);
     fit.correlated = calibration.refined &&
-                     (counts ? correlates_in_motion(residuals, simulated_of(calibration, sensor),
-                                                    segments.front().period, quantum, analog)
+                     (counts ? is_correlated_beyond_quantization(
+                                   residuals, simulated_of(calibration, sensor),
+                                   segments.front().period, quantum, pre_quantization_variance)
                              : correlation_inflation(residuals) > kInflation);
     const double motion = root_mean_square(columns(segments, sensor), true);
     if (by_states) {
@@ -263,9 +266,8 @@ Verdict judge(const Calibration& calibration) {
   const std::vector<SensorFit> fits = sensor_fits(calibration);
   const auto worst = std::ranges::max_element(fits, {}, &SensorFit::unexplained);
   if (worst != fits.end() && is_unexplained(*worst)) {
-    return {VerdictKind::kExplainsNothing,
-            "no fit: the model leaves " + share_text(worst->unexplained) +
-                " unexplained (encoder " + quoted(worst->name) + ")"};
+    return {VerdictKind::kNoFit, "no fit: the model leaves " + share_text(worst->unexplained) +
+                                     " unexplained (encoder " + quoted(worst->name) + ")"};
   }
   Doubts doubts;
   doubt_agreement(calibration.agreement, doubts);
@@ -273,22 +275,23 @@ Verdict judge(const Calibration& calibration) {
   doubt_accelerations(calibration, fits, doubts);
   doubt_axes(calibration, doubts);
   doubt_description(calibration, doubts);
-  if (doubts.kind == VerdictKind::kHolds) return {doubts.kind, praise(calibration, fits)};
-  const bool fails = doubts.kind == VerdictKind::kDoesNotHold;
+  if (doubts.kind == VerdictKind::kAccepted)
+    return {doubts.kind, acceptance_text(calibration, fits)};
+  const bool fails = doubts.kind == VerdictKind::kRejected;
   return {doubts.kind,
           (fails ? "the model is rejected: " : "the model is doubtful: ") + doubts.text};
 }
 
 std::string_view to_string(VerdictKind kind) {
   switch (kind) {
-    case VerdictKind::kHolds:
-      return "holds";
+    case VerdictKind::kAccepted:
+      return "accepted";
     case VerdictKind::kDoubtful:
       return "doubtful";
-    case VerdictKind::kDoesNotHold:
-      return "does-not-hold";
-    case VerdictKind::kExplainsNothing:
-      return "explains-nothing";
+    case VerdictKind::kRejected:
+      return "rejected";
+    case VerdictKind::kNoFit:
+      return "no-fit";
   }
   return "";
 }

@@ -37,7 +37,7 @@ std::string share_text(double unexplained);
 /// autocorrelation, and by the consistency of parts of the recordings.
 Verdict judge(const Calibration& calibration);
 
-/// Returns "holds", "doubtful", "does-not-hold" or "explains-nothing".
+/// Returns "accepted", "doubtful", "rejected" or "no-fit".
 std::string_view to_string(VerdictKind kind);
 
 }  // namespace estimator

@@ -2,9 +2,9 @@
 
 #include "estimator/assess/verdict.hpp"
 #include "estimator/calibrate/calibrate.hpp"
+#include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/shadow_calibration.hpp"
-#include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 
@@ -15,7 +15,7 @@ bool has_simulator_choices(const CalibrationOptions& options) {
   return options.state_error_weight > 0.0 || options.compliance >= 0.0 ||
          options.damping_time >= 0.0 || options.weighting_compliance > 0.0 ||
          options.residual_form != ResidualForm::kImplicit ||
-         options.state_form != StateForm::kConfigurations || !options.approach;
+         options.state_form != StateForm::kConfigurations || !options.start_from_physical;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& o
 
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                       const CalibrationOptions& options, const CalibrationMonitor& monitor) {
-  const std::vector<Recording> used = set_withheld_aside(mechanism, recordings);
+  const std::vector<Recording> used = split_held_out_sensors(mechanism, recordings);
   Calibration result = chosen_kind(mechanism, options) == EstimateKind::kPhysical
                            ? calibrate_physical(mechanism, used, options, monitor)
                            : calibrate_shadow(mechanism, used, options, monitor);

@@ -4,11 +4,11 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/assess/parameter_book.hpp"
+#include "estimator/assess/estimate_table.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/evaluate_estimate.hpp"
+#include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
-#include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/fit/shadow/preparation.hpp"
 #include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
@@ -75,7 +75,7 @@ double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories, Joint
 
 std::vector<std::string> sensor_names(const Mechanism& mechanism) {
   std::vector<std::string> names;
-  for (const Sensor& sensor : sensors_of(mechanism)) names.push_back(sensor.name);
+  for (const Encoder& sensor : used_encoders(mechanism)) names.push_back(sensor.name);
   return names;
 }
 
@@ -115,7 +115,7 @@ std::vector<State> estimate_states(TrajectoryProblem& problem, const Preparation
     trajectory.measured = preparation.data[s].angles;
     trajectory.estimated = problem.observed_angles(segment);
     trajectory.control = problem.step_controls(segment);
-    error.add(trajectory, sensor_kinds(preparation.mechanism));
+    error.add(trajectory, encoder_kinds(preparation.mechanism));
     evaluation.trajectories.push_back(std::move(trajectory));
   }
   evaluation.observation_rmse = error.rmse();
@@ -129,7 +129,7 @@ void fill_matrices(const Fold& fold, Eigen::Index row, CrossValidation& result) 
         column == row ? fold.evaluation.trajectories : fold.calibration.trajectories;
     result.observation(row, column) =
         observation_rmse(trajectories, result.kinds, result.pieces[p]);
-    for (std::size_t j = 0; j < result.hinges.size(); ++j) {
+    for (std::size_t j = 0; j < result.joints.size(); ++j) {
       result.simulation[j](row, column) = simulation_rmse(
           trajectories, result.kinds[j], result.pieces[p], static_cast<Eigen::Index>(j));
     }
@@ -173,7 +173,7 @@ Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySet
   evaluation.simulation_termination = summary.termination;
   evaluation.simulation_iterations = summary.iterations;
   const std::vector<std::string> sensors = sensor_names(preparation.mechanism);
-  for (int sensor = 0; sensor < simulation.sensor_count(); ++sensor) {
+  for (int sensor = 0; sensor < simulation.encoder_count(); ++sensor) {
     evaluation.simulation.push_back(
         {sensors[static_cast<std::size_t>(sensor)],
          std::sqrt(simulation.squared_error(sensor) / simulation.observation_count(sensor))});
@@ -222,7 +222,7 @@ Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
 
 Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& given,
                     const CalibrationOptions& options, const CalibrationMonitor& monitor) {
-  const std::vector<Recording> recordings = set_withheld_aside(mechanism, given);
+  const std::vector<Recording> recordings = split_held_out_sensors(mechanism, given);
   if (chosen_kind(mechanism, options) == EstimateKind::kPhysical) {
     return evaluate_physical(mechanism, with_fixed_parameters(mechanism), recordings, options,
                              monitor);
@@ -249,14 +249,14 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
   if (given.size() < 2) {
     throw std::invalid_argument("cross-validation needs at least two recordings or pieces");
   }
-  const std::vector<Recording> pieces = set_withheld_aside(mechanism, given);
+  const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
   CrossValidation result;
   for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
-  result.hinges = sensor_names(mechanism);
-  result.kinds = sensor_kinds(mechanism);
+  result.joints = sensor_names(mechanism);
+  result.kinds = encoder_kinds(mechanism);
   const auto n = static_cast<Eigen::Index>(pieces.size());
   result.observation.setConstant(n, n, std::numeric_limits<double>::quiet_NaN());
-  result.simulation.assign(result.hinges.size(), result.observation);
+  result.simulation.assign(result.joints.size(), result.observation);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (on_fold) on_fold(static_cast<int>(i));
     Fold fold = run_fold(mechanism, pieces, i, options, monitor);

@@ -58,10 +58,10 @@ struct ParameterSpread {
 struct CrossValidation {
   std::vector<std::string> pieces;          ///< names
   std::vector<Fold> folds;                  ///< one per part; fewer if stopped
-  std::vector<std::string> hinges;          ///< measured joints
-  std::vector<JointKind> kinds;             ///< of `hinges`
+  std::vector<std::string> joints;          ///< measured joints
+  std::vector<JointKind> kinds;             ///< of `joints`
   Eigen::MatrixXd observation;              ///< RMSE of the estimated states, as in Calibration
-  std::vector<Eigen::MatrixXd> simulation;  ///< open-loop RMSE of each of `hinges` [rad or m]
+  std::vector<Eigen::MatrixXd> simulation;  ///< open-loop RMSE of each of `joints` [rad or m]
   std::vector<ParameterSpread> parameters;
   bool stopped = false;  ///< by the monitor's flag
 };

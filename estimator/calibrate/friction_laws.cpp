@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "estimator/fit/physical/shooting_fit.hpp"
-#include "estimator/calibrate/withheld_sensors.hpp"
+#include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/joint_friction.hpp"
 
 namespace estimator {
@@ -32,11 +32,11 @@ bool is_zero_without_friction(int place) {
 /// Returns the mechanism with a load friction of 1 N·m per newton and no other friction, so that
 /// the friction bound of the dynamics equals the bearing load.
 Mechanism with_load_alone(Mechanism mechanism) {
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     for (int place = 0; place < kPlaces; ++place) {
-      mechanism.hinge_parameter(j, friction_quantity(place)).value = 0.0;
+      mechanism.joint_parameter(j, friction_quantity(place)).value = 0.0;
     }
-    mechanism.hinge_parameter(j, HingeQuantity::kLoadFriction).value = 1.0;
+    mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1.0;
   }
   return mechanism;
 }
@@ -49,7 +49,7 @@ struct Sums {
 
 void add_segment(const Mechanism& mechanism, const Segment& segment, const Eigen::MatrixXd& states,
                  TreeInverseDynamics<double>& dynamics, Sums& sums) {
-  const Eigen::Index n = mechanism.hinge_count();
+  const Eigen::Index n = mechanism.joint_count();
   const Eigen::Index reach =
       std::max<Eigen::Index>(1, std::lround(0.5 * kDifferenceTime / segment.period));
   const Eigen::Index stride = std::max<Eigen::Index>(1, states.cols() / kStatesLooked);
@@ -61,11 +61,11 @@ void add_segment(const Mechanism& mechanism, const Segment& segment, const Eigen
         (segment.time(k + reach) - segment.time(k - reach));
     Eigen::Index motor = 0;
     for (Eigen::Index j = 0; j < n; ++j) {
-      if (mechanism.hinges[static_cast<std::size_t>(j)].motorised) {
+      if (mechanism.joints[static_cast<std::size_t>(j)].motorised) {
         control[j] = segment.controls(k, motor++);
       }
     }
-    dynamics.imbalance(angle, rate, acceleration, control, torque);
+    dynamics.torque_residual(angle, rate, acceleration, control, torque);
     for (Eigen::Index j = 0; j < n; ++j) {
       sums.work[j] -= torque[j] * rate[j];
       sums.squared_torque[j] += torque[j] * torque[j];
@@ -100,8 +100,8 @@ std::string friction_words() {
   return words;
 }
 
-std::vector<HingeQuantity> quantities_of(const LawTerm& term) {
-  std::vector<HingeQuantity> quantities;
+std::vector<JointQuantity> quantities_of(const LawTerm& term) {
+  std::vector<JointQuantity> quantities;
   for (int k = 0; k < term.count; ++k) {
     quantities.push_back(friction_quantity(term.quantities[static_cast<std::size_t>(k)]));
   }
@@ -150,10 +150,10 @@ std::vector<FrictionScale> friction_scales(const Mechanism& mechanism,
                                            const std::vector<Recording>& recordings,
                                            const CalibrationOptions& options) {
   const ShootingInput input =
-      prepare_shooting(mechanism, set_withheld_aside(mechanism, recordings), options);
+      prepare_shooting(mechanism, split_held_out_sensors(mechanism, recordings), options);
   const Mechanism bare = with_load_alone(mechanism);
-  TreeInverseDynamics<double> dynamics(bare, values_of(bare));
-  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(mechanism.hinge_count());
+  TreeInverseDynamics<double> dynamics(bare, parameter_values(bare));
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(mechanism.joint_count());
   Sums sums{zero, zero, zero, zero};
   for (std::size_t s = 0; s < input.segments.size(); ++s) {
     add_segment(mechanism, input.segments[s], input.states[s], dynamics, sums);
@@ -167,7 +167,7 @@ std::vector<FrictionScale> friction_scales(const Mechanism& mechanism,
     const double unexplained = std::sqrt(sums.squared_torque[j] / count);
     scale.torque =
         std::max(sums.work[j] / count / std::max(scale.speed, kTiny), kLeastShare * unexplained);
-    scale.fastest = input.fastest[j];
+    scale.fastest = input.max_speed[j];
     scale.load = sums.load[j] / count;
     scales.push_back(scale);
   }
@@ -176,13 +176,13 @@ std::vector<FrictionScale> friction_scales(const Mechanism& mechanism,
 
 std::vector<int> joints_with_friction(const Mechanism& mechanism) {
   std::vector<int> joints, all;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     all.push_back(j);
     bool any = false;
     for (int place = 0; place < kPlaces; ++place) {
-      const int index = mechanism.index_of_hinge(j, friction_quantity(place));
+      const int index = mechanism.index_of_joint(j, friction_quantity(place));
       any |= is_zero_without_friction(place) &&
-             (varies(mechanism, index) || parameter_at(mechanism, index).value != 0.0);
+             (changes_in_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0);
     }
     if (any) joints.push_back(j);
   }
@@ -195,9 +195,9 @@ Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vecto
   for (const int j : joints) {
     const FrictionScale& scale = scales[static_cast<std::size_t>(j)];
     for (int place = 0; place < kPlaces; ++place) {
-      const HingeQuantity quantity = friction_quantity(place);
-      Parameter& parameter = mechanism.hinge_parameter(j, quantity);
-      if (find_tie(mechanism, mechanism.index_of_hinge(j, quantity)) != nullptr) {
+      const JointQuantity quantity = friction_quantity(place);
+      Parameter& parameter = mechanism.joint_parameter(j, quantity);
+      if (find_dependency(mechanism, mechanism.index_of_joint(j, quantity)) != nullptr) {
         throw std::invalid_argument(
             parameter.name +
             ": this parameter is tied to others, and a comparison of friction laws would break the "
@@ -210,9 +210,9 @@ Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vecto
       parameter.prior_standard_deviation = std::numeric_limits<double>::infinity();
     }
     for (const LawTerm* term : law.terms) {
-      for (const HingeQuantity quantity : quantities_of(*term)) {
+      for (const JointQuantity quantity : quantities_of(*term)) {
         const FrictionQuantity& facts = *friction_facts(quantity);
-        Parameter& parameter = mechanism.hinge_parameter(j, quantity);
+        Parameter& parameter = mechanism.joint_parameter(j, quantity);
         const double start = facts.start(scale.torque / terms, scale);
         parameter.value = std::isfinite(start) ? start : 0.0;
         parameter.free = true;

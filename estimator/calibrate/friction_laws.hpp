@@ -32,7 +32,7 @@ std::string friction_words();
 
 /// Returns the joint quantities that the term estimates. The first is its magnitude: at zero the
 /// term vanishes.
-std::vector<HingeQuantity> quantities_of(const LawTerm& term);
+std::vector<JointQuantity> quantities_of(const LawTerm& term);
 
 /// Returns the friction scale of each joint, from the work that is unexplained without friction.
 /// Recordings and mechanism as for `calibrate`.
@@ -45,7 +45,8 @@ std::vector<FrictionScale> friction_scales(const Mechanism& mechanism,
 std::vector<int> joints_with_friction(const Mechanism& mechanism);
 
 /// Returns the mechanism with this friction law at the joints, its parameters free, and no other.
-/// @throws std::invalid_argument if a friction parameter of a joint is constrained (`Tie`)
+/// @throws std::invalid_argument if a friction parameter of a joint is constrained
+/// (`ParameterDependency`)
 Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vector<int>& joints,
                    const std::vector<FrictionScale>& scales);
 

@@ -41,7 +41,7 @@ JointOutputs::JointOutputs(const SegmentSteps& steps, const StateOptions& option
   for (int j = 0; options.loads && j < steps.joint_count(); ++j) {
     for (int load = 0; load < static_cast<int>(JointLoad::kCount); ++load) {
       const int quantity = quantity_of(static_cast<JointLoad>(load));
-      if (!is_told(mechanism, j, quantity)) continue;
+      if (!is_observable(mechanism, j, quantity)) continue;
       axes.push_back(load_axis(mechanism, j, static_cast<JointLoad>(load)));
       quantities_.push_back(quantity);
       joints_.push_back(j);
@@ -58,23 +58,24 @@ JointOutputs::JointOutputs(const SegmentSteps& steps, const StateOptions& option
 
 void JointOutputs::add(int sample, const SampleStep& step, const StateFilter::Estimate& estimate) {
   const int c = steps_.coordinate_count(), n = steps_.joint_count();
-  const Eigen::MatrixXd S = step.motion_slopes.leftCols(2 * c);
+  const Eigen::MatrixXd S = step.motion_sensitivities.leftCols(2 * c);
   // Disturbances as accelerations that are constant until the next sample.
   Eigen::MatrixXd B = Eigen::MatrixXd::Zero(S.rows(), 2 * c);
   B.block(2 * n, c, n, c) = S.block(n, c, n, c) / steps_.period(sample);
-  const Eigen::MatrixXd means = S * estimate.mean + B * estimate.push;
+  const Eigen::MatrixXd means = S * estimate.mean + B * estimate.disturbance;
   const Eigen::MatrixXd mixed = S * estimate.cross * B.transpose();
-  waiting_.push_back({sample, step.motion + means.col(0),
-                      S * estimate.covariance * S.transpose() +
-                          B * estimate.push_covariance * B.transpose() + mixed + mixed.transpose(),
-                      means.rightCols(means.cols() - 1) +
-                          step.motion_slopes.rightCols(step.motion_slopes.cols() - 2 * c)});
+  waiting_.push_back(
+      {sample, step.motion + means.col(0),
+       S * estimate.covariance * S.transpose() +
+           B * estimate.disturbance_covariance * B.transpose() + mixed + mixed.transpose(),
+       means.rightCols(means.cols() - 1) +
+           step.motion_sensitivities.rightCols(step.motion_sensitivities.cols() - 2 * c)});
   if (waiting_.size() == kLoadBatch) flush();
 }
 
 void JointOutputs::flush() {
   Eigen::MatrixXd values;
-  std::vector<IntervalSlopes::RowMajor> slopes(waiting_.size());
+  std::vector<IntervalSensitivities::RowMajor> slopes(waiting_.size());
   values.resize(0, std::ssize(waiting_));
   if (loads_ && !waiting_.empty()) {
     Eigen::MatrixXd motion(waiting_.front().value.size(), std::ssize(waiting_));

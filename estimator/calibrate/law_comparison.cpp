@@ -9,15 +9,15 @@
 #include "estimator/assess/prediction_error.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/evaluate_estimate.hpp"
-#include "estimator/calibrate/withheld_sensors.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/calibrate/held_out_sensors.hpp"
+#include "estimator/model/encoder.hpp"
 
 namespace estimator {
 namespace {
 
 /// Standard errors of difference below which laws are indistinguishable: of equally good laws, one
 /// in twenty differs by more.
-constexpr double kToldApart = 2.0;
+constexpr double kDistinguishableErrors = 2.0;
 
 /// The one-standard-error rule [Breiman, Friedman, Olshen, Stone, Classification and Regression
 /// Trees, 1984, sec. 3.4.3], applied to the paired difference: prefers simpler laws within it.
@@ -27,9 +27,9 @@ constexpr double kPreferred = 1.0;
 /// reduces to another: equals a model error of a twentieth of the reading noise.
 constexpr double kSameError = 1e-3;
 
-PieceMean mean_of(const std::vector<double>& values) {
+PartMean mean_of(const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
-  PieceMean mean;
+  PartMean mean;
   for (const double value : values) mean.value += value / n;
   double squares = 0.0;
   for (const double value : values) squares += std::pow(value - mean.value, 2);
@@ -51,8 +51,8 @@ int fold_of(std::size_t piece, std::size_t pieces, int folds) {
 }
 
 /// Returns whether a term has vanished: its first quantity, the magnitude, is at its bound.
-bool is_gone(const Mechanism& mechanism, int joint, HingeQuantity quantity) {
-  const Parameter& parameter = mechanism.hinge_parameter(joint, quantity);
+bool is_gone(const Mechanism& mechanism, int joint, JointQuantity quantity) {
+  const Parameter& parameter = mechanism.joint_parameter(joint, quantity);
   return parameter.free && parameter.value <= parameter.lower;
 }
 
@@ -68,8 +68,8 @@ void count_vanished(const Mechanism& mechanism, const FrictionLaw& law,
   }
 }
 
-void tell_reduction(const Mechanism& mechanism, const std::vector<int>& joints,
-                    const Vanishing& counts, int folds, LawScore& score) {
+void store_reduction(const Mechanism& mechanism, const std::vector<int>& joints,
+                     const Vanishing& counts, int folds, LawScore& score) {
   std::string left;
   std::size_t start = 0;
   for (std::size_t t = 0; t < score.law.terms.size(); ++t) {
@@ -79,8 +79,8 @@ void tell_reduction(const Mechanism& mechanism, const std::vector<int>& joints,
       const bool here = 2 * counts[t][j] > folds;
       gone &= here;
       if (!here) continue;
-      const HingeQuantity size = quantities_of(*score.law.terms[t]).front();
-      score.at_zero.push_back(mechanism.hinge_parameter(joints[j], size).name);
+      const JointQuantity size = quantities_of(*score.law.terms[t]).front();
+      score.at_zero.push_back(mechanism.joint_parameter(joints[j], size).name);
     }
     if (!gone) left.append(left.empty() ? "" : "+").append(score.law.name, start, end - start);
     start = end + 1;
@@ -111,13 +111,13 @@ class LawRun {
       if (is_stopped(monitor_)) return false;
       score.converged &= calibration.converged();
       count_vanished(calibration.mechanism, score.law, joints, vanished);
-      squares += std::pow(pooled_rmse(calibration.trajectories, sensor_kinds(mechanism_)), 2);
+      squares += std::pow(pooled_rmse(calibration.trajectories, encoder_kinds(mechanism_)), 2);
       if (fold == 0) take_estimates(calibration, joints, score);
       predict(fold, folds, calibration, score);
       if (is_stopped(monitor_)) return false;
     }
     score.fit_error = std::sqrt(squares / folds);
-    tell_reduction(mechanism_, joints, vanished, folds, score);
+    store_reduction(mechanism_, joints, vanished, folds, score);
     return true;
   }
 
@@ -135,7 +135,7 @@ class LawRun {
       if (fold_of(i, pieces_.size(), folds) != fold) continue;
       const Evaluation evaluation =
           evaluate_estimate(mechanism_, calibration, {pieces_[i]}, options_, monitor_);
-      score.errors[i] = pooled_rmse(evaluation.trajectories, sensor_kinds(mechanism_));
+      score.errors[i] = pooled_rmse(evaluation.trajectories, encoder_kinds(mechanism_));
       if (std::isfinite(score.errors[i])) continue;
       throw std::invalid_argument("its simulation of " + pieces_[i].name + " diverges");
     }
@@ -145,8 +145,8 @@ class LawRun {
                              LawScore& score) {
     for (const int joint : joints) {
       for (const LawTerm* term : score.law.terms) {
-        for (const HingeQuantity quantity : quantities_of(*term)) {
-          const std::string& name = calibration.mechanism.hinge_parameter(joint, quantity).name;
+        for (const JointQuantity quantity : quantities_of(*term)) {
+          const std::string& name = calibration.mechanism.joint_parameter(joint, quantity).name;
           const auto found =
               std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
           if (found != calibration.parameters.end()) score.estimates.push_back(*found);
@@ -172,7 +172,7 @@ void rank_laws(LawComparison& comparison) {
     return a.has_result() && a.log_error.value < b.log_error.value;
   });
   comparison.recommended = -1;
-  comparison.alike.clear();
+  comparison.indistinguishable.clear();
   if (comparison.laws.empty() || !comparison.laws.front().has_result()) return;
   const std::vector<double> best = logarithms(comparison.laws.front().errors);
   for (std::size_t i = 0; i < comparison.laws.size(); ++i) {
@@ -185,7 +185,7 @@ void rank_laws(LawComparison& comparison) {
       return score.log_ratio.value <= std::max(errors * score.log_ratio.deviation, kSameError);
     };
     const int index = static_cast<int>(i);
-    if (is_within(kToldApart)) comparison.alike.push_back(index);
+    if (is_within(kDistinguishableErrors)) comparison.indistinguishable.push_back(index);
     if (!is_within(kPreferred)) continue;
     if (comparison.recommended < 0 ||
         is_simpler(score, comparison.laws[static_cast<std::size_t>(comparison.recommended)])) {
@@ -200,16 +200,16 @@ LawComparison compare_laws(const Mechanism& mechanism, const std::vector<Recordi
                            const std::function<void(const FrictionLaw&, int)>& on_fold) {
   if (given.size() < 2)
     throw std::invalid_argument("a comparison needs at least two recordings or pieces");
-  const std::vector<Recording> pieces = set_withheld_aside(mechanism, given);
+  const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
   const std::vector<int> joints =
       choice.joints.empty() ? joints_with_friction(mechanism) : choice.joints;
   const std::vector<FrictionScale> scales = friction_scales(mechanism, pieces, options);
   LawComparison result;
-  result.kinds = sensor_kinds(mechanism);
+  result.kinds = encoder_kinds(mechanism);
   result.folds = std::min(choice.folds, static_cast<int>(pieces.size()));
   for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
   for (const int j : joints) {
-    result.joints.push_back(mechanism.hinges[static_cast<std::size_t>(j)].name);
+    result.joints.push_back(mechanism.joints[static_cast<std::size_t>(j)].name);
   }
   for (const FrictionLaw& law : choice.laws) {
     LawScore score;

@@ -12,7 +12,7 @@
 namespace estimator {
 
 /// A mean over parts of the recordings, with its standard error.
-struct PieceMean {
+struct PartMean {
   double value = 0.0;
   double deviation = 0.0;
 };
@@ -28,8 +28,8 @@ struct LawScore {
   int parameters = 0;  ///< of friction, all joints
   std::vector<double>
       errors;              ///< held-out error of each part: pooled_rmse, open loop [rad]; NaN: none
-  PieceMean log_error;     ///< of ln(error/rad)
-  PieceMean log_ratio;     ///< of ln(error / error of the best law), paired
+  PartMean log_error;      ///< of ln(error/rad)
+  PartMean log_ratio;      ///< of ln(error / error of the best law), paired
   double fit_error = 0.0;  ///< root-mean-square error on the folds' own parts [rad]
   bool converged = true;   ///< every fold
   std::string failure;     ///< reason for a missing result; empty: there is one
@@ -51,7 +51,7 @@ struct LawComparison {
   /// list if several; −1: none.
   int recommended = -1;
   /// Indices of laws within two standard errors of the best, itself included: indistinguishable.
-  std::vector<int> alike;
+  std::vector<int> indistinguishable;
   bool stopped = false;
 };
 

@@ -7,31 +7,31 @@
 
 #include "estimator/assess/base_parameters.hpp"
 #include "estimator/assess/bound_notes.hpp"
-#include "estimator/fit/charted_bodies.hpp"
 #include "estimator/assess/combinations.hpp"
 #include "estimator/assess/contradictions.hpp"
 #include "estimator/assess/cross_axes.hpp"
+#include "estimator/assess/estimate_table.hpp"
 #include "estimator/assess/identifiability.hpp"
 #include "estimator/assess/inertia_results.hpp"
 #include "estimator/assess/interval.hpp"
-#include "estimator/fit/number_text.hpp"
-#include "estimator/assess/parameter_book.hpp"
 #include "estimator/assess/parameter_effect.hpp"
-#include "estimator/assess/pieces.hpp"
-#include "estimator/assess/prior_check.hpp"
+#include "estimator/assess/part_comparison.hpp"
+#include "estimator/assess/prior_conflicts.hpp"
 #include "estimator/assess/profile_interval.hpp"
-#include "estimator/assess/quantisation.hpp"
+#include "estimator/assess/quantization.hpp"
 #include "estimator/assess/reading_noise.hpp"
-#include "estimator/assess/sensor_traps.hpp"
+#include "estimator/assess/sensor_ambiguities.hpp"
+#include "estimator/calibrate/held_out_sensors.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/fit/parameterized_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
-#include "estimator/calibrate/withheld_sensors.hpp"
 
 namespace estimator {
 namespace {
 
 std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
   std::vector<SimulationError> errors;
-  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+  for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
     errors.push_back({problem.sensor(sensor).name,
                       std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
                       problem.sensor(sensor).kind});
@@ -56,8 +56,8 @@ std::vector<InertialError> inertial_errors(const ShootingProblem& problem,
 /// RMSE over all sensors [rad]; sliding joints are scaled by JointUnits::scale.
 double reading_rmse(const ShootingProblem& problem) {
   double squares = 0.0, count = 0.0;
-  const Eigen::VectorXd scales = sensor_scales(problem.mechanism());
-  for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+  const Eigen::VectorXd scales = encoder_scales(problem.mechanism());
+  for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
     squares += problem.squared_error(sensor) / std::pow(scales[sensor], 2);
     count += problem.reading_count(sensor);
   }
@@ -67,13 +67,13 @@ double reading_rmse(const ShootingProblem& problem) {
 void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes) {
   const Mechanism& mechanism = fit.joint().mechanism();
   for (int p = 0; p < fit.joint().coordinate_count(); ++p) {
-    if (!fit.is_process_noise_seen(p)) continue;
+    if (!fit.is_process_noise_significant(p)) continue;
     const int j = fit.joint().coordinates()[static_cast<std::size_t>(p)];
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    notes.push_back("joint " + quoted(hinge.name) +
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    notes.push_back("joint " + quoted(joint.name) +
                     ": some accelerations are unexplained, equivalent to white noise of " +
                     number_text(fit.joint().noise().acceleration[p], 2) + " " +
-                    hinge.units().noise +
+                    joint.units().noise +
                     "; another friction law or a motor model may explain them");
   }
 }
@@ -91,7 +91,7 @@ void note_unresolved_steps(const ShootingProblem& problem, std::vector<std::stri
                   "step. Use a shorter step, or less friction that grows with the load");
 }
 
-void book_joint(const ShootingFit& fit, Calibration& result) {
+void store_joint_estimates(const ShootingFit& fit, Calibration& result) {
   const ShootingHistory& history = fit.joint_history();
   result.termination = history.termination;
   result.iterations = history.iterations;
@@ -100,9 +100,9 @@ void book_joint(const ShootingFit& fit, Calibration& result) {
   result.mechanism = fit.joint().mechanism();
   result.observation_rmse = reading_rmse(fit.joint());
   result.angle_noise = fit.joint().noise().angle;
-  result.acceleration_noise.setZero(result.mechanism.hinge_count());
+  result.acceleration_noise.setZero(result.mechanism.joint_count());
   for (int p = 0; p < fit.joint().coordinate_count(); ++p) {
-    if (!fit.is_process_noise_seen(p)) continue;
+    if (!fit.is_process_noise_significant(p)) continue;
     result.acceleration_noise[fit.joint().coordinates()[static_cast<std::size_t>(p)]] =
         fit.joint().noise().acceleration[p];
   }
@@ -111,17 +111,18 @@ void book_joint(const ShootingFit& fit, Calibration& result) {
 /// Replaces the assumption of independent errors: by quantization errors for encoders that they
 /// explain, by the observed autocorrelation for others.
 /// @return the errors of quantized encoders
-QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInformation& information,
-                                        Eigen::VectorXd& variances,
-                                        std::vector<std::string>& notes) {
+QuantizationErrors account_for_correlation(const ShootingFit& fit,
+                                           ParameterInformation& information,
+                                           Eigen::VectorXd& variances,
+                                           std::vector<std::string>& notes) {
   if (!information.valid) return {};
   const ShootingProblem& problem = fit.simulation();
   const std::vector<Segment>& segments = fit.input().segments;
   std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, segments);
-  const std::vector<CountingSensor> sensors = take_counting_sensors(problem, segments, errors);
-  widen_for_correlation(problem.mechanism(), errors, variances, notes);
+  const std::vector<QuantizedSensor> sensors = find_quantized_sensors(problem, segments, errors);
+  inflate_for_correlation(problem.mechanism(), errors, variances, notes);
   if (sensors.empty()) return {};
-  QuantisedErrors counting = quantised_errors(problem, sensors, information.inverse);
+  QuantizationErrors counting = quantization_errors(problem, sensors, information.inverse);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(sensors[i].sensor)] = counting.scatter[i];
     variances[sensors[i].sensor] = 1.0;
@@ -130,30 +131,30 @@ QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInforma
 }
 
 /// Information matrix of the readings alone, without priors.
-Eigen::MatrixXd seen_by_data(const ParameterInformation& information) {
+Eigen::MatrixXd information_from_data(const ParameterInformation& information) {
   if (!information.valid) return {};
   return information.schur - information.group_schur.back();
 }
 
 std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
                                               const Mechanism& mechanism,
-                                              const ParameterBook& book) {
+                                              const EstimateTable& book) {
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
   const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
-  return make_uncertainty(mechanism, book.asked(), book.estimated(), information, unit)
+  return make_uncertainty(mechanism, book.requested(), book.estimated(), information, unit)
       .null_directions;
 }
 
 /// Compares parts of the recordings, and inflates the uncertainty if they disagree.
-void compare_pieces(const ShootingFit& fit, const ParameterBook& book,
-                    const CalibrationMonitor& monitor, Uncertainty& uncertainty,
-                    Calibration& result) {
-  std::optional<Pieces> pieces = compare_pieces(fit, result.refined, monitor);
+void compare_parts(const ShootingFit& fit, const EstimateTable& book,
+                   const CalibrationMonitor& monitor, Uncertainty& uncertainty,
+                   Calibration& result) {
+  std::optional<PartEstimates> pieces = compare_parts(fit, result.refined, monitor);
   if (!pieces) return;
-  widen_for_scatter(*pieces, book.asked(), uncertainty);
+  inflate_for_scatter(*pieces, book.requested(), uncertainty);
   result.agreement = pieces->comparison.agreement;
-  result.pieces = told_of(*pieces, book.asked());
+  result.pieces = part_estimates(*pieces, book.requested());
 }
 
 }  // namespace
@@ -161,7 +162,7 @@ void compare_pieces(const ShootingFit& fit, const ParameterBook& book,
 Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options,
                                const CalibrationMonitor& monitor) {
-  ParameterBook book(mechanism);
+  EstimateTable book(mechanism);
   Calibration result;
   result.kind = EstimateKind::kPhysical;
   result.mechanism = mechanism;
@@ -169,25 +170,26 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.notes = fit.input().notes;
   fit.shorten_intervals(result.mechanism);
   move_off_bounds(result.mechanism, [&](const Mechanism& at) { return fit.first_problem(at); });
-  const bool charted = options.inertia_chart != InertiaChart::kEntries;
-  if (charted) move_off_borders(result.mechanism);
-  require_possible_starts(result.mechanism);
-  book.hold_without_effect(*fit.first_problem(result.mechanism), result.mechanism, result.notes);
-  if (charted) append(tell_uncharted(result.mechanism), result.notes);
+  const bool charted = options.inertia_parameterization != InertiaParameterization::kEntries;
+  if (charted) move_off_feasibility_boundary(result.mechanism);
+  require_consistent_initial_inertias(result.mechanism);
+  book.fix_parameters_without_effect(*fit.first_problem(result.mechanism), result.mechanism,
+                                     result.notes);
+  if (charted) append(describe_unparameterized_inertias(result.mechanism), result.notes);
   result.initial_null_directions =
       null_directions_at(*fit.first_problem(result.mechanism), result.mechanism, book);
 
   fit.estimate_jointly(result.mechanism);
   result.step = fit.input().grid.step;
-  book_joint(fit, result);
+  store_joint_estimates(fit, result);
   ParameterInformation information = compute_information(fit.joint());
   Eigen::VectorXd variances = group_variances(information, 1.0);
   note_process_noise(fit, result.notes);
-  append(name_sensor_traps(result.mechanism, book.asked(), book.estimated(),
-                           seen_by_data(information)),
+  append(describe_sensor_ambiguities(result.mechanism, book.requested(), book.estimated(),
+                                     information_from_data(information)),
          result.notes);
 
-  QuantisedErrors counting;
+  QuantizationErrors counting;
   result.refined = fit.fit_simulation();
   if (result.refined) {
     result.mechanism = fit.simulation().mechanism();
@@ -197,7 +199,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     information = compute_information(fit.simulation());
     variances = group_variances(information, 1.0);
     counting = account_for_correlation(fit, information, variances, result.notes);
-  } else if (fit.has_gone_astray()) {
+  } else if (fit.has_diverged()) {
     result.notes.push_back(
         "the simulation fit of the whole recording diverged, although the estimated states match "
         "the readings: the motion cannot be predicted from its start for so long. The estimates "
@@ -225,26 +227,27 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.trajectories = fit.trajectories();
   ShootingGrid grid = fit.input().grid;
   if (result.refined) grid.interval = std::numeric_limits<double>::infinity();
-  result.withheld =
-      judge_withheld(result.refined ? fit.simulation() : fit.joint(), fit.input(), book, grid);
-  for (const WithheldSensor& sensor : result.withheld) result.notes.push_back(describe(sensor));
+  result.held_out =
+      assess_held_out(result.refined ? fit.simulation() : fit.joint(), fit.input(), book, grid);
+  for (const HeldOutSensor& sensor : result.held_out) result.notes.push_back(describe(sensor));
   result.cross_axes =
       find_cross_axes(result.refined ? fit.simulation() : fit.joint(), fit.input(), grid);
-  for (const CrossAxes& each : result.cross_axes) result.notes.push_back(describe(each));
+  for (const CrossAxisSensitivity& each : result.cross_axes) result.notes.push_back(describe(each));
   if (information.valid && result.converged()) {
     result.contradictions = find_contradictions(result.refined ? fit.simulation() : fit.joint(),
                                                 fit.input(), grid, counting.sensors, variances);
   }
   if (!result.contradictions.empty()) result.notes.push_back(describe(result.contradictions));
-  std::vector<BorderBody> borders;
+  std::vector<BoundaryBody> borders;
   if (charted) {
-    borders = hold_at_borders(result.mechanism, book.estimated(), variances, information);
+    borders =
+        fix_at_feasibility_boundary(result.mechanism, book.estimated(), variances, information);
   }
-  for (const BorderBody& border : borders) result.notes.push_back(border.sentence);
+  for (const BoundaryBody& border : borders) result.notes.push_back(border.sentence);
   Eigen::VectorXd half;
   if (information.valid) {
     half = half_intervals(information, variances, counting) +
-           reaches_off_bounds(information, variances);
+           bound_interval_widths(information, variances);
   }
   if (information.valid && result.converged()) {
     const ShootingProblem& reached = result.refined ? fit.simulation() : fit.joint();
@@ -253,26 +256,27 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
         result.notes);
     note_cancellation();
   }
-  Uncertainty uncertainty = make_uncertainty(result.mechanism, book.asked(), book.estimated(),
+  Uncertainty uncertainty = make_uncertainty(result.mechanism, book.requested(), book.estimated(),
                                              information, variances, half);
-  if (options.compare_pieces && result.converged()) {
-    compare_pieces(fit, book, monitor, uncertainty, result);
+  if (options.compare_parts && result.converged()) {
+    compare_parts(fit, book, monitor, uncertainty, result);
     note_cancellation();
   }
-  book.fill(uncertainty, without_priors(result.mechanism, information, variances), result);
+  book.fill(uncertainty, estimate_without_priors(result.mechanism, information, variances), result);
   result.combinations = find_combinations(result.parameters, uncertainty);
-  result.base = estimate_base(result.mechanism, book.asked(), uncertainty);
-  result.principal = principal_inertias(result.mechanism, book.asked(), uncertainty, borders);
+  result.base = estimate_base(result.mechanism, book.requested(), uncertainty);
+  result.principal = principal_inertias(result.mechanism, book.requested(), uncertainty, borders);
   result.conflicts = find_conflicts(result.mechanism, information, variances);
-  append(tell_impossible(result.mechanism, book.estimated(), information), result.notes);
+  append(describe_inconsistent_inertias(result.mechanism, book.estimated(), information),
+         result.notes);
   append(describe_bounds(result.mechanism, book.estimated(), information, variances), result.notes);
   return result;
 }
 
-std::optional<Mechanism> approach_physically(const Mechanism& mechanism,
-                                             const std::vector<Recording>& recordings,
-                                             const CalibrationOptions& options,
-                                             const CalibrationMonitor& monitor) {
+std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mechanism,
+                                                          const std::vector<Recording>& recordings,
+                                                          const CalibrationOptions& options,
+                                                          const CalibrationMonitor& monitor) {
   ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor,
                   {.joint = "approach"});
   Mechanism start = mechanism;
@@ -285,7 +289,7 @@ std::optional<Mechanism> approach_physically(const Mechanism& mechanism,
   fit.estimate_jointly(start);
   if (!is_converged(fit.joint_history().termination)) return std::nullopt;
   Mechanism approached = mechanism;
-  take_values(fit.joint().mechanism(), approached);
+  copy_parameter_values(fit.joint().mechanism(), approached);
   return approached;
 }
 

@@ -18,7 +18,7 @@ namespace estimator {
 /// 2. The smallest process noise that the data allow, estimated together with the reading noise
 ///    from the residuals (variance components).
 /// 3. If the motion can be predicted from its start, a fit of the open-loop simulation, which does
-///    not model controls that acted otherwise than recorded (Hinge::control_noise).
+///    not model controls that acted otherwise than recorded (Joint::control_noise).
 ///
 /// Parameters that stage 2 or 3 drives to a bound are restarted once from their initial value. As
 /// `calibrate`.
@@ -28,10 +28,10 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
 
 /// Returns the mechanism with the parameters of stages 1 and 2; nothing if these do not converge.
 /// For mechanisms and recordings with `can_shoot`.
-std::optional<Mechanism> approach_physically(const Mechanism& mechanism,
-                                             const std::vector<Recording>& recordings,
-                                             const CalibrationOptions& options,
-                                             const CalibrationMonitor& monitor);
+std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mechanism,
+                                                          const std::vector<Recording>& recordings,
+                                                          const CalibrationOptions& options,
+                                                          const CalibrationMonitor& monitor);
 
 /// Evaluates `estimate` with all parameters fixed; as `evaluate`.
 ///

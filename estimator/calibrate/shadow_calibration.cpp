@@ -3,8 +3,8 @@
 #include <cmath>
 #include <memory>
 
+#include "estimator/assess/estimate_table.hpp"
 #include "estimator/assess/identifiability.hpp"
-#include "estimator/assess/parameter_book.hpp"
 #include "estimator/assess/parameter_effect.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/fit/number_text.hpp"
@@ -21,13 +21,13 @@ namespace {
 constexpr std::string_view kSimulationFit = "simulation fit";
 
 bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
-  for (int j = 0; j < a.hinge_count(); ++j) {
+  for (int j = 0; j < a.joint_count(); ++j) {
     const auto at = static_cast<std::size_t>(j);
-    if (a.hinges[at].stick_speed == b.hinges[at].stick_speed) continue;
-    for (const HingeQuantity quantity :
-         {HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
-          HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
-      if (a.hinge_parameter(j, quantity).value > 0.0) return true;
+    if (a.joints[at].stick_speed == b.joints[at].stick_speed) continue;
+    for (const JointQuantity quantity :
+         {JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
+          JointQuantity::kLoadFriction, JointQuantity::kLoadFrictionAngular}) {
+      if (a.joint_parameter(j, quantity).value > 0.0) return true;
     }
   }
   return false;
@@ -45,7 +45,7 @@ class Pipeline {
     result_.notes = std::move(preparation.notes);
     result_.mechanism = std::move(preparation.mechanism);
     result_.step = preparation.step;
-    approach(recordings);
+    estimate_physical_start(recordings);
     settings_.step.step = preparation.step;
     settings_.step.form = options.residual_form;
     settings_.step.weighting_compliance = options.weighting_compliance;
@@ -60,8 +60,8 @@ class Pipeline {
     move_off_bounds(result_.mechanism, [&](const Mechanism& at) {
       return std::make_unique<TrajectoryProblem>(at, data_, settings_);
     });
-    book_.hold_without_effect(TrajectoryProblem(result_.mechanism, data_, settings_),
-                              result_.mechanism, result_.notes);
+    book_.fix_parameters_without_effect(TrajectoryProblem(result_.mechanism, data_, settings_),
+                                        result_.mechanism, result_.notes);
     lm_options_.max_iterations = options.max_iterations;
   }
 
@@ -74,11 +74,12 @@ class Pipeline {
 
  private:
   /// Runs before anything is derived from the parameters, which may start anywhere.
-  void approach(const std::vector<Recording>& recordings) {
-    if (!options_.approach || !can_shoot(result_.mechanism, recordings)) return;
+  void estimate_physical_start(const std::vector<Recording>& recordings) {
+    if (!options_.start_from_physical || !can_shoot(result_.mechanism, recordings)) return;
     CalibrationOptions options = options_;
     options.step = 0.0;
-    const auto approached = approach_physically(result_.mechanism, recordings, options, monitor_);
+    const auto approached =
+        estimate_physical_initial_values(result_.mechanism, recordings, options, monitor_);
     result_.approached = approached.has_value();
     if (approached) result_.mechanism = *approached;
   }
@@ -113,7 +114,8 @@ class Pipeline {
       trajectory.control = problem.step_controls(s);
       for (Eigen::Index i = 0; i < trajectory.measured.size(); ++i) {
         if (std::isnan(trajectory.measured(i))) continue;
-        squared += std::pow(turn_difference(trajectory.estimated(i) - trajectory.measured(i)), 2);
+        squared +=
+            std::pow(wrapped_difference(trajectory.estimated(i) - trajectory.measured(i)), 2);
         count += 1.0;
       }
       result_.trajectories.push_back(std::move(trajectory));
@@ -121,7 +123,7 @@ class Pipeline {
     result_.observation_rmse = std::sqrt(squared / count);
     const ParameterInformation information = compute_information(problem);
     uncertainty_ =
-        make_uncertainty(result_.mechanism, book_.asked(), book_.estimated(), information,
+        make_uncertainty(result_.mechanism, book_.requested(), book_.estimated(), information,
                          group_variances(information, settings_.angle_noise));
   }
 
@@ -130,14 +132,14 @@ class Pipeline {
     SimulationProblem problem(result_.mechanism, data_, initial_states_, settings_.step,
                               settings_.angle_noise);
     if (!options_.refine_simulation || result_.termination == Termination::kCancelled) {
-      book_simulation(problem);
+      store_simulation(problem);
     } else if (!is_predictable(problem)) {
       result_.notes.push_back(
           "the open-loop simulation deviates from the recording by more than " +
           number_text(kPredictableRmse) +
           " rad, so it was not refined. Long motions through the upright cannot be predicted from "
           "their start: calibrate on shorter recordings to compare simulations");
-      book_simulation(problem);
+      store_simulation(problem);
     } else {
       refine(problem);
     }
@@ -153,7 +155,7 @@ class Pipeline {
     result_.refinement_termination = fit_simulation(
         smooth, is_smoothed ? "simulation fit, dry friction smoothed" : kSimulationFit);
     if (is_cancelled() || !is_smoothed) {
-      book_fit(smooth);
+      store_fit(smooth);
       return;
     }
     std::vector<State> initial;
@@ -166,7 +168,7 @@ class Pipeline {
     const Termination termination = fit_simulation(sharp, kSimulationFit);
     const bool is_better = sharp.cost() <= smooth.cost();
     if (is_better || is_cancelled()) result_.refinement_termination = termination;
-    book_fit(is_better ? sharp : smooth);
+    store_fit(is_better ? sharp : smooth);
   }
 
   static double sensor_rmse(const SimulationProblem& problem, int sensor) {
@@ -174,7 +176,7 @@ class Pipeline {
   }
 
   static bool is_predictable(const SimulationProblem& problem) {
-    for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+    for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
       if (!(sensor_rmse(problem, sensor) < kPredictableRmse)) return false;
     }
     return true;
@@ -194,24 +196,24 @@ class Pipeline {
     return summary.termination;
   }
 
-  void book_fit(const SimulationProblem& problem) {
+  void store_fit(const SimulationProblem& problem) {
     result_.mechanism = problem.mechanism();
-    book_simulation(problem);
+    store_simulation(problem);
     const ParameterInformation information = compute_information(problem);
     if (!information.valid) return;
     Eigen::VectorXd variances = group_variances(information, settings_.angle_noise);
     std::vector<std::vector<Eigen::VectorXd>> errors;
-    for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+    for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
       errors.push_back(residuals_of(problem, sensor));
     }
-    widen_for_correlation(result_.mechanism, errors, variances, result_.notes);
-    uncertainty_ = make_uncertainty(result_.mechanism, book_.asked(), book_.estimated(),
+    inflate_for_correlation(result_.mechanism, errors, variances, result_.notes);
+    uncertainty_ = make_uncertainty(result_.mechanism, book_.requested(), book_.estimated(),
                                     information, variances);
   }
 
-  void book_simulation(const SimulationProblem& problem) {
-    const std::vector<Sensor> sensors = sensors_of(result_.mechanism);
-    for (int sensor = 0; sensor < problem.sensor_count(); ++sensor) {
+  void store_simulation(const SimulationProblem& problem) {
+    const std::vector<Encoder> sensors = used_encoders(result_.mechanism);
+    for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
       result_.simulation.push_back(
           {sensors[static_cast<std::size_t>(sensor)].name, sensor_rmse(problem, sensor)});
     }
@@ -226,7 +228,7 @@ class Pipeline {
       const Eigen::MatrixXd& simulated = problem.simulated_angles(static_cast<int>(s));
       Eigen::VectorXd series(simulated.rows());
       for (Eigen::Index k = 0; k < series.size(); ++k) {
-        series[k] = turn_difference(simulated(k, sensor) - data_[s].angles(k, sensor));
+        series[k] = wrapped_difference(simulated(k, sensor) - data_[s].angles(k, sensor));
       }
       residuals.push_back(std::move(series));
     }
@@ -236,7 +238,7 @@ class Pipeline {
   CalibrationOptions options_;
   CalibrationMonitor monitor_;
   LmOptions lm_options_;
-  ParameterBook book_;
+  EstimateTable book_;
   std::vector<TrajectoryData> data_;
   std::vector<std::string> sources_;
   TrajectorySettings settings_;

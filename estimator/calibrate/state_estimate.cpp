@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/joint_outputs.hpp"
-#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/calibrate/state_filter.hpp"
-#include "estimator/calibrate/withheld_sensors.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
@@ -29,11 +29,11 @@ class SegmentStates {
         nodes_(problem_.states(segment)),
         steps_(problem_.mechanism(), segment_, fit.input().grid, problem_.node_times(segment),
                options.spread.parameters, threads),
-        sensors_(sensors_of(problem_.mechanism())),
+        sensors_(used_encoders(problem_.mechanism())),
         c_(steps_.coordinate_count()) {
     density_.setZero(c_);
     for (int p = 0; p < c_; ++p) {
-      if (fit.is_process_noise_seen(p)) density_[p] = problem_.noise().acceleration[p];
+      if (fit.is_process_noise_significant(p)) density_[p] = problem_.noise().acceleration[p];
     }
     find_readings();
     out_.start = segment_.start;
@@ -117,17 +117,17 @@ class SegmentStates {
       readings.push_back(std::move(reading));
     };
     for (const Read& each : read_[static_cast<std::size_t>(sample)]) {
-      const Sensor& sensor = sensors_[static_cast<std::size_t>(each.sensor)];
+      const Encoder& sensor = sensors_[static_cast<std::size_t>(each.sensor)];
       const int n = steps_.joint_count();
-      Eigen::RowVectorXd slopes = Eigen::RowVectorXd::Zero(step.motion_slopes.cols());
-      for (const Sensor::Term& term : sensor.terms) {
-        slopes += term.sign * step.motion_slopes.row(term.hinge);
+      Eigen::RowVectorXd slopes = Eigen::RowVectorXd::Zero(step.motion_sensitivities.cols());
+      for (const Encoder::Term& term : sensor.terms) {
+        slopes += term.sign * step.motion_sensitivities.row(term.joint);
         if (each.after == 0.0) continue;
-        slopes += term.sign * each.after * step.motion_slopes.row(n + term.hinge);
+        slopes += term.sign * each.after * step.motion_sensitivities.row(n + term.joint);
       }
-      const double rate = sensor.sum([&](int hinge) { return step.motion[n + hinge]; });
-      const double growth = sensor.sum([&](int hinge) { return step.motion[2 * n + hinge]; });
-      double expected = sensor.sum([&](int hinge) { return step.motion[hinge]; }) +
+      const double rate = sensor.sum([&](int joint) { return step.motion[n + joint]; });
+      const double growth = sensor.sum([&](int joint) { return step.motion[2 * n + joint]; });
+      double expected = sensor.sum([&](int joint) { return step.motion[joint]; }) +
                         each.after * (rate + 0.5 * each.after * growth);
       const auto move = [&](int index, double slope) {
         const auto at = std::ranges::find(options_.spread.parameters, index);
@@ -140,7 +140,7 @@ class SegmentStates {
       };
       shift(sensor.offset, -1.0);
       move(sensor.delay, -rate);
-      for (const ZeroShift& shifted : segment_.shifts) {
+      for (const EncoderShift& shifted : segment_.shifts) {
         if (shifted.sensor == each.sensor && each.row >= shifted.sample) {
           shift(shifted.parameter, 1.0);
         }
@@ -151,7 +151,7 @@ class SegmentStates {
     for (const Read& each : sensed_[static_cast<std::size_t>(sample)]) {
       const double expected = step.sensed[each.sensor] + each.after * step.sensed_rate[each.sensor];
       const int axis = steps_.sensed()[static_cast<std::size_t>(each.sensor)];
-      add(step.sensed_slopes.row(each.sensor), segment_.inertial(each.row, axis) - expected,
+      add(step.sensed_sensitivities.row(each.sensor), segment_.inertial(each.row, axis) - expected,
           problem_.noise().inertial[axis]);
     }
     return readings;
@@ -160,14 +160,14 @@ class SegmentStates {
   /// Covariance of the disturbance until the next sample.
   Eigen::MatrixXd push_of(int sample) const {
     const double T = steps_.period(sample);
-    Eigen::MatrixXd push = Eigen::MatrixXd::Zero(2 * c_, 2 * c_);
+    Eigen::MatrixXd disturbance = Eigen::MatrixXd::Zero(2 * c_, 2 * c_);
     for (int p = 0; p < c_; ++p) {
       const double density = density_[p] * density_[p];
-      push(p, p) = density * T * T * T / 3.0;
-      push(p, c_ + p) = push(c_ + p, p) = density * T * T / 2.0;
-      push(c_ + p, c_ + p) = density * T;
+      disturbance(p, p) = density * T * T * T / 3.0;
+      disturbance(p, c_ + p) = disturbance(c_ + p, p) = density * T * T / 2.0;
+      disturbance(c_ + p, c_ + p) = density * T;
     }
-    return push;
+    return disturbance;
   }
 
   /// @param next  linearisation state of the next sample
@@ -178,8 +178,8 @@ class SegmentStates {
       return;
     }
     Eigen::MatrixXd defect(2 * c_, 1 + parameter_count());
-    defect << next - step.end, -step.moved.rightCols(parameter_count());
-    filter.move(step.moved.leftCols(2 * c_), defect, push_of(sample));
+    defect << next - step.end, -step.end_sensitivities.rightCols(parameter_count());
+    filter.move(step.end_sensitivities.leftCols(2 * c_), defect, push_of(sample));
   }
 
   /// Smooths: linearised about the motion from the nodes, with all readings.
@@ -205,7 +205,7 @@ class SegmentStates {
     for (int k = 0; k < count(); ++k) {
       filter.read(readings_of(k, steps_.linearize(k, at).front()));
       at.states += filter.mean().col(0);
-      filter.recentre();
+      filter.relinearise_at_mean();
       steps.push_back(steps_.linearize(k, at).front());
       at.states = steps.back().end;
       at.guesses = steps.back().motion.head(steps_.joint_count());
@@ -223,7 +223,7 @@ class SegmentStates {
   const Segment& segment_;
   Eigen::MatrixXd nodes_;
   SegmentSteps steps_;
-  std::vector<Sensor> sensors_;
+  std::vector<Encoder> sensors_;
   int c_;
   Eigen::VectorXd density_;  // root spectral density of the unexplained acceleration
   std::vector<std::vector<Read>> read_, sensed_;  // by sample: encoders, and other sensors
@@ -232,9 +232,9 @@ class SegmentStates {
 
 }  // namespace
 
-bool is_told(const Mechanism& mechanism, int joint, int quantity) {
+bool is_observable(const Mechanism& mechanism, int joint, int quantity) {
   if (quantity < static_cast<int>(StateQuantity::kLoads)) return true;
-  const bool is_driven = mechanism.hinges[static_cast<std::size_t>(joint)].motorised;
+  const bool is_driven = mechanism.joints[static_cast<std::size_t>(joint)].motorised;
   if (quantity == quantity_of(JointLoad::kMotorTorque)) return is_driven;
   return is_tree(mechanism);
 }
@@ -244,7 +244,7 @@ std::vector<StateEstimate> estimate_states(const Mechanism& rig, const Mechanism
                                            const CalibrationOptions& options,
                                            const CalibrationMonitor& monitor,
                                            const StateOptions& wanted) {
-  const std::vector<Recording> used = set_withheld_aside(rig, recordings);
+  const std::vector<Recording> used = split_held_out_sensors(rig, recordings);
   ShootingFit fit(prepare_shooting(kept(rig), used, options), options, monitor,
                   {"state estimation", "initial states"});
   fit.estimate_jointly(kept(estimate));

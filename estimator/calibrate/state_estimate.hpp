@@ -22,7 +22,7 @@ inline constexpr int quantity_of(JointLoad load) {
 
 /// Returns whether a quantity of a joint can be estimated: not the torque of an absent motor, nor
 /// torques and reactions in a mechanism with loops, which its motion does not determine.
-bool is_told(const Mechanism& mechanism, int joint, int quantity);
+bool is_observable(const Mechanism& mechanism, int joint, int quantity);
 
 /// Readings used for the state at a sample.
 enum class StateReadings {
@@ -32,9 +32,9 @@ enum class StateReadings {
 
 struct StateOptions {
   StateReadings readings = StateReadings::kAll;
-  double lag = 0.0;            ///< of kLagged; 0: a filter [s]
-  KeptParameters spread = {};  ///< parameter uncertainty; empty: exact
-  bool loads = true;           ///< whether to compute loads
+  double lag = 0.0;             ///< of kLagged; 0: a filter [s]
+  FixedParameters spread = {};  ///< parameter uncertainty; empty: exact
+  bool loads = true;            ///< whether to compute loads
 };
 
 /// Estimated motion and loads of all joints over one segment, with their uncertainty. For sliding
@@ -45,7 +45,7 @@ struct StateEstimate {
   std::vector<double> times;  ///< of the rows, from the start [s]
   /// Rows × joints · kStateQuantities, and standard deviations; NaN: not determined.
   Eigen::MatrixXd values, deviations;
-  Eigen::MatrixXd controls;  ///< as recorded: rows × motors, in hinge order
+  Eigen::MatrixXd controls;  ///< as recorded: rows × motors, in joint order
 
   static Eigen::Index column(int joint, int quantity) {
     return joint * kStateQuantities + quantity;

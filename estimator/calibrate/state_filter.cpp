@@ -42,9 +42,9 @@ StateFilter::Estimate StateFilter::Backward::estimate() const {
   const Eigen::MatrixXd& P = own.covariance;
   const Eigen::MatrixXd& Q = own.noise;
   return {.mean = own.mean - P * adjoint_,
-          .push = -Q * next_adjoint_,
+          .disturbance = -Q * next_adjoint_,
           .covariance = P - P * information_ * P,
-          .push_covariance = Q - Q * next_information_ * Q,
+          .disturbance_covariance = Q - Q * next_information_ * Q,
           .cross = -P * own.slope.transpose() * next_information_ * Q};
 }
 

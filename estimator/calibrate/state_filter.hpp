@@ -30,9 +30,9 @@ class StateFilter {
 
   /// A state, and its disturbance until the next sample.
   struct Estimate {
-    Eigen::MatrixXd mean, push;                   ///< means
-    Eigen::MatrixXd covariance, push_covariance;  ///< of each, for exact parameters
-    Eigen::MatrixXd cross;                        ///< covariance of state and disturbance, likewise
+    Eigen::MatrixXd mean, disturbance;                   ///< means
+    Eigen::MatrixXd covariance, disturbance_covariance;  ///< of each, for exact parameters
+    Eigen::MatrixXd cross;  ///< covariance of state and disturbance, likewise
   };
 
   /// @param mean  of the first sample, before its readings
@@ -44,7 +44,7 @@ class StateFilter {
   /// Mean at the current sample.
   const Eigen::MatrixXd& mean() const { return mean_; }
   /// Moves the linearisation state to the mean: the mean becomes zero, its derivatives stay.
-  void recentre() { mean_.col(0).setZero(); }
+  void relinearise_at_mean() { mean_.col(0).setZero(); }
   /// Predicts the next sample; also to be called after the last one.
   /// @param slope   derivative of the next state with respect to this one
   /// @param defect  linearisation state of the next sample minus the predicted state, and its

@@ -7,14 +7,14 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
-#include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/integration_steps.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
@@ -65,7 +65,7 @@ WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recor
   result.fitted = fit.fit_simulation() && is_converged(fit.simulation_history().termination);
   ShootingInput input = prepare_shooting(rig, {window}, options);
   limit_steps(friction_steps(estimate, input.states), input);
-  take_last_steps(input);
+  use_final_steps(input);
   input.grid.interval = std::numeric_limits<double>::infinity();
   const ShootingProblem run(estimate, input.segments, {fit.simulation().states(0).leftCols(1)},
                             {whole.period}, input.grid, fit.joint().noise(), monitor.threads);
@@ -136,14 +136,14 @@ Validation validate(const Mechanism& rig, const Mechanism& estimate,
         "a start window is supported for physical parameters only; omit it for shadow parameters "
         "(of a SPOOK simulator)");
   }
-  const std::vector<Recording> recordings = set_withheld_aside(rig, given);
+  const std::vector<Recording> recordings = split_held_out_sensors(rig, given);
   Mechanism fixed = estimate;
   for (Parameter& parameter : fixed.parameters) parameter.free = false;
   Validation result;
   result.start_window = start_window;
   result.step = options.step;
-  result.kinds = sensor_kinds(rig);
-  for (const Sensor& sensor : sensors_of(rig)) result.sensors.push_back(sensor.name);
+  result.kinds = encoder_kinds(rig);
+  for (const Encoder& sensor : used_encoders(rig)) result.sensors.push_back(sensor.name);
   check_input(rig, recordings);
   require_motion(recordings);
   result.noise = noise_levels(recordings, result.kinds.size());

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cmath>
 
-#include "estimator/design/evolution.hpp"
+#include "estimator/design/cma_es.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/math/parallel_jobs.hpp"
@@ -30,14 +30,15 @@ constexpr int kUnpredictableMax = 3;    // number of them
 /// Initial step size around the best screened plan, relative to its mean amplitude.
 constexpr double kSpread = 0.3;
 
-constexpr double kUnseen = 1e9;         // ratio to the target if it is not identifiable
-constexpr double kOutOfQuestion = 1e6;  // penalty, added to a plan's excess
-constexpr double kRidge = 1e-13;        // regularisation of a unit diagonal
-constexpr double kQuietest = 0.003;     // of the largest command, least random amplitude
+constexpr double kUnseen = 1e9;        // ratio to the target if it is not identifiable
+constexpr double kLimitPenalty = 1e6;  // penalty, added to a plan's excess
+constexpr double kRidge = 1e-13;       // regularisation of a unit diagonal
+constexpr double kQuietest = 0.003;    // of the largest command, least random amplitude
 
 /// Returns how far a motion exceeds its limits, relative to them; 0: not at all.
 /// @param margin  relative safety margin
-double excess(const Excursion& motion, const std::vector<SensorLimits>& limits, double margin) {
+double limit_excess(const MotionExtremes& motion, const std::vector<SensorLimits>& limits,
+                    double margin) {
   double worst = 0.0;
   for (std::size_t i = 0; i < limits.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
@@ -109,7 +110,8 @@ class Search {
     std::vector<double> costs(count, 0.0);
     for (std::size_t k = 0; k < count; ++k) {
       for (const PlanMotion& motion : motions) {
-        costs[k] = std::max(costs[k], excess(motion.excursions[k], task_.limits.sensors, kMargin));
+        costs[k] =
+            std::max(costs[k], limit_excess(motion.excursions[k], task_.limits.sensors, kMargin));
       }
     }
     std::vector<std::size_t> allowed;
@@ -117,49 +119,52 @@ class Search {
       if (costs[k] == 0.0) {
         allowed.push_back(k);
       } else {
-        costs[k] += kOutOfQuestion;
+        costs[k] += kLimitPenalty;
       }
     }
-    look(motions, allowed, costs);
+    predict_information(motions, allowed, costs);
     return costs;
   }
 
-  static bool is_allowed(double cost) { return cost < kOutOfQuestion; }
+  static bool is_allowed(double cost) { return cost < kLimitPenalty; }
 
   Uncertainty seen() const {
     ParameterInformation all = seen_;
     all.valid = true;
     all.null_eigenvalue = InformationOptions{}.null_eigenvalue;
-    analyse_again(all);
+    recompute_information(all);
     const std::vector<int> free = FreeParameters(task_.mechanism).indices();
     return make_uncertainty(task_.mechanism, free, free, all, Eigen::VectorXd::Ones(1));
   }
 
  private:
-  void look(const std::vector<PlanMotion>& motions, const std::vector<std::size_t>& allowed,
-            std::vector<double>& costs) {
+  void predict_information(const std::vector<PlanMotion>& motions,
+                           const std::vector<std::size_t>& allowed, std::vector<double>& costs) {
     if (allowed.empty()) return;
     std::vector<std::vector<PlanInformation>> looks(values_.size());
-    for_each_job(threads_, values_.size(),
-                 [&](std::size_t v) { looks[v] = bench_.look(values_[v], motions[v], allowed); });
+    for_each_job(threads_, values_.size(), [&](std::size_t v) {
+      looks[v] = bench_.predict_information(values_[v], motions[v], allowed);
+    });
     for (std::size_t i = 0; i < allowed.size(); ++i) {
-      double sum = 0.0, growth = 0.0;
+      double sum = 0.0, initial_state_sensitivity = 0.0;
       for (const std::vector<PlanInformation>& own : looks) {
-        growth = std::max(growth, own[i].growth);
-        if (!(growth <= kGrowthMax)) break;
+        initial_state_sensitivity =
+            std::max(initial_state_sensitivity, own[i].initial_state_sensitivity);
+        if (!(initial_state_sensitivity <= kGrowthMax)) break;
         sum += std::log(worst_of(own[i].information + task_.knowledge.information,
                                  own[i].scatter + task_.knowledge.information, task_.targets));
         seen_.group_schur.front() += own[i].information;
         seen_.scale += own[i].scale;
       }
-      costs[allowed[i]] = growth <= kGrowthMax ? sum / static_cast<double>(looks.size())
-                                               : kOutOfQuestion + std::log(growth / kGrowthMax);
+      costs[allowed[i]] = initial_state_sensitivity <= kGrowthMax
+                              ? sum / static_cast<double>(looks.size())
+                              : kLimitPenalty + std::log(initial_state_sensitivity / kGrowthMax);
     }
   }
 
   const DesignTask& task_;
   int threads_;
-  PlanBench bench_;
+  PlanEvaluator bench_;
   std::vector<Mechanism> values_;  // the estimate, then draws
   ParameterInformation seen_;
 };
@@ -193,19 +198,20 @@ Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
 
 }  // namespace
 
-Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanBench& bench,
+Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanEvaluator& bench,
                                  const Mechanism& values, const Eigen::MatrixXd& plans) {
   const double slew = task.limits.command_slew_per_s_max * task.facts.period;
   Eigen::VectorXd last = Eigen::VectorXd::Zero(plans.cols());
   if (task.law) {
     const double most = task.limits.command_max;
-    return bench.drive(values, task.law->samples, plans.cols(),
-                       [&](Eigen::Index k, double time, const Eigen::VectorXd& joints,
-                           const Eigen::VectorXd& rates) {
-                         const double asked = task.law->command(plans.col(k), time, joints, rates);
-                         return last[k] = std::clamp(std::clamp(asked, -most, most), last[k] - slew,
-                                                     last[k] + slew);
-                       });
+    return bench.simulate_feedback(values, task.law->samples, plans.cols(),
+                                   [&](Eigen::Index k, double time, const Eigen::VectorXd& joints,
+                                       const Eigen::VectorXd& rates) {
+                                     const double asked =
+                                         task.law->command(plans.col(k), time, joints, rates);
+                                     return last[k] = std::clamp(std::clamp(asked, -most, most),
+                                                                 last[k] - slew, last[k] + slew);
+                                   });
   }
   Eigen::MatrixXd commands(task.signals.rows(), plans.cols());
   for (Eigen::Index k = 0; k < plans.cols(); ++k) {
@@ -236,7 +242,7 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort) {
   }
   if (design.plan.size() > 0) {
     const double mean = design.plan.norm() / std::sqrt(static_cast<double>(design.plan.size()));
-    Evolution evolution(design.plan, kSpread * mean, kPlans, kSeed);
+    CmaEs evolution(design.plan, kSpread * mean, kPlans, kSeed);
     for (int k = 0; k < effort.rounds && !is_over(); ++k) {
       const Eigen::MatrixXd plans = evolution.ask();
       const std::vector<double> costs = search.judge(plans);
@@ -250,7 +256,7 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort) {
 }
 
 bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads) {
-  const PlanBench bench(task.mechanism, task.facts, 1);
+  const PlanEvaluator bench(task.mechanism, task.facts, 1);
   std::mt19937_64 random(kSeed + 1);  // draws that differ from the search's
   std::vector<Mechanism> values;
   for (int k = 0; k < draws; ++k) values.push_back(draw(task.mechanism, task.knowledge, random));
@@ -260,9 +266,11 @@ bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws,
   for_each_job(threads, values.size(), [&](std::size_t k) {
     if (is_refused()) return;
     const PlanMotion motion = bench.move(values[k], limited_commands(task, bench, values[k], plan));
-    if (excess(motion.excursions.front(), task.limits.sensors, 0.0) > 0.0) {
+    if (limit_excess(motion.excursions.front(), task.limits.sensors, 0.0) > 0.0) {
       trips = true;
-    } else if (k < kPredicted && !(bench.look(values[k], motion, {0})[0].growth <= kGrowthMax)) {
+    } else if (k < kPredicted &&
+               !(bench.predict_information(values[k], motion, {0})[0].initial_state_sensitivity <=
+                 kGrowthMax)) {
       ++unpredictable;
     }
   });

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "estimator/assess/identifiability.hpp"
-#include "estimator/design/knowledge.hpp"
-#include "estimator/design/plan_bench.hpp"
-#include "estimator/doctor/signal_examination.hpp"
+#include "estimator/design/plan_evaluator.hpp"
+#include "estimator/design/prior_information.hpp"
+#include "estimator/diagnostics/signal_examination.hpp"
 
 namespace estimator {
 
@@ -43,9 +43,9 @@ struct FeedbackLaw {
 /// Design task: optimise the amplitudes of given signals, or the parameters of a feedback law.
 struct DesignTask {
   Mechanism mechanism;  ///< at the current estimate
-  Knowledge knowledge;
+  PriorInformation knowledge;
   std::vector<DesignTarget> targets;  ///< at least one
-  PlanFacts facts;
+  PlanSettings facts;
   PlanLimits limits;
   Eigen::MatrixXd signals;  ///< samples × signals, facts.period apart; empty: use the law
   std::optional<FeedbackLaw> law;
@@ -77,7 +77,7 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort);
 /// Returns the commands of plans on a mechanism, samples × plans. Sums of signals are scaled down
 /// to the peak limit, and all commands are slew-rate limited (daq::SafetyMonitor).
 /// @param plans  one per column
-Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanBench& bench,
+Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanEvaluator& bench,
                                  const Mechanism& values, const Eigen::MatrixXd& plans);
 
 /// Returns whether, with a plan, all of `draws` random draws from the prior information stay within

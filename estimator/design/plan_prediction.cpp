@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "estimator/assess/quantisation.hpp"
+#include "estimator/assess/quantization.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/optimize/covariance.hpp"
@@ -24,13 +24,13 @@ Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording
   if (information.valid) {
     if (known.size() > 0) {
       information.group_schur[static_cast<std::size_t>(problem.prior_group())] = known;
-      analyse_again(information);
+      recompute_information(information);
     }
-    std::vector<CountingSensor> counting;
-    for (int i = 0; i < problem.sensor_count(); ++i) {
+    std::vector<QuantizedSensor> counting;
+    for (int i = 0; i < problem.encoder_count(); ++i) {
       if (quantum[i] > 0.0) counting.push_back({i, quantum[i], 0.0});
     }
-    const QuantisedErrors errors = quantised_errors(problem, counting);
+    const QuantizationErrors errors = quantization_errors(problem, counting);
     for (std::size_t i = 0; i < counting.size(); ++i) {
       information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
     }

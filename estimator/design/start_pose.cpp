@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/design/plan_bench.hpp"
-#include "estimator/fit/closed_states.hpp"
-#include "estimator/tree/rest_pose.hpp"
+#include "estimator/design/plan_evaluator.hpp"
+#include "estimator/fit/loop_closed_states.hpp"
+#include "estimator/simulation/equilibrium.hpp"
 
 namespace estimator {
 namespace {
@@ -37,13 +37,13 @@ Eigen::VectorXd closed(const Mechanism& mechanism, const Eigen::VectorXd& joints
 
 }  // namespace
 
-Eigen::VectorXd come_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
-  const auto motors = std::ranges::count(mechanism.hinges, true,
-                                         [](const Hinge& hinge) { return hinge.motorised; });
+Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
+  const auto motors = std::ranges::count(mechanism.joints, true,
+                                         [](const Joint& joint) { return joint.motorised; });
   if (motors == 0) return joints;
   const Eigen::VectorXd unit =
-      Eigen::VectorXd::Ones(static_cast<Eigen::Index>(sensors_of(mechanism).size()));
-  const PlanBench bench(
+      Eigen::VectorXd::Ones(static_cast<Eigen::Index>(used_encoders(mechanism).size()));
+  const PlanEvaluator bench(
       mechanism, {.period = kPeriod, .rate = 1.0 / kPeriod, .start = joints, .noise = unit}, 1);
   const auto samples = static_cast<Eigen::Index>(kSettling / kPeriod);
   const PlanMotion motion = bench.move(mechanism, Eigen::MatrixXd::Zero(samples, 1));
@@ -51,17 +51,17 @@ Eigen::VectorXd come_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& 
 }
 
 Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed) {
-  Eigen::VectorXd start(mechanism.hinge_count());
+  Eigen::VectorXd start(mechanism.joint_count());
   for (Eigen::Index j = 0; j < start.size(); ++j) {
-    const double stated = mechanism.hinges[static_cast<std::size_t>(j)].assembled_at;
+    const double stated = mechanism.joints[static_cast<std::size_t>(j)].assembly_guess;
     start[j] = std::isfinite(placed[j]) ? placed[j] : std::isfinite(stated) ? stated : 0.0;
   }
   start = closed(mechanism, start);
   if (placed.array().isFinite().all()) return start;
   if (is_upright(mechanism, start)) {
-    if (const auto rest = find_rest(mechanism)) start = rest->coordinates;
+    if (const auto rest = find_stable_equilibrium(mechanism)) start = rest->coordinates;
   }
-  start = come_to_rest(mechanism, start);
+  start = settle_to_rest(mechanism, start);
   return placed.array().isFinite().select(placed, start);
 }
 

@@ -10,7 +10,7 @@ namespace estimator {
 /// may hold joints away from equilibrium. Without motors, returns `joints`.
 ///
 /// @param joints  initial coordinates [rad or m]
-Eigen::VectorXd come_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints);
+Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints);
 
 /// Returns the joint coordinates at rest before a run. Joints without a given coordinate move to
 /// rest from their zero, or from stable equilibrium if the zero is an upright balance.

@@ -7,8 +7,8 @@
 namespace estimator {
 
 // Solves a complementarity problem in the impulses Λ, positive away from the stops.
-std::vector<int> pushing_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
-                               std::span<const JointStop> stops) {
+std::vector<int> active_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
+                              std::span<const JointStop> stops) {
   const auto count = static_cast<Eigen::Index>(stops.size());
   Eigen::MatrixXd J = Eigen::MatrixXd::Zero(count, mass.rows());
   Eigen::VectorXd wanted(count);

@@ -32,7 +32,7 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> solve_definite(
 
 /// A joint at whose end stop an impulse acts in an impact.
 template <typename T>
-struct StruckJoint {
+struct ImpactedJoint {
   int joint;
   T restitution;
 };
@@ -44,9 +44,9 @@ struct StruckJoint {
 /// @param wanted  struck × columns [rad/s]
 /// @return n × columns
 template <typename T>
-Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> push_joints(
+Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> apply_joint_impulses(
     const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& mass,
-    const std::vector<StruckJoint<T>>& struck,
+    const std::vector<ImpactedJoint<T>>& struck,
     const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& wanted) {
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
   const auto count = static_cast<Eigen::Index>(struck.size());
@@ -67,9 +67,10 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> push_joints(
 ///   min ½ (v⁺ − v⁻)ᵀ M (v⁺ − v⁻)   subject to   J v⁺ = −E J v⁻,
 ///   v⁺ = v⁻ + M⁻¹ Jᵀ Λ,   J M⁻¹ Jᵀ Λ = −(1 + E) J v⁻,
 ///
-/// with J as in push_joints and the restitutions E. Impulses act along the struck joints only. The
-/// other rates jump according to the mass matrix, since forces of friction, springs and motors are
-/// finite. [MTM, eq. 17] has the opposite sign of E: joints would pass through their stops.
+/// with J as in apply_joint_impulses and the restitutions E. Impulses act along the struck joints
+/// only. The other rates jump according to the mass matrix, since forces of friction, springs and
+/// motors are finite. [MTM, eq. 17] has the opposite sign of E: joints would pass through their
+/// stops.
 ///
 /// Kinetic energy changes by ½ Λᵀ (1 − E) J v⁻ ≤ 0 if the stops push and the joints approach them.
 ///
@@ -77,17 +78,17 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> push_joints(
 /// @param rates  n × columns: v⁻ [rad/s]; each column is a separate impact
 /// @return v⁺, n × columns
 template <typename T>
-Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> strike(
+Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> resolve_impact(
     const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& mass,
     const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& rates,
-    const std::vector<StruckJoint<T>>& struck) {
+    const std::vector<ImpactedJoint<T>>& struck) {
   Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> wanted(static_cast<Eigen::Index>(struck.size()),
                                                           rates.cols());
   for (Eigen::Index i = 0; i < wanted.rows(); ++i) {
-    const StruckJoint<T>& each = struck[static_cast<std::size_t>(i)];
+    const ImpactedJoint<T>& each = struck[static_cast<std::size_t>(i)];
     wanted.row(i) = rates.row(each.joint) * T(T(-1.0) - each.restitution);
   }
-  return rates + push_joints<T>(mass, struck, wanted);
+  return rates + apply_joint_impulses<T>(mass, struck, wanted);
 }
 
 /// Determines the stops at which impulses act if several joints are at their stops: Λ ≥ 0 and J v⁺
@@ -99,7 +100,7 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> strike(
 /// @param rates  v⁻ [rad/s]
 /// @param stops  of different joints
 /// @return indices into `stops`, ascending
-std::vector<int> pushing_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
-                               std::span<const JointStop> stops);
+std::vector<int> active_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
+                              std::span<const JointStop> stops);
 
 }  // namespace estimator

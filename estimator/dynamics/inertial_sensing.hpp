@@ -11,14 +11,14 @@ namespace estimator {
 template <typename T>
 void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
                                            const std::vector<T>& parameters) {
-  for (int i = 0; i < mechanism.inertial_count(); ++i) {
-    const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(i)];
-    const auto vector = [&](InertialQuantity first) {
-      return vector_at(parameters, mechanism.index_of_inertial(i, first));
+  for (int i = 0; i < mechanism.sensor_count(); ++i) {
+    const Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(i)];
+    const auto vector = [&](SensorQuantity first) {
+      return vector_at(parameters, mechanism.index_of_sensor(i, first));
     };
-    const auto cross = [&](InertialQuantity first) {
+    const auto cross = [&](SensorQuantity first) {
       Matrix3 matrix = Matrix3::Constant(T(0.0));
-      auto index = static_cast<std::size_t>(mechanism.index_of_inertial(i, first));
+      auto index = static_cast<std::size_t>(mechanism.index_of_sensor(i, first));
       for (int row = 0; row < 3; ++row) {
         for (int column = 0; column < 3; ++column) {
           if (row != column) matrix(row, column) = parameters[index++];
@@ -26,23 +26,23 @@ void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
       }
       return matrix;
     };
-    const Seat& seat = seat_of(sensor.body);
+    const BodyPlacement& seat = placement_of(sensor.body);
     inertial_.push_back(
         {.link = seat.link,
          .frame = sensor.frame.transpose() * seat.frame,
          .point = seat.frame.transpose().template cast<T>() *
-                  Vector3(vector(InertialQuantity::kPointX) - seat.point),
-         .mount = vector(InertialQuantity::kMountX),
-         .bias = {vector(InertialQuantity::kRateBiasX), vector(InertialQuantity::kForceBiasX)},
-         .scale = {vector(InertialQuantity::kRateScaleX), vector(InertialQuantity::kForceScaleX)},
-         .cross = {cross(InertialQuantity::kRateCrossXY), cross(InertialQuantity::kForceCrossXY)},
+                  Vector3(vector(SensorQuantity::kPointX) - seat.point),
+         .mount = vector(SensorQuantity::kMountX),
+         .bias = {vector(SensorQuantity::kRateBiasX), vector(SensorQuantity::kForceBiasX)},
+         .scale = {vector(SensorQuantity::kRateScaleX), vector(SensorQuantity::kForceScaleX)},
+         .cross = {cross(SensorQuantity::kRateCrossXY), cross(SensorQuantity::kForceCrossXY)},
          .kind = sensor.kind,
          .has_axes = sensor.has_axes(),
-         .hinge = sensor.hinge});
+         .joint = sensor.joint});
     const SensorTraits::Of of = sensor.traits().of;
     if (of == SensorTraits::Of::kBody) continue;
     inertial_.back().frame = sensor.frame.transpose();
-    if (of == SensorTraits::Of::kJoint) inertial_.back().point = vector(InertialQuantity::kPointX);
+    if (of == SensorTraits::Of::kJoint) inertial_.back().point = vector(SensorQuantity::kPointX);
   }
 }
 
@@ -73,16 +73,16 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
 
 template <typename T>
 std::array<T, static_cast<std::size_t>(JointLoad::kCount)> TreeInverseDynamics<T>::joint_loads(
-    int hinge) const {
-  const auto joint = static_cast<std::size_t>(hinge);
+    int index) const {
+  const auto joint = static_cast<std::size_t>(index);
   const Axis& axis = axes_[joint];
-  const auto [moment, force] = reaction(link_of_hinge_[joint]);
-  return {axis.torque, axis.motor_torque, axis.torque - axis.motor_torque - axis.idle_torque,
+  const auto [moment, force] = reaction(link_of_joint_[joint]);
+  return {axis.torque, axis.motor_torque, axis.torque - axis.motor_torque - axis.passive_torque,
           moment[0],   moment[1],         moment[2],
           force[0],    force[1],          force[2]};
 }
 
-/// World position of a sensor's point in the motion of the last call of `imbalance`.
+/// World position of a sensor's point in the motion of the last call of `torque_residual`.
 template <typename T>
 typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::place_of(
     const Inertial& sensor) const {
@@ -99,14 +99,14 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::place_of(
 template <typename T>
 std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::nominal_readings(
     const Inertial& sensor) const {
-  using Kind = InertialSensor::Kind;
+  using Kind = Sensor::Kind;
   const Vector3 none = Vector3::Constant(T(0.0));
   const auto only = [&](const T& value) -> std::array<Vector3, 2> {
     Vector3 first = none;
     first[0] = value;
     return {first, none};
   };
-  const auto link_of_joint = [&] { return link_of_hinge_[static_cast<std::size_t>(sensor.hinge)]; };
+  const auto link_of_joint = [&] { return link_of_joint_[static_cast<std::size_t>(sensor.joint)]; };
   switch (sensor.kind) {
     case Kind::kInertial: {
       if (sensor.link < 0) return {none, up_};
@@ -127,7 +127,7 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
       return only(link.sign * (link.slides ? motion.force[0] : motion.moment[0]));
     }
     case Kind::kMotorTorque:
-      return only(axes_[static_cast<std::size_t>(sensor.hinge)].motor_torque);
+      return only(axes_[static_cast<std::size_t>(sensor.joint)].motor_torque);
     case Kind::kDistance: {
       using std::sqrt;
       const Vector3 way = place_of(sensor) - sensor.mount;
@@ -138,16 +138,16 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
 }
 
 template <typename T>
-std::array<T, InertialSensor::kAxes> TreeInverseDynamics<T>::inertial_readings(int sensor) const {
+std::array<T, Sensor::kAxes> TreeInverseDynamics<T>::inertial_readings(int sensor) const {
   const Inertial& own = inertial_[static_cast<std::size_t>(sensor)];
   const std::array<Vector3, 2> of_body = nominal_readings(own);
-  std::array<T, InertialSensor::kAxes> readings;
+  std::array<T, Sensor::kAxes> readings;
   const Vector3 back = -own.mount;
   for (std::size_t kind = 0; kind < 2; ++kind) {
     Vector3 along = of_body[kind];
     if (own.has_axes) {
       const Vector3 nominal = own.frame.template cast<T>() * of_body[kind];
-      along = turned<T>(back, nominal);
+      along = rotate_vector<T>(back, nominal);
       along += Vector3(own.cross[kind] * along);
     }
     for (std::size_t i = 0; i < 3; ++i) {

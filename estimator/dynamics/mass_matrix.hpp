@@ -13,17 +13,17 @@ namespace estimator {
 /// @param coordinates  one per joint [rad or m]
 inline Eigen::MatrixXd mass_matrix(TreeInverseDynamics<double>& dynamics,
                                    const Eigen::VectorXd& coordinates) {
-  const Eigen::Index n = dynamics.hinge_count();
+  const Eigen::Index n = dynamics.joint_count();
   const JointVector<double> angle = coordinates, zero = JointVector<double>::Zero(n);
   JointVector<double> rest, column, unit = zero;
   Eigen::MatrixXd mass(n, n);
   for (Eigen::Index k = 0; k < n; ++k) {
     unit[k] = 1.0;
-    dynamics.imbalance(angle, zero, unit, zero, column);
+    dynamics.torque_residual(angle, zero, unit, zero, column);
     mass.col(k) = column;
     unit[k] = 0.0;
   }
-  dynamics.imbalance(angle, zero, zero, zero, rest);
+  dynamics.torque_residual(angle, zero, zero, zero, rest);
   return mass.colwise() - Eigen::VectorXd(rest);
 }
 

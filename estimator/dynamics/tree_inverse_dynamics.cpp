@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cassert>
 
+#include "estimator/dynamics/air_drag.hpp"
+#include "estimator/dynamics/external_wrench.hpp"
 #include "estimator/dynamics/inertial_sensing.hpp"
-#include "estimator/dynamics/moving_in_air.hpp"
-#include "estimator/dynamics/outside_push.hpp"
 #include "estimator/dynamics/parameter_vectors.hpp"
-#include "estimator/laws/idle_torque.hpp"
+#include "estimator/friction/passive_torque.hpp"
 #include "estimator/math/smooth_sign.hpp"
 #include "estimator/model/gravity.hpp"
 #include "estimator/model/joint_friction.hpp"
@@ -50,11 +50,11 @@ void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
   seats_.resize(mechanism.bodies.size() + 1);
   for (const TreeEdge& edge : spanning_tree(mechanism)) add_link(mechanism, parameters, edge);
   add_closing_links(mechanism, parameters);
-  couplings_ = mechanism.couplings;
+  mimic_joints_ = mechanism.mimic_joints;
   motions_.resize(links_.size());
-  link_of_hinge_.resize(links_.size());
+  link_of_joint_.resize(links_.size());
   for (std::size_t at = 0; at < links_.size(); ++at) {
-    link_of_hinge_[static_cast<std::size_t>(links_[at].hinge)] = at;
+    link_of_joint_[static_cast<std::size_t>(links_[at].joint)] = at;
   }
 }
 
@@ -62,12 +62,12 @@ void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
 template <typename T>
 void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
                                                const std::vector<T>& parameters) {
-  const std::vector<Seat> seats = seats_;
+  const std::vector<BodyPlacement> seats = seats_;
   const auto close = [&](const TreeEdge& edge, int child, int index_b) {
-    const Seat other = seat_of(child);
+    const BodyPlacement other = placement_of(child);
     const std::size_t links = links_.size();
     add_link(mechanism, parameters, edge);
-    closures_.push_back({seat_of(child), other, vector_at(parameters, index_b)});
+    closures_.push_back({placement_of(child), other, vector_at(parameters, index_b)});
     if (links_.size() > links) {
       links_.back().mass = T(0.0);
       links_.back().center = Vector3::Constant(T(0.0));
@@ -78,17 +78,17 @@ void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
   const std::vector<TreeEdge> edges = spanning_tree(mechanism);
   const auto closes = [&](int index, bool weld) {
     return std::ranges::none_of(
-        edges, [&](const TreeEdge& edge) { return edge.hinge == index && edge.weld == weld; });
+        edges, [&](const TreeEdge& edge) { return edge.joint == index && edge.weld == weld; });
   };
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!closes(j, false)) continue;
-    close({j, true, false}, mechanism.hinges[static_cast<std::size_t>(j)].body_b,
-          mechanism.index_of_hinge(j, HingeQuantity::kPointBx));
+    close({j, true, false}, mechanism.joints[static_cast<std::size_t>(j)].body_b,
+          mechanism.index_of_joint(j, JointQuantity::kPointBx));
   }
-  for (int w = 0; w < mechanism.weld_count(); ++w) {
+  for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
     if (!closes(w, true)) continue;
-    close({w, true, true}, mechanism.welds[static_cast<std::size_t>(w)].body_b,
-          mechanism.index_of_weld(w, HingeQuantity::kPointBx));
+    close({w, true, true}, mechanism.fixed_joints[static_cast<std::size_t>(w)].body_b,
+          mechanism.index_of_fixed_joint(w, JointQuantity::kPointBx));
   }
 }
 
@@ -96,7 +96,7 @@ void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
 template <typename T>
 void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vector<T>& parameters,
                                       const TreeEdge& edge) {
-  const auto at = static_cast<std::size_t>(edge.hinge);
+  const auto at = static_cast<std::size_t>(edge.joint);
   const auto place = [&](const auto& joint, int index_a, int index_b) {
     const Vector3 point_a = vector_at(parameters, index_a);
     const Vector3 point_b = vector_at(parameters, index_b);
@@ -105,34 +105,34 @@ void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vec
     const Eigen::Matrix3d& parent_frame = edge.forward ? joint.frame_a : joint.frame_b;
     const Eigen::Matrix3d& child_frame = edge.forward ? joint.frame_b : joint.frame_a;
     const int child = edge.forward ? joint.body_b : joint.body_a;
-    const Seat& parent = seat_of(edge.forward ? joint.body_a : joint.body_b);
+    const BodyPlacement& parent = placement_of(edge.forward ? joint.body_a : joint.body_b);
     const Eigen::Matrix3d mount = parent.frame.transpose() * parent_frame;
     const Vector3 offset = on_parent - parent.point;
     if (edge.weld) {
       const Eigen::Matrix3d turn = child_frame * parent_frame.transpose();  // parent → child
       const Vector3 point = on_child - turn.template cast<T>() * offset;
-      seat_of(child) = {parent.link, turn * parent.frame, point};
+      placement_of(child) = {parent.link, turn * parent.frame, point};
     } else {
       Link link;
-      link.hinge = edge.hinge;
-      link.slides = !mechanism.hinges[at].traits().turns;
-      link.wraps = mechanism.hinges[at].traits().wraps;
+      link.joint = edge.joint;
+      link.slides = !mechanism.joints[at].traits().turns;
+      link.wraps = mechanism.joints[at].traits().wraps;
       link.sign = edge.forward ? 1.0 : -1.0;
       link.frame = joint.frame_b;
       link.parent = parent.link;
       link.mount = mount;
       link.from_parent = parent.frame.transpose().template cast<T>() * offset;
-      seat_of(child) = {static_cast<int>(links_.size()), child_frame, on_child};
+      placement_of(child) = {static_cast<int>(links_.size()), child_frame, on_child};
       links_.push_back(link);
     }
     add_body(mechanism, parameters, child, !edge.weld);
   };
   if (edge.weld) {
-    place(mechanism.welds[at], mechanism.index_of_weld(edge.hinge, HingeQuantity::kPointAx),
-          mechanism.index_of_weld(edge.hinge, HingeQuantity::kPointBx));
+    place(mechanism.fixed_joints[at], mechanism.index_of_fixed_joint(edge.joint, JointQuantity::kPointAx),
+          mechanism.index_of_fixed_joint(edge.joint, JointQuantity::kPointBx));
   } else {
-    place(mechanism.hinges[at], mechanism.index_of_hinge(edge.hinge, HingeQuantity::kPointAx),
-          mechanism.index_of_hinge(edge.hinge, HingeQuantity::kPointBx));
+    place(mechanism.joints[at], mechanism.index_of_joint(edge.joint, JointQuantity::kPointAx),
+          mechanism.index_of_joint(edge.joint, JointQuantity::kPointBx));
   }
 }
 
@@ -140,7 +140,7 @@ void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vec
 template <typename T>
 void TreeInverseDynamics<T>::add_body(const Mechanism& mechanism, const std::vector<T>& parameters,
                                       int body, bool first) {
-  const Seat& seat = seat_of(body);
+  const BodyPlacement& seat = placement_of(body);
   if (seat.link < 0) return;
   Link& link = links_[static_cast<std::size_t>(seat.link)];
   const Eigen::Matrix<T, 3, 3> frame = seat.frame.template cast<T>();
@@ -168,9 +168,9 @@ void TreeInverseDynamics<T>::add_body(const Mechanism& mechanism, const std::vec
 template <typename T>
 void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
                                        const std::vector<T>& parameters) {
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const auto value = [&](HingeQuantity quantity) {
-      return parameter_of(parameters, mechanism.index_of_hinge(j, quantity));
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const auto value = [&](JointQuantity quantity) {
+      return parameter_of(parameters, mechanism.index_of_joint(j, quantity));
     };
     Axis axis;
     axis.friction =
@@ -178,16 +178,16 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
     FrictionLaws::each([&]<typename Law>(int law) {
       axis.acts[static_cast<std::size_t>(law)] = Law::kInSpook || has_law(mechanism, j, law);
     });
-    axis.constant_torque = value(HingeQuantity::kConstantTorque);
-    axis.stiffness = value(HingeQuantity::kStiffness);
-    axis.rest_angle = value(HingeQuantity::kRestAngle);
-    axis.motor_gain = value(HingeQuantity::kMotorGain);
-    axis.shaft_inertia = value(HingeQuantity::kShaftInertia);
-    axis.back_emf = value(HingeQuantity::kBackEmf);
+    axis.constant_torque = value(JointQuantity::kConstantTorque);
+    axis.stiffness = value(JointQuantity::kStiffness);
+    axis.rest_angle = value(JointQuantity::kRestAngle);
+    axis.motor_gain = value(JointQuantity::kMotorGain);
+    axis.shaft_inertia = value(JointQuantity::kShaftInertia);
+    axis.back_emf = value(JointQuantity::kBackEmf);
     axis.load_force = axis.load_moment = T(0.0);
-    axis.torque = axis.motor_torque = axis.idle_torque = T(0.0);
-    axis.creep_speed = mechanism.hinges[static_cast<std::size_t>(j)].creep_speed;
-    axis.gear_ratio = mechanism.hinges[static_cast<std::size_t>(j)].gear_ratio;
+    axis.torque = axis.motor_torque = axis.passive_torque = T(0.0);
+    axis.transition_speed = mechanism.joints[static_cast<std::size_t>(j)].transition_speed;
+    axis.gear_ratio = mechanism.joints[static_cast<std::size_t>(j)].gear_ratio;
     load_dependent_ |= has_load_law(mechanism, j);
     axes_.push_back(axis);
   }
@@ -225,21 +225,21 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
                                          const T& acceleration, const T& control,
                                          const T& of_links) {
   using std::abs;
-  Axis& axis = axes_[static_cast<std::size_t>(link.hinge)];
+  Axis& axis = axes_[static_cast<std::size_t>(link.joint)];
   const T speed = abs(rate);
   axis.torque = of_links + axis.shaft_inertia * acceleration;
   axis.motor_torque = axis.motor_gain * (control - axis.back_emf * rate);
   T stretch = angle - axis.rest_angle;
   if (link.wraps) stretch -= T(2.0 * M_PI * nearest(T(stretch / (2.0 * M_PI))));
-  axis.idle_torque = idle_torque(axis.constant_torque, axis.stiffness, stretch);
+  axis.passive_torque = passive_torque(axis.constant_torque, axis.stiffness, stretch);
   T torque = axis.torque;
   FrictionLaws::each([&]<typename Law>(int place) {
     if (!axis.acts[static_cast<std::size_t>(place)]) return;
     const auto& law = std::get<typename Law::template On<T>>(axis.friction);
     if constexpr (MultipliesRate<Law>) torque += law.factor(speed) * rate;
-    if constexpr (HasNoJump<Law>) torque += law.torque(rate);
+    if constexpr (IsContinuous<Law>) torque += law.torque(rate);
   });
-  return torque - axis.idle_torque - axis.motor_torque;
+  return torque - axis.passive_torque - axis.motor_torque;
 }
 
 /// A rotor in body a rotates about the axis at ω_a·x + N ω, where ω is the joint's rate. Its mass
@@ -248,7 +248,7 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
 template <typename T>
 T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& acceleration,
                                     Motion& motion) {
-  const Axis& axis = axes_[static_cast<std::size_t>(link.hinge)];
+  const Axis& axis = axes_[static_cast<std::size_t>(link.joint)];
   if (axis.gear_ratio == 0.0) return T(0.0);
   const T inertia = axis.shaft_inertia * (1.0 / axis.gear_ratio);
   const T spin = inertia * rate, change = inertia * acceleration;
@@ -316,7 +316,8 @@ void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& 
 /// of the moment, independent of the frame's orientation about the axis. The load along the
 /// coordinate is excluded. For a prismatic joint the moment is taken about the child's point.
 template <typename T>
-void TreeInverseDynamics<T>::feel_load(const Link& link, const Motion& motion, Axis& axis) const {
+void TreeInverseDynamics<T>::update_bearing_load(const Link& link, const Motion& motion,
+                                                 Axis& axis) const {
   using std::sqrt;
   const auto magnitude = [](const T& squares, double small) {
     return T(sqrt(squares + small * small) - small);
@@ -333,27 +334,28 @@ void TreeInverseDynamics<T>::feel_load(const Link& link, const Motion& motion, A
 }
 
 template <typename T>
-void TreeInverseDynamics<T>::imbalance(const VectorX& angle, const VectorX& rate,
-                                       const VectorX& acceleration, const VectorX& control,
-                                       VectorX& imbalance) {
+void TreeInverseDynamics<T>::torque_residual(const VectorX& angle, const VectorX& rate,
+                                             const VectorX& acceleration, const VectorX& control,
+                                             VectorX& torque_residual) {
   for (std::size_t at = 0; at < links_.size(); ++at) {
-    const int j = links_[at].hinge;
+    const int j = links_[at].joint;
     const double sign = links_[at].sign;
     move_link(at, sign * angle[j], sign * rate[j], sign * acceleration[j]);
     if (!drags_.empty()) move_origin(at, sign * rate[j]);
     motions_[at].force -= links_[at].push_force;
     motions_[at].moment -= links_[at].push_moment;
   }
-  for (const Drag& drag : drags_) resist(drag);
-  imbalance.resize(hinge_count());
+  for (const Drag& drag : drags_) add_drag(drag);
+  torque_residual.resize(joint_count());
   for (std::size_t at = links_.size(); at-- > 0;) {
     const Link& link = links_[at];
     const Motion& motion = motions_[at];
-    const int j = link.hinge;
+    const int j = link.joint;
     const T rotor = add_rotor(link, rate[j], acceleration[j], motions_[at]);
     const T of_links = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) + rotor;
-    imbalance[j] = axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
-    if (load_dependent_) feel_load(link, motion, axes_[static_cast<std::size_t>(j)]);
+    torque_residual[j] =
+        axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
+    if (load_dependent_) update_bearing_load(link, motion, axes_[static_cast<std::size_t>(j)]);
     if (link.parent < 0) continue;
     Motion& parent = motions_[static_cast<std::size_t>(link.parent)];
     const Vector3 force = into_parent(link, motion, motion.force);
@@ -371,7 +373,7 @@ std::vector<typename TreeInverseDynamics<T>::Place> TreeInverseDynamics<T>::plac
   std::vector<Place> result;
   for (const Link& link : links_) {
     const Place parent = link.parent < 0 ? Place() : result[static_cast<std::size_t>(link.parent)];
-    const T shift = link.sign * angle[link.hinge];
+    const T shift = link.sign * angle[link.joint];
     const T cosine = link.slides ? T(1.0) : T(cos(shift));
     const T sine = link.slides ? T(0.0) : T(sin(shift));
     const Matrix3 mounted = parent.rotation * link.mount.template cast<T>();
@@ -394,7 +396,7 @@ void TreeInverseDynamics<T>::closures(const VectorX& angle, std::vector<T>& viol
     Vector3 points[2];
     Matrix3 rotations[2];
     for (int side = 0; side < 2; ++side) {
-      const Seat& seat = side == 0 ? closure.one : closure.other;
+      const BodyPlacement& seat = side == 0 ? closure.one : closure.other;
       const Place place = seat.link < 0 ? Place() : at[static_cast<std::size_t>(seat.link)];
       rotations[side] = place.rotation * seat.frame.transpose().template cast<T>();
       const Vector3 offset = closure.point - seat.point;
@@ -407,20 +409,20 @@ void TreeInverseDynamics<T>::closures(const VectorX& angle, std::vector<T>& viol
       violation.push_back(T(0.5) * (E(k, j) - E(j, k)));
     }
   }
-  for (const Coupling& each : couplings_) {
-    violation.push_back(angle[each.hinge] - each.ratio * angle[each.follows] - T(each.offset));
+  for (const MimicJoint& each : mimic_joints_) {
+    violation.push_back(angle[each.joint] - each.ratio * angle[each.follows] - T(each.offset));
   }
 }
 
 template <typename T>
-T TreeInverseDynamics<T>::dry_bound(int hinge, const T& rate) const {
-  const Axis& axis = axes_[static_cast<std::size_t>(hinge)];
+T TreeInverseDynamics<T>::dry_bound(int joint, const T& rate) const {
+  const Axis& axis = axes_[static_cast<std::size_t>(joint)];
   T bound(0.0);
   FrictionLaws::each([&]<typename Law>(int place) {
     if (!axis.acts[static_cast<std::size_t>(place)]) return;
     const auto& law = std::get<typename Law::template On<T>>(axis.friction);
     if constexpr (JumpsAtRest<Law>) bound += law.bound(rate);
-    if constexpr (FeelsLoad<Law>) {
+    if constexpr (DependsOnLoad<Law>) {
       if (load_dependent_) bound += law.bound(axis.load_force, axis.load_moment);
     }
   });
@@ -428,11 +430,11 @@ T TreeInverseDynamics<T>::dry_bound(int hinge, const T& rate) const {
 }
 
 template <typename T>
-T TreeInverseDynamics<T>::smooth_steepness(int hinge) const {
-  const Axis& axis = axes_[static_cast<std::size_t>(hinge)];
+T TreeInverseDynamics<T>::smooth_steepness(int joint) const {
+  const Axis& axis = axes_[static_cast<std::size_t>(joint)];
   T steepness(0.0);
   FrictionLaws::each([&]<typename Law>(int) {
-    if constexpr (HasNoJump<Law>) {
+    if constexpr (IsContinuous<Law>) {
       steepness += std::get<typename Law::template On<T>>(axis.friction).steepness();
     }
   });
@@ -440,8 +442,8 @@ T TreeInverseDynamics<T>::smooth_steepness(int hinge) const {
 }
 
 template <typename T>
-T TreeInverseDynamics<T>::creep_share(int hinge, const T& rate) const {
-  return smooth_sign(T(rate * (1.0 / axes_[static_cast<std::size_t>(hinge)].creep_speed)));
+T TreeInverseDynamics<T>::smoothed_friction_fraction(int joint, const T& rate) const {
+  return smooth_sign(T(rate * (1.0 / axes_[static_cast<std::size_t>(joint)].transition_speed)));
 }
 
 template class TreeInverseDynamics<double>;

@@ -17,7 +17,7 @@ namespace estimator {
 
 /// Largest number of joints in joint coordinates, since vectors over them are allocated on the
 /// stack. Expressions, which are recorded once, have no limit.
-inline constexpr int kTreeHingesMax = 16;
+inline constexpr int kTreeJointsMax = 16;
 
 /// A load of a joint, computed from the motion.
 enum class JointLoad : int {
@@ -38,7 +38,7 @@ enum class JointLoad : int {
 template <typename T>
 using JointVector =
     Eigen::Matrix<T, Eigen::Dynamic, 1, 0,
-                  std::is_same_v<T, Expression> ? Eigen::Dynamic : kTreeHingesMax, 1>;
+                  std::is_same_v<T, Expression> ? Eigen::Dynamic : kTreeJointsMax, 1>;
 
 /// Continuous-time inverse dynamics of a mechanism in joint coordinates: recursive Newton–Euler
 /// [Fea08, sec. 5.3]. The scalar type T is double, Dual (derivatives by any parameter, angle or
@@ -63,7 +63,7 @@ class TreeInverseDynamics {
   /// @param parameters one value per parameter of the mechanism, in its order
   TreeInverseDynamics(const Mechanism& mechanism, const std::vector<T>& parameters);
 
-  int hinge_count() const { return static_cast<int>(links_.size()); }
+  int joint_count() const { return static_cast<int>(links_.size()); }
 
   /// Torque imbalance of each joint without dry friction: inertial and gravity torques plus rotor
   /// inertia, minus motor, viscous friction, drag of joints and bodies, spring and constant torque
@@ -72,46 +72,47 @@ class TreeInverseDynamics {
   /// @param angle, rate, acceleration  one per joint [rad, rad/s, rad/s²]
   /// @param control  one per joint, zero if it has no motor
   /// @param[out] imbalance  one per joint
-  void imbalance(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
-                 const VectorX& control, VectorX& imbalance);
+  void torque_residual(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
+                       const VectorX& control, VectorX& torque_residual);
 
   /// Violations of the loop closures, six for each joint that closes a loop: the difference of the
   /// joint's point on its child [m, world frame], and ½ vee(E − Eᵀ) of the relative rotation E [rad
   /// if small]. They are followed by the violation of each mimic joint [rad or m].
   void closures(const VectorX& angle, std::vector<T>& violation) const;
 
-  /// Loads of a joint in the motion of the last call of `imbalance`, in the order of JointLoad.
+  /// Loads of a joint in the motion of the last call of `torque_residual`, in the order of JointLoad.
   /// Reactions of loop closures are not included.
-  std::array<T, static_cast<std::size_t>(JointLoad::kCount)> joint_loads(int hinge) const;
+  std::array<T, static_cast<std::size_t>(JointLoad::kCount)> joint_loads(int joint) const;
 
-  /// Sets an external wrench on a joint's body b for the next calls of `imbalance`: a moment about
+  /// Sets an external wrench on a joint's body b for the next calls of `torque_residual`: a moment about
   /// the joint's point there [N·m] and a force [N], body frame.
-  void push(int hinge, const Vector3& moment, const Vector3& force);
+  void set_external_wrench(int joint, const Vector3& moment, const Vector3& force);
 
-  /// Acceleration of a joint's body b in the motion of the last call of `imbalance`: angular
+  /// Acceleration of a joint's body b in the motion of the last call of `torque_residual`: angular
   /// acceleration [rad/s²], and acceleration minus gravity of the joint's point [m/s²], body frame.
-  std::array<T, 6> body_accelerations(int hinge) const;
+  std::array<T, 6> body_accelerations(int joint) const;
 
-  /// Readings of a sensor in the motion of the last call of `imbalance`, without delay, in the
+  /// Readings of a sensor in the motion of the last call of `torque_residual`, without delay, in the
   /// order of its axes [rad/s, m/s²].
-  std::array<T, InertialSensor::kAxes> inertial_readings(int sensor) const;
+  std::array<T, Sensor::kAxes> inertial_readings(int sensor) const;
 
   /// Bound of a joint's dry friction torque at a speed [N·m], including the part due to the load of
-  /// the last call of `imbalance`.
-  T dry_bound(int hinge, const T& rate) const;
+  /// the last call of `torque_residual`.
+  T dry_bound(int joint, const T& rate) const;
 
-  /// Smoothed friction as a fraction of that bound, tanh(ω/creep_speed), for creep_speed > 0.
-  T creep_share(int hinge, const T& rate) const;
+  /// Smoothed friction as a fraction of that bound, tanh(ω/transition_speed), for transition_speed
+  /// > 0.
+  T smoothed_friction_fraction(int joint, const T& rate) const;
 
   /// Derivative of continuous friction at rest [N·m·s/rad].
-  T smooth_steepness(int hinge) const;
+  T smooth_steepness(int joint) const;
 
   /// Whether any joint's dry friction depends on its load.
   bool is_load_dependent() const { return load_dependent_; }
 
  private:
   struct Link {
-    int hinge;
+    int joint;
     int parent;             // index into links_, −1: ground
     bool slides;            // translation along the axis instead of rotation about it
     bool wraps;             // full turns have no effect
@@ -132,14 +133,14 @@ class TreeInverseDynamics {
     std::size_t link;
   };
   /// Position of a body on its link; the ground has link −1, at its origin.
-  struct Seat {
+  struct BodyPlacement {
     int link = -1;
     Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  // link → body, as a rotation
     Vector3 point = Vector3::Constant(T(0.0));            // the link's origin, body frame [m]
   };
   /// A body with its copy across a loop, and the compared point, body frame [m].
   struct Closure {
-    Seat one, other;
+    BodyPlacement one, other;
     Vector3 point;
   };
   /// A link's frame in the world.
@@ -164,8 +165,8 @@ class TreeInverseDynamics {
     double gear_ratio;          // 0: no rotor on body a
     T load_force, load_moment;  // magnitudes of the reaction, for load-dependent friction
     T torque, motor_torque;     // along the joint: total, and of the motor
-    T idle_torque;              // of spring and constant torque
-    double creep_speed;         // 0: friction sticks at rest
+    T passive_torque;           // of spring and constant torque
+    double transition_speed;    // 0: friction sticks at rest
   };
 
   /// An inertial sensor on its link; link −1: the ground. For a sensor with axes fixed to the
@@ -177,24 +178,24 @@ class TreeInverseDynamics {
     Vector3 mount;
     Vector3 bias[2], scale[2];  // of the gyroscope, of the accelerometer
     Matrix3 cross[2];           // cross-axis sensitivities, per the axis' scale
-    InertialSensor::Kind kind;
+    Sensor::Kind kind;
     bool has_axes;
-    int hinge;
+    int joint;
   };
 
   void add_link(const Mechanism& mechanism, const std::vector<T>& parameters, const TreeEdge& edge);
   void add_closing_links(const Mechanism& mechanism, const std::vector<T>& parameters);
   std::vector<Place> places(const VectorX& angle) const;
   void add_body(const Mechanism& mechanism, const std::vector<T>& parameters, int body, bool first);
-  Seat& seat_of(int body) { return seats_[static_cast<std::size_t>(body + 1)]; }
+  BodyPlacement& placement_of(int body) { return seats_[static_cast<std::size_t>(body + 1)]; }
   void make_links(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_inertial(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_drags(const Mechanism& mechanism, const std::vector<T>& parameters);
   void move_origin(std::size_t at, const T& speed);
-  void resist(const Drag& drag);
-  void feel_load(const Link& link, const Motion& motion, Axis& axis) const;
+  void add_drag(const Drag& drag);
+  void update_bearing_load(const Link& link, const Motion& motion, Axis& axis) const;
   Vector3 place_of(const Inertial& sensor) const;
   static Vector3 into_link(const Link& link, const Motion& motion, const Vector3& of_parent);
   static Vector3 into_parent(const Link& link, const Motion& motion, const Vector3& of_link);
@@ -202,20 +203,20 @@ class TreeInverseDynamics {
   T axis_imbalance(const Link& link, const T& angle, const T& rate, const T& acceleration,
                    const T& control, const T& of_links);
   std::array<Vector3, 2> reaction(std::size_t at) const;
-  std::size_t child_link(int hinge) const;
+  std::size_t child_link(int joint) const;
   std::array<Vector3, 2> nominal_readings(const Inertial& sensor) const;
   T add_rotor(const Link& link, const T& rate, const T& acceleration, Motion& motion);
 
-  std::vector<Seat> seats_;  // of the ground and of every body
-  std::vector<Link> links_;  // parents first
+  std::vector<BodyPlacement> seats_;  // of the ground and of every body
+  std::vector<Link> links_;           // parents first
   std::vector<Closure> closures_;
-  std::vector<Coupling> couplings_;
+  std::vector<MimicJoint> mimic_joints_;
   std::vector<Motion> motions_;
   std::vector<Axis> axes_;  // by joint
   std::vector<Inertial> inertial_;
   std::vector<Drag> drags_;
   Vector3 up_;  // −gravity, world frame [m/s²]
-  std::vector<std::size_t> link_of_hinge_;
+  std::vector<std::size_t> link_of_joint_;
   bool load_dependent_ = false;
 };
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "estimator/model/inertia_chart.hpp"
+#include "estimator/model/inertia_parameterization.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/lm_summary.hpp"
 #include "estimator/spook/residual_form.hpp"
@@ -29,7 +29,7 @@ enum class EstimateKind {
 /// Options of a calibration. The defaults suit any rig; zero means "choose from the data".
 struct CalibrationOptions {
   /// Unset: physical if the mechanism is a tree and no option that only a SPOOK simulator has (κ,
-  /// ε, τ, ε_w, residual form, state form, approach) is set, else shadow.
+  /// ε, τ, ε_w, residual form, state form, start_from_physical) is set, else shadow.
   std::optional<EstimateKind> kind;
   /// h [s]. Shadow: multiple or integer fraction of the sampling period. Physical: longest
   /// integration step.
@@ -50,14 +50,14 @@ struct CalibrationOptions {
   bool refine_simulation = true;
   /// Shadow parameters of a tree: start from estimated physical parameters, which converge from any
   /// initial values, instead of from the mechanism's values.
-  bool approach = true;
+  bool start_from_physical = true;
   /// Reject outliers, split segments at lost samples, free encoder offsets at lost counts.
   bool repair = true;
   /// Physical: test whether segments of the recordings agree, and if not, inflate standard
   /// deviations according to their scatter.
-  bool compare_pieces = true;
+  bool compare_parts = true;
   /// Physical: parameterization of inertias that are estimated as a whole.
-  InertiaChart inertia_chart = InertiaChart::kLogCholesky;
+  InertiaParameterization inertia_parameterization = InertiaParameterization::kLogCholesky;
 };
 
 /// Callbacks of a running calibration, called on the calling thread.

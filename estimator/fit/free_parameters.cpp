@@ -42,25 +42,25 @@ FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
     if (!prior.along.empty()) priors_.push_back(prior);
   }
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    if (std::isinf(mechanism.bodies[static_cast<std::size_t>(body)].drawing_deviation)) continue;
-    Drawing drawing{InertiaPrior(mechanism, body), {}};
+    if (std::isinf(mechanism.bodies[static_cast<std::size_t>(body)].cad_uncertainty)) continue;
+    CadPrior drawing{InertiaPrior(mechanism, body), {}};
     for (std::size_t i = 0; i < drawing.along.size(); ++i) {
       const int index = drawing.prior.parameters()[i];
       if (index >= 0) drawing.along[i] = along(mechanism, index);
     }
     if (std::ranges::any_of(drawing.along, [](const auto& terms) { return !terms.empty(); })) {
-      drawings_.push_back(drawing);
+      cad_priors_.push_back(drawing);
     }
   }
 }
 
 /// Derivatives of a parameter by the free ones, by arrow position; empty if it depends on none.
-std::vector<TieTerm> FreeParameters::along(const Mechanism& mechanism, int parameter) const {
-  const Tie* const tie = find_tie(mechanism, parameter);
-  const std::vector<TieTerm> terms =
-      tie == nullptr ? std::vector<TieTerm>{{parameter, 1.0}} : tie->terms;
-  std::vector<TieTerm> along;
-  for (const TieTerm& term : terms) {
+std::vector<DependencyTerm> FreeParameters::along(const Mechanism& mechanism, int parameter) const {
+  const ParameterDependency* const tie = find_dependency(mechanism, parameter);
+  const std::vector<DependencyTerm> terms =
+      tie == nullptr ? std::vector<DependencyTerm>{{parameter, 1.0}} : tie->terms;
+  std::vector<DependencyTerm> along;
+  for (const DependencyTerm& term : terms) {
     if (const int at = position(term.parameter); at >= 0) along.push_back({at, term.factor});
   }
   return along;
@@ -78,10 +78,10 @@ Eigen::VectorXd FreeParameters::values(const Mechanism& mechanism) const {
 Eigen::VectorXd FreeParameters::lower(const Mechanism& mechanism) const {
   Eigen::VectorXd lower = gather(mechanism, indices_, &Parameter::lower);
   // Lower bound of a negative excess: dry friction at rest must not be negative.
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const int excess = position(mechanism.index_of_hinge(j, HingeQuantity::kStribeckTorque));
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const int excess = position(mechanism.index_of_joint(j, JointQuantity::kStribeckTorque));
     if (excess < 0 || !may_rise_from_rest(mechanism, j)) continue;
-    const double kinetic = mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value;
+    const double kinetic = mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value;
     lower[excess] = std::max(lower[excess], -kinetic);
   }
   return lower;
@@ -93,8 +93,8 @@ Eigen::VectorXd FreeParameters::upper(const Mechanism& mechanism) const {
 
 Eigen::VectorXd FreeParameters::growth(const Mechanism& mechanism) const {
   Eigen::VectorXd growth = Eigen::VectorXd::Constant(size(), HUGE_VAL);
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const int rate = position(mechanism.index_of_hinge(j, HingeQuantity::kStribeckRate));
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const int rate = position(mechanism.index_of_joint(j, JointQuantity::kStribeckRate));
     if (rate >= 0) growth[rate] = kRateGrowth;
   }
   return growth;
@@ -105,13 +105,13 @@ void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Me
     to.parameters[static_cast<std::size_t>(indices_[i])].value =
         parameter_at(from, indices_[i]).value + step[static_cast<Eigen::Index>(i)];
   }
-  apply_ties(to);
+  apply_dependencies(to);
 }
 
 // Dry friction must not be negative, and end stops must not be exchanged.
 bool FreeParameters::is_possible(const Mechanism& mechanism) {
   return opposes_motion(mechanism) && are_stops_apart(mechanism) &&
-         std::ranges::all_of(mechanism.ties, [&](const Tie& tie) {
+         std::ranges::all_of(mechanism.dependencies, [&](const ParameterDependency& tie) {
            const Parameter& parameter = parameter_at(mechanism, tie.parameter);
            return parameter.value >= parameter.lower && parameter.value <= parameter.upper;
          });
@@ -123,7 +123,7 @@ double FreeParameters::prior_cost(const Mechanism& mechanism) const {
     const double residual = angle_noise_ * prior_residual(parameter_at(mechanism, prior.parameter));
     sum += residual * residual;
   }
-  for (const Drawing& drawing : drawings_) {
+  for (const CadPrior& drawing : cad_priors_) {
     const auto residual = drawing.prior.residual(mechanism);
     if (!residual) return std::numeric_limits<double>::infinity();
     sum += angle_noise_ * angle_noise_ * residual->squaredNorm();
@@ -138,19 +138,19 @@ void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
   for (std::size_t row = 0; row < priors_.size(); ++row) {
     const Parameter& parameter = parameter_at(mechanism, priors_[row].parameter);
     out.residual[static_cast<Eigen::Index>(row)] = angle_noise_ * prior_residual(parameter);
-    for (const TieTerm& share : priors_[row].along) {
+    for (const DependencyTerm& share : priors_[row].along) {
       out.arrow_jacobian(static_cast<Eigen::Index>(row), share.parameter) =
           angle_noise_ * share.factor / parameter.prior_standard_deviation;
     }
   }
   auto row = static_cast<Eigen::Index>(priors_.size());
-  for (const Drawing& drawing : drawings_) {
+  for (const CadPrior& drawing : cad_priors_) {
     const auto residual = drawing.prior.residual(mechanism);
     assert(residual);  // a point without finite cost is never accepted
     out.residual.segment<InertiaPrior::kRows>(row) = angle_noise_ * *residual;
-    const InertiaPrior::Slopes slopes = angle_noise_ * drawing.prior.slopes(mechanism);
+    const InertiaPrior::Sensitivities slopes = angle_noise_ * drawing.prior.slopes(mechanism);
     for (std::size_t i = 0; i < drawing.along.size(); ++i) {
-      for (const TieTerm& share : drawing.along[i]) {
+      for (const DependencyTerm& share : drawing.along[i]) {
         out.arrow_jacobian.col(share.parameter).segment<InertiaPrior::kRows>(row) +=
             share.factor * slopes.col(static_cast<Eigen::Index>(i));
       }
@@ -163,7 +163,7 @@ std::vector<FreeParameters::PriorRows> FreeParameters::prior_rows() const {
   std::vector<PriorRows> rows;
   int first = 0;
   for (const Prior& prior : priors_) rows.push_back({prior.parameter, -1, first++, 1});
-  for (const Drawing& drawing : drawings_) {
+  for (const CadPrior& drawing : cad_priors_) {
     rows.push_back({-1, drawing.prior.body(), first, InertiaPrior::kRows});
     first += InertiaPrior::kRows;
   }

@@ -40,7 +40,7 @@ class FreeParameters {
   /// each CAD prior of a body with any varying parameter.
   int prior_count() const {
     return static_cast<int>(priors_.size()) +
-           InertiaPrior::kRows * static_cast<int>(drawings_.size());
+           InertiaPrior::kRows * static_cast<int>(cad_priors_.size());
   }
   /// Σ (angle_noise (value − mean)/standard deviation)², plus the CAD priors (InertiaPrior);
   /// infinite if a body with a CAD prior is physically inconsistent.
@@ -60,18 +60,18 @@ class FreeParameters {
  private:
   struct Prior {
     int parameter;
-    std::vector<TieTerm> along;  ///< derivatives by arrow position
+    std::vector<DependencyTerm> along;  ///< derivatives by arrow position
   };
-  struct Drawing {
+  struct CadPrior {
     InertiaPrior prior;
-    std::array<std::vector<TieTerm>, 10> along;  ///< the same for each of its parameters
+    std::array<std::vector<DependencyTerm>, 10> along;  ///< the same for each of its parameters
   };
 
-  std::vector<TieTerm> along(const Mechanism& mechanism, int parameter) const;
+  std::vector<DependencyTerm> along(const Mechanism& mechanism, int parameter) const;
 
   std::vector<int> indices_;
   std::vector<Prior> priors_;
-  std::vector<Drawing> drawings_;
+  std::vector<CadPrior> cad_priors_;
   double angle_noise_;
 };
 

@@ -6,8 +6,8 @@
 
 #include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
-#include "estimator/model/inertia_chart.hpp"
-#include "estimator/model/possible_inertia.hpp"
+#include "estimator/model/consistent_inertia.hpp"
+#include "estimator/model/inertia_parameterization.hpp"
 
 namespace estimator {
 namespace {
@@ -54,7 +54,7 @@ constexpr int kPairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
 
 InertiaPrior::InertiaPrior(const Mechanism& mechanism, int body) : body_(body) {
   const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
-  weight_ = std::numbers::sqrt2 / own.drawing_deviation;
+  weight_ = std::numbers::sqrt2 / own.cad_uncertainty;
   parameters_[0] = mechanism.index(body, BodyQuantity::kMass);
   const int centre = mechanism.find_parameter(own.name + ".c_x");
   for (int i = 0; i < 3; ++i) {
@@ -98,10 +98,10 @@ std::optional<InertiaPrior::Residual> InertiaPrior::residual(const Mechanism& me
   return Residual(weight_ * residual);
 }
 
-InertiaPrior::Slopes InertiaPrior::slopes(const Mechanism& mechanism) const {
+InertiaPrior::Sensitivities InertiaPrior::slopes(const Mechanism& mechanism) const {
   const auto [mass, shift, sigma] = values(mechanism);
   const Eigen::Matrix3d A = upper_cholesky(sigma), inverse = A.inverse(), T = unfactor_ * A;
-  Slopes slopes = Slopes::Zero();
+  Sensitivities slopes = Sensitivities::Zero();
   for (int moment = 0; moment < 6; ++moment) {
     const Eigen::Matrix3d change = second_moments(inertia_matrix(Moments::Unit(moment)));
     const Eigen::Matrix3d turned = T * upper_half(inverse * change * inverse.transpose());
@@ -117,27 +117,27 @@ InertiaPrior::Slopes InertiaPrior::slopes(const Mechanism& mechanism) const {
   return weight_ * slopes;
 }
 
-std::string find_drawing_fault(const Mechanism& mechanism, int body) {
+std::string find_cad_prior_error(const Mechanism& mechanism, int body) {
   const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
-  if (std::isinf(own.drawing_deviation)) return "";
+  if (std::isinf(own.cad_uncertainty)) return "";
   const std::string who = "body " + quoted(own.name) + ": ";
-  if (!(own.drawing_deviation > 0.0)) return who + "drawing_deviation_percent must be above zero";
+  if (!(own.cad_uncertainty > 0.0)) return who + "cad_uncertainty_percent must be above zero";
   if (own.massless)
-    return who + "it is massless, so drawing_deviation_percent has no effect; remove it";
+    return who + "it is massless, so cad_uncertainty_percent has no effect; remove it";
   if (!(mechanism.parameter(body, BodyQuantity::kMass).prior_mean > 0.0)) {
-    return who + "drawing_deviation_percent needs a mass above zero";
+    return who + "cad_uncertainty_percent needs a mass above zero";
   }
   for (int i = static_cast<int>(BodyQuantity::kMass); i < Mechanism::kBodyQuantities; ++i) {
     const Parameter& parameter = mechanism.parameter(body, static_cast<BodyQuantity>(i));
     if (std::isinf(parameter.prior_standard_deviation)) continue;
-    return who + "drawing_deviation_percent and the prior of " + parameter.name +
+    return who + "cad_uncertainty_percent and the prior of " + parameter.name +
            " both give a prior of the same quantity; remove one";
   }
   const Eigen::Vector3d values = symmetric_eigen3(drawn_second_moments(mechanism, body)).values;
-  if (!(values[0] > kBorderShare * values[2])) {
+  if (!(values[0] > kFlatnessLimit * values[2])) {
     return who +
            "its CAD values describe a flat or physically inconsistent body, so "
-           "drawing_deviation_percent is undefined; give the body its actual thickness";
+           "cad_uncertainty_percent is undefined; give the body its actual thickness";
   }
   return "";
 }

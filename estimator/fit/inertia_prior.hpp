@@ -14,7 +14,7 @@ namespace estimator {
 ///
 ///   2/s² D,   D = tr(P₀⁻¹P) − log det(P₀⁻¹P) − 4,
 ///
-/// where s is Body::drawing_deviation. Near the CAD values it is ((P − P₀)/(s P₀))² along each
+/// where s is Body::cad_uncertainty. Near the CAD values it is ((P − P₀)/(s P₀))² along each
 /// principal axis [Wen18]. It is infinite for a physically inconsistent body.
 ///
 /// With P = U Uᵀ, upper triangular, T = U₀⁻¹U and φ(t)² = t² − 2 log t − 1 it is a sum of smooth
@@ -25,7 +25,7 @@ class InertiaPrior {
   static constexpr int kRows = 10;  ///< residuals
   using Residual = Eigen::Matrix<double, kRows, 1>;
   /// Derivatives by m, c_x, c_y, c_z and the moments J_xx, J_yy, J_zz, J_xy, J_xz, J_yz.
-  using Slopes = Eigen::Matrix<double, kRows, 10>;
+  using Sensitivities = Eigen::Matrix<double, kRows, 10>;
 
   /// @param body  with physically consistent prior means from CAD
   InertiaPrior(const Mechanism& mechanism, int body);
@@ -38,7 +38,7 @@ class InertiaPrior {
   /// Residuals whose squares sum to the cost; nothing for a physically inconsistent body.
   std::optional<Residual> residual(const Mechanism& mechanism) const;
   /// ∂residual/∂parameters, for a physically consistent body.
-  Slopes slopes(const Mechanism& mechanism) const;
+  Sensitivities slopes(const Mechanism& mechanism) const;
 
  private:
   struct Values {
@@ -57,6 +57,6 @@ class InertiaPrior {
 };
 
 /// Reason why a body's CAD values cannot be a prior; empty if they can, or if there is no prior.
-std::string find_drawing_fault(const Mechanism& mechanism, int body);
+std::string find_cad_prior_error(const Mechanism& mechanism, int body);
 
 }  // namespace estimator

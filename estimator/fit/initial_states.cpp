@@ -4,14 +4,14 @@
 #include <cmath>
 #include <numeric>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "estimator/signal/low_pass.hpp"
 #include "estimator/signal/unwrap.hpp"
 
 namespace estimator {
 
 Segment without_shifts(const Mechanism& mechanism, Segment segment) {
-  for (const ZeroShift& shift : segment.shifts) {
+  for (const EncoderShift& shift : segment.shifts) {
     segment.angles.col(shift.sensor).tail(segment.sample_count() - shift.sample).array() -=
         mechanism.parameters[static_cast<std::size_t>(shift.parameter)].value;
   }
@@ -50,7 +50,7 @@ Eigen::Index steady_count(const Segment& segment) {
 /// which suffices for initial values.
 Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segment) {
   Eigen::MatrixXd samples = without_shifts(mechanism, segment).angles;
-  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
   bool is_any_late = false;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
@@ -77,9 +77,9 @@ Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segme
 Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segment, double step,
                                Eigen::Index nodes, const StartFilter& filter) {
   const Eigen::MatrixXd raw = steady_readings(mechanism, segment);
-  const Eigen::MatrixXd samples = filter.to_noise
-                                      ? low_pass_to_noise(raw, filter.cutoff, segment.period)
-                                      : low_pass(raw, filter.cutoff, segment.period);
+  const Eigen::MatrixXd samples =
+      filter.to_noise ? low_pass_matched_to_noise(raw, filter.cutoff, segment.period)
+                      : low_pass(raw, filter.cutoff, segment.period);
   std::vector<double> positions(static_cast<std::size_t>(samples.rows()));
   std::iota(positions.begin(), positions.end(), 0.0);
   Eigen::MatrixXd readings(nodes, samples.cols());
@@ -96,14 +96,14 @@ Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segmen
 Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& segment, double step,
                                   Eigen::Index nodes, const StartFilter& filter) {
   Eigen::MatrixXd readings = start_readings(mechanism, segment, step, nodes, filter);
-  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     readings.col(static_cast<Eigen::Index>(i)).array() +=
         mechanism.parameters[static_cast<std::size_t>(sensors[i].offset)].value;
   }
-  const JointReadings joints(mechanism);
+  const EncoderJoints joints(mechanism);
   const Eigen::VectorXd turns = joints.whole_turns(readings.row(0).transpose());
-  Eigen::MatrixXd coordinates(nodes, mechanism.hinge_count());
+  Eigen::MatrixXd coordinates(nodes, mechanism.joint_count());
   for (Eigen::Index node = 0; node < nodes; ++node) {
     coordinates.row(node) = joints.coordinates(readings.row(node).transpose() + turns).transpose();
   }
@@ -112,7 +112,7 @@ Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& seg
 
 Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,
                                   double cutoff) {
-  const Eigen::Index n = mechanism.hinge_count(), samples = steady_count(segment);
+  const Eigen::Index n = mechanism.joint_count(), samples = steady_count(segment);
   const Eigen::MatrixXd start =
       start_coordinates(mechanism, segment, segment.period, samples, {cutoff, true});
   Eigen::MatrixXd states(2 * n, samples);

@@ -6,16 +6,16 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/fit/number_text.hpp"
-#include "estimator/model/sensor.hpp"
-#include "estimator/signal/noise_level.hpp"
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/model/encoder.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {
 
 void check_mechanism(const Mechanism& mechanism) {
-  const std::vector<std::string> faults = find_faults(mechanism, InertiaCheck::kFixed);
+  const std::vector<std::string> faults = find_errors(mechanism, InertiaCheck::kFixed);
   if (faults.empty()) return;
   std::string message = "the rig cannot be used: " + faults.front();
   for (std::size_t i = 1; i < faults.size(); ++i) message += "; " + faults[i];
@@ -28,8 +28,8 @@ bool rises(const std::vector<double>& times) {
 }
 
 void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
-  const auto sensors = static_cast<Eigen::Index>(sensors_of(mechanism).size());
-  const auto motors = std::ranges::count_if(mechanism.hinges, &Hinge::motorised);
+  const auto sensors = static_cast<Eigen::Index>(used_encoders(mechanism).size());
+  const auto motors = std::ranges::count_if(mechanism.joints, &Joint::motorised);
   if (sensors == 0) throw std::invalid_argument("no joint of the rig is measured; add an encoder");
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
@@ -124,7 +124,7 @@ void check_options(const CalibrationOptions& options, const std::vector<Recordin
   if (options.step > 0.0) check_step(options.step, recordings);
 }
 
-bool anything_moves(const std::vector<Recording>& recordings) {
+bool has_motion(const std::vector<Recording>& recordings) {
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       for (const auto& column : segment.angles.colwise()) {
@@ -140,7 +140,7 @@ bool anything_moves(const std::vector<Recording>& recordings) {
 }
 
 void require_motion(const std::vector<Recording>& recordings) {
-  if (!anything_moves(recordings)) {
+  if (!has_motion(recordings)) {
     throw std::invalid_argument("nothing moves in the recordings; check the angle columns");
   }
 }

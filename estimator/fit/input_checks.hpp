@@ -24,7 +24,7 @@ void check_input(const Mechanism& mechanism, const std::vector<Recording>& recor
 void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings);
 
 /// Whether any angle differs from its first observed value.
-bool anything_moves(const std::vector<Recording>& recordings);
+bool has_motion(const std::vector<Recording>& recordings);
 
 /// @throws std::invalid_argument if no angle ever changes
 void require_motion(const std::vector<Recording>& recordings);

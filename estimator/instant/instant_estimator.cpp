@@ -23,24 +23,25 @@ MotionPrior independent_prior(const Eigen::VectorXd& mean, const Eigen::VectorXd
   return {mean, deviation.cwiseInverse().cwiseAbs2().asDiagonal()};
 }
 
-InstantEstimator::InstantEstimator(const Mechanism& mechanism, std::vector<InstantAxis> axes,
-                                   InstantNoise noise)
-    : program_(mechanism, std::move(axes), noise.has_outside()), noise_(std::move(noise)) {
+MotionObserver::MotionObserver(const Mechanism& mechanism, std::vector<InstantAxis> axes,
+                               InstantNoise noise)
+    : program_(mechanism, std::move(axes), noise.has_external_wrench()), noise_(std::move(noise)) {
   assert(is_tree(mechanism) && noise_.axes.size() == program_.axis_count());
   for (const TreeEdge& edge : spanning_tree(mechanism)) {
-    if (!edge.weld) order_.push_back(edge.hinge);
+    if (!edge.weld) order_.push_back(edge.joint);
   }
   for (int joints = 0; joints <= program_.joint_count(); ++joints) {
     parts_.push_back(first(joints));
   }
   outside_deviation_.resize(program_.outside_count());
   for (Eigen::Index i = 0; i < outside_deviation_.size(); ++i) {
-    outside_deviation_[i] = i % 6 < 3 ? noise_.outside_moment : noise_.outside_force;
+    outside_deviation_[i] =
+        i % 6 < 3 ? noise_.external_moment_deviation : noise_.external_force_deviation;
   }
 }
 
 /// Unknowns of the first joints from the ground, and the axes that depend on no others.
-InstantEstimator::Part InstantEstimator::first(int joints) const {
+MotionObserver::Part MotionObserver::first(int joints) const {
   const int n = program_.joint_count();
   Part part;
   const auto end = order_.begin() + joints;
@@ -60,7 +61,7 @@ InstantEstimator::Part InstantEstimator::first(int joints) const {
     }
     if (feels) {
       part.coupled.push_back(static_cast<int>(part.axes.size()));
-      part.feeling.push_back(axis);
+      part.coupled_axes.push_back(axis);
     }
     part.axes.push_back(axis);
   }
@@ -71,8 +72,8 @@ InstantEstimator::Part InstantEstimator::first(int joints) const {
 /// Computes the residuals in standard deviations of their axes, whitened with the last
 /// linearisation, if any.
 /// @return the cost
-double InstantEstimator::look(const Part& part, const Eigen::VectorXd& readings,
-                              const MotionPrior& prior, const Eigen::VectorXd& motion) {
+double MotionObserver::look(const Part& part, const Eigen::VectorXd& readings,
+                            const MotionPrior& prior, const Eigen::VectorXd& motion) {
   program_.read(motion, values_);
   plain_ = (readings - values_)(part.axes).cwiseProduct(part.weights);
   residual_ = plain_;
@@ -82,7 +83,7 @@ double InstantEstimator::look(const Part& part, const Eigen::VectorXd& readings,
 }
 
 /// Derivatives of the last evaluated readings in standard deviations of their axes.
-void InstantEstimator::linearize(const Part& part) {
+void MotionObserver::linearize(const Part& part) {
   program_.linearize(slopes_);
   jacobian_ = slopes_(part.axes, part.unknowns);
   jacobian_.array().colwise() *= part.weights.array();
@@ -92,8 +93,8 @@ void InstantEstimator::linearize(const Part& part) {
 /// External wrenches correlate the errors of readings that depend on them. The covariance is
 /// L Lᵀ = 1 + B Bᵀ, B the derivatives scaled by the wrenches' standard deviations. L⁻¹ whitens the
 /// errors.
-void InstantEstimator::whiten(const Part& part) {
-  pushes_ = slopes_.rightCols(program_.outside_count())(part.feeling, Eigen::all);
+void MotionObserver::whiten(const Part& part) {
+  pushes_ = slopes_.rightCols(program_.outside_count())(part.coupled_axes, Eigen::all);
   pushes_.array().colwise() *= part.weights(part.coupled).array();
   pushes_.array().rowwise() *= outside_deviation_.transpose().array();
   factor_.setIdentity(pushes_.rows(), pushes_.rows());
@@ -105,15 +106,15 @@ void InstantEstimator::whiten(const Part& part) {
   whiten_residual(part);
 }
 
-void InstantEstimator::whiten_residual(const Part& part) {
+void MotionObserver::whiten_residual(const Part& part) {
   Eigen::VectorXd felt = plain_(part.coupled);
   factor_.triangularView<Eigen::Lower>().solveInPlace(felt);
   residual_(part.coupled) = felt;
 }
 
-InstantEstimate InstantEstimator::solve(const Part& part, const Eigen::VectorXd& readings,
-                                        const MotionPrior& prior, const Eigen::VectorXd& start,
-                                        int max_iterations) {
+InstantEstimate MotionObserver::solve(const Part& part, const Eigen::VectorXd& readings,
+                                      const MotionPrior& prior, const Eigen::VectorXd& start,
+                                      int max_iterations) {
   InstantEstimate result;
   result.motion = start;
   factor_.resize(0, 0);
@@ -158,28 +159,28 @@ InstantEstimate InstantEstimator::solve(const Part& part, const Eigen::VectorXd&
   if (static_cast<int>(part.unknowns.size()) == program_.motion_count()) {
     factor.compute(H);
     result.covariance = factor.solve(Eigen::MatrixXd::Identity(H.rows(), H.cols()));
-    if (noise_.has_outside()) {
+    if (noise_.has_external_wrench()) {
       Eigen::VectorXd felt = residual_(part.coupled);
       factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(felt);
-      result.outside = outside_deviation_.cwiseProduct(pushes_.transpose() * felt);
+      result.external_wrenches = outside_deviation_.cwiseProduct(pushes_.transpose() * felt);
     }
   }
   return result;
 }
 
-InstantEstimate InstantEstimator::estimate(const Eigen::VectorXd& readings,
-                                           const MotionPrior& prior, const Eigen::VectorXd& start,
-                                           int max_iterations) {
+InstantEstimate MotionObserver::estimate(const Eigen::VectorXd& readings, const MotionPrior& prior,
+                                         const Eigen::VectorXd& start, int max_iterations) {
   return solve(all(), readings, prior, start, max_iterations);
 }
 
-InstantEstimate InstantEstimator::estimate_first(int joints, const Eigen::VectorXd& readings,
-                                                 const MotionPrior& prior,
-                                                 const Eigen::VectorXd& start, int max_iterations) {
+InstantEstimate MotionObserver::estimate_first_joints(int joints, const Eigen::VectorXd& readings,
+                                                      const MotionPrior& prior,
+                                                      const Eigen::VectorXd& start,
+                                                      int max_iterations) {
   return solve(parts_[static_cast<std::size_t>(joints)], readings, prior, start, max_iterations);
 }
 
-Eigen::MatrixXd InstantEstimator::bound(const Eigen::VectorXd& motion) {
+Eigen::MatrixXd MotionObserver::bound(const Eigen::VectorXd& motion) {
   factor_.resize(0, 0);
   program_.read(motion, values_);
   plain_ = residual_ = Eigen::VectorXd::Zero(values_.size());

@@ -20,17 +20,19 @@ MotionPrior independent_prior(const Eigen::VectorXd& mean, const Eigen::VectorXd
 
 /// Standard deviations of sensor noise and of external wrenches.
 struct InstantNoise {
-  Eigen::VectorXd axes;         ///< one per axis, > 0
-  double outside_moment = 0.0;  ///< of each moment component [N·m]
-  double outside_force = 0.0;   ///< [N]; both zero: no external wrenches
-  bool has_outside() const { return outside_moment > 0.0 || outside_force > 0.0; }
+  Eigen::VectorXd axes;                    ///< one per axis, > 0
+  double external_moment_deviation = 0.0;  ///< of each moment component [N·m]
+  double external_force_deviation = 0.0;   ///< [N]; both zero: no external wrenches
+  bool has_external_wrench() const {
+    return external_moment_deviation > 0.0 || external_force_deviation > 0.0;
+  }
 };
 
 /// Maximum a posteriori (MAP) estimate of the motion, and its uncertainty.
 struct InstantEstimate {
-  Eigen::VectorXd motion;      ///< coordinates, rates, accelerations
-  Eigen::VectorXd outside;     ///< external wrenches, ordered as in InstantProgram
-  Eigen::MatrixXd covariance;  ///< of the motion
+  Eigen::VectorXd motion;             ///< coordinates, rates, accelerations
+  Eigen::VectorXd external_wrenches;  ///< external wrenches, ordered as in InstantModel
+  Eigen::MatrixXd covariance;         ///< of the motion
   /// Twice the negative log posterior, up to a constant: squared residuals over their variances,
   /// including those of the prior.
   double cost = std::numeric_limits<double>::infinity();
@@ -42,11 +44,11 @@ struct InstantEstimate {
 /// iterated MAP estimate [Nori, problem 6]. In joint coordinates the model D d + b = 0 holds
 /// exactly, so that only sensors and prior remain, with 3 n unknowns. External wrenches are linear
 /// with zero mean and are marginalised: they add to the covariance of readings that depend on them.
-class InstantEstimator {
+class MotionObserver {
  public:
-  InstantEstimator(const Mechanism& mechanism, std::vector<InstantAxis> axes, InstantNoise noise);
+  MotionObserver(const Mechanism& mechanism, std::vector<InstantAxis> axes, InstantNoise noise);
 
-  InstantProgram& program() { return program_; }
+  InstantModel& program() { return program_; }
   /// Joints ordered from the ground, parents first.
   const std::vector<int>& order() const { return order_; }
   const InstantNoise& noise() const { return noise_; }
@@ -58,9 +60,9 @@ class InstantEstimator {
 
   /// Estimates the first `joints` joints of `order`, from the axes that depend on these only. The
   /// others keep their initial values. No covariance.
-  InstantEstimate estimate_first(int joints, const Eigen::VectorXd& readings,
-                                 const MotionPrior& prior, const Eigen::VectorXd& start,
-                                 int max_iterations);
+  InstantEstimate estimate_first_joints(int joints, const Eigen::VectorXd& readings,
+                                        const MotionPrior& prior, const Eigen::VectorXd& start,
+                                        int max_iterations);
 
   /// Cramér–Rao bound: the least covariance of an unbiased estimate at a motion, from the sensors
   /// alone, with external wrenches as the noise model describes.
@@ -71,8 +73,8 @@ class InstantEstimator {
   struct Part {
     std::vector<int> axes, unknowns;
     std::vector<int> coupled;  // positions among the axes of those that depend on external wrenches
-    std::vector<int> feeling;  // the axes at these positions
-    Eigen::VectorXd weights;   // of the axes, inverse standard deviations
+    std::vector<int> coupled_axes;  // the axes at these positions
+    Eigen::VectorXd weights;        // of the axes, inverse standard deviations
   };
   Part first(int joints) const;
   const Part& all() const { return parts_.back(); }
@@ -84,7 +86,7 @@ class InstantEstimator {
   InstantEstimate solve(const Part& part, const Eigen::VectorXd& readings, const MotionPrior& prior,
                         const Eigen::VectorXd& start, int max_iterations);
 
-  InstantProgram program_;
+  InstantModel program_;
   InstantNoise noise_;
   std::vector<int> order_;   // joints, parents first
   std::vector<Part> parts_;  // of the first 0, 1, … n joints

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/tree/tied_values.hpp"
+#include "estimator/simulation/dependent_values.hpp"
 
 namespace estimator {
 namespace {
@@ -30,9 +30,8 @@ Expression quantity_of(const Dynamics& dynamics, const std::array<Dynamics::Vect
 
 }  // namespace
 
-InstantProgram::InstantProgram(const Mechanism& mechanism, std::vector<InstantAxis> axes,
-                               bool outside)
-    : joint_count_(mechanism.hinge_count()),
+InstantModel::InstantModel(const Mechanism& mechanism, std::vector<InstantAxis> axes, bool outside)
+    : joint_count_(mechanism.joint_count()),
       unknown_count_((outside ? 9 : 3) * joint_count_),
       axes_(std::move(axes)) {
   ExpressionGraph graph;
@@ -55,12 +54,12 @@ InstantProgram::InstantProgram(const Mechanism& mechanism, std::vector<InstantAx
   }
   for (int j = 0; outside && j < joint_count_; ++j) {
     const int at = motion_count() + 6 * j;
-    dynamics.push(j, {unknown(at), unknown(at + 1), unknown(at + 2)},
-                  {unknown(at + 3), unknown(at + 4), unknown(at + 5)});
+    dynamics.set_external_wrench(j, {unknown(at), unknown(at + 1), unknown(at + 2)},
+                                 {unknown(at + 3), unknown(at + 4), unknown(at + 5)});
   }
   const Dynamics::VectorX control = Dynamics::VectorX::Constant(joint_count_, Expression(0.0));
   Dynamics::VectorX unused;
-  dynamics.imbalance(motion[0], motion[1], motion[2], control, unused);
+  dynamics.torque_residual(motion[0], motion[1], motion[2], control, unused);
   std::vector<std::vector<Expression>> outputs(kSectionCount);
   for (const InstantAxis& axis : axes_) {
     outputs[kReadings].push_back(quantity_of(dynamics, motion, axis));
@@ -72,19 +71,19 @@ InstantProgram::InstantProgram(const Mechanism& mechanism, std::vector<InstantAx
       const Expression& slope = along[static_cast<std::size_t>(axis)][static_cast<std::size_t>(i)];
       if (slope.is_constant(0.0)) continue;
       depends_(axis, i) = true;
-      entries_.push_back({axis, i, static_cast<int>(outputs[kSlopes].size())});
-      outputs[kSlopes].push_back(slope);
+      entries_.push_back({axis, i, static_cast<int>(outputs[kSensitivities].size())});
+      outputs[kSensitivities].push_back(slope);
     }
   }
   program_ = LaneProgram(graph, inputs, outputs);
-  for (Entry& entry : entries_) entry.row = program_.output_row(kSlopes, entry.row);
+  for (Entry& entry : entries_) entry.row = program_.output_row(kSensitivities, entry.row);
   rows_.assign(static_cast<std::size_t>(program_.row_count()) * kWidth, 0.0);
   program_.fill_constants(rows_.data(), kWidth);
   program_.run<kWidth>(kFixed, rows_.data());
 }
 
-void InstantProgram::read(const Eigen::Ref<const Eigen::VectorXd>& unknowns,
-                          Eigen::VectorXd& values) {
+void InstantModel::read(const Eigen::Ref<const Eigen::VectorXd>& unknowns,
+                        Eigen::VectorXd& values) {
   for (int i = 0; i < unknown_count_; ++i) {
     std::fill_n(row_at<kWidth>(rows_, program_.input_row(i)), kWidth,
                 i < unknowns.size() ? unknowns[i] : 0.0);
@@ -96,8 +95,8 @@ void InstantProgram::read(const Eigen::Ref<const Eigen::VectorXd>& unknowns,
   }
 }
 
-void InstantProgram::linearize(Eigen::MatrixXd& slopes) {
-  program_.run<kWidth>(kSlopes, rows_.data());
+void InstantModel::linearize(Eigen::MatrixXd& slopes) {
+  program_.run<kWidth>(kSensitivities, rows_.data());
   if (slopes.rows() != axis_count() || slopes.cols() != unknown_count_) {
     slopes.setZero(axis_count(), unknown_count_);
   }

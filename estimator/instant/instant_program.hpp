@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
+#include "estimator/simulation/lane_rows.hpp"
 #include "estimator/symbolic/lane_program.hpp"
-#include "estimator/tree/lane_rows.hpp"
 
 namespace estimator {
 
@@ -31,11 +31,11 @@ struct InstantAxis {
 /// Optionally also, for each joint's body b, the external moment about the joint's point [N·m] and
 /// the external force [N], in the body's frame. Open kinematic trees only, with joints ordered from
 /// parent to child. Not thread-safe.
-class InstantProgram {
+class InstantModel {
  public:
   /// @param axes     quantities to compute
   /// @param outside  whether there are external wrenches
-  InstantProgram(const Mechanism& mechanism, std::vector<InstantAxis> axes, bool outside);
+  InstantModel(const Mechanism& mechanism, std::vector<InstantAxis> axes, bool outside);
 
   int joint_count() const { return joint_count_; }
   /// Coordinates, rates and accelerations.
@@ -57,7 +57,7 @@ class InstantProgram {
   void linearize(Eigen::MatrixXd& slopes);
 
  private:
-  enum Section : int { kFixed, kReadings, kSlopes, kSectionCount };
+  enum Section : int { kFixed, kReadings, kSensitivities, kSectionCount };
   struct Entry {
     int axis, unknown, row;
   };

@@ -19,7 +19,7 @@ void advance(Columns&& x, double h) {
 }
 
 /// Adds the process noise of white jerk over a period.
-void add_wandering(const MotionModel& model, Eigen::MatrixXd& covariance) {
+void add_process_noise(const MotionModel& model, Eigen::MatrixXd& covariance) {
   const Eigen::Index n = model.jerk.size();
   const double h = model.period;
   const double share[3][3] = {{h * h * h * h * h / 20.0, h * h * h * h / 8.0, h * h * h / 6.0},
@@ -37,7 +37,7 @@ Eigen::MatrixXd predicted_covariance(const InstantEstimate& estimate, const Moti
   advance(covariance, model.period);
   covariance.transposeInPlace();
   advance(covariance, model.period);
-  add_wandering(model, covariance);
+  add_process_noise(model, covariance);
   return covariance;
 }
 
@@ -53,7 +53,7 @@ MotionPrior predict(const InstantEstimate& estimate, const MotionModel& model) {
   return prior;
 }
 
-std::vector<FilteredInstant> filter_motion(InstantEstimator& estimator,
+std::vector<FilteredInstant> filter_motion(MotionObserver& estimator,
                                            const Eigen::MatrixXd& readings,
                                            const MotionPrior& prior,
                                            const std::vector<Eigen::VectorXd>& starts,

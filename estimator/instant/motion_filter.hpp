@@ -35,7 +35,7 @@ MotionPrior predict(const InstantEstimate& estimate, const MotionModel& model);
 /// @param prior     of the first instant
 /// @param starts    initial values of the first instant's iterations: of several, the one with the
 ///                  most probable motion over some instants is used
-std::vector<FilteredInstant> filter_motion(InstantEstimator& estimator,
+std::vector<FilteredInstant> filter_motion(MotionObserver& estimator,
                                            const Eigen::MatrixXd& readings,
                                            const MotionPrior& prior,
                                            const std::vector<Eigen::VectorXd>& starts,

@@ -33,7 +33,7 @@ void prune(std::vector<InstantEstimate>& motions, const Eigen::VectorXd& deviati
 
 }  // namespace
 
-FoundMotion search_motion(InstantEstimator& estimator, const Eigen::VectorXd& readings,
+FoundMotion search_motion(MotionObserver& estimator, const Eigen::VectorXd& readings,
                           const MotionPrior& prior, const MotionSearch& search) {
   FoundMotion found;
   const Eigen::VectorXd deviation = prior.information.diagonal().cwiseSqrt().cwiseInverse();
@@ -48,7 +48,8 @@ FoundMotion search_motion(InstantEstimator& estimator, const Eigen::VectorXd& re
         if (std::abs(turn) > kWithin * deviation[joint]) continue;
         Eigen::VectorXd start = each.motion;
         start[joint] += turn;
-        next.push_back(estimator.estimate_first(joints, readings, prior, start, kStageIterations));
+        next.push_back(
+            estimator.estimate_first_joints(joints, readings, prior, start, kStageIterations));
         found.iterations += next.back().iterations;
       }
     }

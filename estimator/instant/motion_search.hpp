@@ -20,7 +20,7 @@ struct FoundMotion {
 
   /// Cost difference between the second best and the best: below about 9 sensors and prior do not
   /// distinguish them. Infinite: there is no second.
-  double lead() const {
+  double cost_margin() const {
     return motions.size() < 2 ? std::numeric_limits<double>::infinity()
                               : motions[1].cost - motions[0].cost;
   }
@@ -32,7 +32,7 @@ struct FoundMotion {
 /// Processes the joints from the ground. Continues each motion found so far from several angles of
 /// the next joint, within the prior, using only axes that do not depend on later joints. Keeps the
 /// most probable motions, and finally ranks them by all axes.
-FoundMotion search_motion(InstantEstimator& estimator, const Eigen::VectorXd& readings,
+FoundMotion search_motion(MotionObserver& estimator, const Eigen::VectorXd& readings,
                           const MotionPrior& prior, const MotionSearch& search = {});
 
 }  // namespace estimator

@@ -14,13 +14,13 @@ constexpr std::size_t kBatchesPerThread = 4;
 
 }  // namespace
 
-struct Once::Flag {
+struct CompletionLatch::Flag {
   std::once_flag flag;
 };
 
-Once::Once() : flag_(std::make_unique<Flag>()) {}
-Once::~Once() = default;
-void Once::run(const std::function<void()>& job) { std::call_once(flag_->flag, job); }
+CompletionLatch::CompletionLatch() : flag_(std::make_unique<Flag>()) {}
+CompletionLatch::~CompletionLatch() = default;
+void CompletionLatch::run(const std::function<void()>& job) { std::call_once(flag_->flag, job); }
 
 void for_each_job(int threads, std::size_t count, const std::function<void(std::size_t)>& job) {
   std::atomic<std::size_t> next = 0;

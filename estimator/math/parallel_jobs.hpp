@@ -16,10 +16,10 @@ void for_each_batch(int threads, std::size_t items, std::size_t multiple,
                     const std::function<void(std::size_t, std::size_t)>& work);
 
 /// Runs a job once: the first caller runs it, concurrent callers wait.
-class Once {
+class CompletionLatch {
  public:
-  Once();
-  ~Once();
+  CompletionLatch();
+  ~CompletionLatch();
   void run(const std::function<void()>& job);
 
  private:

@@ -10,7 +10,8 @@ namespace estimator {
 
 /// exp(hat(psi)) y, by Rodrigues' formula.
 template <typename T>
-Eigen::Matrix<T, 3, 1> turned(const Eigen::Matrix<T, 3, 1>& psi, const Eigen::Matrix<T, 3, 1>& y) {
+Eigen::Matrix<T, 3, 1> rotate_vector(const Eigen::Matrix<T, 3, 1>& psi,
+                                     const Eigen::Matrix<T, 3, 1>& y) {
   using std::cos;
   using std::sin;
   using std::sqrt;

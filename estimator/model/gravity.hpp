@@ -8,7 +8,7 @@ namespace estimator {
 /// the rotation vector (tilt_x, 0, tilt_z).
 template <typename T>
 Eigen::Matrix<T, 3, 1> gravity_vector(const T& g, const T& tilt_x, const T& tilt_z) {
-  return turned<T>({tilt_x, T(0.0), tilt_z}, {T(0.0), -g, T(0.0)});
+  return rotate_vector<T>({tilt_x, T(0.0), tilt_z}, {T(0.0), -g, T(0.0)});
 }
 
 }  // namespace estimator

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <numbers>
 
-#include "estimator/math/turns.hpp"
+#include "estimator/math/angle_wrapping.hpp"
 
 namespace estimator {
 
@@ -17,7 +17,7 @@ enum class JointKind {
 
 /// Translation equivalent to a rotation by one radian wherever a threshold is given in rad [m/rad].
 /// It is the lever arm of a small rig: there, one radian moves a mass about that far.
-inline constexpr double kSlidePerRadian = 0.1;
+inline constexpr double kMetresPerRadian = 0.1;
 
 /// Units that depend on the kind of a joint.
 struct JointUnits {
@@ -45,7 +45,7 @@ struct JointField {
 /// All properties that follow from the kind of a joint. No other code branches on the kind.
 struct JointTraits {
   JointKind kind;
-  const char* word;  ///< in rig files: an enumerator of Hinge::Kind
+  const char* word;  ///< in rig files: an enumerator of Joint::Kind
   const char* verb;  ///< "turns": motion of the joint, for sentences
   const char* noun;  ///< "turn": quantity of its encoder, for sentences
   /// Whether the child rotates about the axis as the coordinate grows; otherwise it translates.
@@ -112,7 +112,7 @@ inline constexpr JointTraits kJointKinds[] = {
                .gain = "N/unit",
                .back_emf = "unit·s/m",
                .quantity = "position",
-               .scale = kSlidePerRadian},
+               .scale = kMetresPerRadian},
      .rest = {"spring", "rest_position", "m", "x_rest"},
      .inertia = {"motor", "reflected_mass", "kg", "m_shaft"},
      .counts = {"encoder", "counts_per_m", "", ""},
@@ -136,7 +136,7 @@ inline constexpr JointUnits joint_units(JointKind kind) { return joint_traits(ki
 
 /// Difference of two coordinates of a joint, wrapped to half a turn if the joint wraps.
 inline double joint_difference(JointKind kind, double difference) {
-  return joint_traits(kind).wraps ? turn_difference(difference) : difference;
+  return joint_traits(kind).wraps ? wrapped_difference(difference) : difference;
 }
 
 }  // namespace estimator

@@ -11,7 +11,7 @@ namespace estimator {
 struct JointStop {
   int joint;
   double side;          ///< direction of its push: 1 for the lower stop, −1 for the upper one
-  HingeQuantity where;  ///< kStopLower or kStopUpper
+  JointQuantity where;  ///< kStopLower or kStopUpper
   double position;      ///< joint coordinate of the stop [rad or m]
   double restitution;   ///< [-]
 

@@ -11,22 +11,22 @@ namespace estimator {
 /// Joint angle θ in (−π, π]: the rotation about the joint axis that carries frame a onto frame b, θ
 /// = 2 atan2(x, s) of the relative quaternion. It is exact at zero violation and smooth near it.
 /// The ground has the identity pose.
-double hinge_angle(const Hinge& hinge, const Pose& a, const Pose& b);
-double hinge_angle(const Hinge& hinge, const Configuration& q);
+double joint_angle(const Joint& joint, const Pose& a, const Pose& b);
+double joint_angle(const Joint& joint, const Configuration& q);
 /// @param poses  of all bodies
-double hinge_angle(const Hinge& hinge, const Pose* poses);
+double joint_angle(const Joint& joint, const Pose* poses);
 
 /// Joint angle and its derivative with respect to the world-frame rotations (δψ_a, δψ_b).
-struct HingeAngleJacobian {
-  double angle;          ///< as from hinge_angle
+struct JointAngleJacobian {
+  double angle;          ///< as from joint_angle
   Eigen::RowVector3d a;  ///< zero for the ground
   Eigen::RowVector3d b;
 };
-HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose& a, const Pose& b);
-HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose* poses);
+JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose& a, const Pose& b);
+JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose* poses);
 
 /// Angles of all joints.
-Eigen::VectorXd hinge_angles(const Mechanism& mechanism, const Configuration& q);
+Eigen::VectorXd joint_angles(const Mechanism& mechanism, const Configuration& q);
 
 /// Stacked constraint violations g(q), five per joint: point [m], axis [rad] [Mar, eq. F.1].
 Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelValues& values,

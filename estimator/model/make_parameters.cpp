@@ -4,15 +4,15 @@
 #include <limits>
 #include <string>
 
+#include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/sensor.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr int kConstantTorque = static_cast<int>(HingeQuantity::kConstantTorque);
-constexpr int kBehindFriction = Mechanism::kHingeQuantities - kConstantTorque;
+constexpr int kConstantTorque = static_cast<int>(JointQuantity::kConstantTorque);
+constexpr int kBehindFriction = Mechanism::kJointQuantities - kConstantTorque;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Name suffix, unit, neutral value and physical bounds of one kind of quantity.
@@ -43,11 +43,11 @@ constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, doub
 // Delays of encoders are relative to other sensors, so they may be negative.
 constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, kDelayMax};
 
-// Points of a joint and of a fixed joint, first in HingeQuantity.
+// Points of a joint and of a fixed joint, first in JointQuantity.
 constexpr QuantityFacts kPointFacts[] = {any("a_x", "m"), any("a_y", "m"), any("a_z", "m"),
                                          any("b_x", "m"), any("b_y", "m"), any("b_z", "m")};
 
-/// Parameters of a joint after its friction, in the order of HingeQuantity.
+/// Parameters of a joint after its friction, in the order of JointQuantity.
 constexpr std::array<QuantityFacts, kBehindFriction> facts_behind_friction(const JointTraits& is) {
   return {any(is.constant.symbol, is.units.force),
           at_least_zero("k", is.units.stiffness),
@@ -85,10 +85,10 @@ void append(ParameterList& list, const std::string& prefix, const QuantityFacts&
   list.push_back(parameter);
 }
 
-/// The parameters of one sensor, in the order of InertialQuantity.
+/// The parameters of one sensor, in the order of SensorQuantity.
 class SensorParameters {
  public:
-  SensorParameters(const Mechanism& mechanism, const InertialSensor& sensor, ParameterList& list)
+  SensorParameters(const Mechanism& mechanism, const Sensor& sensor, ParameterList& list)
       : mechanism_(mechanism), sensor_(sensor), list_(list) {}
 
   void append() {
@@ -117,7 +117,7 @@ class SensorParameters {
 
   /// Every sensor has parameters for all axes that any sensor has; unused ones take these names.
   static const Instrument& stand_in(int place) {
-    return sensor_traits(InertialSensor::Kind::kForceTorque).instruments[place];
+    return sensor_traits(Sensor::Kind::kForceTorque).instruments[place];
   }
 
   void add_instrument(int place) {
@@ -153,31 +153,31 @@ class SensorParameters {
   }
 
   const Mechanism& mechanism_;
-  const InertialSensor& sensor_;
+  const Sensor& sensor_;
   ParameterList& list_;
 };
 
 static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
-static_assert(std::size(kPointFacts) == static_cast<int>(HingeQuantity::kFriction));
-static_assert(std::size(kPointFacts) == Mechanism::kWeldQuantities);
+static_assert(std::size(kPointFacts) == static_cast<int>(JointQuantity::kFriction));
+static_assert(std::size(kPointFacts) == Mechanism::kFixedJointQuantities);
 static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
 static_assert(std::size(kAirFacts) == Mechanism::kAirQuantities);
 
-QuantityFacts hinge_facts(JointKind kind, HingeQuantity quantity) {
+QuantityFacts joint_facts(JointKind kind, JointQuantity quantity) {
   const bool slides = !joint_traits(kind).turns;
   if (const FrictionQuantity* const law = friction_facts(quantity)) {
     return at_least_zero(law->symbol_of(slides), law->unit_of(slides), law->neutral);
   }
   const int place = static_cast<int>(quantity);
-  if (quantity < HingeQuantity::kFriction) return kPointFacts[place];
+  if (quantity < JointQuantity::kFriction) return kPointFacts[place];
   const auto facts = facts_behind_friction(joint_traits(kind));
   return facts[static_cast<std::size_t>(place - kConstantTorque)];
 }
 
 }  // namespace
 
-std::string_view unit_of(JointKind kind, HingeQuantity quantity) {
-  return hinge_facts(kind, quantity).unit;
+std::string_view unit_of(JointKind kind, JointQuantity quantity) {
+  return joint_facts(kind, quantity).unit;
 }
 
 void make_parameters(Mechanism& mechanism) {
@@ -188,24 +188,24 @@ void make_parameters(Mechanism& mechanism) {
       append(mechanism.parameters, body.name, facts);
     }
   }
-  for (const Hinge& hinge : mechanism.hinges) {
-    for (int quantity = 0; quantity < Mechanism::kHingeQuantities; ++quantity) {
-      append(mechanism.parameters, hinge.name,
-             hinge_facts(hinge.kind, static_cast<HingeQuantity>(quantity)));
+  for (const Joint& joint : mechanism.joints) {
+    for (int quantity = 0; quantity < Mechanism::kJointQuantities; ++quantity) {
+      append(mechanism.parameters, joint.name,
+             joint_facts(joint.kind, static_cast<JointQuantity>(quantity)));
     }
   }
-  for (const Weld& weld : mechanism.welds) {
+  for (const FixedJoint& weld : mechanism.fixed_joints) {
     for (const QuantityFacts& facts : kPointFacts) append(mechanism.parameters, weld.name, facts);
   }
   for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
     const JointKind kind = kind_between(mechanism, encoder);
-    for (const HingeQuantity quantity :
-         {HingeQuantity::kEncoderOffset, HingeQuantity::kEncoderDelay}) {
-      append(mechanism.parameters, encoder.name, hinge_facts(kind, quantity));
+    for (const JointQuantity quantity :
+         {JointQuantity::kEncoderOffset, JointQuantity::kEncoderDelay}) {
+      append(mechanism.parameters, encoder.name, joint_facts(kind, quantity));
     }
   }
-  for (const InertialSensor& sensor : mechanism.inertial_sensors) {
+  for (const Sensor& sensor : mechanism.sensors) {
     SensorParameters(mechanism, sensor, mechanism.parameters).append();
   }
   for (const Body& body : mechanism.bodies) {

@@ -1,13 +1,13 @@
 #include "estimator/model/mechanism.hpp"
 
 #include "estimator/math/decompositions.hpp"
+#include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/moments.hpp"
+#include "estimator/model/only_rotation_axis.hpp"
 #include "estimator/model/rest_friction.hpp"
-#include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
-#include "estimator/model/turning_axis.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 bool has_free_inertia(const Mechanism& mechanism, int body) {
   for (const BodyQuantity quantity : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz,
                                       BodyQuantity::kJxy, BodyQuantity::kJxz, BodyQuantity::kJyz}) {
-    if (varies(mechanism, mechanism.index(body, quantity))) return true;
+    if (changes_in_fit(mechanism, mechanism.index(body, quantity))) return true;
   }
   return false;
 }
@@ -37,7 +37,7 @@ void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
                      "moment " + std::to_string(moments[0]) + " kg·m²)");
   } else if (moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-9) &&
              !(inertias == InertiaCheck::kFixed && has_free_inertia(mechanism, body)) &&
-             !turning_axis(mechanism, body)) {
+             !only_rotation_axis(mechanism, body)) {
     // The other moments of a body that rotates about one axis only have no effect.
     faults.push_back(who + "the inertia violates the triangle inequality: the largest principal " +
                      "moment may not exceed the sum of the two others; no body of positive " +
@@ -67,10 +67,10 @@ void check_parameters(const Mechanism& mechanism, std::vector<std::string>& faul
 
 /// Friction may rise from rest, but must be nonnegative at rest.
 void check_rest_friction(const Mechanism& mechanism, std::vector<std::string>& faults) {
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!may_rise_from_rest(mechanism, j) || dry_friction_at_rest(mechanism, j) >= 0.0) continue;
-    const Parameter& kinetic = mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque);
-    const Parameter& excess = mechanism.hinge_parameter(j, HingeQuantity::kStribeckTorque);
+    const Parameter& kinetic = mechanism.joint_parameter(j, JointQuantity::kCoulombTorque);
+    const Parameter& excess = mechanism.joint_parameter(j, JointQuantity::kStribeckTorque);
     faults.push_back("parameter \"" + excess.name + "\": dry friction would drive the joint at " +
                      "rest, since " + kinetic.name + " + " + excess.name +
                      " is below zero; raise one of them");
@@ -78,11 +78,11 @@ void check_rest_friction(const Mechanism& mechanism, std::vector<std::string>& f
 }
 
 /// Checks that apply to joints of any kind.
-template <typename Joint>
-void check_joint(const Mechanism& mechanism, const Joint& joint, const std::string& who,
+template <typename AnyJoint>
+void check_joint(const Mechanism& mechanism, const AnyJoint& joint, const std::string& who,
                  std::vector<std::string>& faults) {
   const int bodies = mechanism.body_count();
-  if (joint.body_b < 0 || joint.body_b >= bodies || joint.body_a < Hinge::kGround ||
+  if (joint.body_b < 0 || joint.body_b >= bodies || joint.body_a < Joint::kGround ||
       joint.body_a >= bodies) {
     faults.push_back(who + "refers to a body that does not exist");
   } else if (joint.body_a == joint.body_b) {
@@ -95,40 +95,40 @@ void check_joint(const Mechanism& mechanism, const Joint& joint, const std::stri
   }
 }
 
-void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std::string>& faults) {
-  const std::string who = "joint \"" + hinge.name + "\": ";
-  check_joint(mechanism, hinge, who, faults);
-  const double settings[] = {hinge.compliance_linear, hinge.compliance_angular, hinge.damping_time,
-                             hinge.stick_speed, hinge.creep_speed};
+void check_joint(const Mechanism& mechanism, const Joint& joint, std::vector<std::string>& faults) {
+  const std::string who = "joint \"" + joint.name + "\": ";
+  check_joint(mechanism, joint, who, faults);
+  const double settings[] = {joint.compliance_linear, joint.compliance_angular, joint.damping_time,
+                             joint.stick_speed, joint.transition_speed};
   if (!std::ranges::all_of(settings, [](double value) { return std::isfinite(value); }) ||
-      hinge.compliance_linear < 0.0 || hinge.compliance_angular < 0.0 ||
-      !(hinge.damping_time >= 0.0 || hinge.damping_time == Hinge::kAutomaticDamping) ||
-      !(hinge.stick_speed > 0.0)) {
+      joint.compliance_linear < 0.0 || joint.compliance_angular < 0.0 ||
+      !(joint.damping_time >= 0.0 || joint.damping_time == Joint::kAutomaticDamping) ||
+      !(joint.stick_speed > 0.0)) {
     faults.push_back(who + "compliances and damping time must be ≥ 0, the stick speed > 0");
   }
-  if (!(hinge.control_noise >= 0.0) || !std::isfinite(hinge.control_noise)) {
+  if (!(joint.control_noise >= 0.0) || !std::isfinite(joint.control_noise)) {
     faults.push_back(who + "the noise of its control must be ≥ 0");
   }
-  if (hinge.creep_speed < 0.0) faults.push_back(who + "the creep speed must be ≥ 0");
-  if (!std::isfinite(hinge.gear_ratio)) faults.push_back(who + "the gear ratio must be finite");
-  if (hinge.gear_ratio != 0.0 && !hinge.traits().turns) {
-    faults.push_back(who + std::string(hinge.traits().verb) +
+  if (joint.transition_speed < 0.0) faults.push_back(who + "the transition speed must be ≥ 0");
+  if (!std::isfinite(joint.gear_ratio)) faults.push_back(who + "the gear ratio must be finite");
+  if (joint.gear_ratio != 0.0 && !joint.traits().turns) {
+    faults.push_back(who + std::string(joint.traits().verb) +
                      ", and gear_ratio is supported for joints that turn only; remove it");
   }
 }
 
 void check_couplings(const Mechanism& mechanism, std::vector<std::string>& faults) {
-  const int hinges = mechanism.hinge_count();
-  const auto is_hinge = [&](int hinge) { return hinge >= 0 && hinge < hinges; };
-  for (const Coupling& each : mechanism.couplings) {
-    if (!is_hinge(each.hinge) || !is_hinge(each.follows)) {
+  const int joints = mechanism.joint_count();
+  const auto is_joint = [&](int joint) { return joint >= 0 && joint < joints; };
+  for (const MimicJoint& each : mechanism.mimic_joints) {
+    if (!is_joint(each.joint) || !is_joint(each.follows)) {
       faults.push_back(
           "a joint that follows another one, or the joint that it follows, does not exist");
       return;
     }
     const std::string who =
-        "joint \"" + mechanism.hinges[static_cast<std::size_t>(each.hinge)].name + "\": ";
-    if (find_coupling(mechanism, each.hinge) != &each) {
+        "joint \"" + mechanism.joints[static_cast<std::size_t>(each.joint)].name + "\": ";
+    if (find_mimic_joint(mechanism, each.joint) != &each) {
       faults.push_back(who + "it can follow only one joint");
     }
     if (each.ratio == 0.0 || !std::isfinite(each.ratio) || !std::isfinite(each.offset)) {
@@ -137,10 +137,10 @@ void check_couplings(const Mechanism& mechanism, std::vector<std::string>& fault
                        "does not move FIXED");
     }
     int steps = 0;
-    for (const Coupling* on = &each; on != nullptr && steps <= hinges; ++steps) {
-      on = find_coupling(mechanism, on->follows);
+    for (const MimicJoint* on = &each; on != nullptr && steps <= joints; ++steps) {
+      on = find_mimic_joint(mechanism, on->follows);
     }
-    if (steps > hinges) faults.push_back(who + "it follows itself by way of other joints");
+    if (steps > joints) faults.push_back(who + "it follows itself by way of other joints");
   }
 }
 
@@ -149,8 +149,8 @@ void check_carries(const Mechanism& mechanism, int body, std::vector<std::string
   const auto touches = [&](const auto& joint) {
     return joint.body_a == body || joint.body_b == body;
   };
-  if (std::ranges::count_if(mechanism.hinges, touches) +
-          std::ranges::count_if(mechanism.welds, touches) <
+  if (std::ranges::count_if(mechanism.joints, touches) +
+          std::ranges::count_if(mechanism.fixed_joints, touches) <
       2) {
     faults.push_back("body \"" + mechanism.bodies[static_cast<std::size_t>(body)].name +
                      "\" is massless and carries nothing; give it a mass, or attach a body to it");
@@ -158,13 +158,13 @@ void check_carries(const Mechanism& mechanism, int body, std::vector<std::string
 }
 
 void check_reachable(const Mechanism& mechanism, std::vector<std::string>& faults) {
-  std::set<int> reached = {Hinge::kGround};
+  std::set<int> reached = {Joint::kGround};
   for (std::size_t round = 0; round < mechanism.bodies.size(); ++round) {
-    for (const Hinge& hinge : mechanism.hinges) {
-      if (reached.count(hinge.body_a)) reached.insert(hinge.body_b);
-      if (reached.count(hinge.body_b)) reached.insert(hinge.body_a);
+    for (const Joint& joint : mechanism.joints) {
+      if (reached.count(joint.body_a)) reached.insert(joint.body_b);
+      if (reached.count(joint.body_b)) reached.insert(joint.body_a);
     }
-    for (const Weld& weld : mechanism.welds) {
+    for (const FixedJoint& weld : mechanism.fixed_joints) {
       if (reached.count(weld.body_a)) reached.insert(weld.body_b);
       if (reached.count(weld.body_b)) reached.insert(weld.body_a);
     }
@@ -186,20 +186,20 @@ int Mechanism::find_parameter(std::string_view parameter_name) const {
   return -1;
 }
 
-const ReadingTraits& reading_of(const Mechanism& mechanism, const InertialSensor& sensor,
+const ReadingTraits& reading_of(const Mechanism& mechanism, const Sensor& sensor,
                                 const Instrument& instrument) {
   const ReadingTraits& reading = reading_traits(instrument.reads);
-  if (sensor.has_axes() || sensor.hinge < 0) return reading;
-  const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(sensor.hinge)];
-  return hinge.traits().turns ? reading : reading_traits(reading.of_slide);
+  if (sensor.has_axes() || sensor.joint < 0) return reading;
+  const Joint& joint = mechanism.joints[static_cast<std::size_t>(sensor.joint)];
+  return joint.traits().turns ? reading : reading_traits(reading.prismatic_reading);
 }
 
-const Coupling* find_coupling(const Mechanism& mechanism, int hinge) {
-  const auto found = std::ranges::find(mechanism.couplings, hinge, &Coupling::hinge);
-  return found == mechanism.couplings.end() ? nullptr : &*found;
+const MimicJoint* find_mimic_joint(const Mechanism& mechanism, int joint) {
+  const auto found = std::ranges::find(mechanism.mimic_joints, joint, &MimicJoint::joint);
+  return found == mechanism.mimic_joints.end() ? nullptr : &*found;
 }
 
-std::vector<double> values_of(const Mechanism& mechanism) {
+std::vector<double> parameter_values(const Mechanism& mechanism) {
   std::vector<double> values;
   for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
   return values;
@@ -208,48 +208,48 @@ std::vector<double> values_of(const Mechanism& mechanism) {
 bool has_air_drag(const Mechanism& mechanism, int body) {
   const int index = mechanism.index_of_air(body, AirQuantity::kCoefficient);
   return mechanism.parameters[static_cast<std::size_t>(index)].value != 0.0 ||
-         varies(mechanism, index);
+         changes_in_fit(mechanism, index);
 }
 
-void require_hinges(const Mechanism& mechanism) {
+void require_spook_support(const Mechanism& mechanism) {
   const auto refuse = [](const std::string& name, const char* what) {
     throw std::invalid_argument("joint \"" + name + "\" " + what +
                                 ", which a SPOOK simulator does not support; "
                                 "request physical parameters");
   };
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    if (!hinge.traits().in_spook) refuse(hinge.name, hinge.traits().verb);
-    if (hinge.gear_ratio != 0.0) refuse(hinge.name, "has a rotor that turns with its parent");
-    if (find_coupling(mechanism, j) != nullptr) refuse(hinge.name, "follows another joint");
-    if (hinge.stops_lower || hinge.stops_upper) refuse(hinge.name, "has end stops");
-    if (hinge.control_noise != 0.0) refuse(hinge.name, "has control noise");
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    if (!joint.traits().in_spook) refuse(joint.name, joint.traits().verb);
+    if (joint.gear_ratio != 0.0) refuse(joint.name, "has a rotor that turns with its parent");
+    if (find_mimic_joint(mechanism, j) != nullptr) refuse(joint.name, "follows another joint");
+    if (joint.stops_lower || joint.stops_upper) refuse(joint.name, "has end stops");
+    if (joint.control_noise != 0.0) refuse(joint.name, "has control noise");
     FrictionLaws::each([&]<typename Law>(int law) {
       if (Law::kInSpook || !has_law(mechanism, j, law)) return;
-      refuse(hinge.name, (std::string("has ") + Law::kWhat).c_str());
+      refuse(joint.name, (std::string("has ") + Law::kWhat).c_str());
     });
   }
-  if (const auto late = first_late(mechanism)) refuse(late->name, "has an encoder with a delay");
-  if (!mechanism.welds.empty())
-    refuse(mechanism.welds.front().name, "fixes two bodies to each other");
-  for (const Hinge& hinge : mechanism.hinges) {
-    for (const int body : {hinge.body_a, hinge.body_b}) {
-      if (body == Hinge::kGround) continue;
+  if (const auto late = first_delayed(mechanism)) refuse(late->name, "has an encoder with a delay");
+  if (!mechanism.fixed_joints.empty())
+    refuse(mechanism.fixed_joints.front().name, "fixes two bodies to each other");
+  for (const Joint& joint : mechanism.joints) {
+    for (const int body : {joint.body_a, joint.body_b}) {
+      if (body == Joint::kGround) continue;
       if (mechanism.bodies[static_cast<std::size_t>(body)].massless) {
-        refuse(hinge.name, "moves a body without mass");
+        refuse(joint.name, "moves a body without mass");
       }
-      if (has_air_drag(mechanism, body)) refuse(hinge.name, "moves a body with air drag");
+      if (has_air_drag(mechanism, body)) refuse(joint.name, "moves a body with air drag");
     }
   }
 }
 
-void take_values(const Mechanism& from, Mechanism& to) {
+void copy_parameter_values(const Mechanism& from, Mechanism& to) {
   for (std::size_t i = 0; i < to.parameters.size(); ++i) {
     to.parameters[i].value = from.parameters[i].value;
   }
 }
 
-std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck inertias) {
+std::vector<std::string> find_errors(const Mechanism& mechanism, InertiaCheck inertias) {
   std::vector<std::string> faults;
   std::set<std::string> names = {"gravity", "ground"};
   const auto check_name = [&](const std::string& name, const char* kind) {
@@ -259,30 +259,30 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
     }
   };
   for (const Body& body : mechanism.bodies) check_name(body.name, "body");
-  for (const Hinge& hinge : mechanism.hinges) check_name(hinge.name, "joint");
-  for (const Weld& weld : mechanism.welds) check_name(weld.name, "fixed joint");
+  for (const Joint& joint : mechanism.joints) check_name(joint.name, "joint");
+  for (const FixedJoint& weld : mechanism.fixed_joints) check_name(weld.name, "fixed joint");
   for (const BodyEncoder& each : mechanism.body_encoders) check_name(each.name, "encoder");
-  for (const InertialSensor& each : mechanism.inertial_sensors) {
+  for (const Sensor& each : mechanism.sensors) {
     check_name(each.name, each.traits().what);
     if (each.body < 0 || each.body >= mechanism.body_count()) {
       faults.push_back("sensor \"" + each.name + "\" is attached to no body");
     }
     const bool is_at_joint = each.traits().of == SensorTraits::Of::kJoint;
-    if (is_at_joint && (each.hinge < 0 || each.hinge >= mechanism.hinge_count())) {
+    if (is_at_joint && (each.joint < 0 || each.joint >= mechanism.joint_count())) {
       faults.push_back("sensor \"" + each.name + "\" is attached to no joint");
     }
   }
   if (mechanism.bodies.empty()) faults.push_back("the mechanism has no bodies");
-  for (const Hinge& hinge : mechanism.hinges) check_hinge(mechanism, hinge, faults);
-  for (const Weld& weld : mechanism.welds) {
+  for (const Joint& joint : mechanism.joints) check_joint(mechanism, joint, faults);
+  for (const FixedJoint& weld : mechanism.fixed_joints) {
     check_joint(mechanism, weld, "fixed joint \"" + weld.name + "\": ", faults);
   }
   check_couplings(mechanism, faults);
   if (!faults.empty()) return faults;
-  for (const InertialSensor& each : mechanism.inertial_sensors) {
+  for (const Sensor& each : mechanism.sensors) {
     if (!each.traits().needs_tree || is_tree(mechanism)) continue;
     faults.push_back("sensor \"" + each.name + "\" measures the load of joint \"" +
-                     mechanism.hinges[static_cast<std::size_t>(each.hinge)].name +
+                     mechanism.joints[static_cast<std::size_t>(each.joint)].name +
                      "\", which the motion does not determine with closed loops or joints that "
                      "follow others; remove the sensor");
   }

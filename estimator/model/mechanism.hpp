@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "estimator/laws/friction_laws.hpp"
-#include "estimator/model/inertial_sensor.hpp"
+#include "estimator/friction/friction_laws.hpp"
 #include "estimator/model/joint_kind.hpp"
 #include "estimator/model/parameter.hpp"
-#include "estimator/model/ties.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
+#include "estimator/model/sensor.hpp"
 
 namespace estimator {
 
@@ -29,7 +29,7 @@ enum class BodyQuantity : int {
 /// Parameters of one joint, its friction, its motor and its encoder. The joint moves body b (child)
 /// relative to body a (parent). Torques act on b about the joint axis, their opposites on a. For a
 /// prismatic joint read m for rad, N for N·m and kg for kg·m², also in composite units.
-enum class HingeQuantity : int {
+enum class JointQuantity : int {
   kPointAx,  ///< joint point in the frame of body a, from its centre of mass [m]
   kPointAy,
   kPointAz,
@@ -38,13 +38,14 @@ enum class HingeQuantity : int {
   kPointBz,
   kFriction,  ///< first of the quantities of all friction laws (laws/friction_laws.hpp)
   // Friction quantities that are also used outside their laws.
-  kViscous = kFriction + place_of_friction<DragLaw>(DragLaw::kViscous),
-  kQuadraticDrag = kFriction + place_of_friction<DragLaw>(DragLaw::kQuadraticDrag),
-  kCoulombTorque = kFriction + place_of_friction<DryLaw>(DryLaw::kCoulombTorque),
-  kStribeckTorque = kFriction + place_of_friction<DryLaw>(DryLaw::kStribeckTorque),
-  kStribeckRate = kFriction + place_of_friction<DryLaw>(DryLaw::kStribeckRate),
-  kLoadFriction = kFriction + place_of_friction<LoadLaw>(LoadLaw::kLoadFriction),
-  kLoadFrictionAngular = kFriction + place_of_friction<LoadLaw>(LoadLaw::kLoadFrictionAngular),
+  kViscous = kFriction + friction_index<ViscousDrag>(ViscousDrag::kViscous),
+  kQuadraticDrag = kFriction + friction_index<ViscousDrag>(ViscousDrag::kQuadraticDrag),
+  kCoulombTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kCoulombTorque),
+  kStribeckTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kStribeckTorque),
+  kStribeckRate = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kStribeckRate),
+  kLoadFriction = kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFriction),
+  kLoadFrictionAngular =
+      kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFrictionAngular),
   /// torque independent of the state [N·m]
   kConstantTorque = kFriction + FrictionLaws::kQuantityCount,
   kStiffness,      ///< k: torque −k (θ − θ_rest), e.g. of a cable [N·m/rad]
@@ -90,13 +91,13 @@ struct Body {
   /// Relative standard deviation of each principal moment of its pseudo-inertia, if the inertia
   /// comes from CAD (InertiaPrior). The CAD values are the means of the parameters' priors.
   /// Infinite: no prior. Used for physical parameters only.
-  double drawing_deviation = std::numeric_limits<double>::infinity();
+  double cad_uncertainty = std::numeric_limits<double>::infinity();
   /// Recordings in which it is present, by name with * as a wildcard; empty: all of them.
-  std::vector<std::string> only_in = {};
+  std::vector<std::string> present_in_recordings = {};
 };
 
 /// Gaussian prior of a number.
-struct Expectation {
+struct GaussianPrior {
   double mean = 0.0;
   double standard_deviation = std::numeric_limits<double>::infinity();  ///< infinite: no prior
 };
@@ -107,7 +108,7 @@ struct Expectation {
 /// frame (for the ground: in the world frame). The angle θ is the rotation about x that carries
 /// frame a onto frame b. In a prismatic joint both frames stay parallel, and the coordinate is the
 /// distance of point b from point a along x. The joints may form any graph.
-struct Hinge {
+struct Joint {
   static constexpr int kGround = -1;
   static constexpr double kAutomaticDamping = -1.0;  ///< τ = h/4, see damping_time_of
 
@@ -125,15 +126,16 @@ struct Hinge {
   double damping_time = kAutomaticDamping;  ///< τ of all five rows [s], ≥ 0 or automatic
   /// Speed below which dry friction sticks, the width of its regularization [rad/s], > 0.
   double stick_speed = 0.01;
-  /// Transition velocity of the smoothed Coulomb law B tanh(ω/creep_speed) [rad/s]. The joint then
-  /// creeps under any load. 0: set-valued friction that sticks. Used for physical parameters only.
-  double creep_speed = 0.0;
+  /// Transition velocity of the smoothed Coulomb law B tanh(ω/transition_speed) [rad/s]. The joint
+  /// then creeps under any load. 0: set-valued friction that sticks. Used for physical parameters
+  /// only.
+  double transition_speed = 0.0;
 
   /// Approximate initial coordinate, which selects the assembly mode of a loop [rad]; NaN: not
   /// given.
-  double assembled_at = std::numeric_limits<double>::quiet_NaN();
+  double assembly_guess = std::numeric_limits<double>::quiet_NaN();
 
-  bool measured = true;    ///< has an encoder: one column of the recording (Sensor)
+  bool measured = true;    ///< has an encoder: one column of the recording (Encoder)
   bool motorised = false;  ///< has a motor: one column of the control signal
 
   /// Turns of the motor's rotor per turn of the joint, if the rotor sits in body a and rotates with
@@ -150,7 +152,7 @@ struct Hinge {
   bool stops_lower = false, stops_upper = false;
 
   /// Prior of the state at the start of a recording [rad, rad/s]. Physical parameters only.
-  Expectation start_angle = {}, start_rate = {};
+  GaussianPrior start_angle = {}, start_rate = {};
 
   const JointTraits& traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
@@ -159,9 +161,9 @@ struct Hinge {
 
 /// A fixed joint between two bodies, or between a body and the ground. It has no coordinate; the
 /// frames coincide, and so do the two points.
-struct Weld {
+struct FixedJoint {
   std::string name;
-  int body_a = Hinge::kGround;
+  int body_a = Joint::kGround;
   int body_b = 0;
   Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
   Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
@@ -169,78 +171,78 @@ struct Weld {
 
 /// A mimic joint: it follows another without play, as through a gear, a belt or a spindle. Its
 /// coordinate is `ratio` times the other's plus `offset`. Used for physical parameters only.
-struct Coupling {
-  int hinge = 0;    ///< the mimic joint
+struct MimicJoint {
+  int joint = 0;    ///< the mimic joint
   int follows = 0;  ///< the joint that it follows
   double ratio = 1.0;
   double offset = 0.0;  ///< [rad or m]
 };
 
 /// An encoder that is not at one joint. It reads the rotation or translation of body b relative to
-/// body a, minus an offset. An inclinometer has the ground as body a (Sensor).
+/// body a, minus an offset. An inclinometer has the ground as body a (Encoder).
 struct BodyEncoder {
   std::string name;
-  int body_a = Hinge::kGround;  ///< index into bodies, or kGround
+  int body_a = Joint::kGround;  ///< index into bodies, or kGround
   int body_b = 0;
 };
 
 /// Bodies, joints and the values of all their parameters. It holds no state.
 ///
-/// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each joint,
-/// kWeldQuantities of each fixed joint, kWorldQuantities, kEncoderQuantities of each encoder
-/// between bodies, kInertialQuantities of each sensor, kAirQuantities of each body, and last any
+/// `parameters` holds, in this order: kBodyQuantities of each body, kJointQuantities of each joint,
+/// kFixedJointQuantities of each fixed joint, kWorldQuantities, kEncoderQuantities of each encoder
+/// between bodies, kSensorQuantities of each sensor, kAirQuantities of each body, and last any
 /// further parameters on which others depend. `make_parameters` builds it with names, units and
 /// physical bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
-  static constexpr int kHingeQuantities = static_cast<int>(HingeQuantity::kCount);
-  /// Parameters of a fixed joint: its two points, the first of HingeQuantity.
-  static constexpr int kWeldQuantities = static_cast<int>(HingeQuantity::kPointBz) + 1;
+  static constexpr int kJointQuantities = static_cast<int>(JointQuantity::kCount);
+  /// Parameters of a fixed joint: its two points, the first of JointQuantity.
+  static constexpr int kFixedJointQuantities = static_cast<int>(JointQuantity::kPointBz) + 1;
   static constexpr int kWorldQuantities = static_cast<int>(WorldQuantity::kCount);
   static constexpr int kEncoderQuantities = static_cast<int>(EncoderQuantity::kCount);
-  static constexpr int kInertialQuantities = static_cast<int>(InertialQuantity::kCount);
+  static constexpr int kSensorQuantities = static_cast<int>(SensorQuantity::kCount);
   static constexpr int kAirQuantities = static_cast<int>(AirQuantity::kCount);
 
   std::string name;
   std::vector<Body> bodies;
-  std::vector<Hinge> hinges;
-  std::vector<Weld> welds;
-  std::vector<Coupling> couplings;  ///< at most one per joint
+  std::vector<Joint> joints;
+  std::vector<FixedJoint> fixed_joints;
+  std::vector<MimicJoint> mimic_joints;  ///< at most one per joint
   std::vector<BodyEncoder> body_encoders;
-  std::vector<InertialSensor> inertial_sensors;
+  std::vector<Sensor> sensors;
   ParameterList parameters;
-  std::vector<Tie> ties;              ///< resolved, and applied to the values
-  std::vector<std::string> withheld;  ///< names of held-out sensors (their readings are unused)
+  std::vector<ParameterDependency> dependencies;  ///< resolved, and applied to the values
+  std::vector<std::string> held_out;  ///< names of held-out sensors (their readings are unused)
 
   int body_count() const { return static_cast<int>(bodies.size()); }
-  int hinge_count() const { return static_cast<int>(hinges.size()); }
-  int weld_count() const { return static_cast<int>(welds.size()); }
+  int joint_count() const { return static_cast<int>(joints.size()); }
+  int fixed_joint_count() const { return static_cast<int>(fixed_joints.size()); }
   int body_encoder_count() const { return static_cast<int>(body_encoders.size()); }
-  int inertial_count() const { return static_cast<int>(inertial_sensors.size()); }
+  int sensor_count() const { return static_cast<int>(sensors.size()); }
 
   int index(int body, BodyQuantity quantity) const {
     return body * kBodyQuantities + static_cast<int>(quantity);
   }
-  int index_of_hinge(int hinge, HingeQuantity quantity) const {
-    return body_count() * kBodyQuantities + hinge * kHingeQuantities + static_cast<int>(quantity);
+  int index_of_joint(int joint, JointQuantity quantity) const {
+    return body_count() * kBodyQuantities + joint * kJointQuantities + static_cast<int>(quantity);
   }
-  int index_of_weld(int weld, HingeQuantity point) const {
-    return body_count() * kBodyQuantities + hinge_count() * kHingeQuantities +
-           weld * kWeldQuantities + static_cast<int>(point);
+  int index_of_fixed_joint(int weld, JointQuantity point) const {
+    return body_count() * kBodyQuantities + joint_count() * kJointQuantities +
+           weld * kFixedJointQuantities + static_cast<int>(point);
   }
   int index(WorldQuantity quantity) const {
-    return index_of_weld(weld_count(), HingeQuantity::kPointAx) + static_cast<int>(quantity);
+    return index_of_fixed_joint(fixed_joint_count(), JointQuantity::kPointAx) +
+           static_cast<int>(quantity);
   }
   int index_of_body_encoder(int encoder, EncoderQuantity quantity) const {
     return index(WorldQuantity::kCount) + encoder * kEncoderQuantities + static_cast<int>(quantity);
   }
-  int index_of_inertial(int sensor, InertialQuantity quantity) const {
-    return index_of_body_encoder(body_encoder_count(), {}) + sensor * kInertialQuantities +
+  int index_of_sensor(int sensor, SensorQuantity quantity) const {
+    return index_of_body_encoder(body_encoder_count(), {}) + sensor * kSensorQuantities +
            static_cast<int>(quantity);
   }
   int index_of_air(int body, AirQuantity quantity) const {
-    return index_of_inertial(inertial_count(), {}) + body * kAirQuantities +
-           static_cast<int>(quantity);
+    return index_of_sensor(sensor_count(), {}) + body * kAirQuantities + static_cast<int>(quantity);
   }
 
   Parameter& parameter(int body, BodyQuantity quantity) {
@@ -249,17 +251,17 @@ struct Mechanism {
   const Parameter& parameter(int body, BodyQuantity quantity) const {
     return parameters[static_cast<std::size_t>(index(body, quantity))];
   }
-  Parameter& hinge_parameter(int hinge, HingeQuantity quantity) {
-    return parameters[static_cast<std::size_t>(index_of_hinge(hinge, quantity))];
+  Parameter& joint_parameter(int joint, JointQuantity quantity) {
+    return parameters[static_cast<std::size_t>(index_of_joint(joint, quantity))];
   }
-  const Parameter& hinge_parameter(int hinge, HingeQuantity quantity) const {
-    return parameters[static_cast<std::size_t>(index_of_hinge(hinge, quantity))];
+  const Parameter& joint_parameter(int joint, JointQuantity quantity) const {
+    return parameters[static_cast<std::size_t>(index_of_joint(joint, quantity))];
   }
-  Parameter& weld_parameter(int weld, HingeQuantity point) {
-    return parameters[static_cast<std::size_t>(index_of_weld(weld, point))];
+  Parameter& fixed_joint_parameter(int weld, JointQuantity point) {
+    return parameters[static_cast<std::size_t>(index_of_fixed_joint(weld, point))];
   }
-  Parameter& inertial_parameter(int sensor, InertialQuantity quantity) {
-    return parameters[static_cast<std::size_t>(index_of_inertial(sensor, quantity))];
+  Parameter& sensor_parameter(int sensor, SensorQuantity quantity) {
+    return parameters[static_cast<std::size_t>(index_of_sensor(sensor, quantity))];
   }
   Parameter& parameter(WorldQuantity quantity) {
     return parameters[static_cast<std::size_t>(index(quantity))];
@@ -278,10 +280,10 @@ inline const Parameter& parameter_at(const Mechanism& mechanism, int index) {
 }
 
 /// The coupling of a mimic joint; nullptr for any other joint.
-const Coupling* find_coupling(const Mechanism& mechanism, int hinge);
+const MimicJoint* find_mimic_joint(const Mechanism& mechanism, int joint);
 
 /// Values of all parameters, in their order [SI].
-std::vector<double> values_of(const Mechanism& mechanism);
+std::vector<double> parameter_values(const Mechanism& mechanism);
 
 /// Fills `mechanism.parameters` for its bodies and joints. Sets names ("A.J_zz", "1.b",
 /// "gravity.tilt_x"), units by joint kind, neutral values (mass 1 kg, inertia 1 kg·m², the rest 0,
@@ -289,10 +291,10 @@ std::vector<double> values_of(const Mechanism& mechanism);
 void make_parameters(Mechanism& mechanism);
 
 /// The unit of a joint's quantity; the control has the unit "unit".
-std::string_view unit_of(JointKind kind, HingeQuantity quantity);
+std::string_view unit_of(JointKind kind, JointQuantity quantity);
 
 /// Quantity that an instrument of a sensor measures, translational at a prismatic joint.
-const ReadingTraits& reading_of(const Mechanism& mechanism, const InertialSensor& sensor,
+const ReadingTraits& reading_of(const Mechanism& mechanism, const Sensor& sensor,
                                 const Instrument& instrument);
 
 /// Whether air drag acts on a body, or may after estimation.
@@ -300,10 +302,10 @@ bool has_air_drag(const Mechanism& mechanism, int body);
 
 /// @throws std::invalid_argument "joint '…': …" for a prismatic or fixed joint, or for an element
 /// that only the equations of motion in joint coordinates support
-void require_hinges(const Mechanism& mechanism);
+void require_spook_support(const Mechanism& mechanism);
 
 /// Copies the parameter values of `from` to `to`, a mechanism with the same structure.
-void take_values(const Mechanism& from, Mechanism& to);
+void copy_parameter_values(const Mechanism& from, Mechanism& to);
 
 enum class InertiaCheck { kAll, kFixed };
 
@@ -313,7 +315,7 @@ enum class InertiaCheck { kAll, kFixed };
 ///
 /// @param inertias  kFixed allows estimated inertias to violate the triangle inequality: an initial
 /// value may be far from the true one in a single moment
-std::vector<std::string> find_faults(const Mechanism& mechanism,
+std::vector<std::string> find_errors(const Mechanism& mechanism,
                                      InertiaCheck inertias = InertiaCheck::kAll);
 
 }  // namespace estimator

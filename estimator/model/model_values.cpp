@@ -6,29 +6,29 @@
 namespace estimator {
 namespace {
 
-HingeValues unpack_hinge(const Mechanism& mechanism, int hinge) {
-  const auto value = [&](HingeQuantity quantity) {
-    return mechanism.hinge_parameter(hinge, quantity).value;
+JointValues unpack_joint(const Mechanism& mechanism, int joint) {
+  const auto value = [&](JointQuantity quantity) {
+    return mechanism.joint_parameter(joint, quantity).value;
   };
-  HingeValues values;
-  values.point_a << value(HingeQuantity::kPointAx), value(HingeQuantity::kPointAy),
-      value(HingeQuantity::kPointAz);
-  values.point_b << value(HingeQuantity::kPointBx), value(HingeQuantity::kPointBy),
-      value(HingeQuantity::kPointBz);
-  values.viscous = value(HingeQuantity::kViscous);
-  values.quadratic_drag = value(HingeQuantity::kQuadraticDrag);
-  values.coulomb_torque = value(HingeQuantity::kCoulombTorque);
-  values.stribeck_torque = value(HingeQuantity::kStribeckTorque);
-  values.stribeck_rate = value(HingeQuantity::kStribeckRate);
-  values.load_friction = value(HingeQuantity::kLoadFriction);
-  values.load_friction_angular = value(HingeQuantity::kLoadFrictionAngular);
-  values.constant_torque = value(HingeQuantity::kConstantTorque);
-  values.stiffness = value(HingeQuantity::kStiffness);
-  values.rest_angle = value(HingeQuantity::kRestAngle);
-  values.motor_gain = value(HingeQuantity::kMotorGain);
-  values.shaft_inertia = value(HingeQuantity::kShaftInertia);
-  values.back_emf = value(HingeQuantity::kBackEmf);
-  values.input_delay = value(HingeQuantity::kInputDelay);
+  JointValues values;
+  values.point_a << value(JointQuantity::kPointAx), value(JointQuantity::kPointAy),
+      value(JointQuantity::kPointAz);
+  values.point_b << value(JointQuantity::kPointBx), value(JointQuantity::kPointBy),
+      value(JointQuantity::kPointBz);
+  values.viscous = value(JointQuantity::kViscous);
+  values.quadratic_drag = value(JointQuantity::kQuadraticDrag);
+  values.coulomb_torque = value(JointQuantity::kCoulombTorque);
+  values.stribeck_torque = value(JointQuantity::kStribeckTorque);
+  values.stribeck_rate = value(JointQuantity::kStribeckRate);
+  values.load_friction = value(JointQuantity::kLoadFriction);
+  values.load_friction_angular = value(JointQuantity::kLoadFrictionAngular);
+  values.constant_torque = value(JointQuantity::kConstantTorque);
+  values.stiffness = value(JointQuantity::kStiffness);
+  values.rest_angle = value(JointQuantity::kRestAngle);
+  values.motor_gain = value(JointQuantity::kMotorGain);
+  values.shaft_inertia = value(JointQuantity::kShaftInertia);
+  values.back_emf = value(JointQuantity::kBackEmf);
+  values.input_delay = value(JointQuantity::kInputDelay);
   return values;
 }
 
@@ -55,8 +55,8 @@ ModelValues unpack(const Mechanism& mechanism) {
     values.bodies.push_back({mechanism.parameter(i, BodyQuantity::kMass).value,
                              inertia_matrix(moments_of(mechanism, i))});
   }
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    values.hinges.push_back(unpack_hinge(mechanism, j));
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    values.joints.push_back(unpack_joint(mechanism, j));
   }
   unpack_gravity(mechanism, values);
   return values;

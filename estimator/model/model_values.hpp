@@ -13,8 +13,8 @@ struct BodyValues {
   Eigen::Matrix3d inertia;  ///< about the centre of mass, body frame [kg·m²]
 };
 
-/// Values of one joint, unpacked from the parameters; units as in HingeQuantity.
-struct HingeValues {
+/// Values of one joint, unpacked from the parameters; units as in JointQuantity.
+struct JointValues {
   Eigen::Vector3d point_a, point_b;
   double viscous, quadratic_drag;
   double coulomb_torque, stribeck_torque, stribeck_rate;
@@ -26,7 +26,7 @@ struct HingeValues {
 /// All values that a time step needs, unpacked after each change of the parameters.
 struct ModelValues {
   std::vector<BodyValues> bodies;
-  std::vector<HingeValues> hinges;
+  std::vector<JointValues> joints;
   Eigen::Vector3d gravity;           ///< acceleration in the world frame [m/s²]
   Eigen::Matrix3d gravity_jacobian;  ///< ∂gravity/∂(g, tilt_x, tilt_z)
 };

@@ -23,7 +23,7 @@ struct Side {
 /// Places the body of `to`, given the joint's motion from its frame on `from` to that on `to`.
 void place(const Side& from, const Side& to, const Eigen::Quaterniond& turn,
            const Eigen::Vector3d& slide, Configuration& q) {
-  const Pose parent = from.body == Hinge::kGround ? Pose{} : q[static_cast<std::size_t>(from.body)];
+  const Pose parent = from.body == Joint::kGround ? Pose{} : q[static_cast<std::size_t>(from.body)];
   Pose& child = q[static_cast<std::size_t>(to.body)];
   child.e = (parent.e * from.frame * turn * to.frame.conjugate()).normalized();
   child.r = parent.r + parent.e * (from.point + from.frame * slide) - child.e * to.point;
@@ -31,20 +31,21 @@ void place(const Side& from, const Side& to, const Eigen::Quaterniond& turn,
 
 }  // namespace
 
-Eigen::Vector3d point_of_hinge(const Mechanism& mechanism, int hinge, bool on_child) {
-  return point_at(mechanism, mechanism.index_of_hinge(hinge, on_child ? HingeQuantity::kPointBx
-                                                                      : HingeQuantity::kPointAx));
+Eigen::Vector3d joint_point(const Mechanism& mechanism, int joint, bool on_child) {
+  return point_at(mechanism, mechanism.index_of_joint(joint, on_child ? JointQuantity::kPointBx
+                                                                      : JointQuantity::kPointAx));
 }
 
-Eigen::Vector3d point_of_weld(const Mechanism& mechanism, int weld, bool on_child) {
-  return point_at(mechanism, mechanism.index_of_weld(weld, on_child ? HingeQuantity::kPointBx
-                                                                    : HingeQuantity::kPointAx));
+Eigen::Vector3d fixed_joint_point(const Mechanism& mechanism, int weld, bool on_child) {
+  return point_at(mechanism,
+                  mechanism.index_of_fixed_joint(
+                      weld, on_child ? JointQuantity::kPointBx : JointQuantity::kPointAx));
 }
 
 Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
   Configuration q(mechanism.bodies.size());
   for (const TreeEdge& edge : spanning_tree(mechanism)) {
-    const auto at = static_cast<std::size_t>(edge.hinge);
+    const auto at = static_cast<std::size_t>(edge.joint);
     const auto reach = [&](const auto& joint, const Eigen::Vector3d& point_a,
                            const Eigen::Vector3d& point_b, double turn, double slide) {
       const Side a{joint.body_a, Eigen::Quaterniond(joint.frame_a), point_a};
@@ -54,23 +55,23 @@ Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& co
             {sign * slide, 0.0, 0.0}, q);
     };
     if (edge.weld) {
-      reach(mechanism.welds[at], point_of_weld(mechanism, edge.hinge, false),
-            point_of_weld(mechanism, edge.hinge, true), 0.0, 0.0);
+      reach(mechanism.fixed_joints[at], fixed_joint_point(mechanism, edge.joint, false),
+            fixed_joint_point(mechanism, edge.joint, true), 0.0, 0.0);
     } else {
-      const bool turns = mechanism.hinges[at].traits().turns;
-      const double moved = coordinates[edge.hinge];
-      reach(mechanism.hinges[at], point_of_hinge(mechanism, edge.hinge, false),
-            point_of_hinge(mechanism, edge.hinge, true), turns ? moved : 0.0, turns ? 0.0 : moved);
+      const bool turns = mechanism.joints[at].traits().turns;
+      const double moved = coordinates[edge.joint];
+      reach(mechanism.joints[at], joint_point(mechanism, edge.joint, false),
+            joint_point(mechanism, edge.joint, true), turns ? moved : 0.0, turns ? 0.0 : moved);
     }
   }
   return q;
 }
 
-bool turns_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
+bool orientations_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
   constexpr double kNear = 0.5;  // [rad], between equal and half a turn
   const Configuration q = place_bodies(mechanism, coordinates);
   const auto turn_of = [&](int body) {
-    return body == Hinge::kGround ? Eigen::Quaterniond::Identity()
+    return body == Joint::kGround ? Eigen::Quaterniond::Identity()
                                   : q[static_cast<std::size_t>(body)].e;
   };
   const auto agrees = [&](const auto& joint, double turn) {
@@ -79,11 +80,11 @@ bool turns_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates)
     return expected.angularDistance(turn_of(joint.body_b) * Eigen::Quaterniond(joint.frame_b)) <
            kNear;
   };
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    if (!agrees(hinge, hinge.traits().turns ? coordinates[j] : 0.0)) return false;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    if (!agrees(joint, joint.traits().turns ? coordinates[j] : 0.0)) return false;
   }
-  for (const Weld& weld : mechanism.welds) {
+  for (const FixedJoint& weld : mechanism.fixed_joints) {
     if (!agrees(weld, 0.0)) return false;
   }
   return true;

@@ -1,109 +1,260 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
+#include <array>
+#include <cassert>
 #include <cstddef>
-#include <optional>
+#include <iterator>
+#include <numbers>
 #include <string>
-#include <vector>
-
-#include "estimator/model/mechanism.hpp"
 
 namespace estimator {
 
-/// An encoder: it reads Σ sign·coordinate over the joints from one body to another, minus its
-/// offset. Usually this is one joint; for a body against the ground it is all joints between them.
+/// Parameters of one sensor. Its axes are Sensor::frame, rotated further by the rotation
+/// vector `mount` in sensor axes. Names with Rate belong to the sensor's first instrument, names
+/// with Force to its second, whatever these measure.
+enum class SensorQuantity : int {
+  kPointX,  ///< position of the accelerometer on the body, from the centre of mass [m]
+  kPointY,
+  kPointZ,
+  kMountX,  ///< [rad]
+  kMountY,
+  kMountZ,
+  kRateBiasX,  ///< gyroscope bias: reading at rest [rad/s]
+  kRateBiasY,
+  kRateBiasZ,
+  kRateScaleX,  ///< gyroscope scale factor [-]
+  kRateScaleY,
+  kRateScaleZ,
+  kForceBiasX,  ///< accelerometer bias: reading in free fall [m/s²]
+  kForceBiasY,
+  kForceBiasZ,
+  kForceScaleX,  ///< accelerometer scale factor [-]
+  kForceScaleY,
+  kForceScaleZ,
+  kRateCrossXY,  ///< cross-axis share of y in the gyroscope's axis x, per its scale [-]
+  kRateCrossXZ,
+  kRateCrossYX,
+  kRateCrossYZ,
+  kRateCrossZX,
+  kRateCrossZY,
+  kForceCrossXY,  ///< likewise for the accelerometer [-]
+  kForceCrossXZ,
+  kForceCrossYX,
+  kForceCrossYZ,
+  kForceCrossZX,
+  kForceCrossZY,
+  kDelay,  ///< a reading taken at t belongs to t − delay [s]
+  kCount
+};
+
+/// Quantity that an axis of an instrument measures.
+enum class Reading { kRate, kSpecificForce, kMoment, kForce, kPosition, kCount };
+
+/// A unit in which a column of a recording may be given.
+struct ReadingUnit {
+  const char* word = nullptr;   ///< in rig files: an enumerator of the column's Unit
+  const char* short_name = "";  ///< for messages: "it reads in …"
+  double size = 1.0;            ///< [SI unit]
+};
+
+struct ReadingTraits {
+  Reading reading;
+  /// The SI unit, then the customary one if there is one.
+  std::array<ReadingUnit, 2> units;
+  /// Order of the derivative of the motion; a position has 0, a load kLoad.
+  int order;
+  double bias_prior_deviation;  ///< generous range of a bias about its initial value [SI unit]
+  Reading prismatic_reading;    ///< the corresponding quantity along a prismatic joint
+  static constexpr int kLoad = -1;
+
+  const char* unit() const { return units[0].short_name; }
+};
+
+inline constexpr double kStandardGravity = 9.80665;  // [m/s²]
+
+inline constexpr ReadingTraits kReadingKinds[] = {
+    {.reading = Reading::kRate,
+     .units = {{{"RADIAN_PER_SECOND", "rad/s"},
+                {"DEGREE_PER_SECOND", "degrees per second", std::numbers::pi / 180.0}}},
+     .order = 1,
+     .bias_prior_deviation = 0.3,
+     .prismatic_reading = Reading::kRate},
+    {.reading = Reading::kSpecificForce,
+     .units = {{{"METER_PER_SECOND_SQUARED", "m/s²"}, {"STANDARD_GRAVITY", "g", kStandardGravity}}},
+     .order = 2,
+     .bias_prior_deviation = 2.0,
+     .prismatic_reading = Reading::kSpecificForce},
+    {.reading = Reading::kMoment,
+     .units = {{{"NEWTON_METER", "N·m"}}},
+     .order = ReadingTraits::kLoad,
+     .bias_prior_deviation = 1.0,
+     .prismatic_reading = Reading::kForce},
+    {.reading = Reading::kForce,
+     .units = {{{"NEWTON", "N"}}},
+     .order = ReadingTraits::kLoad,
+     .bias_prior_deviation = 1.0,
+     .prismatic_reading = Reading::kForce},
+    {.reading = Reading::kPosition,
+     .units = {{{"METER", "m"}, {"MILLIMETER", "mm", 1e-3}}},
+     .order = 0,
+     .bias_prior_deviation = 1.0,
+     .prismatic_reading = Reading::kPosition},
+};
+
+inline constexpr const ReadingTraits& reading_traits(Reading reading) {
+  const ReadingTraits& traits = kReadingKinds[static_cast<std::size_t>(reading)];
+  assert(traits.reading == reading);  // rows are in the order of the enumerators
+  return traits;
+}
+
+/// A sensor that measures one quantity along up to three axes.
+struct Instrument {
+  const char* name = "";    ///< submessage of the sensor: "gyroscope"; "": the sensor itself
+  const char* prefix = "";  ///< prefix of its parameters' names
+  Reading reads = {};
+  int axis_count = 0;
+  const char* axes[3] = {};  ///< names; in capitals those of the column's Axis in rig files
+};
+
+struct SensorTraits;
+
+/// A sensor with up to two instruments in one case. Axis by axis it reads
+///
+///   scale · C Rᵀ v + bias.
+///
+/// R is the rotation from sensor axes to the body's, and v the measured quantity in the body's
+/// frame (TreeInverseDynamics::nominal_readings). C has ones on its diagonal; its other elements
+/// are cross-axis sensitivities, which arise if the axes are not orthogonal.
 struct Sensor {
-  /// One joint in the sum, with the sign of its coordinate.
-  struct Term {
-    int hinge;
-    double sign;
+  static constexpr int kAxes = 6;  ///< three of the first instrument, then three of the second
+
+  enum class Kind {
+    /// Gyroscope and accelerometer fixed to a body: ω and the specific force a − g at the sensor's
+    /// point, +g upward at rest.
+    kInertial,
+    /// Moment and force that a joint transmits to its body b. The moment is taken about `point`,
+    /// given from the joint's point on that body.
+    kForceTorque,
+    kPosition,     ///< of a point of the body; `frame` turns sensor axes to the ground's
+    kJointTorque,  ///< transmitted by a joint to its body b along its axis
+    kMotorTorque,  ///< torque of a joint's motor, K (u − k_e ω)
+    kDistance,     ///< of a body point from the ground point `mount` [m]
   };
 
-  std::string name;  ///< name of the joint, or of the encoder between two bodies
-  JointKind kind = JointKind::kRevolute;
-  std::vector<Term> terms;
-  int offset = 0;  ///< index into Mechanism::parameters [rad or m]
-  int delay = 0;   ///< likewise: a reading taken at t belongs to t − delay [s]
+  std::string name;
+  int body = 0;                                         ///< index into bodies; body b of a joint
+  Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  ///< rotation: sensor axes → body
+  Kind kind = Kind::kInertial;
+  int joint = -1;  ///< the joint at which it is mounted
 
-  const JointTraits& traits() const { return joint_traits(kind); }
-  JointUnits units() const { return joint_units(kind); }
-  /// Difference of two readings, or of a reading and its prediction; angles are wrapped.
-  double difference(double of_readings) const { return joint_difference(kind, of_readings); }
-  /// Predicted reading without its offset, given the joints' coordinates by `coordinate(hinge)`.
-  template <typename Coordinate>
-  double sum(const Coordinate& coordinate) const {
-    double total = 0.0;
-    for (const Term& term : terms) total += term.sign * coordinate(term.hinge);
-    return total;
-  }
+  constexpr const SensorTraits& traits() const;
+  int axis_count() const;
+  /// Whether its readings depend on the orientation of its own axes.
+  bool has_axes() const;
+  /// Whether it measures a load.
+  bool is_load() const;
+  bool reads(Reading reading) const;
 };
 
-/// The encoders of a valid mechanism, in the order of a recording's columns: joint encoders in
-/// joint order, then encoders between bodies.
-std::vector<Sensor> all_sensors_of(const Mechanism& mechanism);
+inline constexpr double kDelayMax = 0.05;       // [s]
+inline constexpr double kCameraDelayMax = 0.2;  // exposure, transfer, image processing [s]
 
-/// Whether the sensor with that name is held out.
-bool is_withheld(const Mechanism& mechanism, const std::string& name);
+/// Properties that follow from the kind of a sensor. Two are elsewhere: the readings of a motion
+/// (TreeInverseDynamics::nominal_readings) and the rig-file fields (AllSources of the service).
+struct SensorTraits {
+  /// Frame of its axes: a body, the ground, or a joint's body b. At a joint, `point` is relative to
+  /// its point.
+  enum class Of { kBody, kJoint, kGround };
+  /// Meaning of SensorQuantity::kMountX and the next two.
+  enum class Mount { kNone, kTurn, kAnchor };
 
-/// The same without held-out encoders.
-std::vector<Sensor> sensors_of(const Mechanism& mechanism);
+  Sensor::Kind kind;
+  const char* what;   ///< for messages: "inertial sensor"
+  const char* reads;  ///< its quantity, for messages; {body} and {joint} are placeholders for names
+  Of of;
+  Mount mount;
+  bool has_cross = false;        ///< whether its axes may be non-orthogonal
+  bool needs_tree = false;       ///< its readings are undetermined by the motion in closed loops
+  double delay_max = kDelayMax;  ///< [s]
+  Instrument instruments[2];     ///< the second is given even if unused: its noise is drawn
 
-/// Whether a parameter belongs to an encoder or an inertial sensor.
-bool is_of_sensor(const Mechanism& mechanism, int parameter);
-
-/// Whether a parameter belongs to a held-out sensor, so that no used reading depends on it.
-bool is_of_withheld(const Mechanism& mechanism, int parameter);
-
-/// Whether a parameter affects the motion, directly or through a tie, and not readings alone.
-bool acts_on_motion(const Mechanism& mechanism, int parameter);
-
-/// Whether readings of the encoder are delayed, or may be after estimation.
-bool is_late(const Mechanism& mechanism, const Sensor& sensor);
-
-/// The first encoder with a delay; nothing if no encoder has one.
-std::optional<Sensor> first_late(const Mechanism& mechanism);
-
-/// Joint kinds of the sensors, in order.
-std::vector<JointKind> sensor_kinds(const Mechanism& mechanism);
-
-/// Equivalent of one radian for each sensor, in its unit (JointUnits::scale).
-Eigen::VectorXd sensor_scales(const Mechanism& mechanism);
-
-/// Kind of the first revolute joint between the two bodies, or else of the first joint: the reading
-/// is an angle unless all joints between are prismatic.
-JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder);
-
-/// Joints that an encoder between two bodies reads. Its positive direction is the first joint's.
-///
-/// @param fault  receives one sentence if no reading is defined: axes of revolute joints between
-/// the bodies are not parallel, or no joint between them moves; empty otherwise
-std::vector<Sensor::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
-                                        std::string& fault);
-
-/// Joint coordinates from sensor readings by least squares; unobserved joints are set to zero.
-class JointReadings {
- public:
-  explicit JointReadings(const Mechanism& mechanism);
-
-  /// Coordinates of all joints [rad or m].
-  /// @param readings  of the sensors in order, with offsets added and angles unwrapped
-  Eigen::VectorXd coordinates(const Eigen::Ref<const Eigen::VectorXd>& readings) const {
-    return inverse_ * readings;
-  }
-
-  /// Whether the sensors observe a joint, alone or in combination with others.
-  bool is_told(int hinge) const { return told_[static_cast<std::size_t>(hinge)]; }
-  std::ptrdiff_t told_count() const { return std::ranges::count(told_, true); }
-
-  /// Full turns to add to each sensor's readings [rad], so that redundant readings (an inclination
-  /// and the joints that it sums) agree without an offset of full revolutions.
-  Eigen::VectorXd whole_turns(const Eigen::Ref<const Eigen::VectorXd>& readings) const;
-
- private:
-  std::vector<Sensor> sensors_;
-  Eigen::MatrixXd matrix_, inverse_;  ///< sensors × joints, and its pseudo-inverse
-  std::vector<bool> told_;
+  constexpr const Instrument& instrument(int axis) const { return instruments[axis / 3]; }
 };
+
+/// In the order of Sensor::Kind.
+inline constexpr SensorTraits kSensorKinds[] = {
+    {.kind = Sensor::Kind::kInertial,
+     .what = "inertial sensor",
+     .reads = "gyroscope and accelerometer on {body}",
+     .of = SensorTraits::Of::kBody,
+     .mount = SensorTraits::Mount::kTurn,
+     .has_cross = true,
+     .instruments = {{"gyroscope", "gyro_", Reading::kRate, 3, {"gyro_x", "gyro_y", "gyro_z"}},
+                     {"accelerometer",
+                      "accel_",
+                      Reading::kSpecificForce,
+                      3,
+                      {"accel_x", "accel_y", "accel_z"}}}},
+    {.kind = Sensor::Kind::kForceTorque,
+     .what = "sensor",
+     .reads = "moment and force that {joint} exerts on {body}",
+     .of = SensorTraits::Of::kJoint,
+     .mount = SensorTraits::Mount::kTurn,
+     .has_cross = true,
+     .needs_tree = true,
+     .instruments =
+         {{"moment", "moment_", Reading::kMoment, 3, {"moment_x", "moment_y", "moment_z"}},
+          {"force", "force_", Reading::kForce, 3, {"force_x", "force_y", "force_z"}}}},
+    {.kind = Sensor::Kind::kPosition,
+     .what = "sensor",
+     .reads = "position of a point of {body}",
+     .of = SensorTraits::Of::kGround,
+     .mount = SensorTraits::Mount::kTurn,
+     .delay_max = kCameraDelayMax,
+     .instruments = {{"", "", Reading::kPosition, 3, {"x", "y", "z"}},
+                     {.reads = Reading::kPosition}}},
+    {.kind = Sensor::Kind::kJointTorque,
+     .what = "sensor",
+     .reads = "torque of {joint}",
+     .of = SensorTraits::Of::kJoint,
+     .mount = SensorTraits::Mount::kNone,
+     .needs_tree = true,
+     .instruments = {{"", "", Reading::kMoment, 1, {"torque"}}, {.reads = Reading::kForce}}},
+    {.kind = Sensor::Kind::kMotorTorque,
+     .what = "sensor",
+     .reads = "torque of the motor of {joint}",
+     .of = SensorTraits::Of::kJoint,
+     .mount = SensorTraits::Mount::kNone,
+     .instruments = {{"", "", Reading::kMoment, 1, {"torque"}}, {.reads = Reading::kForce}}},
+    {.kind = Sensor::Kind::kDistance,
+     .what = "sensor",
+     .reads = "distance of a point of {body}",
+     .of = SensorTraits::Of::kGround,
+     .mount = SensorTraits::Mount::kAnchor,
+     .delay_max = kCameraDelayMax,
+     .instruments = {{"", "", Reading::kPosition, 1, {"distance"}}, {.reads = Reading::kPosition}}},
+};
+
+inline constexpr const SensorTraits& sensor_traits(Sensor::Kind kind) {
+  const SensorTraits& traits = kSensorKinds[static_cast<std::size_t>(kind)];
+  assert(traits.kind == kind);  // rows are in the order of the enumerators
+  return traits;
+}
+
+inline constexpr const SensorTraits& Sensor::traits() const { return sensor_traits(kind); }
+inline int Sensor::axis_count() const {
+  return traits().instruments[0].axis_count + traits().instruments[1].axis_count;
+}
+inline bool Sensor::has_axes() const { return traits().mount == SensorTraits::Mount::kTurn; }
+inline bool Sensor::is_load() const {
+  return reading_traits(traits().instruments[0].reads).order == ReadingTraits::kLoad;
+}
+inline bool Sensor::reads(Reading reading) const {
+  for (const Instrument& each : traits().instruments) {
+    if (each.axis_count > 0 && each.reads == reading) return true;
+  }
+  return false;
+}
 
 }  // namespace estimator

@@ -6,7 +6,7 @@ std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism) {
   std::vector<TreeEdge> edges;
   std::vector<bool> placed(mechanism.bodies.size(), false);
   const auto is_placed = [&](int body) {
-    return body == Hinge::kGround || placed[static_cast<std::size_t>(body)];
+    return body == Joint::kGround || placed[static_cast<std::size_t>(body)];
   };
   bool grown = true;
   const auto reach = [&](int index, int body_a, int body_b, bool weld) {
@@ -18,12 +18,12 @@ std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism) {
   };
   while (grown) {
     grown = false;
-    for (int j = 0; j < mechanism.hinge_count(); ++j) {
-      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-      reach(j, hinge.body_a, hinge.body_b, false);
+    for (int j = 0; j < mechanism.joint_count(); ++j) {
+      const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+      reach(j, joint.body_a, joint.body_b, false);
     }
-    for (int w = 0; w < mechanism.weld_count(); ++w) {
-      const Weld& weld = mechanism.welds[static_cast<std::size_t>(w)];
+    for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
+      const FixedJoint& weld = mechanism.fixed_joints[static_cast<std::size_t>(w)];
       reach(w, weld.body_a, weld.body_b, true);
     }
   }
@@ -31,8 +31,8 @@ std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism) {
 }
 
 bool is_tree(const Mechanism& mechanism) {
-  return mechanism.couplings.empty() &&
-         spanning_tree(mechanism).size() == mechanism.hinges.size() + mechanism.welds.size();
+  return mechanism.mimic_joints.empty() &&
+         spanning_tree(mechanism).size() == mechanism.joints.size() + mechanism.fixed_joints.size();
 }
 
 }  // namespace estimator

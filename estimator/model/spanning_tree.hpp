@@ -8,7 +8,7 @@ namespace estimator {
 
 /// One joint of the spanning tree.
 struct TreeEdge {
-  int hinge;          ///< index into the joints; for a fixed joint, into `welds`
+  int joint;          ///< index into the joints; for a fixed joint, into `welds`
   bool forward;       ///< goes from body a to body b
   bool weld = false;  ///< a fixed joint
 };

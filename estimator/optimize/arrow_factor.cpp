@@ -81,7 +81,7 @@ bool ArrowFactor::factorize(const LeastSquaresProblem& problem, double damping) 
       while (eliminated_ < terms.first_node + terms.node_span - 1 - layout.bandwidth) {
         if (!eliminate_next()) return false;
       }
-      if (terms.multiplied) {
+      if (terms.is_product) {
         add_multiplied(terms);
       } else {
         add_rows(terms);
@@ -154,7 +154,7 @@ void ArrowFactor::add_rows(const BlockTerms& terms) {
   double* const columns = append_columns(terms.first_node, terms.node_span, terms.rows);
   std::copy_n(terms.columns.data(), static_cast<std::ptrdiff_t>(terms.rows) * terms.stride,
               columns);
-  if (terms.seen.empty()) {  // most observations
+  if (terms.parameters.empty()) {  // most observations
     corner_(0, 0) += terms.square;
   } else {
     add_lower_product(factor_.arrow_rows(), terms.rows, {columns, terms.stride}, corner_);
@@ -164,7 +164,7 @@ void ArrowFactor::add_rows(const BlockTerms& terms) {
 // Adds the product of a block over one node.
 void ArrowFactor::add_multiplied(const BlockTerms& terms) {
   const int s = factor_.layout().node_size;
-  const int columns = s + 1 + static_cast<int>(terms.seen.size());
+  const int columns = s + 1 + static_cast<int>(terms.parameters.size());
   const int slot = terms.first_node % sums_.layout().node_count;
   const Panel arrow = sums_.arrow(slot), band = sums_.band(slot);
   if (!has_sums_[static_cast<std::size_t>(slot)]) {
@@ -173,7 +173,7 @@ void ArrowFactor::add_multiplied(const BlockTerms& terms) {
   }
   // Rows of the arrow strip and of the corner: row 0 is the residual's.
   const auto row_of = [&](int column) {
-    return column == s ? 0 : 1 + terms.seen[static_cast<std::size_t>(column - s - 1)];
+    return column == s ? 0 : 1 + terms.parameters[static_cast<std::size_t>(column - s - 1)];
   };
   const double* product = terms.columns.data();
   for (int j = 0; j < s; ++j, product += terms.stride) {

@@ -34,12 +34,12 @@ void BlockLinearizer::linearize(const LeastSquaresProblem& problem, int index,
   out.node_span = block_.node_span;
   out.rows = m;
   out.square = block_.residual.head(m).squaredNorm();
-  out.seen.clear();
+  out.parameters.clear();
   for (int i = 0; i < layout.arrow_size; ++i) {
-    if (!block_.arrow_jacobian.col(i).head(m).isZero(0.0)) out.seen.push_back(i);
+    if (!block_.arrow_jacobian.col(i).head(m).isZero(0.0)) out.parameters.push_back(i);
   }
-  out.multiplied = block_.node_span == 1 && m > layout.node_size;
-  if (out.multiplied) {
+  out.is_product = block_.node_span == 1 && m > layout.node_size;
+  if (out.is_product) {
     multiply(layout.node_size, out);
   } else {
     transpose_rows(panels, out);
@@ -48,14 +48,15 @@ void BlockLinearizer::linearize(const LeastSquaresProblem& problem, int index,
 
 void BlockLinearizer::multiply(int node_size, BlockTerms& out) {
   const int m = block_.rows, s = node_size;
-  const int columns = s + 1 + static_cast<int>(out.seen.size()), stride = padded_rows(columns);
+  const int columns = s + 1 + static_cast<int>(out.parameters.size()),
+            stride = padded_rows(columns);
   const auto put = [&](int at, const double* values) {
     for (int i = 0; i < m; ++i) tall_[at + static_cast<Eigen::Index>(i) * stride] = values[i];
   };
   for (int j = 0; j < s; ++j) put(j, block_.node_jacobian.col(j).data());
   put(s, block_.residual.data());
   for (int k = 0; k < columns - s - 1; ++k) {
-    put(s + 1 + k, block_.arrow_jacobian.col(out.seen[static_cast<std::size_t>(k)]).data());
+    put(s + 1 + k, block_.arrow_jacobian.col(out.parameters[static_cast<std::size_t>(k)]).data());
   }
   for (int i = columns; i < stride; ++i) {
     for (int row = 0; row < m; ++row) tall_[i + static_cast<Eigen::Index>(row) * stride] = 0.0;

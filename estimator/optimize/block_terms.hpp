@@ -16,10 +16,10 @@ namespace estimator {
 struct BlockTerms {
   int first_node = 0;
   int node_span = 0;
-  int rows = 0;             ///< of the block
-  bool multiplied = false;  ///< `columns` are [J_x r J_seen]ᵀ [J_x r J_seen], lower
-  std::vector<int> seen;    ///< parameters with nonzero derivatives in the block
-  double square = 0.0;      ///< rᵀr
+  int rows = 0;                 ///< of the block
+  bool is_product = false;      ///< `columns` are [J_x r J_seen]ᵀ [J_x r J_seen], lower
+  std::vector<int> parameters;  ///< parameters with nonzero derivatives in the block
+  double square = 0.0;          ///< rᵀr
   int stride = 0;
   Eigen::VectorXd columns;  ///< padded; capacity of the largest block so far
 };

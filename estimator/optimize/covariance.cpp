@@ -20,7 +20,7 @@ constexpr double kLargestDamping = 1e-6;
 constexpr double kNullSensitivity = 1e-24;
 
 // Smallest component in a scaled null direction with which a parameter counts as part of it.
-constexpr double kNullShare = 1e-3;
+constexpr double kNullEigenvalueFraction = 1e-3;
 
 // Accumulates S per group, and the rows and costs of the groups.
 void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& factor,
@@ -127,10 +127,10 @@ void analyse_spectrum(ParameterInformation& information) {
     weak_basis = eigen.vectors.leftCols(weak);
     for (std::size_t k = 0; k < seen.size(); ++k) {
       const double share = weak_basis.row(static_cast<Eigen::Index>(k)).norm();
-      information.undetermined[static_cast<std::size_t>(seen[k])] = share > kNullShare;
+      information.undetermined[static_cast<std::size_t>(seen[k])] = share > kNullEigenvalueFraction;
     }
     reduce_to_echelon(weak_basis);
-    weak_basis = (weak_basis.array().abs() < kNullShare).select(0.0, weak_basis);
+    weak_basis = (weak_basis.array().abs() < kNullEigenvalueFraction).select(0.0, weak_basis);
     weak_basis = unit.asDiagonal() * weak_basis;
     for (Eigen::Index j = 0; j < weak; ++j) {
       weak_basis.col(j) /= weak_basis.col(j).lpNorm<Eigen::Infinity>();
@@ -172,14 +172,14 @@ ParameterInformation compute_information(const LeastSquaresProblem& problem,
   accumulate_blocks(problem, factor.factor(), information);
   information.scale = factor.arrow_scale();
   information.null_eigenvalue = options.null_eigenvalue;
-  analyse_again(information);
+  recompute_information(information);
   if (options.effective_parameters) {
     count_effective_parameters(problem, factor.factor(), information);
   }
   return information;
 }
 
-void analyse_again(ParameterInformation& information) {
+void recompute_information(ParameterInformation& information) {
   const Eigen::Index p = information.scale.size();
   information.schur = Eigen::MatrixXd::Zero(p, p);
   for (const Eigen::MatrixXd& part : information.group_schur) information.schur += part;

@@ -56,7 +56,7 @@ ParameterInformation compute_information(const LeastSquaresProblem& problem,
                                          const InformationOptions& options = {});
 
 /// Recomputes the sum of the groups' parts, and all derived members, after a change of the parts.
-void analyse_again(ParameterInformation& information);
+void recompute_information(ParameterInformation& information);
 
 /// The score −Tᵀr of all groups together.
 ///

@@ -25,8 +25,8 @@ Eigen::MatrixXd low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples, doubl
   return filtfilt_columns(butterworth_low_pass(kFilterOrder, cutoff, period), samples);
 }
 
-Eigen::MatrixXd low_pass_to_noise(const Eigen::Ref<const Eigen::MatrixXd>& samples, double cutoff,
-                                  double period) {
+Eigen::MatrixXd low_pass_matched_to_noise(const Eigen::Ref<const Eigen::MatrixXd>& samples,
+                                          double cutoff, double period) {
   Eigen::MatrixXd filtered = low_pass(samples, cutoff, period);
   for (Eigen::Index i = 0; i < samples.cols(); ++i) {
     double taken = squares(samples.col(i) - filtered.col(i));

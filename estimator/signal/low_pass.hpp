@@ -16,7 +16,7 @@ Eigen::MatrixXd low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples, doubl
 /// still removes less than half of what the next lower one removes. From white noise a filter
 /// removes about the same at any cutoff, from a jump 0.7 times as much at twice the cutoff. From a
 /// motion, whose spectrum falls steeply above its fastest component, it removes far less.
-Eigen::MatrixXd low_pass_to_noise(const Eigen::Ref<const Eigen::MatrixXd>& samples, double cutoff,
-                                  double period);
+Eigen::MatrixXd low_pass_matched_to_noise(const Eigen::Ref<const Eigen::MatrixXd>& samples,
+                                          double cutoff, double period);
 
 }  // namespace estimator

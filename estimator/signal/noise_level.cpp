@@ -22,7 +22,7 @@ double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
 double noise_level(const Segment& segment, Eigen::Index sensor) {
   Eigen::VectorXd samples = segment.angles.col(sensor);
   // Differences across an encoder shift contain the shift.
-  for (const ZeroShift& shift : segment.shifts) {
+  for (const EncoderShift& shift : segment.shifts) {
     if (shift.sensor == sensor) samples[shift.sample] = std::numeric_limits<double>::quiet_NaN();
   }
   if (segment.times.empty()) return noise_level(samples);

@@ -13,7 +13,7 @@ constexpr double kRatioMax = 1e9;  // fits an int
 
 }  // namespace
 
-std::optional<int> whole_number(double ratio) {
+std::optional<int> nearest_integer_ratio(double ratio) {
   const double whole = std::round(ratio);
   const bool is_whole =
       whole >= 1.0 && ratio <= kRatioMax && std::abs(ratio - whole) < kRatioTolerance * ratio;
@@ -22,8 +22,8 @@ std::optional<int> whole_number(double ratio) {
 
 StepRatio step_ratio(double step, double period) {
   if (step > 0.0 && period > 0.0) {
-    if (const auto periods = whole_number(step / period)) return {*periods, 1};
-    if (const auto steps = whole_number(period / step)) return {1, *steps};
+    if (const auto periods = nearest_integer_ratio(step / period)) return {*periods, 1};
+    if (const auto steps = nearest_integer_ratio(period / step)) return {1, *steps};
   }
   throw std::invalid_argument("the time step of " + std::to_string(step) +
                               " s is neither a whole multiple nor a whole fraction of the " +
@@ -51,7 +51,7 @@ int ticks_over(double duration, double tick) {
   return std::max(1, static_cast<int>(std::ceil(duration / tick - kRatioTolerance)));
 }
 
-int end_of_step(int begin, int ticks, int in_period) {
+int step_end(int begin, int ticks, int in_period) {
   const int sample = (begin + ticks) / in_period * in_period;
   return sample > begin ? sample : begin + ticks;
 }

@@ -13,7 +13,7 @@ inline constexpr double kStepExcess = 0.01;
 
 /// Rounds a ratio to an integer if it is within 1e-6 of it, far above the rounding of time stamps
 /// to microseconds; nothing otherwise, or outside 1 to 1e9.
-std::optional<int> whole_number(double ratio);
+std::optional<int> nearest_integer_ratio(double ratio);
 
 /// Ratio of a time step h to a sampling period T, h = periods_per_step · T / steps_per_period. At
 /// most one of the two counts exceeds 1.
@@ -25,7 +25,7 @@ struct StepRatio {
 /// Returns the ratio of a step to a sampling period.
 ///
 /// @throws std::invalid_argument with both values if h is neither a multiple nor an integer
-/// fraction of the period (`whole_number`)
+/// fraction of the period (`nearest_integer_ratio`)
 StepRatio step_ratio(double step, double period);
 
 /// The multiple or integer fraction of a period nearest to a step; the step itself if their
@@ -45,7 +45,7 @@ int ticks_over(double duration, double tick);
 /// since controls jump there and a step across the jump would replace it by a ramp.
 ///
 /// @param in_period  ticks from sample to sample
-int end_of_step(int begin, int ticks, int in_period);
+int step_end(int begin, int ticks, int in_period);
 
 /// The longest multiple or integer fraction of a period that is at most this length.
 double longest_step(double longest, double period);

@@ -20,16 +20,16 @@ Segment rows_of(const Segment& segment, int first, int count) {
   part.angles = segment.angles.middleRows(first, count);
   part.controls = segment.controls.middleRows(first, count);
   if (segment.inertial.rows() > 0) part.inertial = segment.inertial.middleRows(first, count);
-  if (segment.withheld.rows() > 0) part.withheld = segment.withheld.middleRows(first, count);
+  if (segment.held_out.rows() > 0) part.held_out = segment.held_out.middleRows(first, count);
   if (!segment.times.empty()) {
     for (int k = first; k < first + count; ++k) {
       part.times.push_back(segment.time(k) - segment.time(first));
     }
   }
-  part.begins = segment.begins && first == 0;
+  part.is_first_of_recording = segment.is_first_of_recording && first == 0;
   part.absent_bodies = segment.absent_bodies;
   if (first == 0) part.assembled = segment.assembled;
-  for (ZeroShift shift : segment.shifts) {
+  for (EncoderShift shift : segment.shifts) {
     if (shift.sample >= first + count) continue;
     shift.sample = std::max(shift.sample - first, 0);
     part.shifts.push_back(shift);

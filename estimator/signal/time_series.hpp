@@ -8,7 +8,7 @@
 namespace estimator {
 
 /// A lasting step in a sensor's readings: encoder counts lost or gained between two samples.
-struct ZeroShift {
+struct EncoderShift {
   int sensor = 0;     ///< index among the segment's sensors
   int sample = 0;     ///< first shifted sample; all later ones are shifted too
   int parameter = 0;  ///< index in the mechanism: increase of the readings [rad or m]
@@ -24,16 +24,16 @@ struct Segment {
   double period = 0.0;       ///< sampling period, the mean one if it varies [s], > 0
   Eigen::MatrixXd angles;    ///< samples × sensors, in their order [rad or m]
   Eigen::MatrixXd controls;  ///< samples × motors, in joint order [unit of the control]
-  Eigen::MatrixXd withheld;  ///< samples × held-out sensors; usually no columns
+  Eigen::MatrixXd held_out;  ///< samples × held-out sensors; usually no columns
   /// Times of the rows relative to the first [s], ascending from 0; empty: every `period`.
   std::vector<double> times = {};
-  std::vector<ZeroShift> shifts = {};
-  bool begins = false;                  ///< whether it is the first of its recording
+  std::vector<EncoderShift> shifts = {};
+  bool is_first_of_recording = false;   ///< whether it is the first of its recording
   std::vector<int> absent_bodies = {};  ///< bodies of the mechanism that are not mounted
   /// Approximate joint coordinates at row 0, in the mechanism's order, predicted from earlier rows
   /// [rad or m]; empty: unknown. They select the assembly mode of loops.
   Eigen::VectorXd assembled = {};
-  /// Samples × InertialSensor::kAxes of each inertial sensor in order: rates [rad/s], then specific
+  /// Samples × Sensor::kAxes of each inertial sensor in order: rates [rad/s], then specific
   /// forces [m/s²]. No columns: no inertial readings.
   Eigen::MatrixXd inertial = {};
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "estimator/math/turns.hpp"
+#include "estimator/math/angle_wrapping.hpp"
 
 namespace estimator {
 

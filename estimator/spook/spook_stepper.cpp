@@ -6,14 +6,14 @@
 #include <cassert>
 #include <cmath>
 
-#include "estimator/spook/hinge_terms.hpp"
-#include "estimator/spook/step_parameters.hpp"
 #include "estimator/model/kinematics.hpp"
+#include "estimator/spook/joint_terms.hpp"
+#include "estimator/spook/step_parameters.hpp"
 
 namespace estimator {
 namespace {
 
-using HingeRows = HingeRowFactor::Rows;
+using JointRows = JointRowFactor::Rows;
 
 // The mean gyroscopic torque needs a fixed-point iteration, contracting by about h ω per round.
 constexpr int kMaxGyroscopicIterations = 60;
@@ -21,19 +21,19 @@ constexpr double kGyroscopicTolerance = 1e-10;  // of the fastest body
 
 const Pose kGroundPose;
 
-bool has_dry_friction(const HingeValues& values) {
+bool has_dry_friction(const JointValues& values) {
   return values.coulomb_torque != 0.0 || values.stribeck_torque != 0.0 || has_load_friction(values);
 }
 
-bool has_damping(const HingeValues& values) {
+bool has_damping(const JointValues& values) {
   return values.viscous != 0.0 || values.quadratic_drag != 0.0 || values.shaft_inertia != 0.0 ||
          values.motor_gain * values.back_emf != 0.0;
 }
 
 // Constraint rows times velocity of one body: sign·[I, −[c]×; 0, nᵀ] (v, ω), Wᵀ the angular part.
-HingeRows rows_times(double sign, const Eigen::Matrix<double, 3, 5>& W, const Eigen::Vector3d& v,
+JointRows rows_times(double sign, const Eigen::Matrix<double, 3, 5>& W, const Eigen::Vector3d& v,
                      const Eigen::Vector3d& omega) {
-  HingeRows product = W.transpose() * omega;
+  JointRows product = W.transpose() * omega;
   product.head<3>() += sign * v;
   return product;
 }
@@ -49,46 +49,46 @@ SpookStepper::SpookStepper(const Mechanism& mechanism, double step, GyroscopicFo
     bodies_[i].inverse_inertia_body = values_.bodies[i].inertia.inverse();
   }
   const auto axis_count = static_cast<Eigen::Index>(axes_.size());
-  const auto hinge_count = static_cast<Eigen::Index>(hinges_.size());
-  factor_ = HingeRowFactor(first_block_);
+  const auto joint_count = static_cast<Eigen::Index>(joints_.size());
+  factor_ = JointRowFactor(first_block_);
   for (auto* rows : {&c_, &reduced_, &lambda_, &lambda_base_})
-    rows->assign(hinges_.size(), HingeRows::Zero());
+    rows->assign(joints_.size(), JointRows::Zero());
   for (auto* columns : {&z_, &load_}) {
-    columns->assign(axes_.size(), std::vector<HingeRows>(hinges_.size(), HingeRows::Zero()));
+    columns->assign(axes_.size(), std::vector<JointRows>(joints_.size(), JointRows::Zero()));
   }
   for (auto* matrix : {&N_, &N_damped_}) matrix->setZero(axis_count, axis_count);
   for (auto* vector : {&r_, &r_damped_, &axis_bound_, &axis_stick_speed_, &axis_lambda_}) {
     vector->setZero(axis_count);
   }
-  for (auto* vector : {&friction_, &bound_}) vector->setZero(hinge_count);
+  for (auto* vector : {&friction_, &bound_}) vector->setZero(joint_count);
   for (Eigen::Index a = 0; a < axis_count; ++a) {
     axis_stick_speed_[a] =
-        mechanism_.hinges[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].stick_speed;
+        mechanism_.joints[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].stick_speed;
   }
-  friction_solver_ = HingeFrictionSolver(static_cast<int>(axis_count));
+  friction_solver_ = JointFrictionSolver(static_cast<int>(axis_count));
 }
 
 void SpookStepper::prepare_topology() {
   bodies_.resize(mechanism_.bodies.size());
-  hinges_.resize(mechanism_.hinges.size());
-  first_block_.resize(hinges_.size());
+  joints_.resize(mechanism_.joints.size());
+  first_block_.resize(joints_.size());
   int motor = 0;
-  for (std::size_t j = 0; j < hinges_.size(); ++j) {
-    const Hinge& hinge = mechanism_.hinges[j];
-    HingeWork& work = hinges_[j];
-    const RowRelaxation relaxation = relax_rows(hinge, h_);
+  for (std::size_t j = 0; j < joints_.size(); ++j) {
+    const Joint& joint = mechanism_.joints[j];
+    JointWork& work = joints_[j];
+    const RowRelaxation relaxation = relax_rows(joint, h_);
     work.gamma = relaxation.gamma;
     work.sigma = relaxation.sigma;
-    work.control = hinge.motorised ? motor++ : -1;
+    work.control = joint.motorised ? motor++ : -1;
     work.first_end = static_cast<int>(ends_.size());
-    for (const auto& [body, sign] : {std::pair{hinge.body_a, 1.0}, std::pair{hinge.body_b, -1.0}}) {
-      if (body == Hinge::kGround) continue;
+    for (const auto& [body, sign] : {std::pair{joint.body_a, 1.0}, std::pair{joint.body_b, -1.0}}) {
+      if (body == Joint::kGround) continue;
       End& end = ends_.emplace_back();
       end.body = body;
       end.sign = sign;
     }
     work.end_count = static_cast<int>(ends_.size()) - work.first_end;
-    const HingeValues& values = values_.hinges[j];
+    const JointValues& values = values_.joints[j];
     work.coupled = has_damping(values) || has_dry_friction(values);
     if (work.coupled) axes_.push_back(static_cast<int>(j));
     dry_ = dry_ || has_dry_friction(values);
@@ -100,8 +100,8 @@ void SpookStepper::prepare_topology() {
 }
 
 void SpookStepper::add_couplings(int row, int column) {
-  const HingeWork& a = hinges_[static_cast<std::size_t>(row)];
-  const HingeWork& b = hinges_[static_cast<std::size_t>(column)];
+  const JointWork& a = joints_[static_cast<std::size_t>(row)];
+  const JointWork& b = joints_[static_cast<std::size_t>(column)];
   for (int i = a.first_end; i < a.first_end + a.end_count; ++i) {
     for (int k = b.first_end; k < b.first_end + b.end_count; ++k) {
       if (ends_[static_cast<std::size_t>(i)].body != ends_[static_cast<std::size_t>(k)].body) {
@@ -117,7 +117,7 @@ void SpookStepper::add_couplings(int row, int column) {
 StepOutcome SpookStepper::step(State& state, const Eigen::Ref<const Eigen::VectorXd>& control) {
   assert(state.poses.size() == bodies_.size());
   load_bodies(state);
-  load_hinges(state, control);
+  load_joints(state, control);
   assemble_rows();
   if (!factor_.factorise()) return StepOutcome::kSingular;
   assemble_axes();
@@ -172,21 +172,21 @@ void SpookStepper::load_bodies(const State& state) {
   }
 }
 
-void SpookStepper::load_hinges(const State& state,
+void SpookStepper::load_joints(const State& state,
                                const Eigen::Ref<const Eigen::VectorXd>& control) {
-  for (std::size_t j = 0; j < hinges_.size(); ++j) {
-    const Hinge& hinge = mechanism_.hinges[j];
-    HingeWork& work = hinges_[j];
-    const HingeValues& values = values_.hinges[j];
-    const bool ground = hinge.body_a == Hinge::kGround;
-    const Pose& a = ground ? kGroundPose : state.poses[static_cast<std::size_t>(hinge.body_a)];
-    const Pose& b = state.poses[static_cast<std::size_t>(hinge.body_b)];
+  for (std::size_t j = 0; j < joints_.size(); ++j) {
+    const Joint& joint = mechanism_.joints[j];
+    JointWork& work = joints_[j];
+    const JointValues& values = values_.joints[j];
+    const bool ground = joint.body_a == Joint::kGround;
+    const Pose& a = ground ? kGroundPose : state.poses[static_cast<std::size_t>(joint.body_a)];
+    const Pose& b = state.poses[static_cast<std::size_t>(joint.body_b)];
     const Eigen::Matrix3d R_a = ground ? Eigen::Matrix3d::Identity().eval()
-                                       : bodies_[static_cast<std::size_t>(hinge.body_a)].R;
-    work.geometry = make_hinge_geometry(hinge, values, a.r, R_a, b.r,
-                                        bodies_[static_cast<std::size_t>(hinge.body_b)].R);
+                                       : bodies_[static_cast<std::size_t>(joint.body_a)].R;
+    work.geometry = make_joint_geometry(joint, values, a.r, R_a, b.r,
+                                        bodies_[static_cast<std::size_t>(joint.body_b)].R);
     load_ends(state, work);
-    const double angle = values.stiffness == 0.0 ? 0.0 : hinge_angle(hinge, a, b);
+    const double angle = values.stiffness == 0.0 ? 0.0 : joint_angle(joint, a, b);
     const double u = work.control < 0 ? 0.0 : control[work.control];
     work.T_0 = axis_impulse(values, work.omega, angle, u, h_);
     work.D = axis_damping(values, work.omega, h_);
@@ -195,12 +195,12 @@ void SpookStepper::load_hinges(const State& state,
   }
 }
 
-// Computes HingeRows and axis on each body of the joint; A v into c_, Ḡ v into omega.
-void SpookStepper::load_ends(const State& state, HingeWork& hinge) {
-  const HingeGeometry& geometry = hinge.geometry;
-  HingeRows A_v = HingeRows::Zero();
-  hinge.omega = 0.0;
-  for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+// Computes JointRows and axis on each body of the joint; A v into c_, Ḡ v into omega.
+void SpookStepper::load_ends(const State& state, JointWork& joint) {
+  const JointGeometry& geometry = joint.geometry;
+  JointRows A_v = JointRows::Zero();
+  joint.omega = 0.0;
+  for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
     End& end = ends_[static_cast<std::size_t>(e)];
     const BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
     end.W.leftCols<3>() = end.sign * hat(end.sign > 0.0 ? geometry.c_a : geometry.c_b);
@@ -212,9 +212,9 @@ void SpookStepper::load_ends(const State& state, HingeWork& hinge) {
     const auto v = state.velocity.segment<3>(6 * end.body);
     const auto omega = state.velocity.segment<3>(6 * end.body + 3);
     A_v += rows_times(end.sign, end.W, v, omega);
-    hinge.omega += end.axis.dot(omega);
+    joint.omega += end.axis.dot(omega);
   }
-  c_[static_cast<std::size_t>(&hinge - hinges_.data())] = A_v;
+  c_[static_cast<std::size_t>(&joint - joints_.data())] = A_v;
 }
 
 // v + M⁻¹ (h (f + f_g) + known torques), f_g = −½ (ω × J_w ω' + ω' × J_w ω), ω' the partner.
@@ -229,11 +229,11 @@ void SpookStepper::apply_known_impulses() {
     body.omega = body.omega_old;
     body.omega.noalias() -= 0.5 * h_ * (body.inverse_inertia * gyroscopic);
   }
-  for (const HingeWork& hinge : hinges_) {
-    if (hinge.T_0 == 0.0) continue;
-    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+  for (const JointWork& joint : joints_) {
+    if (joint.T_0 == 0.0) continue;
+    for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
       const End& end = ends_[static_cast<std::size_t>(e)];
-      bodies_[static_cast<std::size_t>(end.body)].omega += hinge.T_0 * end.axis_mobility;
+      bodies_[static_cast<std::size_t>(end.body)].omega += joint.T_0 * end.axis_mobility;
     }
   }
 }
@@ -241,26 +241,26 @@ void SpookStepper::apply_known_impulses() {
 // S = A M⁻¹ Aᵀ + Σ.
 void SpookStepper::assemble_rows() {
   factor_.set_zero();
-  for (const Coupling& coupling : couplings_) {
+  for (const RowCoupling& coupling : couplings_) {
     const End& row = ends_[static_cast<std::size_t>(coupling.row_end)];
     const End& column = ends_[static_cast<std::size_t>(coupling.column_end)];
-    HingeRowFactor::Block& block = factor_.block(coupling.row, coupling.column);
+    JointRowFactor::Block& block = factor_.block(coupling.row, coupling.column);
     block.noalias() += row.W.transpose() * column.mobility;
     block.diagonal().head<3>().array() +=
         row.sign * column.sign * bodies_[static_cast<std::size_t>(row.body)].inverse_mass;
   }
-  for (std::size_t j = 0; j < hinges_.size(); ++j) {
-    const HingeWork& hinge = hinges_[j];
-    factor_.block(static_cast<int>(j), static_cast<int>(j)).diagonal() += hinge.sigma;
+  for (std::size_t j = 0; j < joints_.size(); ++j) {
+    const JointWork& joint = joints_[j];
+    factor_.block(static_cast<int>(j), static_cast<int>(j)).diagonal() += joint.sigma;
   }
 }
 
 // L⁻¹ (c − A M⁻¹ p) and r = Ḡ M⁻¹ p + zᵀ L⁻¹ (c − A M⁻¹ p).
 void SpookStepper::reduce_right_hand_side() {
-  for (std::size_t j = 0; j < hinges_.size(); ++j) {
-    const HingeWork& hinge = hinges_[j];
+  for (std::size_t j = 0; j < joints_.size(); ++j) {
+    const JointWork& joint = joints_[j];
     reduced_[j] = c_[j];
-    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+    for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
       const End& end = ends_[static_cast<std::size_t>(e)];
       const BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
       reduced_[j] -= rows_times(end.sign, end.W, body.v, body.omega);
@@ -268,13 +268,13 @@ void SpookStepper::reduce_right_hand_side() {
   }
   factor_.solve_lower(reduced_, 0);
   for (std::size_t a = 0; a < axes_.size(); ++a) {
-    const HingeWork& hinge = hinges_[static_cast<std::size_t>(axes_[a])];
+    const JointWork& joint = joints_[static_cast<std::size_t>(axes_[a])];
     double r = 0.0;
-    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+    for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
       const End& end = ends_[static_cast<std::size_t>(e)];
       r += end.axis.dot(bodies_[static_cast<std::size_t>(end.body)].omega);
     }
-    for (std::size_t k = 0; k < hinges_.size(); ++k) r += z_[a][k].dot(reduced_[k]);
+    for (std::size_t k = 0; k < joints_.size(); ++k) r += z_[a][k].dot(reduced_[k]);
     r_[static_cast<Eigen::Index>(a)] = r;
   }
 }
@@ -286,21 +286,21 @@ void SpookStepper::assemble_axes() {
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     const auto j = static_cast<std::size_t>(axes_[a]);
     const auto row = static_cast<Eigen::Index>(a);
-    std::vector<HingeRows>& z = z_[a];
-    for (HingeRows& rows : z) rows.setZero();
+    std::vector<JointRows>& z = z_[a];
+    for (JointRows& rows : z) rows.setZero();
     int begin = static_cast<int>(j);
-    for (const Coupling& coupling : couplings_) {
+    for (const RowCoupling& coupling : couplings_) {
       const bool is_row = coupling.row == axes_[a], is_column = coupling.column == axes_[a];
       if (!is_row && !is_column) continue;
       const int own = is_row ? coupling.row_end : coupling.column_end;
       const int other = is_row ? coupling.column_end : coupling.row_end;
-      const int other_hinge = is_row ? coupling.column : coupling.row;
+      const int other_joint = is_row ? coupling.column : coupling.row;
       const Eigen::Vector3d& axis = ends_[static_cast<std::size_t>(own)].axis;
       const End& end = ends_[static_cast<std::size_t>(other)];
-      z[static_cast<std::size_t>(other_hinge)].noalias() += end.mobility.transpose() * axis;
-      begin = std::min(begin, other_hinge);
+      z[static_cast<std::size_t>(other_joint)].noalias() += end.mobility.transpose() * axis;
+      begin = std::min(begin, other_joint);
       for (std::size_t b = 0; b <= a; ++b) {
-        if (axes_[b] == other_hinge) {
+        if (axes_[b] == other_joint) {
           N_(row, static_cast<Eigen::Index>(b)) += axis.dot(end.axis_mobility);
         }
       }
@@ -321,7 +321,7 @@ bool SpookStepper::eliminate_damping() {
   N_damped_ = N_;
   r_damped_ = r_;
   for (Eigen::Index a = 0; a < r_.size(); ++a) {
-    const double D = hinges_[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].D;
+    const double D = joints_[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].D;
     if (D == 0.0) continue;
     const double pivot = 1.0 + D * N_damped_(a, a);
     if (!(pivot > 0.0)) return false;
@@ -340,7 +340,7 @@ bool SpookStepper::solve_dry_friction() {
   axis_lambda_.setZero();
   for (Eigen::Index a = 0; a < r_.size(); ++a) {
     axis_bound_[a] =
-        hinges_[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].dry_bound;
+        joints_[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].dry_bound;
   }
   if (load_dependent_) return iterate_load_friction();
   return friction_solver_.solve(N_damped_, r_damped_, axis_bound_, axis_stick_speed_, axis_lambda_);
@@ -350,7 +350,7 @@ bool SpookStepper::iterate_load_friction() {
   lambda_base_ = reduced_;
   factor_.solve_upper(lambda_base_);
   for (std::size_t a = 0; a < axes_.size(); ++a) {
-    for (std::size_t k = 0; k < hinges_.size(); ++k) load_[a][k] = -z_[a][k];
+    for (std::size_t k = 0; k < joints_.size(); ++k) load_[a][k] = -z_[a][k];
     factor_.solve_upper(load_[a]);
   }
   for (int round = 0; round < kMaxLoadIterations; ++round) {
@@ -358,15 +358,15 @@ bool SpookStepper::iterate_load_friction() {
     for (std::size_t a = 0; a < axes_.size(); ++a) {
       const auto row = static_cast<Eigen::Index>(a);
       const double omega = r_damped_[row] + N_damped_.col(row).dot(axis_lambda_);
-      const double T = axis_lambda_[row] - hinges_[static_cast<std::size_t>(axes_[a])].D * omega;
-      for (std::size_t k = 0; k < hinges_.size(); ++k) lambda_[k] += T * load_[a][k];
+      const double T = axis_lambda_[row] - joints_[static_cast<std::size_t>(axes_[a])].D * omega;
+      for (std::size_t k = 0; k < joints_.size(); ++k) lambda_[k] += T * load_[a][k];
     }
     double change = 0.0, size = 0.0;
     for (std::size_t a = 0; a < axes_.size(); ++a) {
       const auto j = static_cast<std::size_t>(axes_[a]);
       const auto row = static_cast<Eigen::Index>(a);
       const double bound =
-          hinges_[j].dry_bound + load_bound(values_.hinges[j], hinges_[j].geometry, lambda_[j]);
+          joints_[j].dry_bound + load_bound(values_.joints[j], joints_[j].geometry, lambda_[j]);
       change = std::max(change, std::abs(bound - axis_bound_[row]));
       size = std::max(size, bound);
       axis_bound_[row] = bound;
@@ -388,24 +388,24 @@ void SpookStepper::finish_velocities() {
   lambda_ = reduced_;
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     const auto row = static_cast<Eigen::Index>(a);
-    const HingeWork& hinge = hinges_[static_cast<std::size_t>(axes_[a])];
+    const JointWork& joint = joints_[static_cast<std::size_t>(axes_[a])];
     double omega = r_damped_[row];
     if (dry_) {
       omega += N_damped_.col(row).dot(axis_lambda_);
       friction_[axes_[a]] = axis_lambda_[row];
       bound_[axes_[a]] = axis_bound_[row];
     }
-    const double T = friction_[axes_[a]] - hinge.D * omega;
-    for (std::size_t k = 0; k < hinges_.size(); ++k) lambda_[k] -= T * z_[a][k];
-    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+    const double T = friction_[axes_[a]] - joint.D * omega;
+    for (std::size_t k = 0; k < joints_.size(); ++k) lambda_[k] -= T * z_[a][k];
+    for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
       const End& end = ends_[static_cast<std::size_t>(e)];
       bodies_[static_cast<std::size_t>(end.body)].omega += T * end.axis_mobility;
     }
   }
   factor_.solve_upper(lambda_);
-  for (std::size_t j = 0; j < hinges_.size(); ++j) {
-    const HingeWork& hinge = hinges_[j];
-    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+  for (std::size_t j = 0; j < joints_.size(); ++j) {
+    const JointWork& joint = joints_[j];
+    for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
       const End& end = ends_[static_cast<std::size_t>(e)];
       BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
       body.v += end.sign * body.inverse_mass * lambda_[j].head<3>();

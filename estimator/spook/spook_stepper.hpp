@@ -3,13 +3,13 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "estimator/spook/gyroscopic_form.hpp"
-#include "estimator/spook/hinge_friction.hpp"
-#include "estimator/spook/hinge_row_factor.hpp"
-#include "estimator/model/hinge_geometry.hpp"
+#include "estimator/model/joint_geometry.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/model_values.hpp"
 #include "estimator/model/state.hpp"
+#include "estimator/spook/gyroscopic_form.hpp"
+#include "estimator/spook/joint_friction_solver.hpp"
+#include "estimator/spook/joint_row_factor.hpp"
 
 namespace estimator {
 
@@ -28,7 +28,7 @@ enum class StepOutcome {
 ///   T_j = T_0,j − D_j ω_j⁺ − B_j clamp(ω_j⁺/s_j, −1, 1),    ω_j = Ḡ_j v,
 ///
 /// then moves q by h v⁺. For the gyroscopic torque f_g see GyroscopicForm. T_0 and D are in
-/// hinge_terms.hpp: rotor, motor, back-EMF, constant torque, spring (on the joint angle in (−π,
+/// joint_terms.hpp: rotor, motor, back-EMF, constant torque, spring (on the joint angle in (−π,
 /// π]), viscous friction, drag. The bound of the dry friction is
 ///
 ///   B = h (τ_c + τ_δ exp(−ζ ω²)) + rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄| + |λ₅|)
@@ -53,7 +53,7 @@ class SpookStepper {
 
   /// Constraint impulses λ of the last step, five per joint: point in the world frame [N·s], axis
   /// [N·m·s]. The mean force on body a is λ/h.
-  const std::vector<HingeRowFactor::Rows>& multipliers() const { return lambda_; }
+  const std::vector<JointRowFactor::Rows>& multipliers() const { return lambda_; }
 
   /// Dry friction impulses of the last step, one per joint [N·m·s].
   const Eigen::VectorXd& friction_impulses() const { return friction_; }
@@ -71,10 +71,10 @@ class SpookStepper {
     Eigen::Vector3d axis = Eigen::Vector3d::Zero();                       // Ḡ's angular part, ᵀ
     Eigen::Vector3d axis_mobility = axis;                                 // J_w⁻¹ of it
   };
-  struct HingeWork {
-    HingeGeometry geometry;
+  struct JointWork {
+    JointGeometry geometry;
     double gamma;
-    HingeRowFactor::Rows sigma;
+    JointRowFactor::Rows sigma;
     int first_end, end_count;  // into ends_
     int control;               // column of the control, −1 without a motor
     double omega;              // before the step
@@ -91,15 +91,15 @@ class SpookStepper {
     Eigen::Vector3d v, omega;       // M⁻¹ (M v + h (f + f_g) + known torques), later v⁺
   };
   /// Two joint ends on one body, row ≥ column.
-  struct Coupling {
+  struct RowCoupling {
     int row, column, row_end, column_end;
   };
 
   void prepare_topology();
   void add_couplings(int row, int column);
   void load_bodies(const State& state);
-  void load_hinges(const State& state, const Eigen::Ref<const Eigen::VectorXd>& control);
-  void load_ends(const State& state, HingeWork& hinge);
+  void load_joints(const State& state, const Eigen::Ref<const Eigen::VectorXd>& control);
+  void load_ends(const State& state, JointWork& joint);
   void assemble_rows();
   void assemble_axes();
   StepOutcome solve_velocities();
@@ -117,25 +117,25 @@ class SpookStepper {
   double h_;
   GyroscopicForm gyroscopic_;
   std::vector<BodyWork> bodies_;
-  std::vector<HingeWork> hinges_;
+  std::vector<JointWork> joints_;
   std::vector<End> ends_;
-  std::vector<Coupling> couplings_;
+  std::vector<RowCoupling> couplings_;
   std::vector<int> first_block_;
 
-  HingeRowFactor factor_;
-  std::vector<HingeRowFactor::Rows> c_;        // right-hand side of the rows
-  std::vector<HingeRowFactor::Rows> reduced_;  // L⁻¹ (c − A M⁻¹ p)
-  std::vector<HingeRowFactor::Rows> lambda_;   // multipliers
+  JointRowFactor factor_;
+  std::vector<JointRowFactor::Rows> c_;        // right-hand side of the rows
+  std::vector<JointRowFactor::Rows> reduced_;  // L⁻¹ (c − A M⁻¹ p)
+  std::vector<JointRowFactor::Rows> lambda_;   // multipliers
 
   // Axis system of the coupled joints: ω = r + N T.
   std::vector<int> axes_;                                // joint of each axis
-  std::vector<std::vector<HingeRowFactor::Rows>> z_;     // L⁻¹ A M⁻¹ Ḡᵀ of each axis
-  std::vector<std::vector<HingeRowFactor::Rows>> load_;  // −L⁻ᵀ z: Δλ of a unit axis impulse
-  std::vector<HingeRowFactor::Rows> lambda_base_;        // λ without dry friction
+  std::vector<std::vector<JointRowFactor::Rows>> z_;     // L⁻¹ A M⁻¹ Ḡᵀ of each axis
+  std::vector<std::vector<JointRowFactor::Rows>> load_;  // −L⁻ᵀ z: Δλ of a unit axis impulse
+  std::vector<JointRowFactor::Rows> lambda_base_;        // λ without dry friction
   Eigen::MatrixXd N_, N_damped_;
   Eigen::VectorXd r_, r_damped_;
   Eigen::VectorXd axis_bound_, axis_stick_speed_, axis_lambda_;
-  HingeFrictionSolver friction_solver_;
+  JointFrictionSolver friction_solver_;
   bool dry_ = false, load_dependent_ = false;
 
   Eigen::VectorXd friction_, bound_;

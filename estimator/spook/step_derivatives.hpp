@@ -19,9 +19,9 @@ struct Column {
 };
 
 /// StepResidual with its derivatives; StepResidual documents the formulas.
-template <int kBodies, int kHinges>
-class StepKernel final : public StepResidual, private StepStateDerivatives<kBodies, kHinges> {
-  using Base = StepStateDerivatives<kBodies, kHinges>;
+template <int kBodies, int kJoints>
+class StepKernel final : public StepResidual, private StepStateDerivatives<kBodies, kJoints> {
+  using Base = StepStateDerivatives<kBodies, kJoints>;
 
  public:
   using Workspace = typename Base::Workspace;
@@ -34,9 +34,9 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
       columns_.push_back({target, static_cast<int>(i), impulse_rows(target)});
       points_free_ |= is_point(target);
       load_friction_free_ |=
-          target.kind == ParameterTarget::Kind::kHinge &&
-          (target.quantity == static_cast<int>(HingeQuantity::kLoadFriction) ||
-           target.quantity == static_cast<int>(HingeQuantity::kLoadFrictionAngular));
+          target.kind == ParameterTarget::Kind::kJoint &&
+          (target.quantity == static_cast<int>(JointQuantity::kLoadFriction) ||
+           target.quantity == static_cast<int>(JointQuantity::kLoadFrictionAngular));
     }
   }
 
@@ -60,7 +60,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
 
  private:
   using Base::bearing_multipliers, Base::compute, Base::workspace;
-  using Base::bodies, Base::body_count_, Base::hinge_count_, Base::hinge_total, Base::hinges_;
+  using Base::bodies, Base::body_count_, Base::joint_count_, Base::joint_total, Base::joints_;
   using Base::combine, Base::differentiate_blocks;
   using Base::has_load_friction;
   using Base::motor_, Base::row_scales_, Base::settings_, Base::values_;
@@ -76,9 +76,9 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
       rows.push_back(6 * target.element + (is_mass ? 0 : 3));
     } else if (target.kind == ParameterTarget::Kind::kWorld) {
       for (int i = 0; i < body_count_; ++i) rows.push_back(6 * i);
-    } else if (target.kind == ParameterTarget::Kind::kHinge) {
-      rows.push_back(6 * hinges_[j].body_b + 3);
-      if (hinges_[j].body_a != Hinge::kGround) rows.push_back(6 * hinges_[j].body_a + 3);
+    } else if (target.kind == ParameterTarget::Kind::kJoint) {
+      rows.push_back(6 * joints_[j].body_b + 3);
+      if (joints_[j].body_a != Joint::kGround) rows.push_back(6 * joints_[j].body_a + 3);
     }
     return rows;
   }
@@ -88,7 +88,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     const auto count = static_cast<Eigen::Index>(columns_.size());
     for (auto* matrix : {&ws.E_p, &ws.P_p}) matrix->setZero(6 * body_count_, count);
     if (points_free_ || has_load_friction() || load_friction_free_) {
-      for (auto* matrix : {&ws.s_p, &ws.C_p}) matrix->setZero(5 * hinge_count_, count);
+      for (auto* matrix : {&ws.s_p, &ws.C_p}) matrix->setZero(5 * joint_count_, count);
     }
     out.along_parameters.resize(6 * body_count_, count);
     for (const Column& column : columns_) {
@@ -99,7 +99,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
         differentiate_world_parameter(ws, column);
       } else if (is_point(target)) {
         differentiate_point(ws, column);
-      } else if (target.kind == ParameterTarget::Kind::kHinge) {
+      } else if (target.kind == ParameterTarget::Kind::kJoint) {
         differentiate_axis_parameter(input, ws, column);
       }
       typename Workspace::VectorV total = ws.E_p.col(column.column);
@@ -111,7 +111,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     }
     if (!points_free_) return;
     out.along_parameters += multiply(ws.Y_t, ws.C_p);
-    for (std::size_t j = 0; j < hinge_total(); ++j) {
+    for (std::size_t j = 0; j < joint_total(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
       out.along_parameters.noalias() += ws.A.template middleRows<5>(row).transpose() *
                                         row_scales_[j].sigma_w_inv.asDiagonal() *
@@ -154,16 +154,16 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   void differentiate_point(Workspace& ws, const Column& column) const {
     const ParameterTarget& target = column.target;
     const auto j = static_cast<std::size_t>(target.element);
-    const Hinge& hinge = hinges_[j];
-    const bool on_b = target.quantity >= static_cast<int>(HingeQuantity::kPointBx);
-    const int body = on_b ? hinge.body_b : hinge.body_a;
+    const Joint& joint = joints_[j];
+    const bool on_b = target.quantity >= static_cast<int>(JointQuantity::kPointBx);
+    const int body = on_b ? joint.body_b : joint.body_a;
     const double sign = on_b ? -1.0 : 1.0;
     const auto row = static_cast<Eigen::Index>(5 * target.element);
     const Eigen::Vector3d unit = Eigen::Vector3d::Unit(target.quantity % 3);
     const double g_scale = 4.0 * row_scales_[j].gamma / settings_.step;
     auto s = ws.s_p.col(column.column).template segment<3>(row);
     auto C = ws.C_p.col(column.column).template segment<3>(row);
-    if (body == Hinge::kGround) {
+    if (body == Joint::kGround) {
       s = sign * g_scale * unit;
       C = s;
       return;
@@ -185,22 +185,22 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   void differentiate_axis_parameter(const StepInput& input, Workspace& ws,
                                     const Column& column) const {
     const auto j = static_cast<std::size_t>(column.target.element);
-    const auto quantity = static_cast<HingeQuantity>(column.target.quantity);
+    const auto quantity = static_cast<JointQuantity>(column.target.quantity);
     const bool driven = motor_[j] >= 0;
-    const AxisDrive drive = {.angle = quantity == HingeQuantity::kStiffness
-                                          ? hinge_angle_jacobian(hinges_[j], input.poses).angle
+    const AxisDrive drive = {.angle = quantity == JointQuantity::kStiffness
+                                          ? joint_angle_jacobian(joints_[j], input.poses).angle
                                           : 0.0,
                              .control = driven ? input.control[motor_[j]] : 0.0,
                              .control_delay_slope = driven && input.control_delay_slope
                                                         ? input.control_delay_slope[motor_[j]]
                                                         : 0.0};
-    const double dT = torque_derivative(quantity, values_.hinges[j], ws.hinges[j], drive,
+    const double dT = torque_derivative(quantity, values_.joints[j], ws.joints[j], drive,
                                         bearing_multipliers(ws, j), settings_.step);
-    const Eigen::Vector3d impulse = dT * ws.hinges[j].geometry.x_b;
+    const Eigen::Vector3d impulse = dT * ws.joints[j].geometry.x_b;
     auto E = ws.E_p.col(column.column);
-    E.template segment<3>(6 * hinges_[j].body_b + 3) -= impulse;
-    if (hinges_[j].body_a != Hinge::kGround) {
-      E.template segment<3>(6 * hinges_[j].body_a + 3) += impulse;
+    E.template segment<3>(6 * joints_[j].body_b + 3) -= impulse;
+    if (joints_[j].body_a != Joint::kGround) {
+      E.template segment<3>(6 * joints_[j].body_a + 3) += impulse;
     }
     ws.P_p.col(column.column) = E;
   }
@@ -210,21 +210,21 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   /// Adds the derivatives through the load-dependent bound. With the multiplier derivative dλ at
   /// fixed bound, dB solves (I − L K) dB = L dλ + frame terms, and dr += (I − N) Ḡᵀ sat dB.
   void differentiate_load(const Workspace& ws, StepDerivatives& out) const {
-    const Eigen::Index nv = 6 * body_count_, nc = 5 * hinge_count_, nh = hinge_count_;
+    const Eigen::Index nv = 6 * body_count_, nc = 5 * joint_count_, nh = joint_count_;
     Eigen::MatrixXd L = Eigen::MatrixXd::Zero(nh, nc);      // ∂bound/∂λ
     Eigen::MatrixXd d_q = Eigen::MatrixXd::Zero(nh, nv);    // ∂bound/∂q
     Eigen::MatrixXd G_sat = Eigen::MatrixXd::Zero(nv, nh);  // Ḡᵀ sat
     Eigen::MatrixXd gamma_A = ws.A;
     for (Eigen::Index j = 0; j < nh; ++j) {
       const auto ju = static_cast<std::size_t>(j);
-      const HingeTerms& terms = ws.hinges[ju];
+      const JointTerms& terms = ws.joints[ju];
       const LoadGradient gradient =
-          load_gradient(values_.hinges[ju], terms.geometry, bearing_multipliers(ws, ju));
+          load_gradient(values_.joints[ju], terms.geometry, bearing_multipliers(ws, ju));
       L.block<1, 5>(j, 5 * j) = gradient.along_multipliers.transpose();
-      d_q.block<1, 3>(j, 6 * hinges_[ju].body_b + 3) = gradient.along_turn.transpose();
-      G_sat.block<3, 1>(6 * hinges_[ju].body_b + 3, j) = terms.sat * terms.geometry.x_b;
-      if (hinges_[ju].body_a != Hinge::kGround) {
-        G_sat.block<3, 1>(6 * hinges_[ju].body_a + 3, j) = -terms.sat * terms.geometry.x_b;
+      d_q.block<1, 3>(j, 6 * joints_[ju].body_b + 3) = gradient.along_turn.transpose();
+      G_sat.block<3, 1>(6 * joints_[ju].body_b + 3, j) = terms.sat * terms.geometry.x_b;
+      if (joints_[ju].body_a != Joint::kGround) {
+        G_sat.block<3, 1>(6 * joints_[ju].body_a + 3, j) = -terms.sat * terms.geometry.x_b;
       }
       gamma_A.middleRows<5>(5 * j) *= row_scales_[ju].gamma;
     }

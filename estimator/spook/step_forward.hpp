@@ -15,19 +15,19 @@ namespace estimator {
 
 /// Value part of StepResidual: computes a workspace for one transition. Sizes are template
 /// arguments so that common mechanisms use unrolled fixed-size algebra.
-template <int kBodies, int kHinges>
+template <int kBodies, int kJoints>
 class StepForward {
  public:
-  using Workspace = StepWorkspace<kBodies, kHinges>;
+  using Workspace = StepWorkspace<kBodies, kJoints>;
 
   StepForward(const Mechanism& mechanism, const StepSettings& settings)
-      : hinges_(mechanism.hinges),
+      : joints_(mechanism.joints),
         values_(unpack(mechanism)),
         settings_(settings),
         body_count_(mechanism.body_count()),
-        hinge_count_(mechanism.hinge_count()) {
+        joint_count_(mechanism.joint_count()) {
     int motor = 0;
-    for (const Hinge& hinge : hinges_) motor_.push_back(hinge.motorised ? motor++ : -1);
+    for (const Joint& joint : joints_) motor_.push_back(joint.motorised ? motor++ : -1);
     set_row_scales(mechanism);
   }
 
@@ -35,22 +35,22 @@ class StepForward {
   /// This thread's workspace, sized for this mechanism.
   Workspace& workspace() const {
     static thread_local Workspace storage;
-    storage.resize(body_count_, hinge_count_);
+    storage.resize(body_count_, joint_count_);
     return storage;
   }
 
   std::size_t bodies() const {
     return static_cast<std::size_t>(kBodies == Eigen::Dynamic ? body_count_ : kBodies);
   }
-  std::size_t hinge_total() const {
-    return static_cast<std::size_t>(kHinges == Eigen::Dynamic ? hinge_count_ : kHinges);
+  std::size_t joint_total() const {
+    return static_cast<std::size_t>(kJoints == Eigen::Dynamic ? joint_count_ : kJoints);
   }
 
   /// γ, Σ, Σ_w⁻¹ and ρ of every row: constants of the problem.
   void set_row_scales(const Mechanism& mechanism) {
     const std::vector<Eigen::Vector2d> weights = relative_weights(mechanism, values_);
-    for (std::size_t j = 0; j < hinges_.size(); ++j) {
-      const RowRelaxation relaxation = relax_rows(hinges_[j], settings_.step);
+    for (std::size_t j = 0; j < joints_.size(); ++j) {
+      const RowRelaxation relaxation = relax_rows(joints_[j], settings_.step);
       RowScales scales;
       scales.gamma = relaxation.gamma;
       scales.sigma = relaxation.sigma;
@@ -71,17 +71,17 @@ class StepForward {
   }
 
   bool has_load_friction() const {
-    return std::ranges::any_of(values_.hinges, [](const HingeValues& hinge) {
-      return estimator::has_load_friction(hinge);
+    return std::ranges::any_of(values_.joints, [](const JointValues& joint) {
+      return estimator::has_load_friction(joint);
     });
   }
 
   void compute(const StepInput& input, Workspace& ws) const {
     load_bodies(input, ws);
-    load_hinges(input, ws);
+    load_joints(input, ws);
     assemble_rows(ws);
     assemble_system(ws);
-    for (std::size_t j = 0; j < hinge_total(); ++j) ws.hinges[j].torque = axis_torque(input, ws, j);
+    for (std::size_t j = 0; j < joint_total(); ++j) ws.joints[j].torque = axis_torque(input, ws, j);
     solve_multipliers(ws);
     if (has_load_friction()) iterate_load_friction(ws);
     finish_residual(ws);
@@ -108,19 +108,19 @@ class StepForward {
     }
   }
 
-  void load_hinges(const StepInput& input, Workspace& ws) const {
+  void load_joints(const StepInput& input, Workspace& ws) const {
     static const Pose kGround;
-    for (std::size_t j = 0; j < hinge_total(); ++j) {
-      const Hinge& hinge = hinges_[j];
-      HingeTerms& terms = ws.hinges[j];
-      const BodyTerms& b = ws.bodies[static_cast<std::size_t>(hinge.body_b)];
+    for (std::size_t j = 0; j < joint_total(); ++j) {
+      const Joint& joint = joints_[j];
+      JointTerms& terms = ws.joints[j];
+      const BodyTerms& b = ws.bodies[static_cast<std::size_t>(joint.body_b)];
       Eigen::Vector3d omega_a = Eigen::Vector3d::Zero(), omega_a_next = Eigen::Vector3d::Zero();
-      if (hinge.body_a == Hinge::kGround) {
-        terms.geometry = make_hinge_geometry(hinge, values_.hinges[j], Eigen::Vector3d::Zero(),
+      if (joint.body_a == Joint::kGround) {
+        terms.geometry = make_joint_geometry(joint, values_.joints[j], Eigen::Vector3d::Zero(),
                                              Eigen::Matrix3d::Identity(), b.r, b.R);
       } else {
-        const BodyTerms& a = ws.bodies[static_cast<std::size_t>(hinge.body_a)];
-        terms.geometry = make_hinge_geometry(hinge, values_.hinges[j], a.r, a.R, b.r, b.R);
+        const BodyTerms& a = ws.bodies[static_cast<std::size_t>(joint.body_a)];
+        terms.geometry = make_joint_geometry(joint, values_.joints[j], a.r, a.R, b.r, b.R);
         omega_a = a.omega;
         omega_a_next = a.omega_next;
       }
@@ -128,8 +128,8 @@ class StepForward {
       terms.omega_next = terms.geometry.x_b.dot(b.omega_next - omega_a_next);
       terms.angle = 0.0;
       terms.angle_turn.setZero();
-      if (values_.hinges[j].stiffness != 0.0) {
-        const HingeAngleJacobian jacobian = hinge_angle_jacobian(hinge, input.poses);
+      if (values_.joints[j].stiffness != 0.0) {
+        const JointAngleJacobian jacobian = joint_angle_jacobian(joint, input.poses);
         terms.angle = jacobian.angle;
         terms.angle_turn = jacobian.b;
       }
@@ -138,23 +138,23 @@ class StepForward {
 
   void assemble_rows(Workspace& ws) const {
     const double per_step = 4.0 / settings_.step;
-    for (std::size_t j = 0; j < hinge_total(); ++j) {
-      const Hinge& hinge = hinges_[j];
-      const HingeTerms& terms = ws.hinges[j];
+    for (std::size_t j = 0; j < joint_total(); ++j) {
+      const Joint& joint = joints_[j];
+      const JointTerms& terms = ws.joints[j];
       const auto row = static_cast<Eigen::Index>(5 * j);
       Eigen::Matrix<double, 5, 1> Av, Aw;
-      ws.A.template middleRows<5>(row).setZero();  // may contain rows of other hinges
-      ws.A.template block<5, 6>(row, 6 * hinge.body_b) = hinge_rows_b(terms.geometry);
-      Av.noalias() = ws.A.template block<5, 6>(row, 6 * hinge.body_b) *
-                     ws.v.template segment<6>(6 * hinge.body_b);
-      Aw.noalias() = ws.A.template block<5, 6>(row, 6 * hinge.body_b) *
-                     ws.w.template segment<6>(6 * hinge.body_b);
-      if (hinge.body_a != Hinge::kGround) {
-        ws.A.template block<5, 6>(row, 6 * hinge.body_a) = hinge_rows_a(terms.geometry);
-        Av.noalias() += ws.A.template block<5, 6>(row, 6 * hinge.body_a) *
-                        ws.v.template segment<6>(6 * hinge.body_a);
-        Aw.noalias() += ws.A.template block<5, 6>(row, 6 * hinge.body_a) *
-                        ws.w.template segment<6>(6 * hinge.body_a);
+      ws.A.template middleRows<5>(row).setZero();  // may contain rows of other joints
+      ws.A.template block<5, 6>(row, 6 * joint.body_b) = joint_rows_b(terms.geometry);
+      Av.noalias() = ws.A.template block<5, 6>(row, 6 * joint.body_b) *
+                     ws.v.template segment<6>(6 * joint.body_b);
+      Aw.noalias() = ws.A.template block<5, 6>(row, 6 * joint.body_b) *
+                     ws.w.template segment<6>(6 * joint.body_b);
+      if (joint.body_a != Joint::kGround) {
+        ws.A.template block<5, 6>(row, 6 * joint.body_a) = joint_rows_a(terms.geometry);
+        Av.noalias() += ws.A.template block<5, 6>(row, 6 * joint.body_a) *
+                        ws.v.template segment<6>(6 * joint.body_a);
+        Aw.noalias() += ws.A.template block<5, 6>(row, 6 * joint.body_a) *
+                        ws.w.template segment<6>(6 * joint.body_a);
       }
       ws.c.template segment<5>(row) = row_scales_[j].gamma * (Av - per_step * terms.geometry.g);
       ws.s.template segment<5>(row) = Aw - ws.c.template segment<5>(row);
@@ -163,11 +163,11 @@ class StepForward {
 
   /// M⁻¹ Aᵀ and the factor of S = A M⁻¹ Aᵀ + Σ.
   void assemble_system(Workspace& ws) const {
-    for (std::size_t j = 0; j < hinge_total(); ++j) {
+    for (std::size_t j = 0; j < joint_total(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
       ws.M_inv_At.template middleCols<5>(row).setZero();
-      for (const int body : {hinges_[j].body_a, hinges_[j].body_b}) {
-        if (body == Hinge::kGround) continue;
+      for (const int body : {joints_[j].body_a, joints_[j].body_b}) {
+        if (body == Joint::kGround) continue;
         const BodyTerms& terms = ws.bodies[static_cast<std::size_t>(body)];
         auto block = ws.M_inv_At.template block<6, 5>(6 * body, row);
         const auto rows = ws.A.template block<5, 6>(row, 6 * body);
@@ -177,7 +177,7 @@ class StepForward {
       }
     }
     ws.S = multiply(ws.A, ws.M_inv_At);
-    for (std::size_t j = 0; j < hinge_total(); ++j) {
+    for (std::size_t j = 0; j < joint_total(); ++j) {
       ws.S.diagonal().template segment<5>(static_cast<Eigen::Index>(5 * j)) += row_scales_[j].sigma;
     }
     ws.regular = ws.factor.compute(ws.S);
@@ -185,12 +185,12 @@ class StepForward {
 
   /// Axis impulse T_j without the load-dependent part of the dry friction.
   double axis_torque(const StepInput& input, Workspace& ws, std::size_t j) const {
-    const HingeValues& values = values_.hinges[j];
-    HingeTerms& terms = ws.hinges[j];
+    const JointValues& values = values_.joints[j];
+    JointTerms& terms = ws.joints[j];
     const double h = settings_.step;
     const double control = motor_[j] < 0 ? 0.0 : input.control[motor_[j]];
     terms.damping = axis_damping(values, terms.omega, h);
-    terms.sat = saturation(terms.omega_next, hinges_[j].stick_speed);
+    terms.sat = saturation(terms.omega_next, joints_[j].stick_speed);
     terms.bound = dry_friction_bound(values, terms.omega, h);
     return axis_impulse(values, terms.omega, terms.angle, control, h) -
            terms.damping * terms.omega_next - terms.bound * terms.sat;
@@ -208,11 +208,11 @@ class StepForward {
       ws.p.template segment<3>(at + 3) =
           momentum - 0.5 * h * (body.omega.cross(partner) + body.omega_gyro.cross(momentum));
     }
-    for (std::size_t j = 0; j < hinge_total(); ++j) {
-      const Eigen::Vector3d impulse = ws.hinges[j].torque * ws.hinges[j].geometry.x_b;
-      ws.p.template segment<3>(6 * hinges_[j].body_b + 3) += impulse;
-      if (hinges_[j].body_a != Hinge::kGround) {
-        ws.p.template segment<3>(6 * hinges_[j].body_a + 3) -= impulse;
+    for (std::size_t j = 0; j < joint_total(); ++j) {
+      const Eigen::Vector3d impulse = ws.joints[j].torque * ws.joints[j].geometry.x_b;
+      ws.p.template segment<3>(6 * joints_[j].body_b + 3) += impulse;
+      if (joints_[j].body_a != Joint::kGround) {
+        ws.p.template segment<3>(6 * joints_[j].body_a + 3) -= impulse;
       }
     }
     ws.lambda = ws.c - multiply(ws.M_inv_At.transpose(), ws.p);
@@ -234,11 +234,11 @@ class StepForward {
   void iterate_load_friction(Workspace& ws) const {
     for (int round = 0; round < kMaxLoadIterations; ++round) {
       double change = 0.0, size = 0.0;
-      for (std::size_t j = 0; j < hinge_total(); ++j) {
-        HingeTerms& terms = ws.hinges[j];
+      for (std::size_t j = 0; j < joint_total(); ++j) {
+        JointTerms& terms = ws.joints[j];
         const double bound =
-            dry_friction_bound(values_.hinges[j], terms.omega, settings_.step) +
-            load_bound(values_.hinges[j], terms.geometry, bearing_multipliers(ws, j));
+            dry_friction_bound(values_.joints[j], terms.omega, settings_.step) +
+            load_bound(values_.joints[j], terms.geometry, bearing_multipliers(ws, j));
         change = std::max(change, std::abs(bound - terms.bound));
         size = std::max(size, std::abs(bound));
         terms.torque -= (bound - terms.bound) * terms.sat;
@@ -250,7 +250,7 @@ class StepForward {
   }
 
   void finish_residual(Workspace& ws) const {
-    for (std::size_t j = 0; j < hinge_total(); ++j) {
+    for (std::size_t j = 0; j < joint_total(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
       ws.big_lambda.template segment<5>(row) =
           row_scales_[j].rho.cwiseProduct(ws.lambda.template segment<5>(row)) -
@@ -265,11 +265,11 @@ class StepForward {
     }
   }
 
-  std::vector<Hinge> hinges_;
+  std::vector<Joint> joints_;
   ModelValues values_;
   StepSettings settings_;
   int body_count_;
-  int hinge_count_;
+  int joint_count_;
   std::vector<int> motor_;  ///< control column of each joint, −1 without motor
   std::vector<RowScales> row_scales_;
 };

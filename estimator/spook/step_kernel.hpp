@@ -6,11 +6,11 @@
 #include <limits>
 #include <vector>
 
-#include "estimator/spook/hinge_terms.hpp"
-#include "estimator/spook/step_residual.hpp"
 #include "estimator/math/small_ldlt.hpp"
-#include "estimator/model/hinge_geometry.hpp"
+#include "estimator/model/joint_geometry.hpp"
 #include "estimator/model/parameter_target.hpp"
+#include "estimator/spook/joint_terms.hpp"
+#include "estimator/spook/step_residual.hpp"
 
 namespace estimator {
 
@@ -35,8 +35,8 @@ struct RowScales {
 };
 
 /// Data of one joint in a step.
-struct HingeTerms {
-  HingeGeometry geometry;
+struct JointTerms {
+  JointGeometry geometry;
   double omega, omega_next;       ///< joint speed before and after
   double angle;                   ///< θ, if a spring acts
   Eigen::RowVector3d angle_turn;  ///< ∂θ/∂δψ_b = −∂θ/∂δψ_a, if a spring acts
@@ -62,11 +62,11 @@ auto multiply(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
 ///
 /// Impulses depend on the bodies' rotations only. Their derivatives are therefore stored for the
 /// rotations, 3 per body, instead of all tangent directions, 6 per body.
-template <int kBodies, int kHinges>
+template <int kBodies, int kJoints>
 struct StepWorkspace {
   static constexpr int kV = kBodies == Eigen::Dynamic ? Eigen::Dynamic : 6 * kBodies;
   static constexpr int kT = kBodies == Eigen::Dynamic ? Eigen::Dynamic : 3 * kBodies;
-  static constexpr int kC = kHinges == Eigen::Dynamic ? Eigen::Dynamic : 5 * kHinges;
+  static constexpr int kC = kJoints == Eigen::Dynamic ? Eigen::Dynamic : 5 * kJoints;
   using VectorV = Eigen::Matrix<double, kV, 1>;
   using VectorC = Eigen::Matrix<double, kC, 1>;
   using MatrixCV = Eigen::Matrix<double, kC, kV>;
@@ -78,7 +78,7 @@ struct StepWorkspace {
   using MatrixCC = Eigen::Matrix<double, kC, kC>;
 
   std::vector<BodyTerms> bodies;
-  std::vector<HingeTerms> hinges;
+  std::vector<JointTerms> joints;
   MatrixCV A;         ///< constraint rows
   MatrixVC M_inv_At;  ///< M⁻¹ Aᵀ
   MatrixCC S;         ///< A M⁻¹ Aᵀ + Σ
@@ -99,14 +99,14 @@ struct StepWorkspace {
   Eigen::Matrix<double, kV, Eigen::Dynamic> E_p, P_p;  ///< as E_q, P_q, by free parameters
   Eigen::Matrix<double, kC, Eigen::Dynamic> s_p, C_p;  ///< as s_q, C_q, by free parameters
 
-  void resize(int bodies_count, int hinges_count) {
+  void resize(int bodies_count, int joints_count) {
     if (static_cast<int>(bodies.size()) == bodies_count &&
-        static_cast<int>(hinges.size()) == hinges_count) {
+        static_cast<int>(joints.size()) == joints_count) {
       return;
     }
-    const int nv = 6 * bodies_count, nc = 5 * hinges_count;
+    const int nv = 6 * bodies_count, nc = 5 * joints_count;
     bodies.resize(static_cast<std::size_t>(bodies_count));
-    hinges.resize(static_cast<std::size_t>(hinges_count));
+    joints.resize(static_cast<std::size_t>(joints_count));
     A.setZero(nc, nv);
     M_inv_At.setZero(nv, nc);
     S.setZero(nc, nc);

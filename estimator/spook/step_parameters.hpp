@@ -3,14 +3,14 @@
 #include <Eigen/Core>
 #include <cmath>
 
+#include "estimator/math/angle_wrapping.hpp"
 #include "estimator/spook/step_kernel.hpp"
-#include "estimator/math/turns.hpp"
 
 namespace estimator {
 
 /// Load-dependent part of the dry friction bound [N·m·s], with multipliers as impulses in the joint
 /// frame: rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄| + |λ₅|) [Mar, eq. F.4].
-inline double load_bound(const HingeValues& values, const HingeGeometry& geometry,
+inline double load_bound(const JointValues& values, const JointGeometry& geometry,
                          const Eigen::Matrix<double, 5, 1>& lambda) {
   const Eigen::Vector3d force = lambda.head<3>();
   return values.load_friction *
@@ -25,7 +25,7 @@ struct LoadGradient {
   Eigen::Vector3d along_turn;
 };
 
-inline LoadGradient load_gradient(const HingeValues& values, const HingeGeometry& geometry,
+inline LoadGradient load_gradient(const JointValues& values, const JointGeometry& geometry,
                                   const Eigen::Matrix<double, 5, 1>& lambda) {
   const auto sign = [](double x) { return x < 0.0 ? -1.0 : 1.0; };
   const Eigen::Vector3d force = lambda.head<3>();
@@ -50,42 +50,42 @@ struct AxisDrive {
 };
 
 /// ∂T/∂(quantity) of the axis impulse, at fixed velocities and multipliers.
-inline double torque_derivative(HingeQuantity quantity, const HingeValues& values,
-                                const HingeTerms& terms, const AxisDrive& drive,
+inline double torque_derivative(JointQuantity quantity, const JointValues& values,
+                                const JointTerms& terms, const AxisDrive& drive,
                                 const Eigen::Matrix<double, 5, 1>& lambda, double h) {
   const double omega_squared = terms.omega * terms.omega;
   const double decay = stribeck_share(values.stribeck_rate, terms.omega);
   switch (quantity) {
-    case HingeQuantity::kViscous:
+    case JointQuantity::kViscous:
       return -h * terms.omega_next;
-    case HingeQuantity::kQuadraticDrag:
+    case JointQuantity::kQuadraticDrag:
       return -h * std::abs(terms.omega) * terms.omega_next;
-    case HingeQuantity::kCoulombTorque:
+    case JointQuantity::kCoulombTorque:
       return -h * terms.sat;
-    case HingeQuantity::kStribeckTorque:
+    case JointQuantity::kStribeckTorque:
       return -h * decay * terms.sat;
-    case HingeQuantity::kStribeckRate:
+    case JointQuantity::kStribeckRate:
       return h * values.stribeck_torque * omega_squared * decay * terms.sat;
-    case HingeQuantity::kLoadFriction: {
-      HingeValues unit{};
+    case JointQuantity::kLoadFriction: {
+      JointValues unit{};
       unit.load_friction = 1.0;
       return -terms.sat * load_bound(unit, terms.geometry, lambda);
     }
-    case HingeQuantity::kLoadFrictionAngular:
+    case JointQuantity::kLoadFrictionAngular:
       return -terms.sat * (std::abs(lambda[3]) + std::abs(lambda[4]));
-    case HingeQuantity::kConstantTorque:
+    case JointQuantity::kConstantTorque:
       return h;
-    case HingeQuantity::kStiffness:
-      return -h * turn_difference(drive.angle - values.rest_angle);
-    case HingeQuantity::kRestAngle:
+    case JointQuantity::kStiffness:
+      return -h * wrapped_difference(drive.angle - values.rest_angle);
+    case JointQuantity::kRestAngle:
       return h * values.stiffness;
-    case HingeQuantity::kMotorGain:
+    case JointQuantity::kMotorGain:
       return h * (drive.control - values.back_emf * terms.omega_next);
-    case HingeQuantity::kShaftInertia:
+    case JointQuantity::kShaftInertia:
       return terms.omega - terms.omega_next;
-    case HingeQuantity::kBackEmf:
+    case JointQuantity::kBackEmf:
       return -h * values.motor_gain * terms.omega_next;
-    case HingeQuantity::kInputDelay:
+    case JointQuantity::kInputDelay:
       return h * values.motor_gain * drive.control_delay_slope;
     default:
       return 0.0;  // points affect the rows, encoder offsets the observations

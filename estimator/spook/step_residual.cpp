@@ -9,10 +9,10 @@ namespace estimator {
 std::vector<Eigen::Vector2d> relative_weights(const Mechanism& mechanism,
                                               const ModelValues& values) {
   std::vector<Eigen::Vector2d> weights;
-  for (const Hinge& hinge : mechanism.hinges) {
+  for (const Joint& joint : mechanism.joints) {
     Eigen::Vector2d mobility = Eigen::Vector2d::Zero();  // 1/m [1/kg], 1/J [1/(kg·m²)]
-    for (const int body : {hinge.body_a, hinge.body_b}) {
-      if (body == Hinge::kGround) continue;
+    for (const int body : {joint.body_a, joint.body_b}) {
+      if (body == Joint::kGround) continue;
       const BodyValues& terms = values.bodies[static_cast<std::size_t>(body)];
       mobility += Eigen::Vector2d(1.0 / terms.mass, 3.0 / terms.inertia.trace());
     }
@@ -25,11 +25,11 @@ std::unique_ptr<StepResidual> make_step_residual(const Mechanism& mechanism,
                                                  const StepSettings& settings,
                                                  const std::vector<int>& free_parameters) {
   assert(settings.step > 0.0);
-  const int bodies = mechanism.body_count(), hinges = mechanism.hinge_count();
-  if (bodies == 1 && hinges == 1) {
+  const int bodies = mechanism.body_count(), joints = mechanism.joint_count();
+  if (bodies == 1 && joints == 1) {
     return std::make_unique<StepKernel<1, 1>>(mechanism, settings, free_parameters);
   }
-  if (bodies == 2 && hinges == 2) {
+  if (bodies == 2 && joints == 2) {
     return std::make_unique<StepKernel<2, 2>>(mechanism, settings, free_parameters);
   }
   return std::make_unique<StepKernel<Eigen::Dynamic, Eigen::Dynamic>>(mechanism, settings,

@@ -10,16 +10,16 @@
 namespace estimator {
 
 /// State part of StepResidual's derivatives: by configuration, velocity and next velocity.
-template <int kBodies, int kHinges>
-class StepStateDerivatives : public StepForward<kBodies, kHinges> {
-  using Base = StepForward<kBodies, kHinges>;
+template <int kBodies, int kJoints>
+class StepStateDerivatives : public StepForward<kBodies, kJoints> {
+  using Base = StepForward<kBodies, kJoints>;
 
  public:
   using Workspace = typename Base::Workspace;
   using Base::Base;
 
  protected:
-  using Base::bodies, Base::body_count_, Base::hinge_total, Base::hinges_;
+  using Base::bodies, Base::body_count_, Base::joint_total, Base::joints_;
   using Base::row_scales_, Base::settings_, Base::values_;
 
   /// φ = M⁻¹ (p + Aᵀ λ), then the partial derivatives of P, C, E and s.
@@ -39,7 +39,7 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
     ws.C_turn.setZero();
     ws.s_turn.setZero();
     for (std::size_t i = 0; i < bodies(); ++i) differentiate_body(ws, i);
-    for (std::size_t j = 0; j < hinge_total(); ++j) {
+    for (std::size_t j = 0; j < joint_total(); ++j) {
       differentiate_torque(ws, j);
       differentiate_rows(ws, j);
     }
@@ -71,13 +71,13 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
 
   /// Adds the derivatives of −Ḡᵀ T to P and E.
   void differentiate_torque(Workspace& ws, std::size_t j) const {
-    const Hinge& hinge = hinges_[j];
-    const HingeValues& values = values_.hinges[j];
-    const HingeTerms& terms = ws.hinges[j];
+    const Joint& joint = joints_[j];
+    const JointValues& values = values_.joints[j];
+    const JointTerms& terms = ws.joints[j];
     const double h = settings_.step;
     const Eigen::Vector3d& x = terms.geometry.x_b;
-    const bool slipping = std::abs(terms.omega_next) >= hinge.stick_speed;
-    const double T_w = -terms.damping - (slipping ? 0.0 : terms.bound / hinge.stick_speed);
+    const bool slipping = std::abs(terms.omega_next) >= joint.stick_speed;
+    const double T_w = -terms.damping - (slipping ? 0.0 : terms.bound / joint.stick_speed);
     const double stribeck_slope = -2.0 * values.stribeck_rate * terms.omega * h *
                                   values.stribeck_torque *
                                   stribeck_share(values.stribeck_rate, terms.omega);
@@ -86,10 +86,10 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
     const double T_v = values.shaft_inertia - drag_slope - stribeck_slope * terms.sat;
     const double T_angle = -h * values.stiffness;
 
-    const int a = hinge.body_a, b = hinge.body_b;
+    const int a = joint.body_a, b = joint.body_b;
     const BodyTerms& body_b = ws.bodies[static_cast<std::size_t>(b)];
     Eigen::Vector3d relative = body_b.omega, relative_next = body_b.omega_next;
-    if (a != Hinge::kGround) {
+    if (a != Joint::kGround) {
       relative -= ws.bodies[static_cast<std::size_t>(a)].omega;
       relative_next -= ws.bodies[static_cast<std::size_t>(a)].omega_next;
     }
@@ -108,28 +108,28 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
       const Eigen::Index row = 3 * body;
       for (auto* matrix : {&ws.P_q, &ws.E_q}) {
         matrix->template block<3, 3>(row, 3 * b) -= sign * q_b;
-        if (a != Hinge::kGround && T_angle != 0.0) {
+        if (a != Joint::kGround && T_angle != 0.0) {
           matrix->template block<3, 3>(row, 3 * a) -= sign * q_a;
         }
       }
       ws.P_v.template block<3, 3>(row, 3 * b) -= sign * T_v * outer;
       ws.P_w.template block<3, 3>(row, 3 * b) -= sign * T_w * outer;
-      if (a != Hinge::kGround) {
+      if (a != Joint::kGround) {
         ws.P_v.template block<3, 3>(row, 3 * a) += sign * T_v * outer;
         ws.P_w.template block<3, 3>(row, 3 * a) += sign * T_w * outer;
       }
     };
     add(b, 1.0);
-    if (a != Hinge::kGround) add(a, -1.0);
+    if (a != Joint::kGround) add(a, -1.0);
   }
 
   /// Adds the derivatives of Aᵀ λ to P, of Aᵀ Λ to E, and of A y to C and s.
   void differentiate_rows(Workspace& ws, std::size_t j) const {
-    const Hinge& hinge = hinges_[j];
-    const HingeTerms& terms = ws.hinges[j];
-    const HingeGeometry& geometry = terms.geometry;
+    const Joint& joint = joints_[j];
+    const JointTerms& terms = ws.joints[j];
+    const JointGeometry& geometry = terms.geometry;
     const auto row = static_cast<Eigen::Index>(5 * j);
-    const int a = hinge.body_a, b = hinge.body_b;
+    const int a = joint.body_a, b = joint.body_b;
 
     // d(A y) by rotations; y = φ − γ v for C, w − γ v for s.
     const auto add_rows = [&](typename Workspace::MatrixCT& out,
@@ -137,13 +137,13 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
       const Eigen::Vector3d y_b = y_next.template segment<3>(6 * b + 3) -
                                   row_scales_[j].gamma * ws.v.template segment<3>(6 * b + 3);
       Eigen::Vector3d y_a = Eigen::Vector3d::Zero();
-      if (a != Hinge::kGround) {
+      if (a != Joint::kGround) {
         y_a = y_next.template segment<3>(6 * a + 3) -
               row_scales_[j].gamma * ws.v.template segment<3>(6 * a + 3);
       }
-      const HingeRowTurn turn = hinge_row_turn(geometry, y_a, y_b);
+      const JointRowRotation turn = joint_row_rotation(geometry, y_a, y_b);
       out.template block<5, 3>(row, 3 * b) = turn.b;
-      if (a != Hinge::kGround) out.template block<5, 3>(row, 3 * a) = turn.a;
+      if (a != Joint::kGround) out.template block<5, 3>(row, 3 * a) = turn.a;
     };
     add_rows(ws.C_turn, ws.phi);
     add_rows(ws.s_turn, ws.w);
@@ -158,7 +158,7 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
       const Eigen::Matrix3d fe = f_hat * e_hat;
       const Eigen::Matrix3d ef = e_hat * f_hat;
       out.template block<3, 3>(3 * b, 3 * b) -= ef - lambda_hat * hat(geometry.c_b);
-      if (a == Hinge::kGround) return;
+      if (a == Joint::kGround) return;
       out.template block<3, 3>(3 * a, 3 * a) -= lambda_hat * hat(geometry.c_a) + fe;
       out.template block<3, 3>(3 * a, 3 * b) += ef;
       out.template block<3, 3>(3 * b, 3 * a) += fe;
@@ -170,7 +170,7 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
   /// Aᵀ Σ_w⁻¹, Y = Aᵀ ρ S⁻¹ and N = Y A M⁻¹.
   void weight_rows(Workspace& ws) const {
     const bool is_explicit = settings_.form == ResidualForm::kExplicit;
-    for (std::size_t j = 0; j < hinge_total(); ++j) {
+    for (std::size_t j = 0; j < joint_total(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
       const auto At = ws.A.template middleRows<5>(row).transpose();
       ws.Aw_t.template middleCols<5>(row) = At * row_scales_[j].sigma_w_inv.asDiagonal();
@@ -191,7 +191,7 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
       const auto turn = static_cast<Eigen::Index>(3 * i);
       ws.N_turn.template middleCols<3>(turn) = ws.N.template middleCols<3>(2 * turn + 3);
     }
-    for (std::size_t j = 0; j < hinge_total(); ++j) {
+    for (std::size_t j = 0; j < joint_total(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
       ws.gamma_t.template middleCols<5>(row) =
           row_scales_[j].gamma *

@@ -207,14 +207,14 @@ class LaneCompiler {
       each.c = row_of(each.c);
       for (const int operand : operands) release(operand, section, static_cast<int>(i), last);
       const auto out = static_cast<std::size_t>(each.out);
-      row_[out] = take_row(is_kept(each.out, section));
+      row_[out] = take_row(is_fixed(each.out, section));
       each.out = row_[out];
     }
     program_.sections_[static_cast<std::size_t>(section)] = std::move(list);
   }
 
   /// Whether a node's value is used after its section.
-  bool is_kept(int index, int section) {
+  bool is_fixed(int index, int section) {
     if (pinned_[static_cast<std::size_t>(index)]) return true;
     if (used_later_.empty()) find_used_later();
     return used_later_[static_cast<std::size_t>(index)] > section;
@@ -238,7 +238,7 @@ class LaneCompiler {
     const auto o = static_cast<std::size_t>(operand);
     const Operation operation = node(operand).operation;
     if (operation == Operation::kInput || operation == Operation::kConstant) return;
-    if (section_[o] != section || last[o] != at || is_kept(operand, section)) return;
+    if (section_[o] != section || last[o] != at || is_fixed(operand, section)) return;
     if (std::find(free_rows_.begin(), free_rows_.end(), row_[o]) != free_rows_.end()) return;
     free_rows_.push_back(row_[o]);
   }

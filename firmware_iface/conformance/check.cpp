@@ -13,7 +13,7 @@ void expect(bool condition, const std::string& detail) {
 
 std::string text_of(double value) { return notation::format_number(value); }
 
-Figure counted(std::int64_t count, const std::string& name, const std::string& note) {
+Measurement counted(std::int64_t count, const std::string& name, const std::string& note) {
   return {static_cast<double>(count), count == 1 ? name : name + "s", note};
 }
 

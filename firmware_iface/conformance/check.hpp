@@ -8,7 +8,7 @@
 namespace firmware_iface::conformance {
 
 /// A measured result of a check, e.g. 50 ms.
-struct Figure {
+struct Measurement {
   double value = 0.0;
   std::string unit;
   std::string note = {};
@@ -19,7 +19,7 @@ struct Check {
   const char* id;           ///< number of the requirement, with a letter for its part
   const char* requirement;  ///< one sentence
   /// Returns the figure that passed. Throws Failed, NotTested, and the exceptions of TestHost.
-  Figure (*run)(TestHost& host);
+  Measurement (*run)(TestHost& host);
 };
 
 /// Throws Failed with the detail unless the condition holds.
@@ -29,7 +29,7 @@ void expect(bool condition, const std::string& detail);
 std::string text_of(double value);
 
 /// Returns a count with its noun, plural if not 1: "3 frames, dropped".
-Figure counted(std::int64_t count, const std::string& name, const std::string& note = "");
+Measurement counted(std::int64_t count, const std::string& name, const std::string& note = "");
 
 /// Returns all checks, in the order in which they run.
 std::vector<Check> all_checks();

@@ -35,7 +35,7 @@ void expect_result(const clear_reply& reply, int result, const std::string& what
                                      ", expected " + std::to_string(result));
 }
 
-Figure step_one_changes_nothing(TestHost& host) {
+Measurement step_one_changes_nothing(TestHost& host) {
   begin_tripped(host);
   const clear_reply reply = host.clear(1, 0);
   expect_result(reply, CLEAR_DONE, "CLEAR step 1");
@@ -46,7 +46,7 @@ Figure step_one_changes_nothing(TestHost& host) {
 }
 
 // A repetition by chance has a probability of 1 in 65535 per pair.
-Figure tokens_are_new(TestHost& host) {
+Measurement tokens_are_new(TestHost& host) {
   constexpr int kTokens = 16;
   host.begin();
   std::uint16_t before = 0;
@@ -62,7 +62,7 @@ Figure tokens_are_new(TestHost& host) {
   return counted(kTokens, "token");
 }
 
-Figure only_newest_token_counts(TestHost& host) {
+Measurement only_newest_token_counts(TestHost& host) {
   const std::uint16_t older = begin_with_token(host);
   std::uint16_t newest = older;
   for (int k = 0; k < 3 && newest == older; ++k) newest = host.clear(1, 0).token;
@@ -73,7 +73,7 @@ Figure only_newest_token_counts(TestHost& host) {
   return counted(1, "older token", "refused");
 }
 
-Figure step_two_ends_trip(TestHost& host) {
+Measurement step_two_ends_trip(TestHost& host) {
   begin_tripped(host);
   const clear_reply reply = host.clear(2, host.clear(1, 0).token);
   expect_result(reply, CLEAR_DONE, "CLEAR step 2 with the token");
@@ -85,7 +85,7 @@ Figure step_two_ends_trip(TestHost& host) {
   return counted(2, "step");
 }
 
-Figure token_expires(TestHost& host) {
+Measurement token_expires(TestHost& host) {
   constexpr Nanoseconds kInTime = std::chrono::milliseconds(CLEAR_WINDOW_MS - 100);
   constexpr Nanoseconds kLate = std::chrono::milliseconds(CLEAR_WINDOW_MS + 60);
   begin_tripped(host);
@@ -101,7 +101,7 @@ Figure token_expires(TestHost& host) {
   return {560.0, "ms", "refused, 400 ms accepted"};
 }
 
-Figure repeated_step_two(TestHost& host) {
+Measurement repeated_step_two(TestHost& host) {
   begin_tripped(host);
   const std::uint16_t token = host.clear(1, 0).token;
   expect_result(host.clear(2, token), CLEAR_DONE, "CLEAR step 2");
@@ -113,7 +113,7 @@ Figure repeated_step_two(TestHost& host) {
   return counted(2, "repetition");
 }
 
-Figure refuses_wrong_token(TestHost& host) {
+Measurement refuses_wrong_token(TestHost& host) {
   const std::uint16_t token = begin_with_token(host);
   for (const unsigned wrong : {0U, token ^ 1U, token ^ 0x8000U, token ^ 0xFFFFU}) {
     expect_result(host.clear(2, static_cast<std::uint16_t>(wrong)), CLEAR_WRONG_TOKEN,
@@ -127,7 +127,7 @@ Figure refuses_wrong_token(TestHost& host) {
   return counted(5, "token", "refused");
 }
 
-Figure refuses_other_steps(TestHost& host) {
+Measurement refuses_other_steps(TestHost& host) {
   const std::uint16_t token = begin_with_token(host);
   for (const int step : {0, 3, 255}) {
     expect_result(host.clear(static_cast<std::uint8_t>(step), token), CLEAR_WRONG_STEP,
@@ -138,7 +138,7 @@ Figure refuses_other_steps(TestHost& host) {
 }
 
 // The COMMAND arrives while the unit is tripped and would still be valid after the CLEAR.
-Figure stays_off_after_clear(TestHost& host) {
+Measurement stays_off_after_clear(TestHost& host) {
   begin_tripped(host);
   host.command(COMMAND_ENABLE, host.last_sample()->number, host.facts().ttl_max_ms);
   const std::uint16_t token = host.clear(1, 0).token;
@@ -154,7 +154,7 @@ Figure stays_off_after_clear(TestHost& host) {
 }
 
 // In one write, all three reach most units within one tick, before the COMMAND takes effect.
-Figure forgets_command_of_before(TestHost& host) {
+Measurement forgets_command_of_before(TestHost& host) {
   constexpr int kTries = 5;
   host.begin_stream();
   for (int k = 0; k < kTries; ++k) {
@@ -185,7 +185,7 @@ Figure forgets_command_of_before(TestHost& host) {
   return counted(kTries, "trip", "cleared at once");
 }
 
-Figure reply_repeats_request(TestHost& host) {
+Measurement reply_repeats_request(TestHost& host) {
   begin_tripped(host);
   const clear_reply wrong = host.clear(2, 0xABCD);
   expect(wrong.token == 0xABCD,

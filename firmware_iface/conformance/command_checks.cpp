@@ -39,7 +39,7 @@ void expect_rejected(TestHost& host, std::uint16_t sequence, const std::string& 
                               " samples, not in one");
 }
 
-Figure idle_switches_off(TestHost& host) {
+Measurement idle_switches_off(TestHost& host) {
   host.begin_armed();
   const int ttl_ms = host.time_to_live_ms(60);
   host.drive(ttl_ms);
@@ -52,7 +52,7 @@ Figure idle_switches_off(TestHost& host) {
   return {2.0 * ttl_ms + 50.0, "ms", "without a trip"};
 }
 
-Sample drive_where_sample_0_is_old(TestHost& host) {
+Sample drive_after_sample_0_expired(TestHost& host) {
   constexpr int kAge = 30;
   host.begin_armed({.command_age_ticks = kAge});
   while (host.next_sample().number * host.divider() < 2 * kAge) {
@@ -61,10 +61,10 @@ Sample drive_where_sample_0_is_old(TestHost& host) {
 }
 
 // Any idle COMMAND must switch the output off before the time to live ends.
-Figure accepts_late_idle(TestHost& host) {
+Measurement accepts_late_idle(TestHost& host) {
   std::int64_t slowest = 0;
   for (const std::int64_t answers : {std::int64_t{0}, std::int64_t{0xFFFFFFFF}}) {
-    const Sample driving = drive_where_sample_0_is_old(host);
+    const Sample driving = drive_after_sample_0_expired(host);
     host.command(0, answers, 0);
     const Sample off =
         host.sample_until([](const Sample& sample) { return !sample.is_driving(); },
@@ -76,9 +76,9 @@ Figure accepts_late_idle(TestHost& host) {
   return {static_cast<double>(slowest) * 1e-3, "ms", "until off"};
 }
 
-Figure accepts_late_trip(TestHost& host) {
+Measurement accepts_late_trip(TestHost& host) {
   for (const unsigned flags : {unsigned{COMMAND_TRIP}, unsigned{COMMAND_TRIP | COMMAND_ENABLE}}) {
-    drive_where_sample_0_is_old(host);
+    drive_after_sample_0_expired(host);
     host.command(static_cast<std::uint8_t>(flags), 0xFFFFFFFF, 0);
     const Sample tripped =
         host.sample_until([](const Sample& sample) { return sample.is_tripped(); },
@@ -89,7 +89,7 @@ Figure accepts_late_trip(TestHost& host) {
   return counted(2, "trip");
 }
 
-Figure rejects_future(TestHost& host) {
+Measurement rejects_future(TestHost& host) {
   for (const std::int64_t ahead : {1, 1000}) {
     host.begin_armed({.divider = 255});
     const Sample sample = host.next_sample();
@@ -101,7 +101,7 @@ Figure rejects_future(TestHost& host) {
   return counted(2, "COMMAND", "rejected");
 }
 
-Figure rejects_before_stream(TestHost& host) {
+Measurement rejects_before_stream(TestHost& host) {
   host.begin_armed();
   for (int k = 0; k < 5; ++k) host.next_sample();
   host.skip_command_sequences(kSequencesApart);
@@ -110,7 +110,7 @@ Figure rejects_before_stream(TestHost& host) {
   return counted(1, "COMMAND", "rejected");
 }
 
-Figure rejects_without_stream(TestHost& host) {
+Measurement rejects_without_stream(TestHost& host) {
   host.begin();
   host.clear_trip();
   host.command(COMMAND_ENABLE, 0, host.time_to_live_ms(20));
@@ -120,7 +120,7 @@ Figure rejects_without_stream(TestHost& host) {
   return counted(1, "COMMAND", "ignored");
 }
 
-Figure rejects_too_old(TestHost& host) {
+Measurement rejects_too_old(TestHost& host) {
   const int age = testable_age_ticks(host);
   host.begin_armed({.divider = age + 1, .command_age_ticks = age});
   const std::int64_t answered = host.next_sample().number;
@@ -137,9 +137,9 @@ Figure rejects_too_old(TestHost& host) {
 
 // Answers samples far in the past. A unit that stores only its last latches must not mistake the
 // latch of a newer sample for that of an older one.
-Figure rejects_far_past(TestHost& host) {
+Measurement rejects_far_past(TestHost& host) {
   constexpr std::int64_t kFarthest = 1024;
-  const int age = 2 * host.least_divider(STREAM_ON);
+  const int age = 2 * host.smallest_divider(STREAM_ON);
   host.begin_armed({.command_age_ticks = std::min(age, 255)});
   while (host.next_sample().number < kFarthest + 4) {
   }
@@ -164,7 +164,7 @@ Figure rejects_far_past(TestHost& host) {
 }
 
 // A delayed COMMAND is rightly rejected, so only one of several must be accepted.
-Figure accepts_oldest_allowed(TestHost& host) {
+Measurement accepts_oldest_allowed(TestHost& host) {
   constexpr int kTries = 20;
   const int age = testable_age_ticks(host);
   host.begin_armed({.divider = age, .command_age_ticks = age});
@@ -182,7 +182,7 @@ Figure accepts_oldest_allowed(TestHost& host) {
                std::to_string(age) + " ticks old, with as many allowed, none is accepted"};
 }
 
-Figure rejects_expired(TestHost& host) {
+Measurement rejects_expired(TestHost& host) {
   const int ttl_ms = host.time_to_live_ms(5);
   host.begin_armed();
   const Sample answered = host.next_sample();
@@ -195,7 +195,7 @@ Figure rejects_expired(TestHost& host) {
   return {static_cast<double>(ttl_ms), "ms", "rejected after it"};
 }
 
-Figure rejects_superseded(TestHost& host) {
+Measurement rejects_superseded(TestHost& host) {
   host.begin_armed();
   const int ttl_ms = longest_ttl_ms(host);
   for (int k = 0; k < 5; ++k) host.next_sample();
@@ -219,7 +219,7 @@ Figure rejects_superseded(TestHost& host) {
   return counted(1, "COMMAND", "rejected");
 }
 
-Figure accepts_same_sample(TestHost& host) {
+Measurement accepts_same_sample(TestHost& host) {
   host.begin_armed();
   const Sample answered = host.next_sample();
   for (int k = 0; k < 3; ++k) {
@@ -232,7 +232,7 @@ Figure accepts_same_sample(TestHost& host) {
   return counted(3, "COMMAND", "accepted");
 }
 
-Figure puts_out_commands(TestHost& host) {
+Measurement puts_out_commands(TestHost& host) {
   constexpr int kCoarsest_q15 = 128;  // half a step of an 8-bit converter
   host.begin_armed();
   Sample sample = host.drive(longest_ttl_ms(host));
@@ -253,7 +253,7 @@ Figure puts_out_commands(TestHost& host) {
           "rounding at " + text_of(100.0 * host.settings().command) + " % of the range"};
 }
 
-Figure ignores_other_motor_counts(TestHost& host) {
+Measurement ignores_other_motor_counts(TestHost& host) {
   std::vector<int> counts;
   if (host.motor_count() > 0) counts.push_back(host.motor_count() - 1);
   if (host.motor_count() < MOTORS_MAX) counts.push_back(host.motor_count() + 1);
@@ -274,7 +274,7 @@ Figure ignores_other_motor_counts(TestHost& host) {
 }
 
 // Undefined flag bits must neither enable the output nor prevent a COMMAND from switching it off.
-Figure ignores_unknown_flags(TestHost& host) {
+Measurement ignores_unknown_flags(TestHost& host) {
   host.begin_armed();
   host.drive(longest_ttl_ms(host));
   constexpr int kUnknown = 0xFF & ~(COMMAND_ENABLE | COMMAND_TRIP);

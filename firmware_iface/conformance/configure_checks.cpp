@@ -17,7 +17,7 @@ bool can(const TestHost& host, int capability) {
 }
 
 /// Sends each request in a separate session; all must be refused.
-Figure expect_unsupported(TestHost& host, const std::vector<Stream>& streams) {
+Measurement expect_unsupported(TestHost& host, const std::vector<Stream>& streams) {
   for (const Stream& stream : streams) {
     host.begin();
     configure_request request = host.configure_request_of(stream);
@@ -32,7 +32,7 @@ Figure expect_unsupported(TestHost& host, const std::vector<Stream>& streams) {
   return counted(static_cast<std::int64_t>(streams.size()), "CONFIGURE", "refused");
 }
 
-Figure refuses_flags(TestHost& host) {
+Measurement refuses_flags(TestHost& host) {
   std::vector<Stream> streams;
   const auto add = [&](unsigned flags) {
     streams.push_back({.flags = static_cast<std::uint8_t>(flags), .divider = 10});
@@ -47,15 +47,15 @@ Figure refuses_flags(TestHost& host) {
   return expect_unsupported(host, streams);
 }
 
-Figure refuses_divider_zero(TestHost& host) {
+Measurement refuses_divider_zero(TestHost& host) {
   return expect_unsupported(host, {{.flags = STREAM_ON, .divider = -1}});
 }
 
-Figure refuses_age_zero(TestHost& host) {
+Measurement refuses_age_zero(TestHost& host) {
   return expect_unsupported(host, {{.divider = 10, .command_age_ticks = 0}});
 }
 
-Figure refuses_inertial_dividers(TestHost& host) {
+Measurement refuses_inertial_dividers(TestHost& host) {
   std::vector<Stream> streams;
   const hello_reply& facts = host.facts();
   for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
@@ -93,7 +93,7 @@ Refusal refuse_during_stream(TestHost& host) {
   throw Failed{"no CONFIGURE is refused: neither flag 0x80 nor command_age_ticks 0"};
 }
 
-Figure refusal_changes_nothing(TestHost& host) {
+Measurement refusal_changes_nothing(TestHost& host) {
   const auto [request, stream, reply, before] = refuse_during_stream(host);
   expect(reply.flags == stream.flags && reply.divider == stream.divider,
          "the refusal reports flags " + hex_text(reply.flags) + " and divider " +
@@ -117,7 +117,7 @@ Figure refusal_changes_nothing(TestHost& host) {
   return counted(after.number - before.number, "sample", "after the refusal");
 }
 
-Figure repeats_its_answer(TestHost& host) {
+Measurement repeats_its_answer(TestHost& host) {
   host.begin();
   const configure_request request = host.configure_request_of({});
   const configure_reply first = host.request_configure(request);
@@ -151,7 +151,7 @@ Figure repeats_its_answer(TestHost& host) {
   return counted(3, "repetition", "same answer");
 }
 
-Figure repeats_its_answer_after_refusal(TestHost& host) {
+Measurement repeats_its_answer_after_refusal(TestHost& host) {
   const Refusal refusal = refuse_during_stream(host);
   const configure_reply again = host.request_configure(refusal.request);
   expect(again.result == CONFIGURE_DONE && again.stream_count == refusal.stream.stream_count,
@@ -162,7 +162,7 @@ Figure repeats_its_answer_after_refusal(TestHost& host) {
   return counted(1, "repetition", "same answer");
 }
 
-Figure configure_ends_stream(TestHost& host) {
+Measurement configure_ends_stream(TestHost& host) {
   constexpr Nanoseconds kSilence = 150ms;
   std::int64_t sent = 0;
   for (const int count : {2, 53}) {
@@ -186,7 +186,7 @@ Figure configure_ends_stream(TestHost& host) {
   return counted(sent, "sample", "sent and reported");
 }
 
-Figure starts_stream_anew(TestHost& host) {
+Measurement starts_stream_anew(TestHost& host) {
   const configure_reply first = host.begin_stream();
   for (int k = 0; k < 10; ++k) {
     host.command(0, 0);
@@ -213,7 +213,7 @@ Figure starts_stream_anew(TestHost& host) {
   return counted(2, "stream");
 }
 
-Figure configure_while_driving_trips(TestHost& host) {
+Measurement configure_while_driving_trips(TestHost& host) {
   for (const std::uint8_t flags : {std::uint8_t{STREAM_ON}, std::uint8_t{0}}) {
     host.begin_armed();
     host.drive(host.time_to_live_ms(100));

@@ -15,7 +15,7 @@ void require(const TestHost& host, int capability, const char* reason) {
   if ((host.facts().capabilities & capability) == 0) throw NotTested{reason};
 }
 
-Figure streams_compact(TestHost& host) {
+Measurement streams_compact(TestHost& host) {
   require(host, UNIT_CAN_COMPACT, "the unit has no compact format");
   constexpr int kSamples = 300;  // more than one wrap of an 8-bit sequence
   host.begin_stream({.flags = STREAM_ON | STREAM_COMPACT});
@@ -35,7 +35,7 @@ Figure streams_compact(TestHost& host) {
   return counted(kSamples, "sample");
 }
 
-Figure accepts_compact_commands(TestHost& host) {
+Measurement accepts_compact_commands(TestHost& host) {
   require(host, UNIT_CAN_COMPACT, "the unit has no compact format");
   const int ttl_ms = host.time_to_live_ms(60);
   host.begin_armed({.flags = STREAM_ON | STREAM_COMPACT});
@@ -59,7 +59,7 @@ Figure accepts_compact_commands(TestHost& host) {
   return {static_cast<double>(ttl_ms), "ms", "time to live"};
 }
 
-Figure accepts_both_commands(TestHost& host) {
+Measurement accepts_both_commands(TestHost& host) {
   require(host, UNIT_CAN_COMPACT, "the unit has no compact format");
   host.begin_armed();
   Sample sample = host.next_sample();
@@ -72,7 +72,7 @@ Figure accepts_both_commands(TestHost& host) {
   return counted(1, "stream");
 }
 
-Figure is_paced_by_host(TestHost& host) {
+Measurement is_paced_by_host(TestHost& host) {
   require(host, UNIT_CAN_HOST_PACED, "the unit does not support host-paced sampling");
   constexpr int kCommands = 30;
   constexpr Nanoseconds kSilence = 100ms;
@@ -90,7 +90,7 @@ Figure is_paced_by_host(TestHost& host) {
   return counted(kCommands, "sample");
 }
 
-Figure host_paced_ttl_trips(TestHost& host) {
+Measurement host_paced_ttl_trips(TestHost& host) {
   require(host, UNIT_CAN_HOST_PACED, "the unit does not support host-paced sampling");
   const int ttl_ms = host.time_to_live_ms(60);
   host.begin_stream({.flags = STREAM_ON | STREAM_HOST_PACED});
@@ -106,7 +106,7 @@ Figure host_paced_ttl_trips(TestHost& host) {
   return {static_cast<double>(ttl_ms), "ms", "time to live"};
 }
 
-Figure reports_marks(TestHost& host) {
+Measurement reports_marks(TestHost& host) {
   require(host, UNIT_CAN_MARKS, "the unit reads no index pulse and no home switch");
   host.begin_stream({.flags = STREAM_ON | STREAM_MARKS});
   unsigned has_index = 0;
@@ -128,11 +128,11 @@ Figure reports_marks(TestHost& host) {
   return counted(kSamples, "sample");
 }
 
-Figure reads_inertial_sensors(TestHost& host) {
+Measurement reads_inertial_sensors(TestHost& host) {
   const hello_reply& facts = host.facts();
   const int count = std::min<int>(facts.inertial_count, INERTIAL_SENSORS_MAX);
   if (count == 0) throw NotTested{"the unit has no inertial sensor"};
-  Stream stream{.divider = host.least_divider(STREAM_ON, count)};
+  Stream stream{.divider = host.smallest_divider(STREAM_ON, count)};
   int longest = 1;
   for (int k = 0; k < count; ++k) {
     const int ticks = std::max<int>(facts.inertial_ticks[k], 1);
@@ -166,18 +166,18 @@ Figure reads_inertial_sensors(TestHost& host) {
 }
 
 /// Fails if any message violated that requirement.
-Figure was_never_violated(TestHost& host, const std::string& id) {
+Measurement was_never_violated(TestHost& host, const std::string& id) {
   const auto found = host.violations().find(id);
   if (found != host.violations().end()) throw Failed{found->second};
   return counted(static_cast<std::int64_t>(host.samples_received()), "sample");
 }
 
-Figure sends_only_frames(TestHost& host) {
+Measurement sends_only_frames(TestHost& host) {
   was_never_violated(host, "F9");
   return counted(static_cast<std::int64_t>(host.frames_received()), "frame");
 }
 
-Figure reads_each_encoder(TestHost& host) {
+Measurement reads_each_encoder(TestHost& host) {
   double least = 1.0;
   for (std::size_t k = 0; k < std::min<std::size_t>(host.facts().encoder_count, ENCODERS_MAX);
        ++k) {
@@ -190,7 +190,7 @@ Figure reads_each_encoder(TestHost& host) {
 }
 
 template <char... Id>
-Figure holds_in_all_samples(TestHost& host) {
+Measurement holds_in_all_samples(TestHost& host) {
   return was_never_violated(host, std::string{Id...});
 }
 

@@ -48,7 +48,8 @@ void expect_answers(TestHost& host, int count, const Replies& before, const std:
 
 /// Sends each frame with a good one right after it. The good ones must be answered, the others
 /// counted in error_count.
-Figure expect_dropped(TestHost& host, const std::vector<Bytes>& frames, const std::string& what) {
+Measurement expect_dropped(TestHost& host, const std::vector<Bytes>& frames,
+                           const std::string& what) {
   host.begin_stream();
   const std::uint8_t errors_before = host.next_sample().report.error_count;
   for (std::size_t k = 0; k < frames.size(); ++k) {
@@ -65,7 +66,7 @@ Figure expect_dropped(TestHost& host, const std::vector<Bytes>& frames, const st
   return counted(sent, "frame", "dropped and counted");
 }
 
-Figure drops_wrong_crc(TestHost& host) {
+Measurement drops_wrong_crc(TestHost& host) {
   const Bytes plain = with_crc(clear_message());
   std::vector<Bytes> frames;
   for (std::size_t bit = 0; bit < 8 * plain.size(); ++bit) {
@@ -76,7 +77,7 @@ Figure drops_wrong_crc(TestHost& host) {
   return expect_dropped(host, frames, "a frame with a wrong bit");
 }
 
-Figure drops_wrong_length(TestHost& host) {
+Measurement drops_wrong_length(TestHost& host) {
   const auto message = [](std::uint8_t type, std::size_t size_bytes) {
     Bytes bytes(size_bytes, 0);
     bytes[0] = type;
@@ -104,7 +105,7 @@ Figure drops_wrong_length(TestHost& host) {
   return expect_dropped(host, frames, "a frame of the wrong length");
 }
 
-Figure drops_wrong_stuffing(TestHost& host) {
+Measurement drops_wrong_stuffing(TestHost& host) {
   const Bytes good = frame_of(clear_message());
   std::vector<Bytes> frames;
   for (const unsigned code : {9U, 100U, 255U}) {  // lengths that exceed the frame
@@ -120,7 +121,7 @@ Figure drops_wrong_stuffing(TestHost& host) {
   return expect_dropped(host, frames, "a frame with wrong stuffing or cut short");
 }
 
-Figure drops_unknown_type(TestHost& host) {
+Measurement drops_unknown_type(TestHost& host) {
   std::vector<Bytes> frames;
   for (const int type : {0x00, 0x0A, 0x13, 0x22, 0x7F, 0xFF}) {
     frames.push_back(stuffed(with_crc({static_cast<std::uint8_t>(type), 1, 0, 0})));
@@ -128,7 +129,7 @@ Figure drops_unknown_type(TestHost& host) {
   return expect_dropped(host, frames, "a frame of an unknown type");
 }
 
-Figure drops_long_runs(TestHost& host) {
+Measurement drops_long_runs(TestHost& host) {
   std::vector<Bytes> frames;
   for (const std::size_t size_bytes : {105U, 300U, 700U}) {
     Bytes run(size_bytes, 0x55);
@@ -138,7 +139,7 @@ Figure drops_long_runs(TestHost& host) {
   return expect_dropped(host, frames, "a run of bytes without a zero");
 }
 
-Figure drops_other_layouts(TestHost& host) {
+Measurement drops_other_layouts(TestHost& host) {
   return expect_dropped(host,
                         {stuffed(with_crc(clear_message(), LAYOUT_HASH ^ 1U)),
                          stuffed(with_crc(clear_message(), ~LAYOUT_HASH)),
@@ -146,7 +147,7 @@ Figure drops_other_layouts(TestHost& host) {
                         "a frame of another layout");
 }
 
-Figure ignores_zeros(TestHost& host) {
+Measurement ignores_zeros(TestHost& host) {
   constexpr int kZeros = 300;
   host.begin_stream();
   const int errors_before = host.next_sample().report.error_count;
@@ -159,7 +160,7 @@ Figure ignores_zeros(TestHost& host) {
   return counted(kZeros, "zero byte");
 }
 
-Figure reads_split_frames(TestHost& host) {
+Measurement reads_split_frames(TestHost& host) {
   host.begin_stream();
   const int errors_before = host.next_sample().report.error_count;
   const Bytes frame = good_frame();
@@ -188,7 +189,7 @@ Figure reads_split_frames(TestHost& host) {
   return counted(static_cast<std::int64_t>(frame.size()) - 1, "place", "of a split");
 }
 
-Figure survives_garbage(TestHost& host) {
+Measurement survives_garbage(TestHost& host) {
   constexpr auto kDuration = 100ms;
   host.begin_stream();
   const std::int64_t number_before = host.next_sample().number;
@@ -214,7 +215,7 @@ Figure survives_garbage(TestHost& host) {
   return counted(static_cast<std::int64_t>(sent), "random byte");
 }
 
-Figure ignores_units_messages(TestHost& host) {
+Measurement ignores_units_messages(TestHost& host) {
   host.begin_stream();
   const auto message = [](std::uint8_t type, std::size_t size_bytes) {
     Bytes bytes(size_bytes, 0);

@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 constexpr Nanoseconds kLatenessMax = 20ms;
 constexpr int kRepetitionsMax = 3;
 
-Row run_check(TestHost& host, const Check& check) {
-  Row row{.check = check};
+CheckResult run_check(TestHost& host, const Check& check) {
+  CheckResult row{.check = check};
   for (;;) {
     try {
       row.figure = check.run(host);
@@ -41,7 +41,7 @@ bool is_selected_by(const Check& check, const std::string& name) {
 }
 
 int Report::count(Verdict verdict) const {
-  return static_cast<int>(std::ranges::count(rows, verdict, &Row::verdict));
+  return static_cast<int>(std::ranges::count(rows, verdict, &CheckResult::verdict));
 }
 
 bool Report::has_passed() const {

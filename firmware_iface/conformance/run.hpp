@@ -13,17 +13,17 @@ namespace firmware_iface::conformance {
 enum class Verdict { kPassed, kFailed, kNotTested };
 
 /// Result of one check.
-struct Row {
+struct CheckResult {
   Check check;
   Verdict verdict = Verdict::kNotTested;
-  Figure figure;        ///< if it passed
+  Measurement figure;   ///< if it passed
   std::string detail;   ///< if it failed: expected and actual behaviour; if not tested: the reason
   int repetitions = 0;  ///< repetitions after failures while this computer was late
 };
 
 struct Report {
   std::optional<hello_reply> unit;  ///< its first HELLO_REPLY
-  std::vector<Row> rows;
+  std::vector<CheckResult> rows;
   std::string trouble;  ///< why the test ended early; empty: it did not
   bool is_interrupted = false;
   bool is_tripped = true;  ///< the unit confirmed at the end that it is tripped
@@ -32,10 +32,10 @@ struct Report {
   bool has_passed() const;  ///< no check failed, and the test did not end early
 };
 
-/// Notified of the start and end of checks.
+/// NextNotification of the start and end of checks.
 struct Progress {
   std::function<void(const Check&)> begin;
-  std::function<void(const Row&)> end;
+  std::function<void(const CheckResult&)> end;
 };
 
 /// Returns whether the name is that of the check or of its requirement: "C4" selects C4.1a.

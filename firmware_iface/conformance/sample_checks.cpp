@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr double kTickTolerance = 0.25;  // of a tick, T3
 
-Figure clock_agrees_with_host(TestHost& host) {
+Measurement clock_agrees_with_host(TestHost& host) {
   constexpr Nanoseconds kDuration = 2500ms;
   constexpr double kErrorMax_ppm = 10'000.0;
   host.begin_stream();
@@ -30,7 +30,7 @@ Figure clock_agrees_with_host(TestHost& host) {
   return {error_ppm, "ppm"};
 }
 
-Figure begins_at_start_tick(TestHost& host) {
+Measurement begins_at_start_tick(TestHost& host) {
   double worst_us = 0.0;
   for (int k = 0; k < 5; ++k) {
     host.begin_stream({.divider = 100});  // its next sample is not due for long
@@ -48,9 +48,9 @@ Figure begins_at_start_tick(TestHost& host) {
   return {worst_us, "us", "from start_tick_us"};
 }
 
-Figure keeps_its_period(TestHost& host) {
+Measurement keeps_its_period(TestHost& host) {
   constexpr int kSamples = 60;
-  const int least = host.least_divider(STREAM_ON);
+  const int least = host.smallest_divider(STREAM_ON);
   double worst_us = 0.0;
   for (const int divider : {least, least + 1, std::max(7, least + 2)}) {
     host.begin_stream({.divider = divider});
@@ -71,7 +71,7 @@ Figure keeps_its_period(TestHost& host) {
   return {worst_us, "us", "largest deviation"};
 }
 
-Figure has_no_gaps(TestHost& host) {
+Measurement has_no_gaps(TestHost& host) {
   host.begin_stream();
   const double rate_Hz = host.facts().tick_rate_Hz / static_cast<double>(host.divider());
   const int count = std::max(200, static_cast<int>(rate_Hz));
@@ -87,7 +87,7 @@ Figure has_no_gaps(TestHost& host) {
   return counted(count, "sample");
 }
 
-Figure echoes_commands(TestHost& host) {
+Measurement echoes_commands(TestHost& host) {
   constexpr int kCommands = 200;
   host.begin_stream();
   Sample sample = host.next_sample();

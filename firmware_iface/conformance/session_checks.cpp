@@ -34,9 +34,9 @@ void expect_own_head(const hello_head& answer) {
              hex_text(LAYOUT_HASH));
 }
 
-Figure is_silent_before_hello(TestHost& host) {
+Measurement is_silent_before_hello(TestHost& host) {
   if (!host.is_fresh() && !host.settings().after_reset) throw NotTested{kNotFresh};
-  for (const auto& [type, count] : host.heard_before_hello()) {
+  for (const auto& [type, count] : host.messages_before_hello()) {
     expect(type == MESSAGE_FAULT, std::to_string(count) + " messages of type " +
                                       hex_text(static_cast<unsigned>(type)) +
                                       " come without a request");
@@ -44,7 +44,7 @@ Figure is_silent_before_hello(TestHost& host) {
   return {200.0, "ms", "without a message"};
 }
 
-Figure replies_in_time(TestHost& host) {
+Measurement replies_in_time(TestHost& host) {
   constexpr Nanoseconds kReplyMax = 50ms;
   constexpr int kRounds = 10;
   Nanoseconds longest{0};
@@ -74,7 +74,7 @@ Figure replies_in_time(TestHost& host) {
   return {longest_ms, "ms", "at most"};
 }
 
-Figure answers_hello(TestHost& host) {
+Measurement answers_hello(TestHost& host) {
   for (const int nonce : {0, 1, 0xFFFF, 0x1234}) {
     expect_own_head(
         answered_head(host, {PROTOCOL_VERSION, LAYOUT_HASH, static_cast<std::uint16_t>(nonce)},
@@ -83,7 +83,7 @@ Figure answers_hello(TestHost& host) {
   return counted(4, "HELLO", "answered with version 2");
 }
 
-Figure answers_other_versions(TestHost& host) {
+Measurement answers_other_versions(TestHost& host) {
   std::uint16_t nonce = 0x2000;
   for (const int version : {1, PROTOCOL_VERSION + 1, 255}) {
     for (const std::size_t size_bytes : {8U, 20U, 57U}) {
@@ -94,7 +94,7 @@ Figure answers_other_versions(TestHost& host) {
   return counted(9, "HELLO", "of versions 1, 3 and 255");
 }
 
-Figure answers_other_layouts(TestHost& host) {
+Measurement answers_other_layouts(TestHost& host) {
   std::uint16_t nonce = 0x3000;
   for (const std::uint32_t layout : {LAYOUT_HASH ^ 1U, ~LAYOUT_HASH, 0U}) {
     expect_own_head(answered_head(host, {PROTOCOL_VERSION, layout, ++nonce}, HELLO_SIZE_BYTES));
@@ -102,7 +102,7 @@ Figure answers_other_layouts(TestHost& host) {
   return counted(3, "layout");
 }
 
-Figure hello_ends_stream(TestHost& host) {
+Measurement hello_ends_stream(TestHost& host) {
   constexpr Nanoseconds kSilence = 150ms;
   host.begin_stream();
   for (int k = 0; k < 20; ++k) host.next_sample();
@@ -114,7 +114,7 @@ Figure hello_ends_stream(TestHost& host) {
   return {150.0, "ms", "without a sample"};
 }
 
-Figure hello_reports_samples_sent(TestHost& host) {
+Measurement hello_reports_samples_sent(TestHost& host) {
   std::int64_t sent = 0;
   for (const int count : {1, 37, 0}) {
     const configure_reply stream = host.begin_stream();
@@ -131,7 +131,7 @@ Figure hello_reports_samples_sent(TestHost& host) {
   return counted(3, "stream");
 }
 
-Figure facts_are_constant_and_possible(TestHost& host) {
+Measurement facts_are_constant_and_possible(TestHost& host) {
   const hello_reply& first = host.first_facts();
   const auto within = [](const char* name, int value, int low, int high) {
     expect(value >= low && value <= high, std::string(name) + " is " + std::to_string(value) +
@@ -182,7 +182,7 @@ void expect_possible(const describe_reply& reply) {
   expect(part.modulus == 0, name + " has modulus " + std::to_string(part.modulus));
 }
 
-Figure describes_each_part(TestHost& host) {
+Measurement describes_each_part(TestHost& host) {
   host.begin();
   const hello_reply& facts = host.facts();
   for (int k = 0; k < std::min<int>(facts.encoder_count, ENCODERS_MAX); ++k) {
@@ -194,7 +194,7 @@ Figure describes_each_part(TestHost& host) {
   return counted(facts.encoder_count + host.motor_count(), "part", "described");
 }
 
-Figure reports_missing_parts(TestHost& host) {
+Measurement reports_missing_parts(TestHost& host) {
   host.begin();
   const hello_reply& facts = host.facts();
   const std::vector<describe_request> missing = {{PART_ENCODER, facts.encoder_count},
@@ -214,7 +214,7 @@ Figure reports_missing_parts(TestHost& host) {
   return counted(static_cast<std::int64_t>(missing.size()), "part", "missing");
 }
 
-Figure hashes_configuration(TestHost& host) {
+Measurement hashes_configuration(TestHost& host) {
   host.begin();
   const hello_reply& facts = host.facts();
   const std::uint32_t hash =
@@ -225,7 +225,7 @@ Figure hashes_configuration(TestHost& host) {
   return counted(facts.encoder_count + host.motor_count(), "description", hex_text(hash));
 }
 
-Figure refuses_configure_before_hello(TestHost& host) {
+Measurement refuses_configure_before_hello(TestHost& host) {
   const auto& answer = host.first_answer();
   expect(answer.has_value(), "CONFIGURE before HELLO is not answered");
   if (answer->result == CONFIGURE_NO_SESSION) return counted(1, "CONFIGURE", "refused");
@@ -233,7 +233,7 @@ Figure refuses_configure_before_hello(TestHost& host) {
   throw Failed{"CONFIGURE before HELLO is answered with result " + std::to_string(answer->result)};
 }
 
-Figure compact_is_possible(TestHost& host) {
+Measurement compact_is_possible(TestHost& host) {
   const hello_reply& facts = host.facts();
   if ((facts.capabilities & UNIT_CAN_COMPACT) == 0) {
     throw NotTested{"the unit has no compact format"};

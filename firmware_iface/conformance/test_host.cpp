@@ -65,7 +65,7 @@ int TestHost::time_to_live_ms(int wanted_ms) const {
   return std::clamp<int>(wanted_ms, 1, std::max<int>(facts_.ttl_max_ms, 1));
 }
 
-int TestHost::least_divider(std::uint8_t flags, int inertial_count) const {
+int TestHost::smallest_divider(std::uint8_t flags, int inertial_count) const {
   const std::optional<int> baud_rate = transport_->report().baud_rate;
   int divider = 1;
   const auto fits = [&] {
@@ -233,7 +233,7 @@ configure_request TestHost::configure_request_of(const Stream& stream) {
   int inertial_count = 0;
   for (const std::uint8_t divider : stream.inertial_divider) inertial_count += divider > 0 ? 1 : 0;
   const int divider =
-      stream.divider > 0 ? stream.divider : least_divider(stream.flags, inertial_count);
+      stream.divider > 0 ? stream.divider : smallest_divider(stream.flags, inertial_count);
   configure_request request{};
   request.sequence = ++configure_sequence_;
   request.flags = stream.flags;
@@ -249,7 +249,7 @@ configure_reply TestHost::configure(const Stream& stream) {
 
 configure_reply TestHost::request_configure(const configure_request& request) {
   configure_reply reply{};
-  awaited_ = request;
+  pending_configure_ = request;
   this->request("CONFIGURE", message_of(request), MESSAGE_CONFIGURE_REPLY,
                 [&](const Bytes& message) {
                   return configure_reply_decode(message.data(), message.size(), &reply) &&
@@ -262,8 +262,8 @@ configure_reply TestHost::request_configure(const configure_request& request) {
 void TestHost::take_configure_reply(const Bytes& message) {
   configure_reply reply{};
   configure_reply_decode(message.data(), message.size(), &reply);
-  if (!awaited_ || reply.sequence != awaited_->sequence) return;
-  const configure_request request = *std::exchange(awaited_, std::nullopt);
+  if (!pending_configure_ || reply.sequence != pending_configure_->sequence) return;
+  const configure_request request = *std::exchange(pending_configure_, std::nullopt);
   if (reply.result != CONFIGURE_DONE) return;
   is_streaming_ = (request.flags & STREAM_ON) != 0;
   stream_flags_ = request.flags;

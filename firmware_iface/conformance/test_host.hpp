@@ -79,7 +79,7 @@ class TestHost {
   void connect();
   bool is_fresh() const { return is_fresh_; }  ///< the unit had received no HELLO since its reset
   const std::optional<configure_reply>& first_answer() const { return first_answer_; }
-  const std::map<int, int>& heard_before_hello() const { return heard_before_hello_; }
+  const std::map<int, int>& messages_before_hello() const { return heard_before_hello_; }
   const hello_reply& first_facts() const { return first_facts_; }  ///< as of connect()
   const hello_reply& facts() const { return facts_; }
   int motor_count() const;  ///< at most MOTORS_MAX, whatever the unit reports
@@ -92,7 +92,7 @@ class TestHost {
   Nanoseconds ticks(double count) const;
   int time_to_live_ms(int wanted_ms) const;  ///< wanted_ms, or less if the unit accepts less
   /// Returns the smallest divider at which the line is fast enough for such a stream.
-  int least_divider(std::uint8_t flags, int inertial_count = 0) const;
+  int smallest_divider(std::uint8_t flags, int inertial_count = 0) const;
 
   // --- Bytes and messages ---
 
@@ -206,7 +206,7 @@ class TestHost {
   Nanoseconds reply_time_{0};
   std::map<int, int> counts_;
 
-  std::optional<configure_request> awaited_;  // sent and not answered yet
+  std::optional<configure_request> pending_configure_;  // sent and not answered yet
   bool is_streaming_ = false;
   std::uint8_t stream_flags_ = 0;
   int divider_ = 1;

@@ -46,7 +46,7 @@ std::optional<std::int64_t> measured_ttl_us(TestHost& host, int ttl_ms) {
   }
 }
 
-Figure ttl_counts_from_sample(TestHost& host) {
+Measurement ttl_counts_from_sample(TestHost& host) {
   constexpr int kTries = 5;
   const int ttl_ms = host.time_to_live_ms(kTtlWanted_ms);
   for (int k = 0; k < kTries; ++k) {
@@ -68,7 +68,7 @@ Figure ttl_counts_from_sample(TestHost& host) {
 
 // The COMMANDs answer sample 0, which is too old, superseded and expired. So a unit that violates
 // only one rule of C4 still rejects them.
-Figure rejected_prolongs_nothing(TestHost& host) {
+Measurement rejected_prolongs_nothing(TestHost& host) {
   constexpr std::int64_t kLate_us = 20'000;
   constexpr std::int64_t kExpired_us = 300'000;  // longer than any time to live
   const int ttl_ms = host.time_to_live_ms(kTtlWanted_ms);
@@ -98,7 +98,7 @@ Figure rejected_prolongs_nothing(TestHost& host) {
   }
 }
 
-Figure drives_while_commands_come(TestHost& host) {
+Measurement drives_while_commands_come(TestHost& host) {
   constexpr std::int64_t kDuration_us = 300'000;
   const int ttl_ms = host.time_to_live_ms(100);
   host.begin_armed();
@@ -130,12 +130,12 @@ void expect_ttl_trips(TestHost& host, int ttl_ms) {
   throw Failed{"a COMMAND with ttl_ms " + std::to_string(ttl_ms) + " does not trip"};
 }
 
-Figure ttl_zero_trips(TestHost& host) {
+Measurement ttl_zero_trips(TestHost& host) {
   expect_ttl_trips(host, 0);
   return {0.0, "ms", "tripped"};
 }
 
-Figure ttl_above_max_trips(TestHost& host) {
+Measurement ttl_above_max_trips(TestHost& host) {
   const int ttl_max_ms = host.facts().ttl_max_ms;
   host.begin_armed();
   host.drive(ttl_max_ms);  // the longest one must be accepted
@@ -145,7 +145,7 @@ Figure ttl_above_max_trips(TestHost& host) {
   return {ttl_max_ms + 1.0, "ms", "tripped, " + std::to_string(ttl_max_ms) + " accepted"};
 }
 
-Figure trips_at_once(TestHost& host) {
+Measurement trips_at_once(TestHost& host) {
   host.begin_armed();
   const Sample driving = host.drive(host.time_to_live_ms(255));
   const std::uint16_t sequence = host.command(COMMAND_TRIP, driving.number, 0);
@@ -162,7 +162,7 @@ Figure trips_at_once(TestHost& host) {
           "from the sample answered"};
 }
 
-Figure hello_while_driving_trips(TestHost& host) {
+Measurement hello_while_driving_trips(TestHost& host) {
   host.begin_armed();
   host.drive(host.time_to_live_ms(100));
   const unsigned faults = host.hello().fault_flags;
@@ -170,7 +170,7 @@ Figure hello_while_driving_trips(TestHost& host) {
   return counted(1, "trip");
 }
 
-Figure tripped_does_not_drive(TestHost& host) {
+Measurement tripped_does_not_drive(TestHost& host) {
   host.begin_armed();
   host.trip();
   constexpr int kCommands = 100;
@@ -187,7 +187,7 @@ Figure tripped_does_not_drive(TestHost& host) {
   return counted(kCommands, "COMMAND", "without effect");
 }
 
-Figure starts_tripped(TestHost& host) {
+Measurement starts_tripped(TestHost& host) {
   const unsigned faults = host.first_facts().fault_flags;
   if ((faults & FAULT_BOOT) == 0 && !host.is_fresh() && !host.settings().after_reset) {
     throw NotTested{"the unit was cleared since its reset; reset it and use --after-reset"};
@@ -229,7 +229,7 @@ bool is_reported_once(const TestHost& host, unsigned fault_flags, const Reported
   return true;
 }
 
-Figure reports_trips_once(TestHost& host) {
+Measurement reports_trips_once(TestHost& host) {
   const int ttl_ms = host.time_to_live_ms(kTtlWanted_ms);
   const auto flags_now = [&] { return host.next_sample().report.fault_flags; };
   int trips = 0;
@@ -263,7 +263,7 @@ Figure reports_trips_once(TestHost& host) {
   return counted(trips, "trip");
 }
 
-Figure latches_flags(TestHost& host) {
+Measurement latches_flags(TestHost& host) {
   host.begin_armed();
   host.trip();
   for (const int ttl_ms : {0, 255}) {

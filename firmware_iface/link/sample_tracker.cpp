@@ -31,8 +31,9 @@ SampleTracker::SampleTracker(CounterBits bits, std::uint32_t start_tick_us, doub
   }
 }
 
-SampleTracker::Verdict SampleTracker::follow(const sample_report& report, Nanoseconds received,
-                                             UnitSample& sample) noexcept {
+SampleTracker::Verdict SampleTracker::process_report(const sample_report& report,
+                                                     Nanoseconds received,
+                                                     UnitSample& sample) noexcept {
   // Choose the wrap of the unit's clock: the latest one that is not ahead of the host's clock. A
   // sample may have waited in a buffer for up to nearly a whole wrap, but it cannot arrive early.
   const std::int64_t received_us = received.count() / 1000;

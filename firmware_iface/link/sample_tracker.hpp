@@ -40,7 +40,8 @@ class SampleTracker {
 
   /// Evaluates a report. For kNext, fills sequence, lost_before, unit_time_us, received, counts and
   /// validity of `sample`; otherwise leaves it unchanged.
-  Verdict follow(const sample_report& report, Nanoseconds received, UnitSample& sample) noexcept;
+  Verdict process_report(const sample_report& report, Nanoseconds received,
+                         UnitSample& sample) noexcept;
 
   /// Returns the sequence of the next sample, i.e. the number of received and lost samples so far.
   std::uint64_t next_sequence() const noexcept { return next_sequence_; }

@@ -86,7 +86,7 @@ bool UnitLink::take_sample(UnitSample& sample) noexcept {
     ++counters_.messages_unexpected;
     return false;
   }
-  switch (tracker_.follow(report, received_at_, sample)) {
+  switch (tracker_.process_report(report, received_at_, sample)) {
     case SampleTracker::Verdict::kRepeated:
       ++counters_.samples_repeated;
       return false;

@@ -168,11 +168,11 @@ class UnitLink {
   void take_inertial() noexcept;
   void take_command_echo(const sample_report& report, UnitSample& sample) noexcept;
   void take_fault() noexcept;
-  void book_ended_stream() noexcept;
+  void count_ended_stream() noexcept;
   void take_clear_reply() noexcept;
   void continue_clear() noexcept;
   void write_clear() noexcept;
-  std::uint64_t end_books(std::uint64_t samples_sent) noexcept;
+  std::uint64_t finish_sample_counts(std::uint64_t samples_sent) noexcept;
   Error no_answer(const std::string& what, IoStatus status, const RequestSettings& settings) const;
 
   Transport* transport_;
@@ -189,8 +189,8 @@ class UnitLink {
   std::uint16_t request_sequence_ = 0;
 
   bool streaming_ = false;
-  int stream_number_ = 0;  // the unit's number of the running stream
-  int booked_stream_ = 0;  // last stream whose samples are all counted
+  int stream_number_ = 0;        // the unit's number of the running stream
+  int last_counted_stream_ = 0;  // last stream whose samples are all counted
   StreamSettings stream_;
   SampleTracker tracker_;
   int implausible_in_a_row_ = 0;

@@ -185,8 +185,8 @@ Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
   }
   const bool known = connected_before_ && facts_.unit_id == reply.unit_id;
   facts_ = to_facts(reply);
-  if (!known) booked_stream_ = facts_.stream_count;  // earlier streams were of other hosts
-  book_ended_stream();
+  if (!known) last_counted_stream_ = facts_.stream_count;  // earlier streams were of other hosts
+  count_ended_stream();
   streaming_ = false;
   connected_ = false;
   connected_before_ = true;
@@ -238,15 +238,15 @@ Status UnitLink::describe_parts(const hello_reply& reply, const RequestSettings&
 
 // Counts the samples of the unit's last stream, which the HELLO ended, unless they are counted
 // already. If it is not the running stream, its CONFIGURE_REPLY and all its samples were lost.
-void UnitLink::book_ended_stream() noexcept {
-  if (facts_.stream_count == booked_stream_ || !facts_.samples_sent) return;
+void UnitLink::count_ended_stream() noexcept {
+  if (facts_.stream_count == last_counted_stream_ || !facts_.samples_sent) return;
   if (streaming_ && facts_.stream_count == stream_number_) {
-    end_books(*facts_.samples_sent);
+    finish_sample_counts(*facts_.samples_sent);
   } else {
     counters_.samples_lost += *facts_.samples_sent;
     if (*facts_.samples_sent > 0) ++counters_.gaps;
   }
-  booked_stream_ = facts_.stream_count;
+  last_counted_stream_ = facts_.stream_count;
 }
 
 // A sensor can be read only with a sample, and the unit reads it at fixed ticks.
@@ -352,8 +352,8 @@ Result<StreamEnd> UnitLink::stop_stream(const std::function<void(const UnitSampl
   }
   StreamEnd end{answer.value().samples_sent, 0};
   if (streaming_) {
-    end.lost_at_end = end_books(answer.value().samples_sent);
-    booked_stream_ = stream_number_;
+    end.lost_at_end = finish_sample_counts(answer.value().samples_sent);
+    last_counted_stream_ = stream_number_;
   }
   streaming_ = false;
   return end;
@@ -395,7 +395,7 @@ Result<UnitLink::ConfigureAnswer> UnitLink::configure(
 }
 
 // Counts samples that the unit sent after the last received one as lost.
-std::uint64_t UnitLink::end_books(std::uint64_t samples_sent) noexcept {
+std::uint64_t UnitLink::finish_sample_counts(std::uint64_t samples_sent) noexcept {
   const std::uint64_t seen = tracker_.next_sequence();
   const std::uint64_t lost = samples_sent > seen ? samples_sent - seen : 0;
   counters_.samples_lost += lost;

@@ -21,7 +21,7 @@ FurutaModel::FurutaModel(const FurutaParameters& parameters)
 //   M22 = J_Byy + m_B l_2²,
 //   M11 θ̈1 + M12 θ̈2 + 2 A s c θ̇1 θ̇2 − m_B L l_2 s θ̇2² = Q1,
 //   M12 θ̈1 + M22 θ̈2 − A s c θ̇1²                      = Q2.
-HingeModel::Terms FurutaModel::terms(const JointState& state, double command_V) const {
+RigModel::Terms FurutaModel::terms(const JointState& state, double command_V) const {
   const double w1 = state.speed_rad_s[0];
   const double w2 = state.speed_rad_s[1];
   const double s = std::sin(state.angle_rad[1]);

@@ -30,7 +30,7 @@ struct FurutaParameters {
   Vector3 tilt{};         ///< rotation vector of gravity [rad]
 };
 
-class FurutaModel final : public HingeModel {
+class FurutaModel final : public RigModel {
  public:
   explicit FurutaModel(const FurutaParameters& parameters);
 

@@ -76,13 +76,13 @@ class PtyPort final : public HostPort {
 
 class TcpPort final : public HostPort {
  public:
-  Status listen(const proto::HostPort& place) {
-    const std::string port = std::to_string(place.port);
-    const std::string address = place.host + ":" + port;
+  Status listen(const proto::HostPort& set_angle) {
+    const std::string port = std::to_string(set_angle.port);
+    const std::string address = set_angle.host + ":" + port;
     asio::error_code error;
     asio::ip::tcp::resolver resolver(context_);
     const auto endpoints =
-        resolver.resolve(place.host, port, asio::ip::tcp::resolver::passive, error);
+        resolver.resolve(set_angle.host, port, asio::ip::tcp::resolver::passive, error);
     if (error) return failed(address, error.message());
     const asio::ip::tcp::endpoint endpoint = *endpoints.begin();
     acceptor_.open(endpoint.protocol(), error);
@@ -91,7 +91,7 @@ class TcpPort final : public HostPort {
     if (!error) acceptor_.listen(1, error);
     if (!error) acceptor_.native_non_blocking(true, error);
     if (error) return failed(address, error.message());
-    url_ = "tcp://" + place.host + ":" + std::to_string(acceptor_.local_endpoint().port());
+    url_ = "tcp://" + set_angle.host + ":" + std::to_string(acceptor_.local_endpoint().port());
     return success();
   }
 

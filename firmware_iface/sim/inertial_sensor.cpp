@@ -6,7 +6,7 @@
 namespace firmware_iface::sim {
 namespace {
 
-std::int16_t quantised(double value, double counts_per_unit, double range) noexcept {
+std::int16_t quantized(double value, double counts_per_unit, double range) noexcept {
   double most = INERTIAL_COUNTS_MAX;
   if (range > 0.0) most = std::min(most, std::floor(range * counts_per_unit));
   return static_cast<std::int16_t>(std::clamp(std::round(value * counts_per_unit), -most, most));
@@ -38,12 +38,12 @@ std::array<std::int16_t, INERTIAL_AXES> read(const InertialSettings& sensor, con
   std::normal_distribution<double> noise;
   std::array<std::int16_t, INERTIAL_AXES> counts{};
   for (std::size_t k = 0; k < 3; ++k) {
-    counts[k] = quantised(exact[k] + sensor.gyro_bias[k] + sensor.gyro_noise * noise(random),
+    counts[k] = quantized(exact[k] + sensor.gyro_bias[k] + sensor.gyro_noise * noise(random),
                           sensor.gyro_counts, sensor.gyro_range);
   }
   for (std::size_t k = 0; k < 3; ++k) {
     counts[k + 3] =
-        quantised(exact[k + 3] + sensor.accel_bias[k] + sensor.accel_noise * noise(random),
+        quantized(exact[k + 3] + sensor.accel_bias[k] + sensor.accel_noise * noise(random),
                   sensor.accel_counts, sensor.accel_range);
   }
   return counts;

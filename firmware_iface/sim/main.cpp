@@ -73,7 +73,8 @@ void print_statistics(UnitSimulation& simulation, std::uint64_t undelivered_byte
   print_line("trips_session", unit.trips[2]);
   print_line("trips_command", unit.trips[3]);
   print_line("trips_host", unit.trips[4]);
-  print_line("unattended_us_max", static_cast<std::uint64_t>(unit.unattended_max.count()) / 1000);
+  print_line("unattended_us_max",
+             static_cast<std::uint64_t>(unit.longest_unrefreshed_output.count()) / 1000);
   print_line("resets", unit.resets);
   print_line("dropouts", unit.dropouts);
   print_line("releases", unit.releases);
@@ -100,11 +101,11 @@ int run(const Options& options) {
   const Nanoseconds start = time.now();
   sim::Plant plant = config.make_plant();
   std::unique_ptr<sim::TruthFile> truth;
-  std::function<void(const sim::Truth&)> on_truth;
+  std::function<void(const sim::TrueState&)> on_truth;
   if (!options.truth.empty()) {
     truth = std::make_unique<sim::TruthFile>(options.truth, config.resolved_text,
                                              plant.joint_count(), start);
-    on_truth = [&truth](const sim::Truth& row) { truth->write(row); };
+    on_truth = [&truth](const sim::TrueState& row) { truth->write(row); };
   }
   UnitSimulation simulation(config.settings, std::move(plant), start, on_truth);
 

@@ -15,7 +15,7 @@ PendulumModel::PendulumModel(const PendulumParameters& parameters)
     : p_(parameters), g_(tilted_gravity(parameters.gravity, parameters.tilt)) {}
 
 // (J + m l²) θ̈ = m l g·n + K (u − k_e ω) − b ω − c |ω| ω + τ.
-HingeModel::Terms PendulumModel::terms(const JointState& state, double command_V) const {
+RigModel::Terms PendulumModel::terms(const JointState& state, double command_V) const {
   const double omega = state.speed_rad_s[0];
   Terms terms;
   terms.mass_matrix[0][0] = p_.inertia + p_.mass * p_.center_distance * p_.center_distance;
@@ -36,15 +36,15 @@ JointArray PendulumModel::bearing_loads(const JointState& state,
 
 BodyMotion PendulumModel::body_motion(int /*joint*/, const JointState& state,
                                       const JointArray& acceleration) const {
-  constexpr Vector3 kHinge = {0.0, 0.0, 1.0};
+  constexpr Vector3 kJoint = {0.0, 0.0, 1.0};
   const double omega = state.speed_rad_s[0];
   const Vector3 rod = rod_direction(state.angle_rad[0]);
   const Vector3 normal = rod_normal(state.angle_rad[0]);
   const Vector3 a = sum(scaled(p_.center_distance * acceleration[0], normal),
                         scaled(-p_.center_distance * omega * omega, rod));
-  return {{rod, normal, kHinge},
-          scaled(omega, kHinge),
-          scaled(acceleration[0], kHinge),
+  return {{rod, normal, kJoint},
+          scaled(omega, kJoint),
+          scaled(acceleration[0], kJoint),
           difference(a, g_)};
 }
 

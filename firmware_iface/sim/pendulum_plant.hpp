@@ -19,7 +19,7 @@ struct PendulumParameters {
   Vector3 tilt{};         ///< rotation vector of gravity [rad]
 };
 
-class PendulumModel final : public HingeModel {
+class PendulumModel final : public RigModel {
  public:
   explicit PendulumModel(const PendulumParameters& parameters);
 

@@ -24,7 +24,7 @@ constexpr int kBisections = 45;          // 5e-4 s / 2^45: 1e-17 s
 
 }  // namespace
 
-Plant::Plant(std::unique_ptr<HingeModel> model, const JointState& start)
+Plant::Plant(std::unique_ptr<RigModel> model, const JointState& start)
     : model_(std::move(model)), start_(start), state_(start) {}
 
 void Plant::set_held(bool held) {
@@ -32,7 +32,7 @@ void Plant::set_held(bool held) {
   if (held) state_.speed_rad_s = {};
 }
 
-void Plant::place(int joint, double angle_rad) {
+void Plant::set_angle(int joint, double angle_rad) {
   state_.angle_rad[static_cast<std::size_t>(joint)] = angle_rad;
   state_.speed_rad_s[static_cast<std::size_t>(joint)] = 0.0;
 }
@@ -40,7 +40,7 @@ void Plant::place(int joint, double angle_rad) {
 BodyMotion Plant::body_motion(int joint, double command_V) const {
   JointArray acceleration{};
   JointArray torque{};
-  if (!held_) solve(state_, find_motions(command_V), command_V, acceleration, torque);
+  if (!held_) solve(state_, find_slip_states(command_V), command_V, acceleration, torque);
   return model_->body_motion(joint, state_, acceleration);
 }
 
@@ -54,12 +54,12 @@ void Plant::advance(double dt_s, double command_V) {
 void Plant::advance_substep(double h, double command_V) {
   double left = h;
   for (int event = 0; event <= kEventsPerSubstepMax && left > 0.0; ++event) {
-    const Motions motions = find_motions(command_V);
+    const Motions motions = find_slip_states(command_V);
     int joint = -1;
     const double until_event =
         event < kEventsPerSubstepMax ? time_of_event(motions, command_V, left, joint) : left;
     state_ = runge_kutta(state_, motions, command_V, until_event);
-    if (joint >= 0) meet_event(static_cast<std::size_t>(joint), command_V);
+    if (joint >= 0) apply_event(static_cast<std::size_t>(joint), command_V);
     left -= until_event;
   }
 }
@@ -79,7 +79,7 @@ bool Plant::is_held_by_stop(std::size_t joint, double torque) const {
 
 // Applies an event. A joint stopped by sliding friction rests. A joint at a stop reverses by an
 // impulse along that joint alone, which also changes the other joint's speed.
-void Plant::meet_event(std::size_t joint, double command_V) {
+void Plant::apply_event(std::size_t joint, double command_V) {
   JointArray& speed = state_.speed_rad_s;
   if (!is_beyond(state_, joint)) {
     speed[joint] = 0.0;
@@ -100,14 +100,14 @@ void Plant::meet_event(std::size_t joint, double command_V) {
   leave_with(-stops.restitution * before[joint]);
   JointArray acceleration{};
   JointArray torque{};
-  solve(state_, find_motions(command_V), command_V, acceleration, torque);
+  solve(state_, find_slip_states(command_V), command_V, acceleration, torque);
   const double back = is_lower ? -acceleration[joint] : acceleration[joint];
   if (2.0 * std::abs(speed[joint]) < kFlightMin * back) leave_with(0.0);
 }
 
 // Returns each joint's direction of motion, or rest. Joints at rest are first held. Then the most
 // overloaded one beyond its static limit is released, until all others hold.
-Plant::Motions Plant::find_motions(double command_V) const {
+Plant::Motions Plant::find_slip_states(double command_V) const {
   const auto count = static_cast<std::size_t>(joint_count());
   Motions motions{};
   for (std::size_t k = 0; k < count; ++k) {
@@ -143,7 +143,7 @@ Plant::Motions Plant::find_motions(double command_V) const {
 void Plant::solve(const JointState& state, const Motions& motions, double command_V,
                   JointArray& acceleration, JointArray& friction_torque) const {
   const auto count = static_cast<std::size_t>(joint_count());
-  const HingeModel::Terms terms = model_->terms(state, command_V);
+  const RigModel::Terms terms = model_->terms(state, command_V);
   const auto& M = terms.mass_matrix;
   bool loaded = false;
   for (std::size_t k = 0; k < count; ++k) {

@@ -34,17 +34,17 @@ struct BodyMotion {
 };
 
 /// Equations of motion in minimal coordinates, M q̈ = Q + τ, with τ the dry friction torques.
-class HingeModel {
+class RigModel {
  public:
   struct Terms {
     std::array<JointArray, kJointsMax> mass_matrix{};  ///< M [kg·m²]
     JointArray force{};  ///< Q: gravity, motor, viscous and air drag, minus Coriolis [N·m]
   };
 
-  HingeModel() = default;
-  HingeModel(const HingeModel&) = delete;
-  HingeModel& operator=(const HingeModel&) = delete;
-  virtual ~HingeModel() = default;
+  RigModel() = default;
+  RigModel(const RigModel&) = delete;
+  RigModel& operator=(const RigModel&) = delete;
+  virtual ~RigModel() = default;
 
   virtual int joint_count() const = 0;
   virtual Terms terms(const JointState& state, double command_V) const = 0;
@@ -74,11 +74,11 @@ class HingeModel {
 /// short rebounds end at rest.
 class Plant {
  public:
-  Plant(std::unique_ptr<HingeModel> model, const JointState& start);
+  Plant(std::unique_ptr<RigModel> model, const JointState& start);
 
   int joint_count() const { return model_->joint_count(); }
   const JointState& state() const { return state_; }
-  const HingeModel& model() const { return *model_; }
+  const RigModel& model() const { return *model_; }
 
   /// Advances by dt_s ≥ 0 with a constant command. Does nothing while held.
   void advance(double dt_s, double command_V);
@@ -91,7 +91,7 @@ class Plant {
   bool is_held() const { return held_; }
 
   /// Sets the angle of a joint, at rest.
-  void place(int joint, double angle_rad);
+  void set_angle(int joint, double angle_rad);
 
   /// Restores the initial state.
   void return_to_start() { state_ = start_; }
@@ -101,7 +101,7 @@ class Plant {
   using Motions = std::array<Motion, kJointsMax>;
 
   void advance_substep(double h, double command_V);
-  Motions find_motions(double command_V) const;
+  Motions find_slip_states(double command_V) const;
   void solve(const JointState& state, const Motions& motions, double command_V,
              JointArray& acceleration, JointArray& friction_torque) const;
   JointState runge_kutta(const JointState& state, const Motions& motions, double command_V,
@@ -109,9 +109,9 @@ class Plant {
   double time_of_event(const Motions& motions, double command_V, double h, int& joint) const;
   bool is_beyond(const JointState& state, std::size_t joint) const;
   bool is_held_by_stop(std::size_t joint, double torque) const;
-  void meet_event(std::size_t joint, double command_V);
+  void apply_event(std::size_t joint, double command_V);
 
-  std::unique_ptr<HingeModel> model_;
+  std::unique_ptr<RigModel> model_;
   JointState start_;
   JointState state_;
   bool held_ = false;

@@ -65,7 +65,7 @@ SimulatedUnit::SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutp
   clock_start_us_ = settings.clock_start_us;
   core_.memory.samples_of_last_stream = UNIT_SAMPLES_UNKNOWN;
   boot(start);
-  if (settings_.hand.release != OperatorSettings::Release::kFree) plant_.set_held(true);
+  if (settings_.hand.release != HandSettings::Release::kFree) plant_.set_held(true);
 }
 
 void SimulatedUnit::boot(Nanoseconds at) noexcept {
@@ -163,11 +163,13 @@ void SimulatedUnit::move_plant_to(Nanoseconds time) noexcept {
     const double share = std::chrono::duration<double>(time - hand_motion_.begin) /
                          std::chrono::duration<double>(hand_motion_.duration);
     const double eased = 0.5 - 0.5 * std::cos(std::numbers::pi * std::clamp(share, 0.0, 1.0));
-    plant_.place(hand_motion_.joint, std::lerp(hand_motion_.from_rad, hand_motion_.to_rad, eased));
+    plant_.set_angle(hand_motion_.joint,
+                     std::lerp(hand_motion_.from_rad, hand_motion_.to_rad, eased));
     if (share >= 1.0) hand_motion_.joint = -1;
   }
   if (output_V_ == 0.0) return;
-  counters_.unattended_max = std::max(counters_.unattended_max, time - attended_at_);
+  counters_.longest_unrefreshed_output =
+      std::max(counters_.longest_unrefreshed_output, time - last_enabling_command_at_);
 }
 
 void SimulatedUnit::turn_by_hand(int joint, double angle_rad, Nanoseconds duration,
@@ -213,8 +215,8 @@ void SimulatedUnit::tick() noexcept {
   unit_tick(&core_, unit_us);
   apply_output();
   latch();
-  Truth truth{now_,         unit_us,         {}, plant_.state(), latched_counts_, output_V_,
-              is_tripped(), plant_.is_held()};
+  TrueState truth{now_,         unit_us,         {}, plant_.state(), latched_counts_, output_V_,
+                  is_tripped(), plant_.is_held()};
   if (unit_sample_is_due(&core_)) {
     truth.sample_sequence = core_.stream_samples;
     send_sample(unit_us);
@@ -245,21 +247,22 @@ void SimulatedUnit::note_received(const unit_counters& before) noexcept {
   const unit_counters& after = core_.counters;
   if (after.streams != before.streams) hold_for_stream();
   if (after.commands == before.commands) return;
-  if (after.commands_rejected == before.commands_rejected && core_.ttl_runs) attended_at_ = now_;
-  if (settings_.hand.release == OperatorSettings::Release::kAfterFirstCommand &&
-      core_.is_streaming && plant_.is_held() && !release_at_) {
+  if (after.commands_rejected == before.commands_rejected && core_.ttl_runs)
+    last_enabling_command_at_ = now_;
+  if (settings_.hand.release == HandSettings::Release::kAfterFirstCommand && core_.is_streaming &&
+      plant_.is_held() && !release_at_) {
     release_at_ = now_ + settings_.hand.hold_time;
   }
 }
 
 // Each stream is a new experiment: the hand restores and holds the initial state.
 void SimulatedUnit::hold_for_stream() noexcept {
-  if (settings_.hand.release == OperatorSettings::Release::kFree) return;
+  if (settings_.hand.release == HandSettings::Release::kFree) return;
   move_plant_to(now_);
   plant_.return_to_start();
   plant_.set_held(true);
   release_at_.reset();
-  if (settings_.hand.release == OperatorSettings::Release::kAfterStreamStart) {
+  if (settings_.hand.release == HandSettings::Release::kAfterStreamStart) {
     release_at_ = now_ + settings_.hand.hold_time;
   }
 }

@@ -25,7 +25,7 @@ struct UnitFaults {
 };
 
 /// The hand that holds the rig in a release experiment.
-struct OperatorSettings {
+struct HandSettings {
   enum class Release {
     kFree,               ///< no hand: the rig moves from the start
     kAfterStreamStart,   ///< held from the start of each stream, released hold_time after it
@@ -64,7 +64,7 @@ struct UnitSettings {
   int inertial_count = 0;
   std::array<InertialSettings, INERTIAL_SENSORS_MAX> inertial{};
   UnitFaults faults;
-  OperatorSettings hand;
+  HandSettings hand;
 };
 
 /// Counters since construction; exact.
@@ -80,12 +80,12 @@ struct UnitCounters {
   std::uint64_t resets = 0;
   std::uint64_t dropouts = 0;
   std::uint64_t releases = 0;
-  std::array<std::uint64_t, 8> trips{};  ///< by bit of fault_flags
-  Nanoseconds unattended_max{0};         ///< longest nonzero output without a new command
+  std::array<std::uint64_t, 8> trips{};       ///< by bit of fault_flags
+  Nanoseconds longest_unrefreshed_output{0};  ///< longest nonzero output without a new command
 };
 
 /// True state at a tick, for the truth file.
-struct Truth {
+struct TrueState {
   Nanoseconds time{0};  ///< true time
   std::uint64_t unit_time_us = 0;
   std::optional<std::uint32_t> sample_sequence;  ///< of the SAMPLE sent at this tick
@@ -104,7 +104,7 @@ class UnitOutput {
   UnitOutput& operator=(const UnitOutput&) = delete;
   virtual ~UnitOutput() = default;
   virtual void on_frame(std::span<const std::uint8_t> frame, Nanoseconds at) noexcept = 0;
-  virtual void on_truth(const Truth& /*truth*/) noexcept {}
+  virtual void on_truth(const TrueState& /*truth*/) noexcept {}
 };
 
 /// A conversion unit with a rig: the firmware's core (firmware/core/unit.h) on a simulated board.
@@ -163,7 +163,7 @@ class SimulatedUnit {
   Plant plant_;
   UnitOutput* output_;
   Nanoseconds now_;
-  Nanoseconds attended_at_{0};  // arrival of the last enabling command
+  Nanoseconds last_enabling_command_at_{0};  // arrival of the last enabling command
   Nanoseconds plant_time_;
   unit_description description_{};
   unit core_{};

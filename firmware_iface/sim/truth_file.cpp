@@ -55,7 +55,7 @@ TruthFile::TruthFile(const std::string& path, const std::string& parameters, int
   out_ << ",command_V,tripped,held\n";
 }
 
-void TruthFile::write(const Truth& truth) {
+void TruthFile::write(const TrueState& truth) {
   std::array<char, 64> text{};
   const auto put = [&](const char* format, auto value) {
     std::snprintf(text.data(), text.size(), format, value);

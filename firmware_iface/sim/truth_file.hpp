@@ -23,7 +23,7 @@ class TruthFile {
   TruthFile(const std::string& path, const std::string& parameters, int joint_count,
             Nanoseconds start);
 
-  void write(const Truth& truth);
+  void write(const TrueState& truth);
 
   /// Writes the buffered rows. @throws std::runtime_error if data could not be written.
   void close();

@@ -6,7 +6,7 @@
 namespace firmware_iface::sim {
 
 UnitSimulation::UnitSimulation(const SimulationSettings& settings, Plant plant, Nanoseconds start,
-                               std::function<void(const Truth&)> on_truth)
+                               std::function<void(const TrueState&)> on_truth)
     : to_host_(settings.to_host),
       to_unit_(settings.to_unit),
       on_truth_(std::move(on_truth)),
@@ -48,7 +48,7 @@ void UnitSimulation::on_frame(std::span<const std::uint8_t> frame, Nanoseconds a
   to_host_.push(frame, at);
 }
 
-void UnitSimulation::on_truth(const Truth& truth) noexcept {
+void UnitSimulation::on_truth(const TrueState& truth) noexcept {
   if (on_truth_) on_truth_(truth);
 }
 

@@ -19,7 +19,7 @@ class UnitSimulation final : private UnitOutput {
  public:
   /// @param on_truth  called at each tick; may be empty
   UnitSimulation(const SimulationSettings& settings, Plant plant, Nanoseconds start,
-                 std::function<void(const Truth&)> on_truth = {});
+                 std::function<void(const TrueState&)> on_truth = {});
 
   /// Adds bytes written by the host.
   void write(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept;
@@ -44,11 +44,11 @@ class UnitSimulation final : private UnitOutput {
 
  private:
   void on_frame(std::span<const std::uint8_t> frame, Nanoseconds at) noexcept override;
-  void on_truth(const Truth& truth) noexcept override;
+  void on_truth(const TrueState& truth) noexcept override;
 
   ByteChannel to_host_;
   ByteChannel to_unit_;
-  std::function<void(const Truth&)> on_truth_;
+  std::function<void(const TrueState&)> on_truth_;
   SimulatedUnit unit_;
 };
 

@@ -108,7 +108,7 @@ class Walk {
     return true;
   }
 
-  NumberFault take_fault() { return std::move(fault_); }
+  NumberError take_fault() { return std::move(fault_); }
 
  private:
   bool visit_entry(const Message& message, const CheckedField& checked, int index) {
@@ -135,12 +135,12 @@ class Walk {
   }
 
   std::vector<FieldStep> path_;
-  NumberFault fault_;
+  NumberError fault_;
 };
 
 }  // namespace
 
-std::optional<NumberFault> find_number_fault(const Message& message) {
+std::optional<NumberError> find_number_error(const Message& message) {
   Walk walk;
   if (walk.visit(message)) return std::nullopt;
   return walk.take_fault();

@@ -18,7 +18,7 @@ struct FieldStep {
 };
 
 /// A number outside its field's range.
-struct NumberFault {
+struct NumberError {
   std::vector<FieldStep> path;  ///< outermost first
   std::string sentence;         ///< "limits.command_max is nan; it must be from 0 to 1e+06"
 };
@@ -27,6 +27,6 @@ struct NumberFault {
 /// field's range (number_ranges.hpp). Every message, from a file or a socket, passes this check
 /// before it is used. Omitted fields, and zeros of fields that are not `optional`, are not checked:
 /// their reader gives them a meaning.
-std::optional<NumberFault> find_number_fault(const google::protobuf::Message& message);
+std::optional<NumberError> find_number_error(const google::protobuf::Message& message);
 
 }  // namespace proto

@@ -134,7 +134,7 @@ Status parse_frame(const Frame& frame, std::span<const FrameLimit> limits,
   if (!envelope.ParseFromString(frame.payload) || only_field(envelope) != frame.type) {
     return Error{ErrorCode::kDamaged, describe(frame.type) + " does not parse as one"};
   }
-  if (auto fault = find_number_fault(envelope)) {
+  if (auto fault = find_number_error(envelope)) {
     return Error{ErrorCode::kDamaged, std::move(fault->sentence)};
   }
   return success();

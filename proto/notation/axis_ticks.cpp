@@ -27,7 +27,7 @@ std::vector<std::string> write(const std::vector<double>& ticks, double spacing)
     const double step = spacing / std::pow(10.0, exponent);
     return std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9)));
   };
-  const int exponent = may_be_plain(largest, decimals(0)) ? 0 : engineering_exponent(largest);
+  const int exponent = needs_no_exponent(largest, decimals(0)) ? 0 : engineering_exponent(largest);
   std::vector<std::string> texts;
   for (const double tick : ticks) {
     const std::string text = fixed(tick / std::pow(10.0, exponent), decimals(exponent));
@@ -73,19 +73,19 @@ std::vector<double> nice_ticks(double low, double high, int count_max) {
   return ticks;
 }
 
-TickTexts tick_texts(const std::vector<double>& ticks, std::size_t length_max) {
+TickLabels tick_labels(const std::vector<double>& ticks, std::size_t length_max) {
   const double spacing = spacing_of(ticks);
   if (spacing == 0.0) {
-    TickTexts same;
+    TickLabels same;
     for (const double tick : ticks) same.texts.push_back(format_number(tick));
     return same;
   }
-  TickTexts whole{write(ticks, spacing), ""};
+  TickLabels whole{write(ticks, spacing), ""};
   if (longest(whole.texts) <= length_max) return whole;
   const double offset = common_part(ticks);
   std::vector<double> above = ticks;
   for (double& tick : above) tick -= offset;
-  TickTexts shifted{write(above, spacing), format_exact(offset)};
+  TickLabels shifted{write(above, spacing), format_exact(offset)};
   return longest(shifted.texts) < longest(whole.texts) ? shifted : whole;
 }
 

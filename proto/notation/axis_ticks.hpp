@@ -9,14 +9,14 @@ namespace notation {
 std::vector<double> nice_ticks(double low, double high, int count_max);
 
 /// Labels of an axis's ticks.
-struct TickTexts {
+struct TickLabels {
   std::vector<std::string> texts;  ///< one label per tick, all with the same exponent
   std::string offset;              ///< common offset, subtracted from all labels; empty: none
 };
 
 /// Returns labels with just enough digits to distinguish neighbouring ticks. If they are longer
 /// than `length_max`, a common offset is subtracted if that shortens them.
-TickTexts tick_texts(const std::vector<double>& ticks, std::size_t length_max = 7);
+TickLabels tick_labels(const std::vector<double>& ticks, std::size_t length_max = 7);
 
 /// Returns an axis label with the offset of its ticks: "angle − 1.5 [rad]".
 std::string label_with_offset(const std::string& label, const std::string& offset);

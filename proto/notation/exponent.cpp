@@ -5,7 +5,7 @@
 
 namespace notation {
 
-bool may_be_plain(double size, int decimals) {
+bool needs_no_exponent(double size, int decimals) {
   constexpr int kDecimalsMax = 6;  // below 1; with more decimals a reader has to count zeros
   if (size == 0.0) return true;
   return size >= kPlainBegin && size < kPlainEnd && (decimals <= kDecimalsMax || size >= 1.0);

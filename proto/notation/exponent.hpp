@@ -10,7 +10,7 @@ constexpr double kPlainBegin = 1e-3;
 constexpr double kPlainEnd = 1e5;
 
 /// Returns whether a number of this size, rounded to `decimals`, needs no exponent.
-bool may_be_plain(double size, int decimals);
+bool needs_no_exponent(double size, int decimals);
 
 /// Returns the largest multiple of 3 for which the mantissa of a positive number is at least 1.
 int engineering_exponent(double size);

@@ -72,7 +72,7 @@ std::string format_number(double value, int digits) {
     const std::string text = print_digits(value, digits);
     const std::size_t point = text.find('.');
     const std::size_t decimals = point == std::string::npos ? 0 : text.size() - point - 1;
-    if (may_be_plain(std::abs(read(text)), static_cast<int>(decimals))) return text;
+    if (needs_no_exponent(std::abs(read(text)), static_cast<int>(decimals))) return text;
   }
   for (int exponent = engineering_exponent(size);; exponent += 3) {
     const std::string mantissa = print_digits(value / std::pow(10.0, exponent), digits);
@@ -118,9 +118,9 @@ std::string format_with_deviation(double value, double standard_deviation) {
 }
 
 Notation::Notation(double value, double standard_deviation)
-    : known_(is_deviation(value, standard_deviation)),
-      chosen_(known_ || (std::isfinite(value) && value != 0.0)) {
-  if (!known_) {
+    : has_deviation_(is_deviation(value, standard_deviation)),
+      has_exponent_(has_deviation_ || (std::isfinite(value) && value != 0.0)) {
+  if (!has_deviation_) {
     const std::string text = format_number(value, kValueDigits);
     const std::size_t e = text.find('e');
     if (e != std::string::npos) exponent_ = static_cast<int>(std::stol(text.substr(e + 1)));
@@ -131,20 +131,20 @@ Notation::Notation(double value, double standard_deviation)
     decimals_ = decimals_of(standard_deviation, exponent_);
     return read(fixed(largest / std::pow(10.0, exponent_), decimals_));
   };
-  if (largest < kPlainEnd && may_be_plain(rounded_largest(), decimals_)) return;
+  if (largest < kPlainEnd && needs_no_exponent(rounded_largest(), decimals_)) return;
   exponent_ = engineering_exponent(largest);
   while (rounded_largest() >= 1e3) exponent_ += 3;
 }
 
 std::string Notation::rounded(double number) const {
-  if (!known_ || !std::isfinite(number)) return this->number(number, kValueDigits);
+  if (!has_deviation_ || !std::isfinite(number)) return this->number(number, kValueDigits);
   const std::string text = fixed(number / std::pow(10.0, exponent_), decimals_);
   return is_zero(text) ? "0" : text + exponent_text(exponent_);
 }
 
 bool Notation::suits(double number) const {
   const double mantissa = std::abs(number) / std::pow(10.0, exponent_);
-  return chosen_ && mantissa >= 1e-4 && mantissa < kPlainEnd;  // false for NaN
+  return has_exponent_ && mantissa >= 1e-4 && mantissa < kPlainEnd;  // false for NaN
 }
 
 std::string Notation::number(double number, int digits) const {
@@ -162,7 +162,7 @@ std::string Notation::deviation(double standard_deviation) const {
   if (std::isinf(standard_deviation)) return "inf";
   if (!(standard_deviation > 0.0)) return "-";
   const double mantissa = standard_deviation / std::pow(10.0, exponent_);
-  const bool suits = chosen_ && mantissa >= 1e-9 && mantissa < kPlainEnd;
+  const bool suits = has_exponent_ && mantissa >= 1e-9 && mantissa < kPlainEnd;
   if (!suits) return format_number(standard_deviation, 2);
   return fixed(mantissa, decimals_of(standard_deviation, exponent_)) + exponent_text(exponent_);
 }

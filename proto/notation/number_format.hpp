@@ -57,8 +57,8 @@ class Notation {
  private:
   bool suits(double number) const;
 
-  bool known_ = false;  // the standard deviation is known and determines the rounding
-  bool chosen_ = true;  // an exponent was chosen
+  bool has_deviation_ = false;  // the standard deviation is known and determines the rounding
+  bool has_exponent_ = true;    // an exponent was chosen
   int exponent_ = 0;
   int decimals_ = 0;
 };

@@ -71,14 +71,14 @@ class CsvWriter final : public RecordingVisitor {
 
   void on_header(const RecordingHeader& header) override {
     line_ = "time_s";
-    for (std::size_t c = 0; c < header.hinges.size(); ++c) {
-      line_.append(",").append(header.hinges[c]).append("_").append(unit_of(header, c));
+    for (std::size_t c = 0; c < header.joints.size(); ++c) {
+      line_.append(",").append(header.joints[c]).append("_").append(unit_of(header, c));
     }
     for (const std::string& column : command_columns(header)) line_.append(",").append(column);
     line_ += ",segment,sequence,device_time_us";
-    for (const std::string& hinge : header.hinges)
-      line_.append(",").append(hinge).append("_counts");
-    for (const std::string& hinge : header.hinges) line_.append(",").append(hinge).append("_valid");
+    for (const std::string& joint : header.joints)
+      line_.append(",").append(joint).append("_counts");
+    for (const std::string& joint : header.joints) line_.append(",").append(joint).append("_valid");
     line_ += ",command_sequence,tripped,driving,fault_flags,error_count";
     for (const std::string& sensor : header.inertial_sensors) {
       for (const std::string_view ending : kInertialEndings) {

@@ -28,8 +28,8 @@ bool read_command_columns(std::span<const std::string> columns, RecordingHeader&
 
 /// Writes the samples of a recording as CSV: a header line, then one line per sample, with columns
 ///
-///   time_s, <hinge>_rad (<hinge>_m of a sliding joint) ..., commands, segment, sequence,
-///   device_time_us, <hinge>_counts ..., <hinge>_valid ..., command_sequence, tripped, driving,
+///   time_s, <joint>_rad (<joint>_m of a sliding joint) ..., commands, segment, sequence,
+///   device_time_us, <joint>_counts ..., <joint>_valid ..., command_sequence, tripped, driving,
 ///   fault_flags, error_count, <sensor> and kInertialEndings ..., clock_error_ppm, release_s
 ///
 /// from which the recording's content can be read back. The commands are command_columns(). The

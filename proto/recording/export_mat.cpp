@@ -58,7 +58,7 @@ class MatWriter {
   bool write() {
     return write_samples() && write_gaps() && write_clock() &&
            put(make_matrix("release_s", 1, 1, {find_release(recording_.events)})) &&
-           put_names("hinges", recording_.header.hinges) && write_units() && write_inertial() &&
+           put_names("hinges", recording_.header.joints) && write_units() && write_inertial() &&
            write_facts();
   }
 
@@ -86,7 +86,7 @@ class MatWriter {
 
   bool put_channels(const char* name,
                     const std::function<double(const Sample&, std::size_t)>& value) {
-    return put_columns(name, recording_.header.hinges.size(), value);
+    return put_columns(name, recording_.header.joints.size(), value);
   }
 
   bool write_samples() {
@@ -163,7 +163,7 @@ class MatWriter {
     const RecordingHeader& header = recording_.header;
     if (header.slides.empty()) return true;
     std::vector<std::string> units;
-    for (std::size_t c = 0; c < header.hinges.size(); ++c) units.emplace_back(unit_of(header, c));
+    for (std::size_t c = 0; c < header.joints.size(); ++c) units.emplace_back(unit_of(header, c));
     return put_names(kMatUnits, units);
   }
 

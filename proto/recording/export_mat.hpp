@@ -20,7 +20,7 @@ inline constexpr const char* kMatCommandUnits = "command_units";
 ///   tripped, driving, fault_flags, error_count         n×1
 ///   angle_rad, encoder_counts, valid                   n×h, NaN angles where not valid
 ///   gaps                                               m×2: first missing sequence, sample count
-///   hinges                                             1×h cell of names
+///   joints                                             1×h cell of names
 ///   command_V or, in another unit, command_<unit>      n×1 for one motor, as in a CSV file
 ///   command, motors, command_units                     n×m, 1×m cells: for several motors
 ///   reading, reading_unit                              n×h, 1×h cell of "rad" and "m": instead of

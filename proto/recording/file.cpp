@@ -118,7 +118,7 @@ class PosixOutputFile final : public OutputFile {
     if (::fdatasync(file_.get()) != 0) {
       return system_error(part_path(path_), "cannot sync to disk", errno);
     }
-    return check_still_there(part_path(path_));
+    return check_not_removed(part_path(path_));
   }
 
   Status publish() override {
@@ -165,7 +165,7 @@ class PosixInputFile final : public InputFile {
 
 std::string part_path(const std::string& path) { return path + ".part"; }
 
-Status check_still_there(const std::string& path) {
+Status check_not_removed(const std::string& path) {
   if (::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) return success();
   return Error{ErrorCode::kNotFound,
                path + ": was removed or moved away while it was being written"};
@@ -206,8 +206,8 @@ Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path) 
   return std::unique_ptr<OutputFile>(std::make_unique<PosixOutputFile>(std::move(file), path));
 }
 
-Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path, Links links) {
-  const int no_links = links == Links::kRefuse ? O_NOFOLLOW : 0;
+Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path, SymlinkPolicy links) {
+  const int no_links = links == SymlinkPolicy::kRefuse ? O_NOFOLLOW : 0;
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | no_links));
   if (file.get() < 0) return system_error(path, "cannot open", errno);
   struct stat facts {};

@@ -40,7 +40,7 @@ Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path);
 std::string part_path(const std::string& path);
 
 /// @return kNotFound, with a sentence, if a file that this program writes was removed or renamed
-Status check_still_there(const std::string& path);
+Status check_not_removed(const std::string& path);
 
 /// For files written by other code. check_free returns kExists if `path` or its .part file exists.
 /// The other makes the finished .part file durable and renames it, without replacing a file.
@@ -60,10 +60,10 @@ class InputFile {
 };
 
 /// Whether a file may be opened through a symbolic link.
-enum class Links { kFollow, kRefuse };
+enum class SymlinkPolicy { kFollow, kRefuse };
 
 /// Opens a regular file for reading.
 Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path,
-                                                   Links links = Links::kFollow);
+                                                   SymlinkPolicy links = SymlinkPolicy::kFollow);
 
 }  // namespace proto

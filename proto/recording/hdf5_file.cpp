@@ -142,7 +142,7 @@ class ColumnList {
   void add_matrix(hid_t group, Hdf5File::Column column, const std::vector<hsize_t>& extent,
                   const std::string& prefix, const std::string& name) {
     if (extent[0] == 1 || extent[1] == 1) {
-      column.lies = extent[0] == 1;
+      column.is_row_vector = extent[0] == 1;
       column.rows = extent[0] * extent[1];
       columns_.push_back(column);
       return;
@@ -201,7 +201,7 @@ std::vector<double> Hdf5File::read(const Column& column) const {
   bool fine = set.valid() && space.valid() && type.valid();
   if (column.dimensions == 2) {
     const Extent from{0, column.column};
-    const Extent count{column.lies ? 1 : rows, column.lies ? rows : 1};
+    const Extent count{column.is_row_vector ? 1 : rows, column.is_row_vector ? rows : 1};
     fine = fine && H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, from.data(), nullptr,
                                        count.data(), nullptr) >= 0;
   }

@@ -19,7 +19,7 @@ class Hdf5File {
     std::size_t rows = 0;
     std::size_t dimensions = 1;  ///< of the data set, 1 or 2
     std::size_t column = 0;      ///< index in a two-dimensional data set, from 0
-    bool lies = false;           ///< the column is a row of a two-dimensional data set
+    bool is_row_vector = false;  ///< the column is a row of a two-dimensional data set
   };
 
   /// @throws InputError naming the file if it is not an HDF5 file, or larger than kTableSizeMax

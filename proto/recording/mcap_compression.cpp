@@ -16,16 +16,16 @@ bool expand_lz4(std::span<const std::uint8_t> records, Bytes& out) {
   LZ4F_dctx* context = nullptr;
   if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)) != 0) return false;
   std::size_t read = 0, written = 0;
-  bool fine = true, goes_on = true;
-  while (fine && goes_on) {
+  bool fine = true, continues_across_gap = true;
+  while (fine && continues_across_gap) {
     std::size_t taken = records.size() - read, made = out.size() - written;
     const std::size_t hint = LZ4F_decompress(context, out.data() + written, &made,
                                              records.data() + read, &taken, nullptr);
     fine = LZ4F_isError(hint) == 0;
     read += taken;
     written += made;
-    goes_on = read < records.size() && (taken > 0 || made > 0);
-    fine = fine && (goes_on || hint == 0);  // otherwise the frame is incomplete
+    continues_across_gap = read < records.size() && (taken > 0 || made > 0);
+    fine = fine && (continues_across_gap || hint == 0);  // otherwise the frame is incomplete
   }
   LZ4F_freeDecompressionContext(context);
   return fine && read == records.size() && written == out.size();

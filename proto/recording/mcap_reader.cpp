@@ -86,8 +86,8 @@ class Scanner {
     while (!stopped_ && !ended_) {
       if (Status stepped = step(); !stepped.ok()) return stepped.error();
     }
-    const std::uint64_t end = ended_ ? size_ : std::max(offset_, kept_end_);
-    scan_.skipped_bytes = end - kept_bytes_;
+    const std::uint64_t end = ended_ ? size_ : std::max(offset_, used_end_);
+    scan_.skipped_bytes = end - used_bytes_;
     return std::move(scan_);
   }
 
@@ -115,8 +115,8 @@ class Scanner {
   const std::uint64_t size_;
   std::uint64_t offset_ = 0;
   std::uint64_t trusted_end_ = 0;   // end of the last record that parsed exactly
-  std::uint64_t kept_bytes_ = 0;    // bytes in records that were used or may be skipped
-  std::uint64_t kept_end_ = 0;      // end of the last such record
+  std::uint64_t used_bytes_ = 0;    // bytes in records that were used or may be skipped
+  std::uint64_t used_end_ = 0;      // end of the last such record
   std::uint64_t searched_to_ = 0;   // no chunk starts between trusted_end_ and here
   std::uint64_t search_budget_;     // bytes that may still be read to verify candidates [byte]
   std::uint64_t expansion_budget_;  // bytes that compressed chunks may still expand to [byte]
@@ -138,9 +138,9 @@ void Scanner::note(std::uint64_t offset, const std::string& text) {
 // Counts the bytes from offset_ to `end` as used, each once, although a search may return to before
 // a record whose length was trusted.
 void Scanner::keep(std::uint64_t end) {
-  const std::uint64_t begin = std::max(offset_, kept_end_);
-  if (end > begin) kept_bytes_ += end - begin;
-  kept_end_ = std::max(kept_end_, end);
+  const std::uint64_t begin = std::max(offset_, used_end_);
+  if (end > begin) used_bytes_ += end - begin;
+  used_end_ = std::max(used_end_, end);
 }
 
 Status Scanner::read_content(std::uint64_t offset, std::uint64_t size) {

@@ -60,7 +60,7 @@ std::uint64_t McapWriter::reserve_size() const {
          metadata_indexes_.size() + attachment_indexes_.size() + 2 * largest_block_ + kReserveSlack;
 }
 
-McapWriter::BlockOutcome McapWriter::write_block(std::span<const std::uint8_t> block) {
+McapWriter::BlockWriteResult McapWriter::write_block(std::span<const std::uint8_t> block) {
   if (broken_) return {false, Error{ErrorCode::kClosed, "the recording failed earlier"}};
   largest_block_ = std::max<std::uint64_t>(largest_block_, block.size());
   Status reserved = file_->reserve(block.size() + reserve_size());
@@ -168,7 +168,7 @@ Status McapWriter::flush() {
   chunk_schema_count_ = schemas_.size();
   chunk_channel_count_ = channels_.size();
   McapChunkIndex index;
-  const BlockOutcome outcome = write_block(make_chunk_block(index));
+  const BlockWriteResult outcome = write_block(make_chunk_block(index));
   if (outcome.written) {
     count_chunk(index);
     chunk_indexes_.push_back(std::move(index));
@@ -183,7 +183,7 @@ Status McapWriter::write_metadata(const McapMetadata& metadata) {
   Bytes record, index;
   put_record(record, metadata);
   put_metadata_index(index, {size_bytes_, record.size()}, metadata.name);
-  const BlockOutcome outcome = write_block(record);
+  const BlockWriteResult outcome = write_block(record);
   if (outcome.written) {
     put_bytes(metadata_indexes_, index);
     ++statistics_.metadata_count;
@@ -195,7 +195,7 @@ Status McapWriter::write_attachment(const McapAttachment& attachment) {
   Bytes record, index;
   put_record(record, attachment);
   put_attachment_index(index, {size_bytes_, record.size()}, attachment);
-  const BlockOutcome outcome = write_block(record);
+  const BlockWriteResult outcome = write_block(record);
   if (outcome.written) {
     put_bytes(attachment_indexes_, index);
     ++statistics_.attachment_count;

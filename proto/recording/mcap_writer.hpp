@@ -93,12 +93,12 @@ class McapWriter {
   };
 
   // A block may be written although the status reports that the reserve is in use.
-  struct BlockOutcome {
+  struct BlockWriteResult {
     bool written;
     Status status;
   };
 
-  BlockOutcome write_block(std::span<const std::uint8_t> block);
+  BlockWriteResult write_block(std::span<const std::uint8_t> block);
   void put_declarations(Bytes& out, std::size_t first_schema, std::size_t first_channel) const;
   Bytes make_chunk_block(McapChunkIndex& index) const;
   void count_chunk(const McapChunkIndex& index);

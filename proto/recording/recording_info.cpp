@@ -36,7 +36,7 @@ class Inspector final : public RecordingVisitor {
   void on_header(const RecordingHeader& header) override {
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     info_.header = header;
-    info_.channels.resize(header.hinges.size(), {0, kNothing, kNothing});
+    info_.channels.resize(header.joints.size(), {0, kNothing, kNothing});
     info_.inertial.resize(header.inertial_sensors.size());
     info_.motors.resize(shape_of(header).commands());
   }
@@ -110,7 +110,7 @@ class Inspector final : public RecordingVisitor {
   va_start(arguments, format);
   std::vsnprintf(line.data(), line.size(), format, arguments);
   va_end(arguments);
-  text.append(printable(line.data())).append("\n");
+  text.append(escape_for_terminal(line.data())).append("\n");
 }
 
 // UTC, to the second.
@@ -141,7 +141,7 @@ void append_facts(const RecordingInfo& info, std::string& text) {
   for (std::size_t c = 0; c < info.channels.size(); ++c) {
     const RecordingInfo::Channel& channel = info.channels[c];
     append_line(text, "%-11s %.4f to %.4f %s, %llu samples without a reading",
-                info.header.hinges[c].c_str(), channel.angle_rad_min, channel.angle_rad_max,
+                info.header.joints[c].c_str(), channel.angle_rad_min, channel.angle_rad_max,
                 unit_of(info.header, c), static_cast<unsigned long long>(channel.invalid_count));
   }
   for (std::size_t i = 0; i < info.inertial.size(); ++i) {
@@ -202,8 +202,8 @@ void append_condition(const RecordingInfo& info, std::string& text) {
               static_cast<unsigned long long>(container.damaged_chunk_count),
               static_cast<unsigned long long>(container.skipped_bytes),
               static_cast<unsigned long long>(info.scan.unreadable_count));
-  if (!info.scan.first_breach.empty()) {
-    append_line(text, "            %s", info.scan.first_breach.c_str());
+  if (!info.scan.first_violation.empty()) {
+    append_line(text, "            %s", info.scan.first_violation.c_str());
   }
   for (const std::string& problem : container.problems) {
     append_line(text, "            %s", problem.c_str());

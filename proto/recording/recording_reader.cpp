@@ -20,18 +20,18 @@ std::optional<RecordingHeader> parse_recording_header(const McapMap& values) {
   };
   if (take(kFormatKey) != kFormatVersion) return std::nullopt;
   const std::string epoch = take(kEpochKey);
-  std::optional<RecordingHeader> header = names_in(take);
+  std::optional<RecordingHeader> header = header_from_metadata(take);
   if (!header) return std::nullopt;
   const auto [end, error] =
       std::from_chars(epoch.data(), epoch.data() + epoch.size(), header->epoch_unix_ns);
   if (error != std::errc() || end != epoch.data() + epoch.size()) return std::nullopt;
   header->facts = std::move(facts);
-  if (breach_of(*header)) return std::nullopt;
+  if (find_violation(*header)) return std::nullopt;
   return header;
 }
 
-// Returns the parts of `holes` that no entry of `listed` covers. Sorts both by sequence. Holes do
-// not overlap, because samples are in order.
+// Returns the parts of `holes` that no entry of `listed` covers. Sorts both by sequence.
+// MissingRows do not overlap, because samples are in order.
 std::vector<Gap> subtract(const std::vector<Gap>& holes, std::vector<Gap> listed) {
   std::sort(listed.begin(), listed.end(),
             [](const Gap& a, const Gap& b) { return a.first_sequence < b.first_sequence; });
@@ -140,9 +140,9 @@ class Decoder final : public McapVisitor {
     const bool parsed =
         reused.ParseFromArray(message.data.data(), static_cast<int>(message.data.size()));
     const auto content = parsed ? from_message(reused) : std::nullopt;
-    const RuleBreach breach = content ? rules_.take(*content) : "a message cannot be read";
+    const RuleViolation breach = content ? rules_.take(*content) : "a message cannot be read";
     if (!breach) return take(*content);
-    if (scan_.unreadable_count == 0) scan_.first_breach = *breach;
+    if (scan_.unreadable_count == 0) scan_.first_violation = *breach;
     ++scan_.unreadable_count;
   }
 

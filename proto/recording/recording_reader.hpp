@@ -31,7 +31,7 @@ struct RecordingScan {
   McapScan container;
   std::uint64_t sample_count = 0;
   std::uint64_t unreadable_count = 0;  ///< messages on known topics that violate RecordingRules
-  std::string first_breach;            ///< the first violation, as a clause
+  std::string first_violation;         ///< the first violation, as a clause
   std::uint64_t foreign_count = 0;     ///< messages on other topics
 };
 

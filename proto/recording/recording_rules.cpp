@@ -17,7 +17,7 @@ std::string text_of(double number) {
 }
 
 // Written such that a NaN fails.
-RuleBreach breach_of_time(const std::string& what, double timestamp_s) {
+RuleViolation breach_of_time(const std::string& what, double timestamp_s) {
   if (std::abs(timestamp_s) <= kTimeMax_s) return std::nullopt;
   return what + " has the time " + text_of(timestamp_s) + " s; times must lie within " +
          text_of(kTimeMax_s) + " s of the recording's start";
@@ -45,8 +45,8 @@ const NumberRange& rate_range() {
   return range;
 }
 
-RuleBreach breach_of_number(const std::string& what, const char* quantity, double number,
-                            const NumberRange& range) {
+RuleViolation breach_of_number(const std::string& what, const char* quantity, double number,
+                               const NumberRange& range) {
   if (std::isfinite(number) && range.holds(number)) return std::nullopt;
   return what + " has the " + quantity + " " + text_of(number) +
          (std::isfinite(number) ? "; it must be " + range.text() : ", which is not finite");
@@ -82,10 +82,10 @@ constexpr std::string_view kOneUnitKey = "command_unit";
 
 }  // namespace
 
-std::vector<std::string> parse_hinges(const std::string& names) {
-  std::vector<std::string> hinges = split_names(names);
-  const bool fine = hinges.size() <= kChannelCountMax && are_different(hinges);
-  return fine ? hinges : std::vector<std::string>();
+std::vector<std::string> parse_joints(const std::string& names) {
+  std::vector<std::string> joints = split_names(names);
+  const bool fine = joints.size() <= kChannelCountMax && are_different(joints);
+  return fine ? joints : std::vector<std::string>();
 }
 
 std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string& names) {
@@ -105,13 +105,13 @@ std::optional<std::vector<std::string>> parse_command_units(const std::string& u
 }
 
 std::optional<std::vector<std::string>> parse_slides(const std::string& names,
-                                                     const std::vector<std::string>& hinges) {
+                                                     const std::vector<std::string>& joints) {
   if (names.empty()) return std::vector<std::string>();
   std::vector<std::string> slides = split_names(names);
-  const bool are_hinges = std::ranges::all_of(slides, [&](const std::string& name) {
-    return std::ranges::find(hinges, name) != hinges.end();
+  const bool are_joints = std::ranges::all_of(slides, [&](const std::string& name) {
+    return std::ranges::find(joints, name) != joints.end();
   });
-  if (!are_hinges || !are_different(slides)) return std::nullopt;
+  if (!are_joints || !are_different(slides)) return std::nullopt;
   return slides;
 }
 
@@ -121,12 +121,12 @@ std::string join_names(const std::vector<std::string>& names) {
   return list;
 }
 
-std::map<std::string, std::string> named_in(const RecordingHeader& header) {
+std::map<std::string, std::string> metadata_of_names(const RecordingHeader& header) {
   std::map<std::string, std::string> entries;
   const auto add = [&](std::string_view key, const std::vector<std::string>& names) {
     if (!names.empty()) entries.emplace(key, join_names(names));
   };
-  add(kHingesKey, header.hinges);
+  add(kJointsKey, header.joints);
   add(kSlidesKey, header.slides);
   add(kMotorsKey, header.motors);
   add(kCommandUnitsKey, header.command_units);
@@ -134,12 +134,12 @@ std::map<std::string, std::string> named_in(const RecordingHeader& header) {
   return entries;
 }
 
-std::optional<RecordingHeader> names_in(
+std::optional<RecordingHeader> header_from_metadata(
     const std::function<std::string(std::string_view key)>& entry) {
-  std::optional<RecordingHeader> header(RecordingHeader{.hinges = parse_hinges(entry(kHingesKey))});
-  auto slides = parse_slides(entry(kSlidesKey), header->hinges);
+  std::optional<RecordingHeader> header(RecordingHeader{.joints = parse_joints(entry(kJointsKey))});
+  auto slides = parse_slides(entry(kSlidesKey), header->joints);
   auto sensors = parse_inertial_sensors(entry(kInertialKey));
-  if (header->hinges.empty() || !slides || !sensors) return std::nullopt;
+  if (header->joints.empty() || !slides || !sensors) return std::nullopt;
   header->slides = std::move(*slides);
   header->inertial_sensors = std::move(*sensors);
   std::string motor_names = entry(kMotorsKey);
@@ -158,7 +158,7 @@ std::optional<RecordingHeader> names_in(
 
 const char* unit_of(const RecordingHeader& header, std::size_t channel) {
   const bool slides =
-      std::ranges::find(header.slides, header.hinges[channel]) != header.slides.end();
+      std::ranges::find(header.slides, header.joints[channel]) != header.slides.end();
   return slides ? "m" : "rad";
 }
 
@@ -167,10 +167,10 @@ std::string command_unit_of(const RecordingHeader& header, std::size_t motor) {
 }
 
 RecordingShape shape_of(const RecordingHeader& header) {
-  return {header.hinges.size(), header.inertial_sensors.size(), header.motors.size()};
+  return {header.joints.size(), header.inertial_sensors.size(), header.motors.size()};
 }
 
-RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns) {
+RuleViolation find_epoch_violation(std::int64_t epoch_unix_ns) {
   if (epoch_unix_ns >= -kEpochMax_unix_ns && epoch_unix_ns <= kEpochMax_unix_ns) {
     return std::nullopt;
   }
@@ -178,14 +178,14 @@ RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns) {
          std::to_string(kEpochMax_unix_ns) + " ns of 1970";
 }
 
-RuleBreach breach_of(const RecordingHeader& header) {
-  const std::string names = join_names(header.hinges);
-  if (header.hinges.empty() || parse_hinges(names) != header.hinges) {
+RuleViolation find_violation(const RecordingHeader& header) {
+  const std::string names = join_names(header.joints);
+  if (header.joints.empty() || parse_joints(names) != header.joints) {
     return "the joint names \"" + names + "\" must be 1 to " + std::to_string(kChannelCountMax) +
            " different names without commas";
   }
   const std::string slides = join_names(header.slides);
-  if (parse_slides(slides, header.hinges) != header.slides) {
+  if (parse_slides(slides, header.joints) != header.slides) {
     return "the sliding joints \"" + slides + "\" must be different ones of the joints \"" + names +
            "\"";
   }
@@ -205,14 +205,14 @@ RuleBreach breach_of(const RecordingHeader& header) {
     return "the inertial sensor names \"" + sensors + "\" must be at most " +
            std::to_string(kInertialCountMax) + " different names without commas";
   }
-  return breach_of_epoch(header.epoch_unix_ns);
+  return find_epoch_violation(header.epoch_unix_ns);
 }
 
-RuleBreach RecordingRules::breach_of_order(const Sample& sample) const {
+RuleViolation RecordingRules::breach_of_order(const Sample& sample) const {
   const std::string what = "sample " + std::to_string(sample.sequence);
-  if (sample.channel_count != shape_.hinges) {
+  if (sample.channel_count != shape_.joints) {
     return what + " has " + std::to_string(sample.channel_count) +
-           " channels, but the recording has " + std::to_string(shape_.hinges) + " joints";
+           " channels, but the recording has " + std::to_string(shape_.joints) + " joints";
   }
   if (sample.sequence >= kSequenceMax) {
     return what + ": sample numbers must be below " + std::to_string(kSequenceMax);
@@ -228,9 +228,9 @@ RuleBreach RecordingRules::breach_of_order(const Sample& sample) const {
   return std::nullopt;
 }
 
-RuleBreach RecordingRules::breach_of_commands(const std::string& what, std::size_t count,
-                                              const MotorCommands& commands,
-                                              const NumberRange& range) const {
+RuleViolation RecordingRules::breach_of_commands(const std::string& what, std::size_t count,
+                                                 const MotorCommands& commands,
+                                                 const NumberRange& range) const {
   if (count != shape_.commands()) {
     return what + " has " + std::to_string(count) + " commands, but the recording has " +
            std::to_string(shape_.motors) + " motors";
@@ -241,7 +241,7 @@ RuleBreach RecordingRules::breach_of_commands(const std::string& what, std::size
   return std::nullopt;
 }
 
-RuleBreach RecordingRules::take(const Sample& sample) {
+RuleViolation RecordingRules::take(const Sample& sample) {
   const std::string what = "sample " + std::to_string(sample.sequence);
   if (auto breach = breach_of_time(what, sample.timestamp_s)) return breach;
   if (auto breach = breach_of_commands(what, sample.motor_count, sample.command, output_range()))
@@ -262,7 +262,7 @@ RuleBreach RecordingRules::take(const Sample& sample) {
   return std::nullopt;
 }
 
-RuleBreach RecordingRules::take(const InertialReading& reading) {
+RuleViolation RecordingRules::take(const InertialReading& reading) {
   const std::string what = "the inertial reading of sample " + std::to_string(reading.sequence);
   if (auto breach = breach_of_time(what, reading.timestamp_s)) return breach;
   if (reading.sensor >= shape_.inertial_sensors) {
@@ -285,13 +285,13 @@ RuleBreach RecordingRules::take(const InertialReading& reading) {
   return std::nullopt;
 }
 
-RuleBreach RecordingRules::take(const Command& command) const {
+RuleViolation RecordingRules::take(const Command& command) const {
   const std::string what = "command " + std::to_string(command.command_sequence);
   if (auto breach = breach_of_time(what, command.timestamp_s)) return breach;
   return breach_of_commands(what, command.motor_count, command.command, command_range());
 }
 
-RuleBreach RecordingRules::take(const Gap& gap) const {
+RuleViolation RecordingRules::take(const Gap& gap) const {
   const std::string what = "the gap from sample " + std::to_string(gap.first_sequence);
   if (auto breach = breach_of_time(what, gap.timestamp_s)) return breach;
   if (gap.first_sequence <= kSequenceMax && gap.sample_count <= kSequenceMax - gap.first_sequence) {
@@ -301,16 +301,16 @@ RuleBreach RecordingRules::take(const Gap& gap) const {
          " samples and ends above the largest sample number " + std::to_string(kSequenceMax);
 }
 
-RuleBreach RecordingRules::take(const Event& event) const {
+RuleViolation RecordingRules::take(const Event& event) const {
   return breach_of_time("the event \"" + event.name.substr(0, 64) + "\"", event.timestamp_s);
 }
 
-RuleBreach RecordingRules::take(const ClockFit& fit) const {
+RuleViolation RecordingRules::take(const ClockFit& fit) const {
   if (auto breach = breach_of_time("a clock fit", fit.timestamp_s)) return breach;
   return breach_of_number("a clock fit", "rate", fit.rate_error_ppm, rate_range());
 }
 
-RuleBreach RecordingRules::take(const LoopStats& stats) const {
+RuleViolation RecordingRules::take(const LoopStats& stats) const {
   return breach_of_time("the loop's statistics", stats.timestamp_s);
 }
 

@@ -28,19 +28,19 @@ inline constexpr double kTimeMax_s = 1e9;
 inline constexpr std::int64_t kEpochMax_unix_ns = 8'000'000'000'000'000'000;
 
 /// Reason why something cannot be in a recording, as a clause; nothing if it can.
-using RuleBreach = std::optional<std::string>;
+using RuleViolation = std::optional<std::string>;
 
 /// Parses the names in a header's list "arm,pendulum", by channel. Empty unless they are 1 to
 /// kChannelCountMax different names.
-std::vector<std::string> parse_hinges(const std::string& names);
+std::vector<std::string> parse_joints(const std::string& names);
 
 /// Parses the names of inertial sensors: at most kInertialCountMax different names; nothing for any
 /// other list.
 std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string& names);
 
-/// Parses the names of sliding joints: different names of `hinges`; nothing for other lists.
+/// Parses the names of sliding joints: different names of `joints`; nothing for other lists.
 std::optional<std::vector<std::string>> parse_slides(const std::string& names,
-                                                     const std::vector<std::string>& hinges);
+                                                     const std::vector<std::string>& joints);
 
 /// Parses the names of driven joints: at most kMotorCountMax different ones; else nothing.
 std::optional<std::vector<std::string>> parse_motors(const std::string& names);
@@ -54,11 +54,11 @@ std::optional<std::vector<std::string>> parse_command_units(const std::string& u
 std::string join_names(const std::vector<std::string>& names);
 
 /// Returns a header's names as entries of metadata, without empty lists.
-std::map<std::string, std::string> named_in(const RecordingHeader& header);
+std::map<std::string, std::string> metadata_of_names(const RecordingHeader& header);
 
 /// Returns a header with the names in entries of metadata; nothing if they are not valid.
 /// @param entry  entry of that key, empty if there is none
-std::optional<RecordingHeader> names_in(
+std::optional<RecordingHeader> header_from_metadata(
     const std::function<std::string(std::string_view key)>& entry);
 
 /// Returns the unit of a channel: "rad", or "m" of a sliding joint.
@@ -67,12 +67,12 @@ const char* unit_of(const RecordingHeader& header, std::size_t channel);
 /// Returns the unit of a motor's command; empty if unknown.
 std::string command_unit_of(const RecordingHeader& header, std::size_t motor);
 
-RuleBreach breach_of(const RecordingHeader& header);
-RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns);
+RuleViolation find_violation(const RecordingHeader& header);
+RuleViolation find_epoch_violation(std::int64_t epoch_unix_ns);
 
 /// Numbers of channels, motors and sensors in a recording.
 struct RecordingShape {
-  std::size_t hinges = 0;
+  std::size_t joints = 0;
   std::size_t inertial_sensors = 0;
   std::size_t motors = 0;
 
@@ -86,22 +86,22 @@ RecordingShape shape_of(const RecordingHeader& header);
 class RecordingRules {
  public:
   explicit RecordingRules(const RecordingShape& shape) : shape_(shape) {}
-  explicit RecordingRules(std::size_t hinges) : shape_{.hinges = hinges} {}
+  explicit RecordingRules(std::size_t joints) : shape_{.joints = joints} {}
 
   /// Returns the violation of a sample. Without one, the next sample must follow it.
-  RuleBreach take(const Sample& sample);
+  RuleViolation take(const Sample& sample);
   /// Returns the violation of a reading. It must follow the last one of its sensor.
-  RuleBreach take(const InertialReading& reading);
-  RuleBreach take(const Command& command) const;
-  RuleBreach take(const Gap& gap) const;
-  RuleBreach take(const Event& event) const;
-  RuleBreach take(const ClockFit& fit) const;
-  RuleBreach take(const LoopStats& stats) const;
+  RuleViolation take(const InertialReading& reading);
+  RuleViolation take(const Command& command) const;
+  RuleViolation take(const Gap& gap) const;
+  RuleViolation take(const Event& event) const;
+  RuleViolation take(const ClockFit& fit) const;
+  RuleViolation take(const LoopStats& stats) const;
 
  private:
-  RuleBreach breach_of_order(const Sample& sample) const;
-  RuleBreach breach_of_commands(const std::string& what, std::size_t count,
-                                const MotorCommands& commands, const NumberRange& range) const;
+  RuleViolation breach_of_order(const Sample& sample) const;
+  RuleViolation breach_of_commands(const std::string& what, std::size_t count,
+                                   const MotorCommands& commands, const NumberRange& range) const;
 
   RecordingShape shape_;
   std::array<std::optional<std::uint64_t>, kInertialCountMax>

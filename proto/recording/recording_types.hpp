@@ -137,8 +137,8 @@ struct LoopStats {
 
 /// Metadata of a recording, known when it starts.
 struct RecordingHeader {
-  std::vector<std::string> hinges{};  ///< by channel, 1 to kChannelCountMax names without commas
-  std::vector<std::string> slides{};  ///< those of `hinges` that slide, with readings in metres
+  std::vector<std::string> joints{};  ///< by channel, 1 to kChannelCountMax names without commas
+  std::vector<std::string> slides{};  ///< those of `joints` that slide, with readings in metres
   /// Driven joints, by motor: at most kMotorCountMax names without commas. Empty: no motor, or a
   /// motor whose joint is unknown.
   std::vector<std::string> motors{};

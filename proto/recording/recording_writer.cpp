@@ -15,7 +15,8 @@ namespace {
 
 McapMetadata make_metadata(const RecordingHeader& header) {
   McapMetadata metadata{std::string(kHeaderMetadata), header.facts};
-  for (const auto& [key, names] : named_in(header)) metadata.values.insert_or_assign(key, names);
+  for (const auto& [key, names] : metadata_of_names(header))
+    metadata.values.insert_or_assign(key, names);
   metadata.values[std::string(kEpochKey)] = std::to_string(header.epoch_unix_ns);
   metadata.values.insert_or_assign(std::string(kFormatKey), std::string(kFormatVersion));
   return metadata;
@@ -239,7 +240,7 @@ class RecordingWriter::Impl {
 Result<RecordingWriter> RecordingWriter::create(const std::string& path,
                                                 const RecordingHeader& header,
                                                 const McapWriterOptions& options) {
-  if (const auto breach = breach_of(header)) {
+  if (const auto breach = find_violation(header)) {
     return Error{ErrorCode::kUnsupported, path + ": cannot be started: " + *breach};
   }
   auto file = create_output_file(path);
@@ -250,7 +251,7 @@ Result<RecordingWriter> RecordingWriter::create(const std::string& path,
 Result<RecordingWriter> RecordingWriter::create(std::unique_ptr<OutputFile> file,
                                                 const RecordingHeader& header,
                                                 const McapWriterOptions& options) {
-  if (const auto breach = breach_of(header)) return Error{ErrorCode::kUnsupported, *breach};
+  if (const auto breach = find_violation(header)) return Error{ErrorCode::kUnsupported, *breach};
   auto impl = std::make_unique<Impl>(std::move(file), header, options);
   if (Status started = impl->start(header); !started.ok()) return started.error();
   return RecordingWriter(std::move(impl));

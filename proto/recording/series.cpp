@@ -51,7 +51,7 @@ Result<Series> make_series(const Recording& recording) {
       recording.clock_fits.empty() ? 0.0 : recording.clock_fits.back().rate_error_ppm;
   const double period_s = 1e-6 * period_us / (1.0 + 1e-6 * rate_error_ppm);
 
-  Series series{recording.header.hinges, shape_of(recording.header).commands(), {}};
+  Series series{recording.header.joints, shape_of(recording.header).commands(), {}};
   for (std::size_t k = 0; k < samples.size();) {
     SeriesSegment segment;
     segment.start_s = samples[k].timestamp_s;

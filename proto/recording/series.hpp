@@ -16,12 +16,12 @@ struct SeriesSegment {
   double period_s = 0.0;             ///< > 0
   std::uint64_t first_sequence = 0;  ///< of row 0; increases by 1 per row
   std::size_t row_count = 0;
-  std::vector<double> angle_rad;  ///< row_count × hinges, row by row; NaN where not valid
+  std::vector<double> angle_rad;  ///< row_count × joints, row by row; NaN where not valid
   std::vector<double> command;  ///< row_count × commands, row by row; constant over [t_k, t_{k+1})
 };
 
 struct Series {
-  std::vector<std::string> hinges;
+  std::vector<std::string> joints;
   std::size_t command_count = 1;        ///< commands per row: RecordingShape::commands
   std::vector<SeriesSegment> segments;  ///< in order of time
 };

@@ -25,7 +25,7 @@ inline constexpr Topic kJointTopics = {"/rig/joint/", "rigcal.v1.JointEstimate"}
 /// Name of the metadata record with the RecordingHeader, and its keys. The channel of the samples
 /// has the same entries as its metadata.
 inline constexpr std::string_view kHeaderMetadata = "rigcal";
-inline constexpr std::string_view kHingesKey = "hinges";
+inline constexpr std::string_view kJointsKey = "hinges";
 inline constexpr std::string_view kSlidesKey = "slides";
 inline constexpr std::string_view kMotorsKey = "motors";
 inline constexpr std::string_view kCommandUnitsKey = "command_units";

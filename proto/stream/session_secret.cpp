@@ -13,7 +13,7 @@ std::string make_secret() {
   return secret;
 }
 
-bool same_secret(std::string_view one, std::string_view other) {
+bool secrets_equal(std::string_view one, std::string_view other) {
   if (one.size() != other.size()) return false;
   volatile unsigned char difference =
       0;  // volatile, so that the loop is not ended at the first difference

@@ -14,6 +14,6 @@ inline constexpr std::size_t kSecretSizeMax = 32;
 std::string make_secret();
 
 /// Returns whether two secrets are equal, in a time that does not depend on their content.
-bool same_secret(std::string_view one, std::string_view other);
+bool secrets_equal(std::string_view one, std::string_view other);
 
 }  // namespace proto

@@ -169,7 +169,7 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
   if (last) {
     if (Status settled = settle(descriptor, path); !settled.ok()) return settled;
   }
-  auto input = open_input_file(path, Links::kRefuse);
+  auto input = open_input_file(path, SymlinkPolicy::kRefuse);
   if (!input.ok()) return input.error();
   if (input.value()->size_bytes() > limits_.segment_size_bytes + 2 * kBatchSizeMax) {
     return Error{ErrorCode::kDamaged, path + ": is larger than a spool file can be"};
@@ -246,7 +246,7 @@ Status Spool::sync() {
     sync_error_ = file_error(segments_.back()->path, "cannot sync to disk", errno);
     return *sync_error_;
   }
-  if (Status there = check_still_there(segments_.back()->path); !there.ok()) {
+  if (Status there = check_not_removed(segments_.back()->path); !there.ok()) {
     sync_error_ = there.error();
     return there;
   }

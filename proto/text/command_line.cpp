@@ -9,12 +9,12 @@
 #include <string>
 
 #include "proto/notation/number_format.hpp"
-#include "proto/text/command_faults.hpp"
 #include "proto/text/command_options.hpp"
-#include "proto/text/command_pages.hpp"
-#include "proto/text/near_names.hpp"
+#include "proto/text/help_output.hpp"
 #include "proto/text/printable.hpp"
+#include "proto/text/spelling_suggestions.hpp"
 #include "proto/text/standard_streams.hpp"
+#include "proto/text/usage_errors.hpp"
 
 namespace proto {
 namespace {
@@ -27,7 +27,7 @@ CLI::Validator make_range(double low, double high, const std::string& range) {
       [low, high, range](std::string& text) -> std::string {
         double value = 0.0;
         if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
-        return "\"" + text + "\" is not " + range + advise_decimal_point(text);
+        return "\"" + text + "\" is not " + range + suggest_decimal_point(text);
       },
       "");
 }
@@ -62,11 +62,11 @@ int run(CLI::App& app, int argc, char** argv, int bad_input, const std::function
     if (argc < 2 && !command_names(app).empty()) return refused("a command is missing" + all);
     const std::string word = unknown_command(app, argc, argv);
     if (!word.empty()) {
-      return refused("unknown command \"" + printable(word) + "\"" +
+      return refused("unknown command \"" + escape_for_terminal(word) + "\"" +
                      did_you_mean(word, command_names(app)) + all);
     }
     if (error.get_exit_code() == 0) return app.exit(error);
-    return refused(usage_fault(app, error));
+    return refused(describe_usage_error(app, error));
   } catch (const std::bad_alloc&) {
     return refused("out of memory; use a shorter part of the recording, or a shorter run");
   } catch (const std::exception& error) {
@@ -97,7 +97,7 @@ CLI::Validator positive_number() {
   return make_range(std::numeric_limits<double>::min(), kMax, "a positive number");
 }
 
-CLI::Validator number_from_zero() { return make_range(0.0, kMax, "a number of 0 or more"); }
+CLI::Validator nonnegative_number() { return make_range(0.0, kMax, "a number of 0 or more"); }
 
 CLI::Validator finite_number() { return make_range(-kMax, kMax, "a finite number"); }
 
@@ -117,7 +117,7 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
 int run_program(CLI::App& app, int argc, char** argv, int bad_input,
                 const std::function<int()>& work) {
   StandardStreams streams(app.get_name());
-  add_page_options(app);
+  add_help_output_options(app);
   refuse_empty_texts(app);
   return streams.finish(run(app, argc, argv, bad_input, work));
 }

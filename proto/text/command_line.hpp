@@ -16,7 +16,7 @@ CLI::Validator count_from_to(int low, int high);
 
 /// Accept finite numbers: above zero, at least zero, any.
 CLI::Validator positive_number();
-CLI::Validator number_from_zero();
+CLI::Validator nonnegative_number();
 CLI::Validator finite_number();
 
 /// Accepts one of these words, for `check`.

@@ -30,8 +30,8 @@ std::string value_of(const CLI::Option& option) {
   return option.get_items_expected_max() == 0 ? "" : option.get_type_name();
 }
 
-OptionText text_of(const CLI::Option& option) {
-  OptionText text;
+OptionInfo text_of(const CLI::Option& option) {
+  OptionInfo text;
   for (const std::string& name : option.get_snames()) text.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) text.names.push_back("--" + name);
   text.positional = text.names.empty();
@@ -52,8 +52,8 @@ OptionText text_of(const CLI::Option& option) {
 
 }  // namespace
 
-std::vector<OptionText> options_of(const CLI::App& command) {
-  std::vector<OptionText> texts;
+std::vector<OptionInfo> options_of(const CLI::App& command) {
+  std::vector<OptionInfo> texts;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) continue;
     texts.push_back(text_of(*option));

@@ -7,7 +7,7 @@
 namespace proto {
 
 /// An option or positional argument of a command, for manual pages and completions.
-struct OptionText {
+struct OptionInfo {
   std::vector<std::string> names;  ///< "-h", "--help"; a positional argument has only its name
   std::string value;               ///< its value: "FILE", "physical|shadow"; empty: none
   std::string help;
@@ -22,7 +22,7 @@ struct OptionText {
 };
 
 /// Returns the visible options of a command, in the order of its help.
-std::vector<OptionText> options_of(const CLI::App& command);
+std::vector<OptionInfo> options_of(const CLI::App& command);
 
 /// Returns the commands of a program, in the order of its help.
 std::vector<const CLI::App*> commands_of(const CLI::App& program);

@@ -3,7 +3,7 @@
 
 #include "proto/text/command_line.hpp"
 #include "proto/text/command_options.hpp"
-#include "proto/text/command_pages.hpp"
+#include "proto/text/help_output.hpp"
 
 namespace proto {
 namespace {
@@ -35,13 +35,13 @@ std::string brief(const std::string& help) {
 
 /// Options and possible arguments of one command.
 struct Completion {
-  std::vector<OptionText> named;
+  std::vector<OptionInfo> named;
   bool files = false;  ///< its arguments are files
 };
 
 Completion completion_of(const CLI::App& command) {
   Completion completion;
-  for (OptionText& option : options_of(command)) {
+  for (OptionInfo& option : options_of(command)) {
     if (option.positional) {
       completion.files = completion.files || option.takes_file;
     } else {
@@ -51,9 +51,9 @@ Completion completion_of(const CLI::App& command) {
   return completion;
 }
 
-std::vector<std::string> names_of(const std::vector<OptionText>& options) {
+std::vector<std::string> names_of(const std::vector<OptionInfo>& options) {
   std::vector<std::string> names;
-  for (const OptionText& option : options) {
+  for (const OptionInfo& option : options) {
     names.insert(names.end(), option.names.begin(), option.names.end());
   }
   return names;
@@ -63,7 +63,7 @@ std::vector<std::string> names_of(const std::vector<OptionText>& options) {
 std::string bash_case(const std::string& pattern, const CLI::App& command) {
   const Completion completion = completion_of(command);
   std::string text = "    " + pattern + ")\n      case \"$before\" in\n";
-  for (const OptionText& option : completion.named) {
+  for (const OptionInfo& option : completion.named) {
     if (option.value.empty()) continue;
     std::string names;
     for (const std::string& name : option.names) names += (names.empty() ? "" : "|") + name;
@@ -111,7 +111,7 @@ complete -F )" +
 }
 
 // "--rig[Rig file]:FILE:_files", without the characters that zsh treats as syntax.
-std::string zsh_option(const OptionText& option, const std::string& name) {
+std::string zsh_option(const OptionInfo& option, const std::string& name) {
   std::string help = brief(option.help), value = option.value;
   for (const char c : {'[', ']', ':'}) {
     std::erase(help, c);
@@ -132,7 +132,7 @@ std::string zsh_option(const OptionText& option, const std::string& name) {
 std::string zsh_arguments(const CLI::App& command, const std::string& indent) {
   const Completion completion = completion_of(command);
   std::string text = "_arguments";
-  for (const OptionText& option : completion.named) {
+  for (const OptionInfo& option : completion.named) {
     for (const std::string& name : option.names) {
       text += " \\\n" + indent + "  " + zsh_option(option, name);
     }
@@ -164,7 +164,7 @@ std::string zsh_script(const CLI::App& program) {
 }
 
 std::string fish_option(const std::string& program, const std::string& condition,
-                        const OptionText& option) {
+                        const OptionInfo& option) {
   std::string text = "complete -c " + program;
   if (!condition.empty()) text += " -n " + shell_quoted(condition);
   for (const std::string& name : option.names) {
@@ -183,7 +183,7 @@ std::string fish_script(const CLI::App& program) {
   std::string text = "# fish completion for " + name + "\n";
   const std::string none = commands.empty() ? "" : "__fish_use_subcommand";
   if (!completion_of(program).files) text += "complete -c " + name + " -f\n";
-  for (const OptionText& option : completion_of(program).named) {
+  for (const OptionInfo& option : completion_of(program).named) {
     text += fish_option(name, none, option);
   }
   for (const CLI::App* command : commands) {
@@ -192,7 +192,7 @@ std::string fish_script(const CLI::App& program) {
     const std::string seen = "__fish_seen_subcommand_from " + command->get_name();
     const Completion completion = completion_of(*command);
     if (completion.files) text += "complete -c " + name + " -n " + shell_quoted(seen) + " -F\n";
-    for (const OptionText& option : completion.named) text += fish_option(name, seen, option);
+    for (const OptionInfo& option : completion.named) text += fish_option(name, seen, option);
   }
   return text;
 }
@@ -206,7 +206,7 @@ std::string completion_script(const CLI::App& program, const std::string& shell)
   throw std::invalid_argument("no completion for " + shell);
 }
 
-void add_page_options(CLI::App& program) {
+void add_help_output_options(CLI::App& program) {
   // Runs before the program's options are evaluated, like --help.
   const auto print_and_end = [](const std::string& text) {
     std::cout << text;

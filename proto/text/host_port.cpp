@@ -43,12 +43,12 @@ HostPort parse_host_port(const std::string& text) {
   return parse_address(text, "HOST:PORT, e.g. 127.0.0.1:7330");
 }
 
-ServicePlace parse_service_place(const std::string& text) {
+ServiceLocation parse_service_place(const std::string& text) {
   constexpr std::string_view kUnix = "unix:";
   if (!text.starts_with(kUnix)) {
     return {parse_address(text, "HOST:PORT or unix:/PATH, e.g. 127.0.0.1:7330"), ""};
   }
-  ServicePlace place;
+  ServiceLocation place;
   place.unix_path = text.substr(kUnix.size());
   const auto fail = [&](const std::string& why) {
     throw InputError("\"" + text + "\" is not an address: " + why +

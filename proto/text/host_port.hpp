@@ -16,14 +16,14 @@ struct HostPort {
 HostPort parse_host_port(const std::string& text);
 
 /// Address of a service: on the network, or a Unix socket of this machine.
-struct ServicePlace {
+struct ServiceLocation {
   HostPort network;
   std::string unix_path;  ///< path of the Unix socket; empty: a network address
 };
 
 /// Parses "HOST:PORT" or "unix:/PATH".
 /// @throws InputError
-ServicePlace parse_service_place(const std::string& text);
+ServiceLocation parse_service_place(const std::string& text);
 
 /// Returns the default address of this account's service: unix:$XDG_RUNTIME_DIR/rigcald.sock, or
 /// kMachinePlace if that variable is not set.

@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "proto/text/command_options.hpp"
-#include "proto/text/command_pages.hpp"
+#include "proto/text/help_output.hpp"
 
 namespace proto {
 namespace {
@@ -43,7 +43,7 @@ std::string page_name(const CLI::App& program, const CLI::App& command) {
   return &program == &command ? program.get_name() : program.get_name() + "-" + command.get_name();
 }
 
-std::string term_of(const OptionText& option) {
+std::string term_of(const OptionInfo& option) {
   std::string term;
   for (const std::string& name : option.names) {
     term += (term.empty() ? "" : ", ") + (option.positional ? italic(name) : bold(name));
@@ -58,20 +58,20 @@ std::string sentence(const std::string& text) {
   return text.empty() || text.back() == '.' ? text : text + ".";
 }
 
-void add_option(const OptionText& option, std::string& page) {
+void add_option(const OptionInfo& option, std::string& page) {
   page += ".TP\n" + term_of(option) + "\n" + line(sentence(option.help));
   if (option.required && !option.positional) page += "Required.\n";
   if (!option.initial.empty()) page += line("Default: " + sentence(option.initial));
   if (!option.environment.empty()) page += line("Environment: " + sentence(option.environment));
 }
 
-void add_options(const std::vector<OptionText>& options, std::string& page) {
+void add_options(const std::vector<OptionInfo>& options, std::string& page) {
   const std::string arguments = "Arguments", main = "Options";
   std::vector<std::string> groups;
-  const auto group_of = [&](const OptionText& option) {
+  const auto group_of = [&](const OptionInfo& option) {
     return option.positional ? arguments : option.group;
   };
-  for (const OptionText& option : options) {
+  for (const OptionInfo& option : options) {
     if (std::ranges::find(groups, group_of(option)) == groups.end()) {
       groups.push_back(group_of(option));
     }
@@ -81,7 +81,7 @@ void add_options(const std::vector<OptionText>& options, std::string& page) {
   for (const std::string& group : groups) {
     const bool section = group == arguments || group == main;
     page += section ? ".SH " + capitals(group) + "\n" : ".SS " + escaped(group) + "\n";
-    for (const OptionText& option : options) {
+    for (const OptionInfo& option : options) {
       if (group_of(option) == group) add_option(option, page);
     }
   }
@@ -90,13 +90,13 @@ void add_options(const std::vector<OptionText>& options, std::string& page) {
 std::string synopsis(const CLI::App& program, const CLI::App& command) {
   std::string text = bold(program.get_name());
   if (&program != &command) text += " " + bold(command.get_name());
-  const std::vector<OptionText> options = options_of(command);
-  for (const OptionText& option : options) {
+  const std::vector<OptionInfo> options = options_of(command);
+  for (const OptionInfo& option : options) {
     if (!option.required || option.positional) continue;
     text += " " + bold(option.names.back()) + " " + italic(option.value);
   }
   text += " [" + italic("OPTIONS") + "]";
-  for (const OptionText& option : options) {
+  for (const OptionInfo& option : options) {
     if (!option.positional) continue;
     text += " " + italic(option.names.back()) + (option.repeated ? " ..." : "");
   }

@@ -72,9 +72,9 @@ std::string escaped(std::string_view text, std::string_view kept) {
 
 }  // namespace
 
-std::string printable(std::string_view text) { return escaped(text, ""); }
+std::string escape_for_terminal(std::string_view text) { return escaped(text, ""); }
 
-std::string printable_lines(std::string_view text) { return escaped(text, "\n\t"); }
+std::string escape_lines_for_terminal(std::string_view text) { return escaped(text, "\n\t"); }
 
 std::size_t unfinished_character(std::string_view text) {
   for (std::size_t length = 1; length <= std::min<std::size_t>(3, text.size()); ++length) {

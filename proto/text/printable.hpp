@@ -9,10 +9,10 @@ namespace proto {
 /// Escapes text from others for a terminal, so that it cannot move the cursor, change the writing
 /// direction or end the line. Control characters (C0, DEL, C1), line separators and direction marks
 /// become "\u001b", bytes that are not UTF-8 become "\x9b". All other characters are kept.
-std::string printable(std::string_view text);
+std::string escape_for_terminal(std::string_view text);
 
 /// As above for several lines: line ends and tabs are kept.
-std::string printable_lines(std::string_view text);
+std::string escape_lines_for_terminal(std::string_view text);
 
 /// Returns the size of an incomplete UTF-8 character at the end of the text [byte].
 std::size_t unfinished_character(std::string_view text);

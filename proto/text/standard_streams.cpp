@@ -40,10 +40,10 @@ bool reader_has_left() {
 }  // namespace
 
 /// Filters a stream's output for its lifetime, in front of the stream's buffer.
-class StandardStreams::Guard final : public std::streambuf {
+class StandardStreams::OutputFilter final : public std::streambuf {
  public:
-  explicit Guard(std::ostream& stream) : stream_(stream), behind_(stream.rdbuf(this)) {}
-  ~Guard() override {
+  explicit OutputFilter(std::ostream& stream) : stream_(stream), behind_(stream.rdbuf(this)) {}
+  ~OutputFilter() override {
     pass_rest();
     stream_.rdbuf(behind_);
   }
@@ -74,7 +74,7 @@ class StandardStreams::Guard final : public std::streambuf {
   bool pass_rest() { return pass(rest_.size()); }
 
   bool pass(std::size_t count) {
-    const std::string text = printable_lines(std::string_view(rest_).substr(0, count));
+    const std::string text = escape_lines_for_terminal(std::string_view(rest_).substr(0, count));
     rest_.erase(0, count);
     const auto size = static_cast<std::streamsize>(text.size());
     errno = 0;
@@ -92,8 +92,8 @@ class StandardStreams::Guard final : public std::streambuf {
 StandardStreams::StandardStreams(std::string program)
     : program_(std::move(program)), ignores_broken_pipes_(ignores_sigpipe()) {
   occupy_closed_streams();
-  out_ = std::make_unique<Guard>(std::cout);
-  err_ = std::make_unique<Guard>(std::cerr);
+  out_ = std::make_unique<OutputFilter>(std::cout);
+  err_ = std::make_unique<OutputFilter>(std::cerr);
 }
 
 StandardStreams::~StandardStreams() = default;
@@ -115,7 +115,7 @@ int StandardStreams::finish(int exit_code) {
 }
 
 std::ostream& operator<<(std::ostream& stream, TerminalCodes codes) {
-  auto* guard = dynamic_cast<StandardStreams::Guard*>(stream.rdbuf());
+  auto* guard = dynamic_cast<StandardStreams::OutputFilter*>(stream.rdbuf());
   if (guard == nullptr) return stream << codes.codes;
   if (!guard->write_as_it_is(codes.codes)) stream.setstate(std::ios::badbit);
   return stream;

@@ -9,8 +9,8 @@ namespace proto {
 
 /// Handles the standard streams of a program, from the start of main to its end.
 ///
-/// Output on std::cout and std::cerr passes through `printable_lines`, so that names and texts in
-/// input files cannot control the terminal. The program itself writes control codes as
+/// Output on std::cout and std::cerr passes through `escape_lines_for_terminal`, so that names and
+/// texts in input files cannot control the terminal. The program itself writes control codes as
 /// TerminalCodes. A stream that was closed at the start is occupied, so that no file opened later
 /// takes its descriptor. Only one instance may exist.
 class StandardStreams {
@@ -25,13 +25,13 @@ class StandardStreams {
   /// the reader of a pipe has ended, SIGPIPE ends the process, unless it is ignored.
   int finish(int exit_code);
 
-  class Guard;  // filter of one stream
+  class OutputFilter;  // filter of one stream
 
  private:
   std::string program_;
   bool ignores_broken_pipes_;
-  std::unique_ptr<Guard> out_;
-  std::unique_ptr<Guard> err_;
+  std::unique_ptr<OutputFilter> out_;
+  std::unique_ptr<OutputFilter> err_;
 };
 
 /// Control codes for the terminal, written unescaped: "\r", "\033[K".

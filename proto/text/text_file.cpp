@@ -8,7 +8,7 @@
 #include "proto/check/number_check.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "proto/text/near_names.hpp"
+#include "proto/text/spelling_suggestions.hpp"
 
 namespace proto {
 namespace {
@@ -162,7 +162,7 @@ std::string advise_enumerators(const Descriptor& root, const std::string& text,
 }
 
 /// Returns the advice for a number with a comma, which separates fields here.
-std::string advise_decimal_point(const std::string& text, const FirstError& error) {
+std::string suggest_decimal_point(const std::string& text, const FirstError& error) {
   constexpr std::string_view kStray = "Expected identifier, got: ";
   const std::string& message = error.message();
   const std::size_t place = offset_of(text, error.line(), error.column());
@@ -194,7 +194,7 @@ std::string explain(const Descriptor& root, const std::string& text, const First
   std::string advice = advise_ending(text, fault);
   if (advice.empty()) advice = advise_fields(root, error);
   if (advice.empty()) advice = advise_enumerators(root, text, fault);
-  if (advice.empty()) advice = advise_decimal_point(text, fault);
+  if (advice.empty()) advice = suggest_decimal_point(text, fault);
   if (!advice.empty()) return advice;
   return error + " (correct the text; " + root.file()->name() + " documents the fields)";
 }
@@ -242,7 +242,7 @@ void parse_text(const std::string& path, const std::string& text,
                      std::to_string(error.column() + 1) + ": " +
                      explain(*message.GetDescriptor(), plain, error));
   }
-  const std::optional<NumberFault> fault = find_number_fault(message);
+  const std::optional<NumberError> fault = find_number_error(message);
   if (!fault) return;
   TextLocator place(path, message.GetDescriptor(), &tree);
   for (const FieldStep& step : fault->path) place = place.at(step.field->name(), step.index);

@@ -74,7 +74,7 @@ def run_rigcal(program, problem, recording, seconds, folder):
     solve = stopwatch.lap()
     reported = json.loads(out.read_text())
     by_name = {p["name"]: p for p in reported["parameters"]}
-    squares = [hinge["rmseRad"] ** 2 for hinge in reported["simulation"]]
+    squares = [joint["rmseRad"] ** 2 for joint in reported["simulation"]]
     names = [p.name for p in problem.parameters]
     return {
         "setup_s": (0.0, 0.0),

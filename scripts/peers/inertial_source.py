@@ -48,13 +48,13 @@ body {{ name: "A" mass {{ value: 0.238 }}
   inertia {{ xx {{ value: 1e-4 }} yy {{ value: 5e-3 }} zz {{ value: 5e-3 free: true }} }} }}
 body {{ name: "B" mass {{ value: 0.428 }}
   inertia {{ xx {{ value: 1e-4 }} yy {{ value: 2e-3 free: true }} zz {{ value: 2e-3 free: true }} }} }}
-hinge {{ name: "1"
+joint {{ name: "1"
   parent {{ body: "ground" axis {{ y: 1 }} zero_direction {{ x: 1 }} }}
   child {{ body: "A" point {{ x {{ value: -0.128 }} }} axis {{ z: 1 }} zero_direction {{ x: 1 }} }}
   friction {{ viscous {{ value: 1e-3 free: true }} }}
   motor {{ control_unit: "V" gain {{ value: 0.05 free: true }} shaft_inertia {{ value: 4e-4 }} }}
   encoder {{}} }}
-hinge {{ name: "2"
+joint {{ name: "2"
   parent {{ body: "A" point {{ x {{ value: 0.248 }} }} axis {{ x: 1 }} zero_direction {{ z: -1 }} }}
   child {{ body: "B" point {{ x {{ value: -0.092 }} }} axis {{ y: 1 }} zero_direction {{ x: 1 }} }}
   friction {{ viscous {{ value: 1e-4 free: true }} }}
@@ -62,8 +62,8 @@ hinge {{ name: "2"
 gravity {{ magnitude {{ value: 9.81 }} }}
 {sensors}
 recording {{ time {{ column: "t" }}
-  angle {{ hinge: "1" column: "a1" unit: RADIAN }} angle {{ hinge: "2" column: "a2" unit: RADIAN }}
-  control {{ hinge: "1" column: "u" }}
+  angle {{ joint: "1" column: "a1" unit: RADIAN }} angle {{ joint: "2" column: "a2" unit: RADIAN }}
+  control {{ joint: "1" column: "u" }}
 {columns} }}
 """
 
@@ -187,7 +187,7 @@ def run(rigcal: str, rng: np.random.Generator, faults: Faults, seconds: float, w
         command = [rigcal, "calibrate", str(Path(folder, "run.csv")), "--rig",
                    str(Path(folder, "rig.textproto")), "--json", str(Path(folder, "out.json")), "--quiet"]
         if withhold:
-            command += ["--withhold", "2"]
+            command += ["--hold-out", "2"]
         done = subprocess.run(command, capture_output=True, text=True)
         if not Path(folder, "out.json").exists():
             return None, None, done.stdout + done.stderr

@@ -49,7 +49,7 @@ void add_recording(const RecordingSource& source, const RecordingReader& read,
     for (std::string& note : imported.summary.notes) note = with_name(std::move(note), source);
     input.recordings.push_back(std::move(imported.recording));
     input.context.recordings.push_back(
-        {std::move(imported.summary), std::move(uses), mark_file(source.path)});
+        {std::move(imported.summary), std::move(uses), digest_file(source.path)});
   } catch (const proto::InputError& error) {
     throw proto::InputError(with_name(error.what(), source));
   }
@@ -61,8 +61,10 @@ std::vector<estimator::Parameter> kept_otherwise(const estimator::Mechanism& fil
   std::vector<estimator::Parameter> kept;
   for (std::size_t i = 0; i < given.parameters.size(); ++i) {
     const estimator::Parameter& parameter = given.parameters[i];
-    const bool is_tied = estimator::find_tie(given, static_cast<int>(i)) != nullptr;
-    if (parameter.free || is_tied || parameter.value == file.parameters[i].value) continue;
+    const bool is_tied_parameter =
+        estimator::find_dependency(given, static_cast<int>(i)) != nullptr;
+    if (parameter.free || is_tied_parameter || parameter.value == file.parameters[i].value)
+      continue;
     kept.push_back(parameter);
   }
   return kept;
@@ -70,10 +72,10 @@ std::vector<estimator::Parameter> kept_otherwise(const estimator::Mechanism& fil
 
 std::vector<std::string> control_labels(const Rig& rig) {
   std::vector<std::string> labels;
-  for (std::size_t j = 0; j < rig.hinge_facts.size(); ++j) {
-    const estimator::Hinge& hinge = rig.mechanism.hinges[j];
-    if (!hinge.motorised) continue;
-    labels.push_back("hinge " + hinge.name + " [" + rig.hinge_facts[j].control_unit + "]");
+  for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
+    const estimator::Joint& joint = rig.mechanism.joints[j];
+    if (!joint.motorised) continue;
+    labels.push_back("joint " + joint.name + " [" + rig.joint_facts[j].control_unit + "]");
   }
   return labels;
 }
@@ -97,8 +99,8 @@ CalibrationInput load_input(const CalibrationRequest& request, const RecordingRe
   input.context.date = utc_date();
   input.context.request = request;
   input.context.kept = kept_otherwise(in_file, input.rig.mechanism);
-  share_period(input.recordings);
-  check_work(input.recordings, request.options.step, request.duration_s_max);
+  unify_periods(input.recordings);
+  check_work_budget(input.recordings, request.options.step, request.duration_s_max);
   return input;
 }
 

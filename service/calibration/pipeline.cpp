@@ -3,11 +3,11 @@
 #include <chrono>
 #include <utility>
 
-#include "estimator/assess/prior_check.hpp"
+#include "estimator/assess/prior_conflicts.hpp"
 #include "estimator/calibrate/calibrate.hpp"
-#include "service/calibration/held_readings.hpp"
-#include "service/import/finding_place.hpp"
+#include "service/calibration/rejected_readings.hpp"
 #include "service/import/import_notes.hpp"
+#include "service/import/source_location.hpp"
 #include "service/result/calibration_outcome.hpp"
 
 namespace service {
@@ -33,15 +33,16 @@ auto with_faults_named(const CalibrationInput& input, Work&& work) {
   try {
     return work();
   } catch (estimator::UnusableInput& fault) {
-    name_places(input.rig, fault.findings);
+    add_source_locations(input.rig, fault.findings);
     throw FaultyInput(describe_fault(input, fault), std::move(fault.findings));
   } catch (const std::invalid_argument& fault) {
     throw proto::InputError(describe_fault(input, fault));
   }
 }
 
-void take_over(estimator::ExaminedInput&& examined, CalibrationInput& input) {
-  const std::vector<HeldReading> held = held_readings(input.recordings, examined.recordings);
+void take_over(estimator::DiagnosedInput&& examined, CalibrationInput& input) {
+  const std::vector<RejectedReading> held =
+      rejected_readings(input.recordings, examined.recordings);
   input.context.held.insert(input.context.held.end(), held.begin(), held.end());
   input.rig.mechanism = std::move(examined.mechanism);
   input.recordings = std::move(examined.recordings);
@@ -52,8 +53,8 @@ void add_notes(const CalibrationInput& input, estimator::Calibration& calibratio
   std::vector<std::string> notes = describe_misfit(calibration);
   notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());
   for (const estimator::PriorConflict& conflict : calibration.conflicts) {
-    const auto place = input.rig.prior_places.find(conflict.parameter);
-    const std::string where = place == input.rig.prior_places.end() ? "" : place->second + ": ";
+    const auto place = input.rig.prior_locations.find(conflict.parameter);
+    const std::string where = place == input.rig.prior_locations.end() ? "" : place->second + ": ";
     notes.push_back("warning: " + where + estimator::describe(conflict));
   }
   for (const RecordingUse& use : input.context.recordings) {
@@ -64,19 +65,19 @@ void add_notes(const CalibrationInput& input, estimator::Calibration& calibratio
 
 }  // namespace
 
-estimator::ExaminedInput examine_input(const CalibrationInput& input,
-                                       const estimator::CalibrationMonitor& monitor) {
+estimator::DiagnosedInput examine_input(const CalibrationInput& input,
+                                        const estimator::CalibrationMonitor& monitor) {
   return with_faults_named(input, [&] {
-    estimator::ExaminedInput examined =
+    estimator::DiagnosedInput examined =
         estimator::examine(input.rig.mechanism, input.recordings, input.context.options,
                            sensor_facts(input.rig), monitor);
-    name_places(input.rig, examined.findings);
+    add_source_locations(input.rig, examined.findings);
     return examined;
   });
 }
 
 std::vector<estimator::Finding> repair_input(CalibrationInput& input) {
-  estimator::ExaminedInput examined = examine_input(input);
+  estimator::DiagnosedInput examined = examine_input(input);
   with_faults_named(input, [&] {
     estimator::require_no_fault(examined.findings, input.context.options);
     return 0;
@@ -86,12 +87,12 @@ std::vector<estimator::Finding> repair_input(CalibrationInput& input) {
   return findings;
 }
 
-estimator::ExaminedCalibration calibrate_subject(const CalibrationSubject& subject,
-                                                 const estimator::CalibrationOptions& options,
-                                                 const estimator::CalibrationMonitor& monitor) {
+estimator::DiagnosedCalibration calibrate_subject(const CalibrationSubject& subject,
+                                                  const estimator::CalibrationOptions& options,
+                                                  const estimator::CalibrationMonitor& monitor) {
   if (subject.examined) {
-    return estimator::calibrate_examined(subject.mechanism, subject.recordings, options,
-                                         subject.facts, monitor);
+    return estimator::calibrate_with_diagnostics(subject.mechanism, subject.recordings, options,
+                                                 subject.facts, monitor);
   }
   return {estimator::calibrate(subject.mechanism, subject.recordings, options, monitor), {}};
 }
@@ -99,12 +100,12 @@ estimator::ExaminedCalibration calibrate_subject(const CalibrationSubject& subje
 estimator::Calibration run_calibration(CalibrationInput& input,
                                        const estimator::CalibrationMonitor& monitor) {
   const WallTime timed(input.context.wall_time);
-  estimator::ExaminedCalibration examined = with_faults_named(input, [&] {
+  estimator::DiagnosedCalibration examined = with_faults_named(input, [&] {
     return calibrate_subject({input.rig.mechanism, input.recordings, sensor_facts(input.rig)},
                              input.context.options, monitor);
   });
   add_notes(input, examined.calibration);
-  name_places(input.rig, examined.calibration.findings);
+  add_source_locations(input.rig, examined.calibration.findings);
   take_over(std::move(examined.input), input);
   return std::move(examined.calibration);
 }

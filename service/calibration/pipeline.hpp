@@ -7,7 +7,7 @@
 
 #include "estimator/assess/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
-#include "estimator/doctor/examined_calibration.hpp"
+#include "estimator/diagnostics/diagnosed_calibration.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/calibration_input.hpp"
 
@@ -27,22 +27,22 @@ class FaultyInput : public proto::InputError {
 struct CalibrationSubject {
   const estimator::Mechanism& mechanism;
   const std::vector<estimator::Recording>& recordings;
-  estimator::SensorFacts facts = {};
+  estimator::SensorDescription facts = {};
   bool examined = true;  ///< false: skip the search for faults and repairs
 };
 
 /// Calibrates a subject. Commands, jobs, the Python package and studies all use this function.
 /// @return `input` is empty if nothing was examined
-/// @throws as estimator::calibrate_examined
-estimator::ExaminedCalibration calibrate_subject(const CalibrationSubject& subject,
-                                                 const estimator::CalibrationOptions& options,
-                                                 const estimator::CalibrationMonitor& monitor);
+/// @throws as estimator::calibrate_with_diagnostics
+estimator::DiagnosedCalibration calibrate_subject(const CalibrationSubject& subject,
+                                                  const estimator::CalibrationOptions& options,
+                                                  const estimator::CalibrationMonitor& monitor);
 
 /// Searches recordings and rig file for faults before any fit. Findings name places in the rig
 /// file.
 /// @throws InputError if the estimator cannot use them
-estimator::ExaminedInput examine_input(const CalibrationInput& input,
-                                       const estimator::CalibrationMonitor& monitor = {});
+estimator::DiagnosedInput examine_input(const CalibrationInput& input,
+                                        const estimator::CalibrationMonitor& monitor = {});
 
 /// Replaces rig and recordings by their repaired versions.
 /// @return the findings

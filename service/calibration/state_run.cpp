@@ -17,9 +17,9 @@ std::vector<estimator::StateEstimate> run_state_estimation(
         "--parameters the result of a calibration of physical parameters");
   }
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
-  rig.withheld = input.rig.mechanism.withheld;
+  rig.held_out = input.rig.mechanism.held_out;
   std::vector<std::string> unknown;
-  options.spread = spread_of(request.values, input.rig.mechanism, unknown);
+  options.spread = value_covariance(request.values, input.rig.mechanism, unknown);
   for (const std::string& name : unknown) {
     notes.push_back(request.values.file + " has no standard deviation for " + name +
                     "; the standard deviations of the states assume that its value is exact");

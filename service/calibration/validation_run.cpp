@@ -33,13 +33,13 @@ void note_short_segments(const CalibrationInput& input, double window,
 estimator::Validation run_validation(const CalibrationRequest& request,
                                      const ValidationWindows& windows, CalibrationInput& input,
                                      const estimator::CalibrationMonitor& monitor,
-                                     const WindowWatcher& on_window) {
+                                     const WindowCallback& on_window) {
   take_choices(request.values, input.context.options);
   const std::vector<estimator::Recording> pieces = cut_windows(input.recordings, windows.length);
   int count = 0;
   for (const auto& piece : pieces) count += static_cast<int>(piece.segments.size());
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
-  rig.withheld = input.rig.mechanism.withheld;
+  rig.held_out = input.rig.mechanism.held_out;
   try {
     const auto start = std::chrono::steady_clock::now();
     estimator::Validation validation =

@@ -14,7 +14,7 @@ struct ValidationWindows {
 };
 
 /// Callback before each window, with its index from 0 and the number of windows.
-using WindowWatcher = std::function<void(int index, int count)>;
+using WindowCallback = std::function<void(int index, int count)>;
 
 /// Evaluates parameter values of a request, or of its rig file, on recordings. Stores in the
 /// input's context the wall time, and the kind, step and weight that belong to the values.
@@ -23,6 +23,6 @@ using WindowWatcher = std::function<void(int index, int count)>;
 estimator::Validation run_validation(const CalibrationRequest& request,
                                      const ValidationWindows& windows, CalibrationInput& input,
                                      const estimator::CalibrationMonitor& monitor,
-                                     const WindowWatcher& on_window);
+                                     const WindowCallback& on_window);
 
 }  // namespace service

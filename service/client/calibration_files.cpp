@@ -12,8 +12,8 @@
 
 namespace service {
 
-estimator::Calibration calibrate_here(CalibrationInput& input, const InterruptFlag& interrupt,
-                                      bool quiet, int threads) {
+estimator::Calibration calibrate_locally(CalibrationInput& input, const InterruptFlag& interrupt,
+                                         bool quiet, int threads) {
   try {
     ProgressLine progress(quiet);
     return run_calibration(input, make_monitor(interrupt, progress, threads));
@@ -23,8 +23,8 @@ estimator::Calibration calibrate_here(CalibrationInput& input, const InterruptFl
   }
 }
 
-ExitCode tell_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
-                          const ResultFiles& files) {
+ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
+                           const ResultFiles& files) {
   if (was_stopped(calibration)) {
     std::cerr << "rigcal: stopped after "
               << calibration.iterations + calibration.refinement_iterations

@@ -4,17 +4,17 @@
 #include "service/client/command.hpp"
 #include "service/client/estimation_options.hpp"
 #include "service/client/interrupt.hpp"
-#include "service/result/rig_out.hpp"
+#include "service/result/calibrated_rig_file.hpp"
 
 namespace service {
 
 /// Calibrates with a progress line. Prints the findings that prevent a calibration.
 /// @throws proto::InputError
-estimator::Calibration calibrate_here(CalibrationInput& input, const InterruptFlag& interrupt,
-                                      bool quiet, int threads);
+estimator::Calibration calibrate_locally(CalibrationInput& input, const InterruptFlag& interrupt,
+                                         bool quiet, int threads);
 
 /// Prints the table and writes the files; nothing if the calibration was stopped.
-ExitCode tell_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
-                          const ResultFiles& files);
+ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
+                           const ResultFiles& files);
 
 }  // namespace service

@@ -3,11 +3,11 @@
 #include <memory>
 #include <stdexcept>
 
-#include "estimator/doctor/excitation.hpp"
+#include "estimator/diagnostics/excitation.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/calibration/held_readings.hpp"
 #include "service/calibration/pipeline.hpp"
+#include "service/calibration/rejected_readings.hpp"
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/interrupt.hpp"
@@ -19,7 +19,7 @@ namespace service {
 namespace {
 
 /// Predicts which parameters the recordings can identify. Prints a note if that fails.
-estimator::Excitation excitation_of(const estimator::ExaminedInput& input,
+estimator::Excitation excitation_of(const estimator::DiagnosedInput& input,
                                     const EstimationOptions& options) {
   try {
     return estimator::predict_excitation(input.mechanism, input.recordings, options.calibration,
@@ -45,7 +45,7 @@ ExitCode check(const CheckOptions& options) {
   const InterruptFlag interrupt;
   estimator::CalibrationMonitor monitor;
   monitor.stop = &interrupt.flag();
-  const estimator::ExaminedInput examined = examine_input(input, monitor);
+  const estimator::DiagnosedInput examined = examine_input(input, monitor);
   const estimator::Excitation excitation = excitation_of(examined, options.estimation);
   if (interrupt.flag().load()) {
     std::cerr << "rigcal: stopped before all checks were done; nothing was written\n";
@@ -59,7 +59,7 @@ ExitCode check(const CheckOptions& options) {
                       examination_json(examined.findings, excitation, input.context));
   }
   if (!options.files.plot.empty()) {
-    input.context.held = held_readings(input.recordings, examined.recordings);
+    input.context.held = rejected_readings(input.recordings, examined.recordings);
     proto::write_file(options.files.plot,
                       examination_page(examined.mechanism, examined.recordings, examined.findings,
                                        excitation, input.context));

@@ -12,7 +12,7 @@
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
-#include "service/report/law_comparison_report.hpp"
+#include "service/report/friction_comparison_report.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -27,37 +27,38 @@ std::size_t segment_count(const std::vector<estimator::Recording>& recordings) {
   return count;
 }
 
-LawPieces chosen_pieces(const CompareOptions& options,
-                        const std::vector<estimator::Recording>& recordings) {
-  if (options.by != LawPieces::kChosen) return options.by;
-  if (options.window > 0.0) return LawPieces::kWindow;
-  if (recordings.size() >= kPiecesWanted) return LawPieces::kRecording;
-  return segment_count(recordings) >= kPiecesWanted ? LawPieces::kSegment : LawPieces::kWindow;
+ComparisonPieces chosen_pieces(const CompareOptions& options,
+                               const std::vector<estimator::Recording>& recordings) {
+  if (options.by != ComparisonPieces::kChosen) return options.by;
+  if (options.window > 0.0) return ComparisonPieces::kWindow;
+  if (recordings.size() >= kPiecesWanted) return ComparisonPieces::kRecording;
+  return segment_count(recordings) >= kPiecesWanted ? ComparisonPieces::kSegment
+                                                    : ComparisonPieces::kWindow;
 }
 
 std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
                                             const CompareOptions& options) {
-  const LawPieces by = chosen_pieces(options, input.recordings);
-  if (options.window > 0.0 && by != LawPieces::kWindow) {
+  const ComparisonPieces by = chosen_pieces(options, input.recordings);
+  if (options.window > 0.0 && by != ComparisonPieces::kWindow) {
     throw proto::InputError("--window needs --by window. Change --by, or omit --window");
   }
   const std::size_t segments = segment_count(input.recordings);
-  PieceCut cut;
-  if (by == LawPieces::kWindow) {
+  PieceOptions cut;
+  if (by == ComparisonPieces::kWindow) {
     cut.length = options.window;
     if (options.window == 0.0) {
       cut.count = static_cast<int>((kPiecesWanted + segments - 1) / segments);
     }
   } else {
-    cut.kind = by == LawPieces::kSegment ? PieceKind::kSegment : PieceKind::kRecording;
+    cut.kind = by == ComparisonPieces::kSegment ? PieceKind::kSegment : PieceKind::kRecording;
   }
-  const std::size_t whole = by == LawPieces::kSegment ? segments : input.recordings.size();
-  if (by == LawPieces::kWindow && options.window > 0.0 &&
+  const std::size_t whole = by == ComparisonPieces::kSegment ? segments : input.recordings.size();
+  if (by == ComparisonPieces::kWindow && options.window > 0.0 &&
       segment_count(cut_windows(input.recordings, options.window)) < 2) {
     throw proto::InputError("--window " + format_number(options.window) +
                             ": the recordings give only one window; give a shorter length");
   }
-  if (by != LawPieces::kWindow && whole < 2) {
+  if (by != ComparisonPieces::kWindow && whole < 2) {
     throw proto::InputError(input.recordings.front().name +
                             ": only one piece, but at least two are needed to hold one out. Give "
                             "more recordings, or --by window");
@@ -65,13 +66,13 @@ std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
   return cut_pieces(input.recordings, input.context.recordings, cut);
 }
 
-int find_hinge(const estimator::Mechanism& mechanism, const std::string& name) {
+int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
   std::string names;
-  for (std::size_t j = 0; j < mechanism.hinges.size(); ++j) {
-    if (mechanism.hinges[j].name == name) return static_cast<int>(j);
-    names += (j == 0 ? "" : ", ") + mechanism.hinges[j].name;
+  for (std::size_t j = 0; j < mechanism.joints.size(); ++j) {
+    if (mechanism.joints[j].name == name) return static_cast<int>(j);
+    names += (j == 0 ? "" : ", ") + mechanism.joints[j].name;
   }
-  throw proto::InputError("--hinge " + name + ": the rig has no such joint; use one of " + names);
+  throw proto::InputError("--joint " + name + ": the rig has no such joint; use one of " + names);
 }
 
 estimator::LawChoice choice_of(const CompareOptions& options,
@@ -89,10 +90,10 @@ estimator::LawChoice choice_of(const CompareOptions& options,
       throw proto::InputError("--laws: \"" + name + "\" is given twice");
     }
   }
-  for (const std::string& name : options.hinges) {
-    choice.joints.push_back(find_hinge(mechanism, name));
-    if (std::ranges::count(options.hinges, name) > 1) {
-      throw proto::InputError("--hinge " + name + ": given twice");
+  for (const std::string& name : options.joints) {
+    choice.joints.push_back(find_joint(mechanism, name));
+    if (std::ranges::count(options.joints, name) > 1) {
+      throw proto::InputError("--joint " + name + ": given twice");
     }
   }
   return choice;
@@ -136,12 +137,12 @@ ExitCode compare(const CompareOptions& options) {
               << " laws; nothing was written\n";
     return kInterrupted;
   }
-  std::cout << format_law_comparison(comparison, input.context.wall_time) << std::flush;
+  std::cout << format_friction_comparison(comparison, input.context.wall_time) << std::flush;
   if (!options.files.json.empty()) {
     proto::write_file(options.files.json, law_comparison_json(comparison, input.context));
   }
   if (!options.files.plot.empty()) {
-    proto::write_file(options.files.plot, law_comparison_page(comparison, input.context));
+    proto::write_file(options.files.plot, friction_comparison_page(comparison, input.context));
   }
   const auto recommended = static_cast<std::size_t>(comparison.recommended);
   return comparison.laws[recommended].converged ? kDone : kNotConverged;
@@ -150,9 +151,10 @@ ExitCode compare(const CompareOptions& options) {
 }  // namespace
 
 void add_options(CLI::App& command, CompareOptions& options) {
-  const std::map<std::string, LawPieces> kinds = {{"recording", LawPieces::kRecording},
-                                                  {"segment", LawPieces::kSegment},
-                                                  {"window", LawPieces::kWindow}};
+  const std::map<std::string, ComparisonPieces> kinds = {
+      {"recording", ComparisonPieces::kRecording},
+      {"segment", ComparisonPieces::kSegment},
+      {"window", ComparisonPieces::kWindow}};
   add_estimation_options(command, options.estimation);
   const std::string group = "Laws and pieces";
   command
@@ -164,7 +166,7 @@ void add_options(CLI::App& command, CompareOptions& options) {
       ->allow_extra_args(false)
       ->group(group);
   command
-      .add_option("--hinge", options.hinges,
+      .add_option("--joint", options.joints,
                   "Joint whose friction is compared; may be repeated. Default: all joints with "
                   "friction in the rig file")
       ->type_name("NAME")
@@ -199,7 +201,7 @@ void add_compare(CLI::App& app, ExitCode& exit_code) {
       "All compared joints get the same law; other joints keep the law of the rig file.\n"
       "Examples:\n"
       "  rigcal compare run.csv --rig rig.textproto --plot laws.html\n"
-      "  rigcal compare a.csv b.csv --rig rig.textproto --hinge 1 --laws viscous,viscous+dry\n"
+      "  rigcal compare a.csv b.csv --rig rig.textproto --joint 1 --laws viscous,viscous+dry\n"
       "  rigcal compare chaotic.csv --rig rig.textproto --by window --window 2");
   command->callback([options, &exit_code] { exit_code = compare(*options); });
 }

@@ -30,7 +30,7 @@ estimator::CrossValidation run(const std::vector<estimator::Recording>& pieces,
 }
 
 /// Repairs the recordings before they are cut into pieces.
-std::vector<estimator::Finding> repair_and_tell(CalibrationInput& input) {
+std::vector<estimator::Finding> repair_and_report(CalibrationInput& input) {
   try {
     return repair_input(input);
   } catch (const FaultyInput& fault) {
@@ -43,8 +43,8 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   check_result_files(options.files, options.estimation);
   CalibrationInput input = load_estimation_input(options.estimation);
   input.context.command = "crossvalidate";
-  const std::vector<estimator::Finding> findings = repair_and_tell(input);
-  PieceCut cut = options.cut;
+  const std::vector<estimator::Finding> findings = repair_and_report(input);
+  PieceOptions cut = options.cut;
   if (options.by->empty() && input.recordings.size() == 1) cut.kind = PieceKind::kSegment;
   const std::vector<estimator::Recording> pieces =
       cut_pieces(input.recordings, input.context.recordings, cut);

@@ -22,9 +22,9 @@ ExitCode run_design(const DesignOptions& options) {
     if (!result.empty()) inputs.push_back(result);
   }
   proto::check_output(options.out, inputs);
-  Today today = look_at(options.rig, options.after, options.values);
+  PriorState today = load_prior_state(options.rig, options.after, options.values);
   ExperimentRequest request = options.experiment;
-  request.targets = read_precisions("--for", options.targets, today.rig.mechanism);
+  request.targets = parse_precisions("--for", options.targets, today.rig.mechanism);
   if (request.threads == 0) {
     request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   }
@@ -47,7 +47,7 @@ ExitCode run_design(const DesignOptions& options) {
 
 }  // namespace
 
-Experiment design_with_progress(const Today& today, ExperimentRequest request,
+Experiment design_with_progress(const PriorState& today, ExperimentRequest request,
                                 const std::string& where, bool quiet) {
   ProgressLine progress(quiet);
   request.progress = [&](const std::string& text) { progress.show(text); };

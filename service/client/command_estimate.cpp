@@ -89,7 +89,7 @@ ExitCode estimate(const EstimateOptions& options) {
   if (options.out == "-") return kDone;
   std::size_t rows = 0;
   for (const estimator::StateEstimate& each : states) rows += each.times.size();
-  std::cout << options.out << ": " << rows << " samples of " << input.rig.mechanism.hinge_count()
+  std::cout << options.out << ": " << rows << " samples of " << input.rig.mechanism.joint_count()
             << " joints\n";
   return kDone;
 }
@@ -138,7 +138,7 @@ void add_estimate(CLI::App& app, ExitCode& exit_code) {
       "result's parameters; values of a rig file count as exact.\n"
       "Examples:\n"
       "  rigcal estimate run.csv --rig rig.textproto --parameters run.json --out states.csv\n"
-      "  rigcal estimate run.csv --rig rig.textproto --withhold h2 --only angle --out states.csv\n"
+      "  rigcal estimate run.csv --rig rig.textproto --hold-out h2 --only angle --out states.csv\n"
       "  rigcal estimate run.csv --rig rig.textproto --causal --out states.mcap");
   command->callback([options, &exit_code] { exit_code = estimate(*options); });
 }

@@ -113,7 +113,7 @@ void export_source(const ExportOptions& options) {
   if (!options.rig.empty()) return export_as_read(options);
   const RecordingKind kind = recording_kind(source);
   if (kind == RecordingKind::kDaqMcap) return export_recording(options);
-  refuse_unread_kind(source, kind);
+  refuse_unsupported_kind(source, kind);
   throw proto::InputError(source +
                           ": neither a rigcal-daq recording (MCAP) nor a rig file. For another "
                           "recording add --rig RIG, which writes the rig file's columns");

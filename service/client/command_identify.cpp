@@ -35,7 +35,7 @@ constexpr double kFirstCaution = 0.2, kMoreCaution = 0.7;
 
 /// A run is worthwhile if it is predicted to reduce some target's standard deviation below this
 /// share of the present one.
-constexpr double kWorthwhile = 0.97;
+constexpr double kMinImprovementRatio = 0.97;
 
 /// Returns the trip of a run without usable data: nothing was driven, or something other than a
 /// motion limit ended it. Empty otherwise.
@@ -69,13 +69,13 @@ class Identification {
     }
     while (true) {
       const int last = folder_.count();
-      Today today = last > 0 ? look_at(options_.rig, folder_.result(last))
-                             : look_at(options_.rig, "", options_.values);
-      tell_obtained(today);
+      PriorState today = last > 0 ? load_prior_state(options_.rig, folder_.result(last))
+                                  : load_prior_state(options_.rig, "", options_.values);
+      print_obtained_deviations(today);
       ExperimentRequest request = request_for(today);
       if (last > 0 && is_reached(today, request.targets)) return kDone;
       if (last >= options_.runs)
-        return tell_why_not("the " + std::to_string(last) + " runs that --runs allows");
+        return report_not_reached("the " + std::to_string(last) + " runs that --runs allows");
       const Experiment experiment =
           design_with_progress(today, request, folder_.scenario(last + 1), options_.quiet);
       if (experiment.cancelled) return stopped();
@@ -83,9 +83,9 @@ class Identification {
       std::cout << "\nRun " << last + 1 << ", as predicted:\n" << format_experiment(experiment);
       for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
       if (last > 0 && !is_worthwhile(experiment)) {
-        return tell_why_not("these runs; another one of " +
-                            format_number(options_.experiment.duration) +
-                            " s would add little information");
+        return report_not_reached("these runs; another one of " +
+                                  format_number(options_.experiment.duration) +
+                                  " s would add little information");
       }
       proto::write_file(folder_.scenario(last + 1), experiment.scenario);
       if (const ExitCode code = record(); code != kDone) return code;
@@ -94,9 +94,9 @@ class Identification {
   }
 
  private:
-  ExperimentRequest request_for(Today& today) const {
+  ExperimentRequest request_for(PriorState& today) const {
     ExperimentRequest request = options_.experiment;
-    request.targets = read_precisions("--until", options_.targets, today.rig.mechanism);
+    request.targets = parse_precisions("--until", options_.targets, today.rig.mechanism);
     for (const Precision& target : request.targets) {
       if (target.deviation > 0.0) continue;
       throw proto::InputError("--until " + target.name + ": has no precision; write " +
@@ -108,13 +108,13 @@ class Identification {
       request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     }
     if (folder_.count() > 0 && (recorded_ || request.at.empty())) {
-      request.at = where_it_stands(today.rig);
+      request.at = rest_positions(today.rig);
     }
     return request;
   }
 
   /// Joint positions at rest after the last run. The encoders keep counting between runs.
-  std::vector<std::string> where_it_stands(const Rig& rig) const {
+  std::vector<std::string> rest_positions(const Rig& rig) const {
     const estimator::Mechanism& mechanism = rig.mechanism;
     const ImportedRecording imported = import_recording(folder_.recording(folder_.count()), rig);
     const Eigen::MatrixXd& angles = imported.recording.segments.back().angles;
@@ -124,22 +124,22 @@ class Identification {
         readings[i] = angles(k - 1, i);
       }
     }
-    const estimator::JointReadings joints(mechanism);
-    const Eigen::VectorXd at = estimator::come_to_rest(mechanism, joints.coordinates(readings));
+    const estimator::EncoderJoints joints(mechanism);
+    const Eigen::VectorXd at = estimator::settle_to_rest(mechanism, joints.coordinates(readings));
     std::vector<std::string> places;
-    for (int j = 0; j < mechanism.hinge_count(); ++j) {
-      if (!joints.is_told(j) || !std::isfinite(at[j])) continue;
-      places.push_back(mechanism.hinges[static_cast<std::size_t>(j)].name + "=" +
+    for (int j = 0; j < mechanism.joint_count(); ++j) {
+      if (!joints.is_observed(j) || !std::isfinite(at[j])) continue;
+      places.push_back(mechanism.joints[static_cast<std::size_t>(j)].name + "=" +
                        format_number(at[j], 9));
     }
     return places;
   }
 
-  static double deviation_of(const Today& today, const Precision& target) {
+  static double deviation_of(const PriorState& today, const Precision& target) {
     return today.deviations[estimator::FreeParameters(today.rig.mechanism).position(target.index)];
   }
 
-  bool is_reached(const Today& today, const std::vector<Precision>& targets) {
+  bool is_reached(const PriorState& today, const std::vector<Precision>& targets) {
     reached_ = true;
     report_.clear();
     for (const Precision& target : targets) {
@@ -160,7 +160,7 @@ class Identification {
   }
 
   /// Prints predicted and obtained standard deviations of the last run.
-  void tell_obtained(const Today& today) const {
+  void print_obtained_deviations(const PriorState& today) const {
     if (predicted_.empty()) return;
     std::vector<std::vector<std::string>> rows = {
         {"parameter", "sd predicted", "sd obtained", "unit"}};
@@ -177,11 +177,11 @@ class Identification {
   static bool is_worthwhile(const Experiment& experiment) {
     return std::ranges::any_of(experiment.parameters, [](const PlannedParameter& parameter) {
       return parameter.is_target && parameter.before > parameter.asked &&
-             parameter.after < kWorthwhile * parameter.before;
+             parameter.after < kMinImprovementRatio * parameter.before;
     });
   }
 
-  ExitCode tell_why_not(const std::string& after) const {
+  ExitCode report_not_reached(const std::string& after) const {
     std::cout << "\nPrecision not reached after " << after << ":\n"
               << report_
               << "Allow more runs (--runs), longer ones (--duration) or a lower precision.\n";
@@ -205,7 +205,7 @@ class Identification {
     if (options_.not_commissioned) command.emplace_back("--not-commissioned");
     const int code = run_program(command, interrupt_.flag());
     ended_ = std::chrono::steady_clock::now();
-    folder_.look();
+    folder_.count_runs();
     recorded_ = true;
     if (interrupt_.flag().load()) return stopped();
     if (code == kRunTripped && folder_.count() == run) {
@@ -214,7 +214,7 @@ class Identification {
                   << " was stopped by a safety trip; its recording is not used: " << trip
                   << (trip.ends_with('.') ? "" : ".")
                   << "\nCorrect the cause and repeat the command. The recording is in "
-                  << folder_.set_aside() << '\n';
+                  << folder_.exclude_last_run() << '\n';
         return kBadInput;
       }
       caution_ *= kMoreCaution;
@@ -258,12 +258,12 @@ class Identification {
     const estimator::Calibration calibration = calibrate(input);
     if (was_stopped(calibration)) return stopped();
     std::cout << '\n';
-    return tell_calibration(calibration, input, {.json = folder_.result(run), .plot = {}});
+    return print_calibration(calibration, input, {.json = folder_.result(run), .plot = {}});
   }
 
   estimator::Calibration calibrate(CalibrationInput& input) const {
     try {
-      return calibrate_here(input, interrupt_, options_.quiet, options_.experiment.threads);
+      return calibrate_locally(input, interrupt_, options_.quiet, options_.experiment.threads);
     } catch (const proto::InputError& fault) {
       throw proto::InputError(std::string(fault.what()) + "; if a run is unusable, remove " +
                               folder_.recording(folder_.count()) + " and repeat the command");

@@ -28,9 +28,9 @@ void import_robot(const ImportOptions& options) {
         "--floating applies to URDF files; a MuJoCo model specifies its free bodies");
   }
   const RigText rig =
-      write_rig(robot, {.source = std::filesystem::path(options.source).filename().string(),
-                        .floating = options.floating,
-                        .friction = !options.no_friction});
+      convert_robot(robot, {.source = std::filesystem::path(options.source).filename().string(),
+                            .floating = options.floating,
+                            .friction = !options.no_friction});
   for (const std::string& note : rig.notes) std::cerr << "note: " << note << '\n';
   const std::string name = options.out.empty() ? "the rig file" : options.out;
   const Rig read = parse_rig(name, rig.text);  // checks that the written file can be loaded
@@ -40,7 +40,7 @@ void import_robot(const ImportOptions& options) {
   }
   proto::write_file(options.out, rig.text);
   std::cout << options.out << ": " << read.mechanism.bodies.size() << " bodies, "
-            << read.mechanism.hinges.size() << " joints that move; see rigcal info " << options.out
+            << read.mechanism.joints.size() << " joints that move; see rigcal info " << options.out
             << '\n';
 }
 

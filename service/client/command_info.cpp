@@ -5,14 +5,14 @@
 #include <iostream>
 #include <memory>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "proto/recording/mat_file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/client/base_list.hpp"
+#include "service/client/base_parameter_table.hpp"
 #include "service/client/command.hpp"
-#include "service/client/remote/job_picture.hpp"
+#include "service/client/remote/job_display.hpp"
 #include "service/client/rig_files.hpp"
 #include "service/client/rig_tables.hpp"
 #include "service/describe/rig_picture.hpp"
@@ -23,7 +23,7 @@
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/report/result_table.hpp"
-#include "service/result/result_head.hpp"
+#include "service/result/result_header.hpp"
 #include "service/result/stored_result.hpp"
 #include "service/text/column_statistics.hpp"
 #include "service/text/number_format.hpp"
@@ -89,17 +89,17 @@ void print_recording(const InfoOptions& options) {
   };
   Eigen::Index angle_column = 0;
   Eigen::Index control_column = 0;
-  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
+  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
     add_signal(
-        std::string(sensor.units().quantity) + " of hinge " + sensor.name + " [" +
+        std::string(sensor.units().quantity) + " of joint " + sensor.name + " [" +
             sensor.units().coordinate + "]",
         [](const estimator::Segment& s) -> const auto& { return s.angles; }, angle_column++);
   }
-  for (std::size_t j = 0; j < rig.hinge_facts.size(); ++j) {
-    const estimator::Hinge& hinge = rig.mechanism.hinges[j];
-    if (hinge.motorised) {
+  for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
+    const estimator::Joint& joint = rig.mechanism.joints[j];
+    if (joint.motorised) {
       add_signal(
-          "control of hinge " + hinge.name + " [" + rig.hinge_facts[j].control_unit + "]",
+          "control of joint " + joint.name + " [" + rig.joint_facts[j].control_unit + "]",
           [](const estimator::Segment& s) -> const auto& { return s.controls; }, control_column++);
     }
   }
@@ -139,13 +139,13 @@ void print_variables(const std::string& path) {
 }
 
 void print_picture(const InfoOptions& options, const Rig& rig) {
-  std::vector<JointPlace> places;
-  for (const std::string& text : options.places) places.push_back(parse_joint_place(text));
+  std::vector<JointPosition> places;
+  for (const std::string& text : options.places) places.push_back(parse_joint_position(text));
   const RigPicture picture(rig, places);
   std::cout << '\n';
   if (options.picture == "-") {
     const int columns = std::min(terminal_size(STDOUT_FILENO).columns, kPictureColumnsMax);
-    std::cout << picture.text(columns, kPictureRowsMax, letters_of_locale()) << '\n';
+    std::cout << picture.text(columns, kPictureRowsMax, character_set_of_locale()) << '\n';
   } else if (!options.picture.empty()) {
     proto::write_file(options.picture, picture.svg());
     std::cout << "picture in " << options.picture << '\n';
@@ -171,8 +171,8 @@ void check_picture(const InfoOptions& options) {
 
 /// Prints a calibration's parameters; for other results their kind and origin.
 void print_result(const std::string& path) {
-  const ResultHead head = read_result_head(path);
-  std::cout << path << ": " << name_of_result(head) << '\n';
+  const ResultHeader head = read_result_header(path);
+  std::cout << path << ": " << describe_result(head) << '\n';
   if (!head.rig.empty() || !head.rig_file.empty()) {
     std::cout << "rig        " << head.rig
               << (head.rig_file.empty() ? "" : " (" + head.rig_file + ")") << '\n';
@@ -230,9 +230,9 @@ void show_info(const InfoOptions& options) {
   if (is_rig_file(options.file)) {
     Rig rig = load_rig(options.file);
     apply_values(read_parameter_values(options.values), rig.mechanism);
-    std::cout << rig_head(rig);
+    std::cout << rig_summary(rig);
     if (options.base) {
-      std::cout << base_list(rig.mechanism);
+      std::cout << base_parameter_table(rig.mechanism);
     } else {
       std::cout << '\n' << joint_tables(rig) << parameter_table(rig.mechanism, options.all);
     }

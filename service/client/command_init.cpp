@@ -3,14 +3,14 @@
 #include <iostream>
 #include <memory>
 
-#include "estimator/tree/rest_pose.hpp"
+#include "estimator/simulation/equilibrium.hpp"
 #include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
-#include "service/describe/column_guess.hpp"
-#include "service/describe/mechanism_words.hpp"
+#include "service/describe/column_recognition.hpp"
+#include "service/describe/mechanism_description.hpp"
 #include "service/describe/rig_interview.hpp"
 #include "service/describe/rig_text.hpp"
 #include "service/import/rig_file.hpp"
@@ -51,7 +51,7 @@ void refuse_foreign_options(const InitOptions& options, RigKind kind) {
           cart, "--position, --position-unit and --counts-per-m apply to a cart-pole");
   require(options.ground.has_value(), kind == RigKind::kFourbar, "--ground applies to a four-bar");
   require(options.absolute, plane, "--absolute applies to a double-pendulum or chain");
-  require(options.axis_lean != 0.0, plane || kind == RigKind::kPendulum,
+  require(options.axis_tilt != 0.0, plane || kind == RigKind::kPendulum,
           "--axis-lean applies to a pendulum, double-pendulum or chain");
 }
 
@@ -72,7 +72,7 @@ void take_options(const InitOptions& options, RigAnswers& answers) {
   answers.ground = options.ground;
   answers.gravity = options.gravity;
   answers.absolute = options.absolute;
-  answers.axis_lean = options.axis_lean * kDegree;
+  answers.axis_tilt = options.axis_tilt * kDegree;
 }
 
 std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
@@ -90,22 +90,22 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
     take_options(options, answers);
     answers.source = options.from;
     const auto columns =
-        options.from.empty() ? std::vector<ColumnLook>{} : look_at_columns(options.from);
+        options.from.empty() ? std::vector<ColumnProfile>{} : profile_columns(options.from);
     propose_columns(columns, options.columns, answers);
     return answers;
   }
   Interview interview(in, out);
-  std::vector<ColumnLook> columns;
+  std::vector<ColumnProfile> columns;
   if (options.from.empty()) {
     answers.source = interview.ask_until<std::string>("recording of the rig (empty: none yet)", "",
                                                       [&](const std::string& path) {
                                                         if (!path.empty())
-                                                          columns = look_at_columns(path);
+                                                          columns = profile_columns(path);
                                                         return path;
                                                       });
   } else {
     answers.source = options.from;
-    columns = look_at_columns(options.from);
+    columns = profile_columns(options.from);
   }
   ask_kind(interview, answers);
   take_options(options, answers);
@@ -117,8 +117,8 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
 /// Columns that vary and are not in the file: perhaps a second motor or another encoder.
 std::string unused_columns(const RigAnswers& answers) {
   if (answers.source.empty()) return "";
-  std::vector<ColumnLook> unused = look_at_columns(answers.source);
-  std::erase_if(unused, [&](const ColumnLook& column) {
+  std::vector<ColumnProfile> unused = profile_columns(answers.source);
+  std::erase_if(unused, [&](const ColumnProfile& column) {
     const bool read = std::ranges::any_of(answers.readings, [&](const ReadingAnswer& reading) {
       return reading.column == column.name;
     });
@@ -132,11 +132,11 @@ std::string unused_columns(const RigAnswers& answers) {
 void print_created_rig(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
                        std::ostream& out) {
   out << options.out << ": " << name_of(answers.kind) << '\n';
-  const auto rest = estimator::find_rest(rig.mechanism);
-  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(rig.mechanism.hinge_count());
-  for (const auto& line : joint_words(rig, rest ? rest->coordinates : zero))
+  const auto rest = estimator::find_stable_equilibrium(rig.mechanism);
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(rig.mechanism.joint_count());
+  for (const auto& line : describe_joints(rig, rest ? rest->coordinates : zero))
     out << "  " << line << '\n';
-  for (const auto& line : rest_words(rig, rest)) out << "  " << line << '\n';
+  for (const auto& line : describe_rest(rig, rest)) out << "  " << line << '\n';
   std::string free;
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
@@ -211,12 +211,12 @@ void add_options(CLI::App& command, InitOptions& options) {
   size("--cart-mass", options.cart_mass, "Cart-pole: mass of the cart [kg]");
   size("--ground", options.ground, "Four-bar: distance between its fixed joints [m]");
   command
-      .add_option("--axis-lean", options.axis_lean,
+      .add_option("--axis-lean", options.axis_tilt,
                   "Planar: angle between the joint axes and the horizontal [deg]")
       ->check(proto::number_from_to(-89.0, 89.0))
       ->type_name("DEG");
   command.add_option("--gravity", options.gravity, "Gravity [m/s²]")
-      ->check(proto::number_from_zero())
+      ->check(proto::nonnegative_number())
       ->capture_default_str();
   ColumnChoice& columns = options.columns;
   text("--time", columns.time, "Time column", "COLUMN");

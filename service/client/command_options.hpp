@@ -31,7 +31,7 @@ struct CheckOptions {
 /// Options of `rigcal crossvalidate`.
 struct CrossvalidateOptions {
   EstimationOptions estimation;
-  PieceCut cut;
+  PieceOptions cut;
   CLI::Option* by = nullptr;  ///< set if --by was given
   ResultFiles files;
 };
@@ -53,15 +53,15 @@ struct EstimateOptions {
   double lag = 0.0;               ///< readings up to this much later are used [s]; 0: none
 };
 
-/// Pieces into which a friction-law comparison cuts the recordings.
-enum class LawPieces { kChosen, kRecording, kSegment, kWindow };
+/// PartEstimates into which a friction-law comparison cuts the recordings.
+enum class ComparisonPieces { kChosen, kRecording, kSegment, kWindow };
 
 /// Options of `rigcal compare`.
 struct CompareOptions {
   EstimationOptions estimation;
   std::vector<std::string> laws;    ///< empty: the default ones
-  std::vector<std::string> hinges;  ///< empty: those with friction
-  LawPieces by = LawPieces::kChosen;
+  std::vector<std::string> joints;  ///< empty: those with friction
+  ComparisonPieces by = ComparisonPieces::kChosen;
   double window = 0.0;  ///< [s]; 0: enough windows of equal length
   int folds = 5;
   ResultFiles files;
@@ -126,7 +126,7 @@ struct InitOptions {
   int links = 0;  ///< of a chain; 0: not given
   std::vector<double> lengths, centers, masses;
   std::optional<double> arm_length, arm_center, arm_mass, cart_mass, ground;
-  double axis_lean = 0.0;  ///< [deg]
+  double axis_tilt = 0.0;  ///< [deg]
   double gravity = 9.81;   ///< [m/s²]
   bool absolute = false;
   ColumnChoice columns;
@@ -149,7 +149,7 @@ void add_options(CLI::App& command, IdentifyOptions& options);
 void add_experiment_options(CLI::App& command, ExperimentRequest& experiment);
 
 /// Designs an experiment with progress on standard error.
-Experiment design_with_progress(const Today& today, ExperimentRequest request,
+Experiment design_with_progress(const PriorState& today, ExperimentRequest request,
                                 const std::string& where, bool quiet);
 
 }  // namespace service

@@ -10,7 +10,7 @@
 #include "service/import/import_notes.hpp"
 #include "service/report/repetition_table.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/result/result_head.hpp"
+#include "service/result/result_header.hpp"
 #include "service/result/stored_result.hpp"
 
 namespace service {
@@ -38,7 +38,8 @@ std::optional<std::string> find_recording(const StoredResult& result, std::size_
   for (const fs::path& place : {fs::path(source.path), beside / source.path,
                                 beside / file_name(source.path), beside / file_name(source.name)}) {
     if (!is_file(place)) continue;
-    if (mark_file(place.string()).sha256 == result.recordings[index].sha256) return place.string();
+    if (digest_file(place.string()).sha256 == result.recordings[index].sha256)
+      return place.string();
     if (!found) found = place.string();
   }
   return found;
@@ -56,7 +57,7 @@ std::optional<std::string> take_given(const StoredResult& result, std::size_t in
     return path;
   };
   if (auto same = take([&](const std::string& path) {
-        return mark_file(path).sha256 == result.recordings[index].sha256;
+        return digest_file(path).sha256 == result.recordings[index].sha256;
       })) {
     return same;
   }
@@ -69,7 +70,7 @@ std::optional<std::string> take_given(const StoredResult& result, std::size_t in
 void check_content(const RepeatOptions& options, const StoredResult& result, std::size_t index,
                    const std::string& path) {
   const std::string& then = result.recordings[index].sha256;
-  if (options.changed_data || (!then.empty() && mark_file(path).sha256 == then)) return;
+  if (options.changed_data || (!then.empty() && digest_file(path).sha256 == then)) return;
   throw proto::InputError(path + ": " +
                           (then.empty()
                                ? "the recording \"" + name_of(result.request.recordings[index]) +
@@ -106,7 +107,7 @@ void find_recordings(const RepeatOptions& options, StoredResult& result) {
   }
 }
 
-void tell_origin(const StoredResult& result, bool quiet) {
+void print_origin(const StoredResult& result, bool quiet) {
   if (quiet) return;
   std::cerr << "note: " << result.file << " is of " << result.date << ", by rigcal "
             << result.version << " (" << result.build << ")\n";
@@ -114,11 +115,11 @@ void tell_origin(const StoredResult& result, bool quiet) {
 
 /// Refuses results of other commands, which store only their inputs.
 void require_calibration(const std::string& path) {
-  const ResultHead head = read_result_head(path);
+  const ResultHeader head = read_result_header(path);
   if (head.command.empty() || head.command == "calibrate") return;
   std::string recordings;
   for (const std::string& each : head.recordings) recordings += " " + each;
-  throw proto::InputError(path + ": is " + name_of_result(head) +
+  throw proto::InputError(path + ": is " + describe_result(head) +
                           "; only results of \"rigcal calibrate\" and of jobs can be repeated, so "
                           "repeat the command: rigcal " +
                           head.command + recordings + " --rig " +
@@ -133,13 +134,13 @@ ExitCode repeat(const RepeatOptions& options) {
   for (const RecordingSource& source : result.request.recordings) inputs.push_back(source.path);
   check_result_files(options.files, inputs);
   result.request.version = RIGCAL_VERSION;
-  tell_origin(result, options.quiet);
+  print_origin(result, options.quiet);
   CalibrationInput input = load_input(result.request);
   input.context.request.rig_name = result.rig_name;
   const InterruptFlag interrupt;
   const estimator::Calibration calibration =
-      calibrate_here(input, interrupt, options.quiet, options.threads);
-  const ExitCode reported = tell_calibration(calibration, input, options.files);
+      calibrate_locally(input, interrupt, options.quiet, options.threads);
+  const ExitCode reported = print_calibration(calibration, input, options.files);
   if (reported == kInterrupted) return reported;
   const std::vector<RepeatedParameter> rows =
       compare_repetition(result.rig.estimates, calibration.parameters);

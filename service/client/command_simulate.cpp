@@ -7,7 +7,7 @@
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/interrupt.hpp"
-#include "service/client/simulation_picture.hpp"
+#include "service/client/simulation_plot.hpp"
 #include "service/import/parameter_edits.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/simulation/scenario_file.hpp"
@@ -43,7 +43,7 @@ ExitCode run_simulate(const SimulateOptions& options) {
   for (const std::string& note : run.notes) std::cerr << "note: " << note << '\n';
   if (!options.out.empty()) proto::write_file(options.out, simulation_csv(rig, run));
   if (!options.plot.empty())
-    proto::write_file(options.plot, simulation_picture(rig, run, scenario.excitation.name()));
+    proto::write_file(options.plot, simulation_plot(rig, run, scenario.excitation.name()));
   std::cout << (options.out.empty() ? options.plot : options.out) << ": " << run.angles.rows()
             << " samples at " << format_number(1.0 / run.period) << " Hz, step "
             << format_number(1e3 * run.step) << " ms, "

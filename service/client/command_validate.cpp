@@ -36,7 +36,7 @@ ExitCode validate(const ValidateOptions& options) {
               << " windows; nothing was written\n";
     return kInterrupted;
   }
-  const ValidationChoice choice{options.estimation.values, options.window, input.rig.mechanism};
+  const ValidationSettings choice{options.estimation.values, options.window, input.rig.mechanism};
   std::cout << format_validation(validation, choice, input.context.wall_time) << std::flush;
   if (!options.files.json.empty()) {
     proto::write_file(options.files.json, validation_json(validation, choice, input.context));

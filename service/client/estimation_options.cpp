@@ -8,7 +8,7 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/import_notes.hpp"
-#include "service/import/option_words.hpp"
+#include "service/import/option_names.hpp"
 #include "service/import/parameter_values.hpp"
 
 namespace service {
@@ -25,19 +25,19 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
                                                    {"full", StateForm::kFull}};
   const std::string group = "SPOOK simulator (shadow parameters)";
   command
-      .add_option("--kappa", calibration.state_error_weight,
+      .add_option("--state-error-weight", calibration.state_error_weight,
                   "Weight of impulse residuals relative to angle residuals; default: from the data")
       ->check(proto::positive_number())
       ->group(group);
   command
       .add_option("--compliance", calibration.compliance,
                   "Compliance of all joints [m/N, rad/(N·m)]; default: the rig file's")
-      ->check(proto::number_from_zero())
+      ->check(proto::nonnegative_number())
       ->group(group);
   command
       .add_option("--damping-time", calibration.damping_time,
                   "Damping time of all joints [s]; default: the rig file's")
-      ->check(proto::number_from_zero())
+      ->check(proto::nonnegative_number())
       ->group(group);
   command
       .add_option("--residual", calibration.residual_form,
@@ -53,14 +53,14 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
       ->group(group);
   command
       .add_flag_callback(
-          "--no-approach", [&calibration] { calibration.approach = false; },
+          "--no-start-from-physical", [&calibration] { calibration.start_from_physical = false; },
           "Start from the given values instead of first estimating physical parameters")
       ->group(group);
 }
 
 }  // namespace
 
-void take_parameters_option(const std::string& text, EstimationOptions& options) {
+void parse_parameters_option(const std::string& text, EstimationOptions& options) {
   if (const auto kind = parse_estimate_kind(text)) {
     options.calibration.kind = kind;
     return;
@@ -111,7 +111,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->allow_extra_args(false);
   command
       .add_option(
-          "--withhold", options.edits.withhold,
+          "--hold-out", options.edits.hold_out,
           "Hold out this sensor and report how well its readings are predicted; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -120,7 +120,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       .add_option_function<std::vector<std::string>>(
           "--parameters",
           [&options](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) take_parameters_option(text, options);
+            for (const std::string& text : texts) parse_parameters_option(text, options);
           },
           "Kind of parameters: physical, or shadow (of a SPOOK simulator at the time step); "
           "default: physical, unless a loop or a simulator option requires shadow. FILE: a result "
@@ -146,13 +146,14 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->check(proto::positive_number())
       ->capture_default_str()
       ->group(method);
-  const auto listed = inertia_charts();
-  const std::map<std::string, estimator::InertiaChart> charts(listed.begin(), listed.end());
+  const auto listed = inertia_parameterizations();
+  const std::map<std::string, estimator::InertiaParameterization> charts(listed.begin(),
+                                                                         listed.end());
   command
       .add_option_function<std::string>(
           "--inertias",
           [&calibration, charts](const std::string& text) {
-            calibration.inertia_chart = charts.at(text);
+            calibration.inertia_parameterization = charts.at(text);
           },
           "Parameterization of completely free inertias: two kinds that guarantee physical "
           "consistency, or by entries; default: log-cholesky")

@@ -41,7 +41,7 @@ CLI::Validator step_validator();
 
 /// Parses the text of --parameters: a kind of estimate, or a file with values.
 /// @throws CLI::ValidationError if it is neither
-void take_parameters_option(const std::string& text, EstimationOptions& options);
+void parse_parameters_option(const std::string& text, EstimationOptions& options);
 
 /// Adds --parameters RESULT.json to a command that uses only its values.
 /// @param what  what the command does with the values, for --help

@@ -15,7 +15,7 @@ IdentificationFolder::IdentificationFolder(std::string path) : path_(std::move(p
   if (!std::filesystem::is_directory(path_)) {
     throw proto::InputError(path_ + ": cannot be created as a folder; give another --folder");
   }
-  look();
+  count_runs();
   const std::string part = proto::part_path(recording(count_ + 1));
   if (std::filesystem::exists(part)) {
     throw proto::InputError(part + ": is an incomplete recording; finish it with rigcal recover " +
@@ -23,11 +23,11 @@ IdentificationFolder::IdentificationFolder(std::string path) : path_(std::move(p
   }
 }
 
-void IdentificationFolder::look() {
+void IdentificationFolder::count_runs() {
   while (std::filesystem::exists(recording(count_ + 1))) ++count_;
 }
 
-std::string IdentificationFolder::set_aside() {
+std::string IdentificationFolder::exclude_last_run() {
   const std::string aside = name("run-", count_, ".tripped.mcap");
   std::filesystem::rename(recording(count_), aside);
   --count_;

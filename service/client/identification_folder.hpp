@@ -25,10 +25,10 @@ class IdentificationFolder {
   std::vector<std::string> recordings() const;
 
   /// Counts the recordings again.
-  void look();
+  void count_runs();
 
   /// Renames the last recording, so that it does not count as a run. @return its new name
-  std::string set_aside();
+  std::string exclude_last_run();
 
  private:
   std::string name(const char* stem, int run, const char* ending) const;

@@ -1,5 +1,5 @@
 #include "proto/text/command_line.hpp"
-#include "proto/text/kept_memory.hpp"
+#include "proto/text/malloc_tuning.hpp"
 #include "service/client/command.hpp"
 
 namespace {
@@ -30,7 +30,7 @@ constexpr const char* kFooter =
 }  // namespace
 
 int main(int argc, char** argv) {
-  proto::keep_freed_memory();
+  proto::enable_memory_reuse();
   CLI::App app("Physical parameters of pendulum rigs from recordings of joint angles", "rigcal");
   app.set_version_flag("--version", std::string("rigcal ") + RIGCAL_VERSION);
   app.footer(kFooter);

@@ -54,22 +54,22 @@ bool is_robot_file(const std::string& path) {
 }
 
 void write_robot(const std::string& path, const Rig& rig, const std::vector<std::string>& remarks) {
-  const Robot robot = robot_of(rig);
+  const Robot robot = make_robot(rig);
   write_text(path, path.ends_with(".urdf") ? urdf_text(robot, remarks) : mjcf_text(robot, remarks));
 }
 
-bool has_rig_files(const ResultFiles& files) {
+bool wants_rig_files(const ResultFiles& files) {
   return !files.rig_out.empty() || !files.urdf_out.empty() || !files.mjcf_out.empty();
 }
 
 void write_rig_files(const std::string& rig_name, const std::string& rig_text,
                      const CalibratedRig& calibrated, const ResultFiles& files,
                      const std::string& covariance) {
-  if (!has_rig_files(files)) return;
+  if (!wants_rig_files(files)) return;
   WrittenRig written;
   try {
     written = write_rig(rig_name, rig_text, calibrated,
-                        files.rig_out_priors ? Priors::kFromEstimates : Priors::kAsTheyWere);
+                        files.rig_out_priors ? Priors::kFromEstimates : Priors::kUnchanged);
   } catch (const proto::InputError& error) {
     for (const std::string& path : {files.rig_out, files.urdf_out, files.mjcf_out}) {
       if (path.empty()) continue;
@@ -81,7 +81,7 @@ void write_rig_files(const std::string& rig_name, const std::string& rig_text,
     proto::write_file(files.rig_out, written.text);
   }
   if (files.urdf_out.empty() && files.mjcf_out.empty()) return;
-  const Robot robot = robot_of(parse_rig(rig_name, written.text));
+  const Robot robot = make_robot(parse_rig(rig_name, written.text));
   std::vector<std::string> remarks = remarks_of(calibrated, covariance);
   if (covariance.empty()) {
     std::cerr << "note: only the JSON contains the covariance of the estimates; add --json FILE\n";

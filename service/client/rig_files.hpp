@@ -4,7 +4,7 @@
 
 #include "service/client/estimation_options.hpp"
 #include "service/import/rig_file.hpp"
-#include "service/result/rig_out.hpp"
+#include "service/result/calibrated_rig_file.hpp"
 
 namespace service {
 
@@ -12,7 +12,7 @@ namespace service {
 bool is_rig_file(const std::string& path);
 
 /// Whether any description of the calibrated rig was requested.
-bool has_rig_files(const ResultFiles& files);
+bool wants_rig_files(const ResultFiles& files);
 
 /// Writes the requested descriptions of the calibrated rig. Prints the elements that they cannot
 /// represent.

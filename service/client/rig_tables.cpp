@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/report/result_table.hpp"
 #include "service/text/number_format.hpp"
 
@@ -26,16 +26,16 @@ std::string describe_counts(const EncoderFacts& encoder) {
 std::string describe_terms(const estimator::Mechanism& mechanism,
                            const estimator::BodyEncoder& encoder) {
   std::string text, fault;
-  for (const estimator::Sensor::Term& term : terms_between(mechanism, encoder, fault)) {
+  for (const estimator::Encoder::Term& term : terms_between(mechanism, encoder, fault)) {
     const char* const sign =
         term.sign > 0.0 ? (text.empty() ? "" : " + ") : (text.empty() ? "-" : " - ");
-    text += sign + mechanism.hinges[static_cast<std::size_t>(term.hinge)].name;
+    text += sign + mechanism.joints[static_cast<std::size_t>(term.joint)].name;
   }
   return text;
 }
 
-bool is_tied(const estimator::Mechanism& mechanism, std::size_t index) {
-  return estimator::find_tie(mechanism, static_cast<int>(index)) != nullptr;
+bool is_tied_parameter(const estimator::Mechanism& mechanism, std::size_t index) {
+  return estimator::find_dependency(mechanism, static_cast<int>(index)) != nullptr;
 }
 
 bool has_prior(const estimator::Parameter& parameter) {
@@ -44,7 +44,7 @@ bool has_prior(const estimator::Parameter& parameter) {
 
 bool is_fixed(const estimator::Mechanism& mechanism, std::size_t index) {
   const estimator::Parameter& parameter = mechanism.parameters[index];
-  return !parameter.free && !is_tied(mechanism, index) && !has_prior(parameter);
+  return !parameter.free && !is_tied_parameter(mechanism, index) && !has_prior(parameter);
 }
 
 /// Marks parameters that are fixed at zero, and Stribeck rates whose torques are.
@@ -54,53 +54,54 @@ std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
     const estimator::Parameter& parameter = mechanism.parameters[i];
     idle.push_back(is_fixed(mechanism, i) && parameter.value == 0.0);
   }
-  for (int h = 0; h < mechanism.hinge_count(); ++h) {
-    const auto at = [&](estimator::HingeQuantity quantity) {
-      return static_cast<std::size_t>(mechanism.index_of_hinge(h, quantity));
+  for (int h = 0; h < mechanism.joint_count(); ++h) {
+    const auto at = [&](estimator::JointQuantity quantity) {
+      return static_cast<std::size_t>(mechanism.index_of_joint(h, quantity));
     };
-    const std::size_t rate = at(estimator::HingeQuantity::kStribeckRate);
-    idle[rate] = idle[at(estimator::HingeQuantity::kStribeckTorque)] && is_fixed(mechanism, rate);
+    const std::size_t rate = at(estimator::JointQuantity::kStribeckRate);
+    idle[rate] = idle[at(estimator::JointQuantity::kStribeckTorque)] && is_fixed(mechanism, rate);
   }
   return idle;
 }
 
 }  // namespace
 
-std::string rig_head(const Rig& rig) {
+std::string rig_summary(const Rig& rig) {
   const estimator::Mechanism& mechanism = rig.mechanism;
   return "rig " + (mechanism.name.empty() ? rig.path : mechanism.name) + ": " +
          std::to_string(mechanism.body_count()) + " bodies, " +
-         std::to_string(mechanism.hinge_count()) + " hinges\n";
+         std::to_string(mechanism.joint_count()) + " joints\n";
 }
 
 std::string joint_tables(const Rig& rig) {
   const estimator::Mechanism& mechanism = rig.mechanism;
   std::string text;
-  TableRows hinges = {{"hinge", "parent", "child", "encoder", "motor", "compliance", "damping"}};
+  TableRows joints = {{"joint", "parent", "child", "encoder", "motor", "compliance", "damping"}};
   std::size_t sensor = 0;
-  for (std::size_t i = 0; i < mechanism.hinges.size(); ++i) {
-    const estimator::Hinge& hinge = mechanism.hinges[i];
-    const HingeFacts& facts = rig.hinge_facts[i];
-    hinges.push_back({hinge.name, body_name(mechanism, hinge.body_a),
-                      body_name(mechanism, hinge.body_b),
-                      hinge.measured ? describe_counts(rig.encoders[sensor++]) : "-",
-                      hinge.motorised ? "in " + facts.control_unit : "-",
-                      format_number(hinge.compliance_linear) + " m/N, " +
-                          format_number(hinge.compliance_angular) + " rad/(N·m)",
-                      hinge.damping_time == estimator::Hinge::kAutomaticDamping
+  for (std::size_t i = 0; i < mechanism.joints.size(); ++i) {
+    const estimator::Joint& joint = mechanism.joints[i];
+    const JointFacts& facts = rig.joint_facts[i];
+    joints.push_back({joint.name, body_name(mechanism, joint.body_a),
+                      body_name(mechanism, joint.body_b),
+                      joint.measured ? describe_counts(rig.encoders[sensor++]) : "-",
+                      joint.motorised ? "in " + facts.control_unit : "-",
+                      format_number(joint.compliance_linear) + " m/N, " +
+                          format_number(joint.compliance_angular) + " rad/(N·m)",
+                      joint.damping_time == estimator::Joint::kAutomaticDamping
                           ? std::string("step/4")
-                          : format_number(hinge.damping_time) + " s"});
+                          : format_number(joint.damping_time) + " s"});
   }
-  text += format_table(hinges, std::vector<bool>(7, false)) + '\n';
-  if (!mechanism.couplings.empty()) {
-    TableRows couplings = {{"hinge", "follows", "ratio", "offset"}};
-    for (const estimator::Coupling& each : mechanism.couplings) {
-      const estimator::Hinge& own = mechanism.hinges[static_cast<std::size_t>(each.hinge)];
-      couplings.push_back({own.name, mechanism.hinges[static_cast<std::size_t>(each.follows)].name,
-                           format_number(each.ratio, 6),
-                           format_number(each.offset, 6) + " " + own.units().coordinate});
+  text += format_table(joints, std::vector<bool>(7, false)) + '\n';
+  if (!mechanism.mimic_joints.empty()) {
+    TableRows mimic_joints = {{"joint", "mimic of", "ratio", "offset"}};
+    for (const estimator::MimicJoint& each : mechanism.mimic_joints) {
+      const estimator::Joint& own = mechanism.joints[static_cast<std::size_t>(each.joint)];
+      mimic_joints.push_back({own.name,
+                              mechanism.joints[static_cast<std::size_t>(each.follows)].name,
+                              format_number(each.ratio, 6),
+                              format_number(each.offset, 6) + " " + own.units().coordinate});
     }
-    text += format_table(couplings, std::vector<bool>(4, false)) + '\n';
+    text += format_table(mimic_joints, std::vector<bool>(4, false)) + '\n';
   }
   if (mechanism.body_encoder_count() > 0) {
     TableRows encoders = {{"encoder", "of", "against", "reads", "resolution"}};
@@ -121,9 +122,9 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
     const estimator::Parameter& parameter = mechanism.parameters[i];
     if (idle[i] && !all) continue;
     rows.push_back({parameter.name, format_number(parameter.value, 6), parameter.unit,
-                    parameter.free          ? "free"
-                    : is_tied(mechanism, i) ? "tied"
-                                            : "",
+                    parameter.free                    ? "free"
+                    : is_tied_parameter(mechanism, i) ? "tied"
+                                                      : "",
                     format_number(parameter.lower), format_number(parameter.upper),
                     has_prior(parameter) ? format_with_deviation(parameter.prior_mean,
                                                                  parameter.prior_standard_deviation)

@@ -8,7 +8,7 @@
 namespace service {
 
 /// Returns a rig's name and its numbers of bodies and joints.
-std::string rig_head(const Rig& rig);
+std::string rig_summary(const Rig& rig);
 
 /// Tables of the joints, the mimic joints, and the encoders between bodies.
 std::string joint_tables(const Rig& rig);

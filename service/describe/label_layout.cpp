@@ -26,10 +26,10 @@ struct Obstacle {
   double weight;
 };
 
-std::vector<Obstacle> obstacles_of(const FlatPicture& picture, double spacing) {
+std::vector<Obstacle> obstacles_of(const ProjectedScene& picture, double spacing) {
   std::vector<Obstacle> points;
-  for (const FlatPicture::Line& line : picture.lines) {
-    const double weight = line.ink == Ink::kBody ? kBodyWeight : 1.0;
+  for (const ProjectedScene::Line& line : picture.lines) {
+    const double weight = line.ink == LineRole::kBody ? kBodyWeight : 1.0;
     for (std::size_t k = 1; k < line.points.size(); ++k) {
       const Vector2d along = line.points[k] - line.points[k - 1];
       const int count = std::max(1, static_cast<int>(along.norm() / spacing));
@@ -38,7 +38,7 @@ std::vector<Obstacle> obstacles_of(const FlatPicture& picture, double spacing) {
       }
     }
   }
-  for (const FlatPicture::Sign& sign : picture.signs) {
+  for (const ProjectedScene::Sign& sign : picture.signs) {
     for (const double x : {-1.0, 0.0, 1.0}) {
       for (const double y : {-1.0, 0.0, 1.0}) {
         points.push_back({sign.at + spacing * Vector2d(x, y), 1.0});
@@ -55,15 +55,15 @@ double overlap(const PlacedLabel& a, const PlacedLabel& b) {
 
 }  // namespace
 
-std::vector<PlacedLabel> place_labels(const FlatPicture& picture, const Vector2d& letter,
+std::vector<PlacedLabel> place_labels(const ProjectedScene& picture, const Vector2d& letter,
                                       double away, const Vector2d& area) {
   const std::vector<Obstacle> obstacles = obstacles_of(picture, kSampling * letter.y());
   std::vector<PlacedLabel> placed;
-  for (const FlatPicture::Label& label : picture.labels) {
+  for (const ProjectedScene::Label& label : picture.labels) {
     const Vector2d half(0.5 * letter.x() * display_width(label.text), 0.5 * letter.y());
     PlacedLabel best;
     double least = 1e300;
-    const int rings = label.ink == Ink::kBody ? kBodyRings : kRings;
+    const int rings = label.ink == LineRole::kBody ? kBodyRings : kRings;
     for (int k = 0; k < rings * kDirections; ++k) {
       const double turn = 2.0 * M_PI * k / kDirections;
       const int ring = k / kDirections;

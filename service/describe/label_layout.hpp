@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "service/describe/flat_picture.hpp"
+#include "service/describe/projected_scene.hpp"
 
 namespace service {
 
 /// Position of a label: the box of its text in dots, y down.
 struct PlacedLabel {
-  Ink ink;
+  LineRole ink;
   std::string text;
   Eigen::Vector2d low, high;
 };
@@ -20,7 +20,7 @@ struct PlacedLabel {
 /// @param letter  width and height of a letter
 /// @param away    distance of a label from its point
 /// @param area    size of the picture; its near corner is 0
-std::vector<PlacedLabel> place_labels(const FlatPicture& picture, const Eigen::Vector2d& letter,
+std::vector<PlacedLabel> place_labels(const ProjectedScene& picture, const Eigen::Vector2d& letter,
                                       double away, const Eigen::Vector2d& area);
 
 }  // namespace service

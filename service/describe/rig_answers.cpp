@@ -35,12 +35,12 @@ Value parse(const Named<Value> (&names)[n], const std::string& text, const char*
 
 const std::vector<RigKindName>& rig_kinds() {
   static const std::vector<RigKindName> kKinds = {
-      {RigKind::kPendulum, "pendulum", "one link on a hinge"},
+      {RigKind::kPendulum, "pendulum", "one link on a joint"},
       {RigKind::kDoublePendulum, "double-pendulum", "two links in series, in a vertical plane"},
       {RigKind::kChain, "chain", "three or more links in series, in a vertical plane"},
       {RigKind::kFuruta, "furuta", "an arm that turns about the vertical, a pendulum at its end"},
       {RigKind::kCartPole, "cart-pole", "a pendulum on a cart that slides on a rail"},
-      {RigKind::kFourbar, "four-bar", "crank, coupler and rocker between two fixed hinges"}};
+      {RigKind::kFourbar, "four-bar", "crank, coupler and rocker between two fixed joints"}};
   return kKinds;
 }
 
@@ -108,12 +108,12 @@ void check_sizes(const RigAnswers& answers) {
       throw proto::InputError(names.back() + ": its centre of mass at " +
                               format_number(*last.center) + " m lies beyond its tip at " +
                               format_number(*last.length) +
-                              " m; measure both from its hinge, the length to the tip");
+                              " m; measure both from its joint, the length to the tip");
     }
   }
   if (!fourbar || !answers.ground) return;
   double sum = *answers.ground, longest = *answers.ground;
-  std::string which = "the distance between the fixed hinges";
+  std::string which = "the distance between the fixed joints";
   for (std::size_t k = 0; k < answers.links.size(); ++k) {
     if (!answers.links[k].length) return;
     const double length = *answers.links[k].length;
@@ -126,7 +126,7 @@ void check_sizes(const RigAnswers& answers) {
   throw proto::InputError("a four-bar with these lengths cannot be assembled: " + which + ", " +
                           format_number(longest) +
                           " m, must be shorter than the sum of the other three, " +
-                          format_number(sum - longest) + " m. Measure from hinge to hinge");
+                          format_number(sum - longest) + " m. Measure from joint to joint");
 }
 
 std::vector<std::string> reading_names(RigKind kind, int chain) {

@@ -31,7 +31,7 @@ const char* name_of(ReadingUnit unit);
 enum class TimeUnit { kSecond, kMillisecond, kMicrosecond };
 TimeUnit parse_time_unit(const std::string& text);
 
-/// Known properties of one link. For the others the writer assumes values and marks them.
+/// SourcedValue properties of one link. For the others the writer assumes values and marks them.
 struct LinkAnswer {
   std::optional<double> length;  ///< from its joint to the next one, or to its tip [m]
   std::optional<double> center;  ///< from its joint to its centre of mass [m]
@@ -59,7 +59,7 @@ struct RigAnswers {
   std::vector<LinkAnswer> links;      ///< see link_names
   std::optional<double> cart_mass;    ///< [kg]
   std::optional<double> ground;       ///< of a four-bar: distance of the two fixed joints [m]
-  double axis_lean = 0.0;             ///< of planar rigs: tilt of the axis from horizontal [rad]
+  double axis_tilt = 0.0;             ///< of planar rigs: tilt of the axis from horizontal [rad]
   double gravity = 9.81;              ///< [m/s²]
   std::optional<double> swing;        ///< frequency of small oscillations in a recording [Hz]
   std::optional<double> command_max;  ///< largest command in a recording

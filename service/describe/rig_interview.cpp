@@ -11,11 +11,11 @@ constexpr int kLinksMax = 16;  // most joints of an estimate in joint coordinate
 
 const char* length_question(RigKind kind, std::size_t link) {
   if (kind == RigKind::kFuruta) {
-    return link == 0 ? "length from the axis to the pendulum's hinge"
-                     : "length from its hinge to its tip";
+    return link == 0 ? "length from the axis to the pendulum's joint"
+                     : "length from its joint to its tip";
   }
-  if (kind == RigKind::kFourbar) return "length from hinge to hinge";
-  return "length from its hinge to the next hinge, or to its tip";
+  if (kind == RigKind::kFourbar) return "length from joint to joint";
+  return "length from its joint to the next joint, or to its tip";
 }
 
 /// Returns the question for a joint's positive direction.
@@ -41,7 +41,7 @@ std::string reading_text(const RigAnswers& answers, std::size_t k) {
     text += ", " + format_number(*reading.counts, 8) +
             (is_position(answers.kind, k) ? " counts/m" : " counts/turn");
   }
-  if (hangs(answers.kind, k)) {
+  if (can_hang(answers.kind, k)) {
     text += ", reads " + format_number(reading.rest * 180.0 / M_PI, 4) + "° when hanging";
   }
   return text;
@@ -63,11 +63,11 @@ void show_columns(Interview& interview, const RigAnswers& answers) {
 }
 
 /// Asks for every column again.
-void ask_choice(Interview& interview, const std::vector<ColumnLook>& columns,
+void ask_choice(Interview& interview, const std::vector<ColumnProfile>& columns,
                 const RigAnswers& answers, ColumnChoice& choice) {
   const auto column = [&](const std::string& question, const std::string& otherwise) {
     return interview.ask_until<std::string>(question, otherwise, [&](const std::string& text) {
-      for (const ColumnLook& each : columns) {
+      for (const ColumnProfile& each : columns) {
         if (each.name == text) return text;
       }
       if (columns.empty() && !text.empty()) return text;
@@ -87,7 +87,7 @@ void ask_choice(Interview& interview, const std::vector<ColumnLook>& columns,
     } else {
       choice.angles.push_back(chosen);
     }
-    if (!hangs(answers.kind, k)) continue;
+    if (!can_hang(answers.kind, k)) continue;
     const double rest = k < answers.readings.size() ? answers.readings[k].rest : 0.0;
     choice.zeros.push_back(interview.ask_until<std::string>(
         "reading when it hangs: \"hanging\" (0°), \"upright\" (180°), or a number of degrees",
@@ -125,14 +125,14 @@ void ask_sizes(Interview& interview, RigAnswers& answers) {
     link.mass = interview.ask_size(names[k] + ": mass [kg]", link.mass);
     if (answers.kind == RigKind::kFuruta && k == 0 && !link.mass) continue;
     link.center = interview.ask_size(
-        names[k] + ": from its hinge to its centre of mass [m] (empty: halfway)", link.center);
+        names[k] + ": from its joint to its centre of mass [m] (empty: halfway)", link.center);
   }
   if (answers.kind == RigKind::kCartPole) {
     answers.cart_mass = interview.ask_size("cart: mass [kg]", answers.cart_mass);
   }
   if (answers.kind == RigKind::kFourbar) {
     answers.ground =
-        interview.ask_size("distance between the two fixed hinges [m]", answers.ground);
+        interview.ask_size("distance between the two fixed joints [m]", answers.ground);
   }
 }
 
@@ -170,8 +170,8 @@ void ask_links(Interview& interview, RigAnswers& answers) {
   }
 }
 
-void ask_columns(Interview& interview, const std::vector<ColumnLook>& columns, ColumnChoice choice,
-                 RigAnswers& answers) {
+void ask_columns(Interview& interview, const std::vector<ColumnProfile>& columns,
+                 ColumnChoice choice, RigAnswers& answers) {
   const RigAnswers before = answers;
   // Explains a fault if a new answer can correct it.
   const auto propose = [&] {

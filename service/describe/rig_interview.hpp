@@ -16,7 +16,7 @@ void ask_links(Interview& interview, RigAnswers& answers);
 /// relative angles, the positive direction, and whether a motor drives the rig.
 ///
 /// @param choice  earlier choices
-void ask_columns(Interview& interview, const std::vector<ColumnLook>& columns, ColumnChoice choice,
-                 RigAnswers& answers);
+void ask_columns(Interview& interview, const std::vector<ColumnProfile>& columns,
+                 ColumnChoice choice, RigAnswers& answers);
 
 }  // namespace service

@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-double median_step(const ColumnLook& time) {
+double median_step(const ColumnProfile& time) {
   std::vector<double> steps;
   for (std::size_t k = 1; k < time.values.size(); ++k) {
     steps.push_back(time.values[k] - time.values[k - 1]);
@@ -27,7 +27,8 @@ double seconds_of(TimeUnit unit) {
 /// Sets answers from the columns of a recording and the user's choice.
 class Proposer {
  public:
-  Proposer(const std::vector<ColumnLook>& columns, const ColumnChoice& choice, RigAnswers& answers)
+  Proposer(const std::vector<ColumnProfile>& columns, const ColumnChoice& choice,
+           RigAnswers& answers)
       : columns_(columns), choice_(choice), answers_(answers) {}
 
   void propose() {
@@ -41,8 +42,8 @@ class Proposer {
 
  private:
   /// Returns the column of that name; nullptr if there is no recording.
-  const ColumnLook* named(const std::string& name) const {
-    const auto found = std::ranges::find(columns_, name, &ColumnLook::name);
+  const ColumnProfile* named(const std::string& name) const {
+    const auto found = std::ranges::find(columns_, name, &ColumnProfile::name);
     if (found != columns_.end()) return &*found;
     if (columns_.empty()) return nullptr;
     throw proto::InputError(answers_.source + ": has no column \"" + name + "\"; it has " +
@@ -54,7 +55,7 @@ class Proposer {
       answers_.rate = choice_.rate;
       return;
     }
-    const ColumnLook* const column =
+    const ColumnProfile* const column =
         choice_.time.empty() ? find_time(columns_) : named(choice_.time);
     if (column == nullptr && choice_.time.empty() && !columns_.empty()) {
       throw proto::InputError(answers_.source +
@@ -69,8 +70,8 @@ class Proposer {
     if (column != nullptr) period_ = median_step(*column) * seconds_of(answers_.time_unit);
   }
 
-  std::vector<const ColumnLook*> found_readings(int chain) const {
-    std::vector<const ColumnLook*> found;
+  std::vector<const ColumnProfile*> found_readings(int chain) const {
+    std::vector<const ColumnProfile*> found;
     if (!choice_.angles.empty()) {
       if (answers_.kind == RigKind::kCartPole) {
         found.push_back(choice_.position.empty() ? find_readings(columns_, answers_.kind, chain)[0]
@@ -85,7 +86,7 @@ class Proposer {
   }
 
   void take_readings(int chain) {
-    const std::vector<const ColumnLook*> found = found_readings(chain);
+    const std::vector<const ColumnProfile*> found = found_readings(chain);
     const std::size_t angles = names_.size() - (answers_.kind == RigKind::kCartPole ? 1 : 0);
     if (choice_.angles.size() > angles) {
       throw proto::InputError("--angle: given " + std::to_string(choice_.angles.size()) +
@@ -94,7 +95,7 @@ class Proposer {
     }
     std::size_t hanging = 0;
     for (std::size_t k = 0; k < names_.size(); ++k) {
-      const ColumnLook* const column = k < found.size() ? found[k] : nullptr;
+      const ColumnProfile* const column = k < found.size() ? found[k] : nullptr;
       if (column == nullptr && !columns_.empty()) refuse_unread(k);
       answers_.readings.push_back(read(k, column, hanging));
     }
@@ -108,7 +109,7 @@ class Proposer {
         (is_position(answers_.kind, k) ? "--position COLUMN" : "--angle COLUMN for every joint"));
   }
 
-  ReadingAnswer read(std::size_t k, const ColumnLook* column, std::size_t& hanging) {
+  ReadingAnswer read(std::size_t k, const ColumnProfile* column, std::size_t& hanging) {
     const bool position = is_position(answers_.kind, k);
     const std::size_t angle = k - (answers_.kind == RigKind::kCartPole && k > 0 ? 1 : 0);
     ReadingAnswer reading;
@@ -133,11 +134,11 @@ class Proposer {
     take_counts(position, angle, column, reading);
     const auto& inverted = choice_.inverted;
     reading.inverted = std::ranges::find(inverted, reading.column) != inverted.end();
-    if (hangs(answers_.kind, k)) take_rest(hanging++, column, reading);
+    if (can_hang(answers_.kind, k)) take_rest(hanging++, column, reading);
     return reading;
   }
 
-  void take_counts(bool position, std::size_t angle, const ColumnLook* column,
+  void take_counts(bool position, std::size_t angle, const ColumnProfile* column,
                    ReadingAnswer& reading) const {
     if (position && choice_.counts_per_m > 0.0) {
       reading.counts = choice_.counts_per_m;
@@ -148,23 +149,24 @@ class Proposer {
     }
   }
 
-  void take_rest(std::size_t hanging, const ColumnLook* column, ReadingAnswer& reading) {
+  void take_rest(std::size_t hanging, const ColumnProfile* column, ReadingAnswer& reading) {
     const bool driven = answers_.motor && answers_.command_max.value_or(0.0) > 0.0;
     if (hanging < choice_.zeros.size()) {
       reading.rest = parse_zero(choice_.zeros[hanging]);
     } else if (column != nullptr) {
       const double counts = reading.counts.value_or(0.0);
-      ColumnLook look = *column;
+      ColumnProfile look = *column;
       if (reading.unit == ReadingUnit::kCount) {
         // Convert counts to angles.
         for (double& value : look.values) value *= scale_of(reading.unit, counts);
-        reading.rest = counts > 0.0 ? guess_rest(look, ReadingUnit::kRadian, driven) : 0.0;
+        reading.rest =
+            counts > 0.0 ? guess_hanging_reading(look, ReadingUnit::kRadian, driven) : 0.0;
       } else {
-        reading.rest = guess_rest(look, reading.unit, driven);
+        reading.rest = guess_hanging_reading(look, reading.unit, driven);
       }
     }
     if (column != nullptr && !answers_.swing) {
-      answers_.swing = guess_swing(*column, reading.unit, reading.rest, period_);
+      answers_.swing = estimate_swing_frequency(*column, reading.unit, reading.rest, period_);
     }
   }
 
@@ -179,7 +181,7 @@ class Proposer {
 
   void take_motor() {
     if (choice_.no_motor) return;
-    const ColumnLook* const column =
+    const ColumnProfile* const column =
         choice_.command.empty() ? find_command(columns_) : named(choice_.command);
     if (column == nullptr && choice_.command.empty() && choice_.command_unit.empty()) return;
     MotorAnswer motor;
@@ -196,12 +198,12 @@ class Proposer {
   }
 
   void take_segments() {
-    const ColumnLook* const column =
+    const ColumnProfile* const column =
         choice_.segment.empty() ? find_segments(columns_) : named(choice_.segment);
     answers_.segment_column = column != nullptr ? column->name : choice_.segment;
   }
 
-  const std::vector<ColumnLook>& columns_;
+  const std::vector<ColumnProfile>& columns_;
   const ColumnChoice& choice_;
   RigAnswers& answers_;
   std::vector<std::string> names_;
@@ -225,19 +227,19 @@ double parse_zero(const std::string& text) {
   return degrees * M_PI / 180.0;
 }
 
-bool hangs(RigKind kind, std::size_t reading) {
+bool can_hang(RigKind kind, std::size_t reading) {
   if (kind == RigKind::kFourbar) return false;
   return reading > 0 || (kind != RigKind::kCartPole && kind != RigKind::kFuruta);
 }
 
-void propose_columns(const std::vector<ColumnLook>& columns, const ColumnChoice& choice,
+void propose_columns(const std::vector<ColumnProfile>& columns, const ColumnChoice& choice,
                      RigAnswers& answers) {
   Proposer(columns, choice, answers).propose();
 }
 
-std::string column_names(const std::vector<ColumnLook>& columns) {
+std::string column_names(const std::vector<ColumnProfile>& columns) {
   std::string names;
-  for (const ColumnLook& column : columns) names += (names.empty() ? "" : ", ") + column.name;
+  for (const ColumnProfile& column : columns) names += (names.empty() ? "" : ", ") + column.name;
   return names;
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "service/describe/column_guess.hpp"
+#include "service/describe/column_recognition.hpp"
 #include "service/describe/rig_answers.hpp"
 
 namespace service {
@@ -26,17 +26,17 @@ struct ColumnChoice {
 double parse_zero(const std::string& text);
 
 /// Whether a reading's joint can hang: not a cart, a Furuta's arm or a four-bar.
-bool hangs(RigKind kind, std::size_t reading);
+bool can_hang(RigKind kind, std::size_t reading);
 
 /// Sets columns, units, zeros and counts: as chosen, else as guessed from the recording, else,
 /// without a recording, as placeholder names.
 ///
 /// @param columns  empty: no recording
 /// @throws proto::InputError for missing columns, and for joints without a column
-void propose_columns(const std::vector<ColumnLook>& columns, const ColumnChoice& choice,
+void propose_columns(const std::vector<ColumnProfile>& columns, const ColumnChoice& choice,
                      RigAnswers& answers);
 
 /// Returns the column names: "t_s, q1_rad, q2_rad".
-std::string column_names(const std::vector<ColumnLook>& columns);
+std::string column_names(const std::vector<ColumnProfile>& columns);
 
 }  // namespace service

@@ -24,13 +24,13 @@ double square(double x) { return x * x; }
 /// Values of a link with their sources.
 struct LinkValues {
   std::string name;
-  Known length, center, mass;
+  SourcedValue length, center, mass;
   double weight = 0.0;   ///< gravity torque about its joint when horizontal [N·m]
   double inertia = 0.0;  ///< initial value: of a slender rod, about the centre of mass [kg·m²]
 
-  double about_hinge() const { return inertia + mass.value * square(center.value); }
+  double about_joint() const { return inertia + mass.value * square(center.value); }
   double dry() const { return kDryShare * weight; }
-  double viscous() const { return kDampingShare * 2.0 * std::sqrt(weight * about_hinge()); }
+  double viscous() const { return kDampingShare * 2.0 * std::sqrt(weight * about_joint()); }
 };
 
 /// Returns the length of a slender rod with this frequency of small oscillations. A point mass on a
@@ -43,20 +43,23 @@ LinkValues link_values(const RigAnswers& answers, std::size_t index, double leng
                        bool free_mass) {
   const LinkAnswer given = index < answers.links.size() ? answers.links[index] : LinkAnswer{};
   LinkValues link;
-  link.mass = given_or(given.mass, mass, free_mass ? Source::kUnknown : Source::kAssumed);
+  link.mass =
+      given_or_default(given.mass, mass, free_mass ? ValueSource::kUnknown : ValueSource::kAssumed);
   const bool seen = !given.length && !given.center && answers.swing && answers.links.size() < 3;
   if (given.length) {
-    link.length = {*given.length, Source::kGiven};
+    link.length = {*given.length, ValueSource::kGiven};
   } else if (given.center) {
-    link.length = {2.0 * *given.center, Source::kAssumed};
+    link.length = {2.0 * *given.center, ValueSource::kAssumed};
   } else if (seen && (answers.kind == RigKind::kPendulum || answers.kind == RigKind::kCartPole ||
                       (answers.kind == RigKind::kFuruta && index == 1))) {
-    link.length = {rod_length(*answers.swing, answers.gravity), Source::kSeen};
+    link.length = {rod_length(*answers.swing, answers.gravity), ValueSource::kFromRecording};
   } else {
-    link.length = {length, Source::kAssumed};
+    link.length = {length, ValueSource::kAssumed};
   }
-  link.center = given_or(given.center, 0.5 * link.length.value,
-                         link.length.source == Source::kSeen ? Source::kSeen : Source::kAssumed);
+  link.center = given_or_default(given.center, 0.5 * link.length.value,
+                                 link.length.source == ValueSource::kFromRecording
+                                     ? ValueSource::kFromRecording
+                                     : ValueSource::kAssumed);
   link.weight = link.mass.value * answers.gravity * link.center.value;
   link.inertia = link.mass.value * square(link.length.value) / 12.0;
   return link;
@@ -120,7 +123,7 @@ class Writer {
     text_.value("mass", link.mass, "[kg]" + mass_comment);
     if (beside_the_line) {
       text_.comment(
-          "Offset of the centre of mass from the line between the hinges [m], for a bent link.");
+          "Offset of the centre of mass from the line between the joints [m], for a bent link.");
       text_.line("center_of_mass { y { value: 0 free: true } }");
     }
     // Large enough to satisfy the triangle inequality for any zz of a link of that length.
@@ -150,7 +153,7 @@ class Writer {
 
   void side(const std::string& which, const std::string& body, const std::string& axis,
             const std::string& zero, const std::string& zero_comment = "",
-            const Known* at = nullptr, const std::string& at_comment = "") {
+            const SourcedValue* at = nullptr, const std::string& at_comment = "") {
     text_.open(which);
     text_.line("body: \"" + body + "\"");
     if (at != nullptr) {
@@ -187,7 +190,7 @@ class Writer {
   }
 
   std::string planar_axis() const {
-    const double lean = answers_.axis_lean;
+    const double lean = answers_.axis_tilt;
     if (lean == 0.0) return "z: 1";
     return "y: " + direction_number(std::sin(lean)) + " z: " + direction_number(std::cos(lean));
   }
@@ -200,7 +203,7 @@ class Writer {
   void write_fourbar();
 
   const RigAnswers& answers_;
-  RigText text_;
+  RigTextBuilder text_;
 };
 
 /// Writes a chain of links. Without a motor only mass ratios are identifiable, so the first mass is
@@ -214,7 +217,7 @@ void Writer::write_chain() {
   }
   text_.comment(
       "Links hang from one another and turn about world z; a link's x points from its "
-      "hinge to its");
+      "joint to its");
   text_.comment(std::string("centre of mass. ") +
                 (answers_.motor ? ""
                                 : "Without a motor only ratios of inertia, friction and weight are "
@@ -241,23 +244,24 @@ void Writer::write_chain() {
 void Writer::write_link(const std::vector<LinkValues>& links, std::size_t k) {
   const LinkValues& link = links[k];
   const bool first = k == 0;
-  text_.open("hinge");
+  text_.open("joint");
   text_.line("name: \"" + reading_names(answers_.kind, static_cast<int>(links.size()))[k] + "\"");
   if (first) {
     side("parent", "ground", planar_axis(), "y: -1", "hanging is zero");
   } else {
     const LinkValues& above = links[k - 1];
-    Known beyond{above.length.value - above.center.value,
-                 above.length.source == Source::kGiven ? Source::kGiven : Source::kUnknown};
+    SourcedValue beyond{
+        above.length.value - above.center.value,
+        above.length.source == ValueSource::kGiven ? ValueSource::kGiven : ValueSource::kUnknown};
     side("parent", above.name, "z: 1", "x: 1", "in line is zero", &beyond,
-         in_metres(above.length.value) + " from hinge to hinge, " +
+         in_metres(above.length.value) + " from joint to joint, " +
              (beyond.is_free() ? "not known: estimated" : "given"));
   }
-  const Known to_hinge{-link.center.value, link.center.source};
-  side("child", link.name, "z: 1", "x: 1", "", &to_hinge,
-       "the hinge, from the centre of mass [m]; " +
-           std::string(link.center.source == Source::kGiven ? "given"
-                       : link.center.source == Source::kSeen
+  const SourcedValue to_joint{-link.center.value, link.center.source};
+  side("child", link.name, "z: 1", "x: 1", "", &to_joint,
+       "the joint, from the centre of mass [m]; " +
+           std::string(link.center.source == ValueSource::kGiven ? "given"
+                       : link.center.source == ValueSource::kFromRecording
                            ? "from the oscillation frequency in the recording"
                            : "assumed halfway"));
   text_.open("friction");
@@ -282,15 +286,15 @@ void Writer::write_furuta() {
       "The arm turns about world y (up); its x points along it, its z up. The "
       "pendulum's x points");
   text_.comment(
-      "from its hinge to its centre of mass, its y along the hinge, which is along the "
+      "from its joint to its centre of mass, its y along the joint, which is along the "
       "arm.");
   text_.comment("The pendulum's mass sets the scale of all inertias, frictions and the motor.");
   name_rig();
   text_.open("body");
   text_.line("name: \"arm\"");
   text_.value("mass", arm.mass, "[kg]");
-  const double about_axis = arm.about_hinge() + rod.mass.value * square(arm.length.value) * 0.1;
-  const bool centered = arm.mass.source == Source::kGiven;
+  const double about_axis = arm.about_joint() + rod.mass.value * square(arm.length.value) * 0.1;
+  const bool centered = arm.mass.source == ValueSource::kGiven;
   text_.open("inertia");
   text_.comment(
       centered ? "About the centre of mass. The arm turns about z only."
@@ -311,10 +315,10 @@ void Writer::write_furuta() {
   text_.free("zz", rod.inertia);
   text_.close();
   text_.close();
-  text_.open("hinge");
+  text_.open("joint");
   text_.line("name: \"1\"");
   side("parent", "ground", "y: 1", "x: 1", "direction of the arm at reading zero");
-  const Known center{-arm.center.value, arm.center.source};
+  const SourcedValue center{-arm.center.value, arm.center.source};
   side("child", "arm", "z: 1", "x: 1", "", centered ? &center : nullptr,
        "the axis, from the centre of mass [m]");
   friction(rod.viscous(), rod.dry());
@@ -327,20 +331,20 @@ void Writer::write_furuta() {
 }
 
 void Writer::write_pendulum_of_furuta(const LinkValues& arm, const LinkValues& rod) {
-  const bool centered = arm.mass.source == Source::kGiven;
-  const bool known = arm.length.source == Source::kGiven;
-  const Known tip{centered ? arm.length.value - arm.center.value : arm.length.value,
-                  known ? Source::kGiven : Source::kUnknown};
-  text_.open("hinge");
+  const bool centered = arm.mass.source == ValueSource::kGiven;
+  const bool known = arm.length.source == ValueSource::kGiven;
+  const SourcedValue tip{centered ? arm.length.value - arm.center.value : arm.length.value,
+                         known ? ValueSource::kGiven : ValueSource::kUnknown};
+  text_.open("joint");
   text_.line("name: \"2\"");
   side("parent", "arm", "x: 1", "z: -1", "hanging is zero", &tip,
        in_metres(arm.length.value) + " from the axis, " +
            (known ? "given" : "not known: estimated"));
-  const Known to_hinge{-rod.center.value, rod.center.source};
-  side("child", "pendulum", "y: 1", "x: 1", "", &to_hinge,
-       "the hinge, from the centre of mass [m]; " +
-           std::string(rod.center.source == Source::kGiven ? "given"
-                       : rod.center.source == Source::kSeen
+  const SourcedValue to_joint{-rod.center.value, rod.center.source};
+  side("child", "pendulum", "y: 1", "x: 1", "", &to_joint,
+       "the joint, from the centre of mass [m]; " +
+           std::string(rod.center.source == ValueSource::kGiven ? "given"
+                       : rod.center.source == ValueSource::kFromRecording
                            ? "from the oscillation frequency in the recording"
                            : "assumed halfway"));
   friction(0.1 * rod.viscous(), 0.1 * rod.dry());
@@ -353,7 +357,7 @@ void Writer::write_pendulum_of_furuta(const LinkValues& arm, const LinkValues& r
 void Writer::write_cart_pole() {
   LinkValues pole = link_values(answers_, 0, kLinkLength, kLinkMass, true);
   pole.name = "pole";
-  const Known cart = given_or(answers_.cart_mass, kCartMass);
+  const SourcedValue cart = given_or_default(answers_.cart_mass, kCartMass);
   const double total = cart.value + pole.mass.value;
   text_.comment(
       "The rail is along world x; the pole turns about z, its x points from the pivot to "
@@ -367,23 +371,23 @@ void Writer::write_cart_pole() {
              "it does not turn");
   text_.close();
   planar_body(pole, "");
-  text_.open("hinge");
+  text_.open("joint");
   text_.line("name: \"rail\"");
-  text_.line("kind: PRISMATIC");
+  text_.line("type: PRISMATIC");
   side("parent", "ground", "x: 1", "y: 1");
   side("child", "cart", "x: 1", "y: 1");
   friction(total, 0.02 * total * answers_.gravity, true);
   if (answers_.motor) motor(kMotorShare * total * answers_.gravity, "N");
   if (reading(0) != nullptr) write_encoder(text_, *reading(0), true, false);
   text_.close();
-  text_.open("hinge");
+  text_.open("joint");
   text_.line("name: \"pivot\"");
   side("parent", "cart", "z: 1", "y: -1", "hanging is zero");
-  const Known to_hinge{-pole.center.value, pole.center.source};
-  side("child", "pole", "z: 1", "x: 1", "", &to_hinge,
+  const SourcedValue to_joint{-pole.center.value, pole.center.source};
+  side("child", "pole", "z: 1", "x: 1", "", &to_joint,
        "the pivot, from the centre of mass [m]; " +
-           std::string(pole.center.source == Source::kGiven ? "given"
-                       : pole.center.source == Source::kSeen
+           std::string(pole.center.source == ValueSource::kGiven ? "given"
+                       : pole.center.source == ValueSource::kFromRecording
                            ? "from the oscillation frequency in the recording"
                            : "assumed halfway"));
   text_.open("friction");
@@ -406,7 +410,7 @@ void Writer::write_fourbar() {
     if (!given || !answers_.ground) {
       throw proto::InputError(
           "a four-bar needs the lengths of crank, coupler and rocker and the "
-          "distance between its fixed hinges; give --length for each of the "
+          "distance between its fixed joints; give --length for each of the "
           "three, and --ground [m]");
     }
     links.push_back(link_values(answers_, k, 0.0, *answers_.links[k].length, false));
@@ -422,23 +426,25 @@ void Writer::write_fourbar() {
   for (std::size_t k = 0; k < 3; ++k) planar_body(links[k], "", k == 1);
   struct Joint {
     const char *name, *parent, *child;
-    Known on_parent, on_child;
+    SourcedValue on_parent, on_child;
     int reading;  // −1: not measured
   };
-  const auto near = [&](std::size_t k) { return Known{-links[k].center.value, Source::kGiven}; };
-  const auto far = [&](std::size_t k) {
-    return Known{links[k].length.value - links[k].center.value, Source::kGiven};
+  const auto near = [&](std::size_t k) {
+    return SourcedValue{-links[k].center.value, ValueSource::kGiven};
   };
-  const Known origin{0.0, Source::kGiven};
+  const auto far = [&](std::size_t k) {
+    return SourcedValue{links[k].length.value - links[k].center.value, ValueSource::kGiven};
+  };
+  const SourcedValue origin{0.0, ValueSource::kGiven};
   // The rocker's own joint is R, from which its centre of mass is measured; its x points from R to
   // Q.
   const Joint joints[] = {
       {"O", "ground", "crank", origin, near(0), 0},
       {"P", "crank", "coupler", far(0), near(1), -1},
       {"Q", "coupler", "rocker", far(1), far(2), -1},
-      {"R", "ground", "rocker", {*answers_.ground, Source::kGiven}, near(2), 1}};
+      {"R", "ground", "rocker", {*answers_.ground, ValueSource::kGiven}, near(2), 1}};
   for (const Joint& joint : joints) {
-    text_.open("hinge");
+    text_.open("joint");
     text_.line(std::string("name: \"") + joint.name + "\"");
     side("parent", joint.parent, "z: 1", "x: 1", "", &joint.on_parent, "[m]");
     side("child", joint.child, "z: 1", "x: 1", "", &joint.on_child, "[m]");

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "proto/text/input_error.hpp"
-#include "service/describe/column_guess.hpp"
+#include "service/describe/column_recognition.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -37,15 +37,15 @@ const char* field_of(ReadingUnit unit) {
   return "";
 }
 
-const char* words_of(Source source) {
+const char* words_of(ValueSource source) {
   switch (source) {
-    case Source::kGiven:
+    case ValueSource::kGiven:
       return "given";
-    case Source::kAssumed:
+    case ValueSource::kAssumed:
       return "assumed";
-    case Source::kSeen:
+    case ValueSource::kFromRecording:
       return "from the oscillation frequency in the recording";
-    case Source::kUnknown:
+    case ValueSource::kUnknown:
       return "not known: estimated";
   }
   return "";
@@ -53,39 +53,41 @@ const char* words_of(Source source) {
 
 }  // namespace
 
-Known given_or(const std::optional<double>& given, double otherwise, Source source) {
-  return given ? Known{*given, Source::kGiven} : Known{otherwise, source};
+SourcedValue given_or_default(const std::optional<double>& given, double otherwise,
+                              ValueSource source) {
+  return given ? SourcedValue{*given, ValueSource::kGiven} : SourcedValue{otherwise, source};
 }
 
 std::string number(double value) { return format_number(value, 8); }
 
-void RigText::line(const std::string& text, const std::string& comment) {
+void RigTextBuilder::line(const std::string& text, const std::string& comment) {
   text_ += std::string(static_cast<std::size_t>(2 * depth_), ' ') + text;
   text_ += comment.empty() ? "\n" : "  # " + comment + "\n";
 }
 
-void RigText::open(const std::string& name) {
+void RigTextBuilder::open(const std::string& name) {
   line(name + " {");
   ++depth_;
 }
 
-void RigText::close() {
+void RigTextBuilder::close() {
   --depth_;
   line("}");
 }
 
-void RigText::value(const std::string& name, const Known& known, const std::string& comment) {
+void RigTextBuilder::value(const std::string& name, const SourcedValue& known,
+                           const std::string& comment) {
   line(name + " { value: " + number(known.value) + (known.is_free() ? " free: true }" : " }"),
        comment + (comment.empty() ? "" : " ") + words_of(known.source));
 }
 
-void RigText::free(const std::string& name, double start, const std::string& comment) {
+void RigTextBuilder::free(const std::string& name, double start, const std::string& comment) {
   line(name + " { value: " + format_number(start, 2) + " free: true }", comment);
 }
 
-void RigText::comment(const std::string& text) { line("# " + text); }
+void RigTextBuilder::comment(const std::string& text) { line("# " + text); }
 
-void write_encoder(RigText& text, const ReadingAnswer& reading, bool position, bool offset) {
+void write_encoder(RigTextBuilder& text, const ReadingAnswer& reading, bool position, bool offset) {
   std::string fields = offset ? " offset { value: 0 free: true }" : "";
   if (reading.counts) {
     fields += (position ? " counts_per_m: " : " counts_per_turn: ") + number(*reading.counts);
@@ -94,7 +96,8 @@ void write_encoder(RigText& text, const ReadingAnswer& reading, bool position, b
             offset ? "exact zero: estimated" : "");
 }
 
-void write_motor(RigText& text, const MotorAnswer& motor, double gain, const std::string& force) {
+void write_motor(RigTextBuilder& text, const MotorAnswer& motor, double gain,
+                 const std::string& force) {
   text.open("motor");
   text.line("control_unit: " + quoted(motor.unit));
   text.free("gain", gain, "[" + force + "/" + motor.unit + "] not known: estimated");
@@ -103,8 +106,8 @@ void write_motor(RigText& text, const MotorAnswer& motor, double gain, const std
   text.close();
 }
 
-void write_recording(RigText& text, const RigAnswers& answers,
-                     const std::vector<std::string>& names, const std::string& motor_hinge) {
+void write_recording(RigTextBuilder& text, const RigAnswers& answers,
+                     const std::vector<std::string>& names, const std::string& motor_joint) {
   text.comment("Columns of a CSV recording.");
   text.open("recording");
   static const char* const kUnits[] = {"", " unit: MILLISECOND", " unit: MICROSECOND"};
@@ -124,7 +127,7 @@ void write_recording(RigText& text, const RigAnswers& answers,
                               (position ? "per metre (--counts-per-m)" : "per turn (--counts)"));
     }
     std::string line = std::string(position ? "position" : "angle") +
-                       " { hinge: " + quoted(names[k]) + " column: " + quoted(reading.column) +
+                       " { joint: " + quoted(names[k]) + " column: " + quoted(reading.column) +
                        " unit: " + field_of(reading.unit);
     if (reading.inverted) line += " inverted: true";
     const double rest = (reading.inverted ? -1.0 : 1.0) * reading.rest;
@@ -135,7 +138,7 @@ void write_recording(RigText& text, const RigAnswers& answers,
                                        : "reads the negative of this when hanging");
   }
   if (answers.motor && !answers.motor->column.empty()) {
-    text.line("control { hinge: " + quoted(motor_hinge) +
+    text.line("control { joint: " + quoted(motor_joint) +
               " column: " + quoted(answers.motor->column) + " }");
   }
   if (!answers.segment_column.empty()) {

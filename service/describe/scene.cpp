@@ -5,10 +5,10 @@
 #include <cmath>
 #include <optional>
 
+#include "estimator/model/encoder.hpp"
 #include "estimator/model/placement.hpp"
-#include "estimator/model/sensor.hpp"
-#include "service/describe/body_points.hpp"
-#include "service/describe/sensor_marks.hpp"
+#include "service/describe/joint_points_of_bodies.hpp"
+#include "service/describe/sensor_placements.hpp"
 
 namespace service {
 namespace {
@@ -37,7 +37,7 @@ class SceneMaker {
       : mechanism_(rig.mechanism),
         at_(coordinates),
         poses_(estimator::place_bodies(rig.mechanism, coordinates)),
-        points_(body_points(rig.mechanism)) {
+        points_(joint_points_of_bodies(rig.mechanism)) {
     scene_.gravity = estimator::gravity_of(mechanism_);
     if (scene_.gravity.norm() > 0.0) scene_.up = -scene_.gravity.normalized();
     size_ = measure();
@@ -45,22 +45,22 @@ class SceneMaker {
 
   Scene make() {
     for (int i = 0; i < mechanism_.body_count(); ++i) draw_body(i);
-    for (int j = 0; j < mechanism_.hinge_count(); ++j) {
-      if (hinge(j).traits().turns) {
-        draw_hinge(j);
+    for (int j = 0; j < mechanism_.joint_count(); ++j) {
+      if (joint(j).traits().turns) {
+        draw_joint(j);
       } else {
         draw_slide(j);
       }
     }
-    for (int w = 0; w < mechanism_.weld_count(); ++w) draw_weld(w);
+    for (int w = 0; w < mechanism_.fixed_joint_count(); ++w) draw_weld(w);
     for (const estimator::BodyEncoder& encoder : mechanism_.body_encoders) draw_encoder(encoder);
-    for (int k = 0; k < mechanism_.inertial_count(); ++k) draw_sensor(k);
+    for (int k = 0; k < mechanism_.sensor_count(); ++k) draw_sensor(k);
     return scene_;
   }
 
  private:
-  const estimator::Hinge& hinge(int j) const {
-    return mechanism_.hinges[static_cast<std::size_t>(j)];
+  const estimator::Joint& joint(int j) const {
+    return mechanism_.joints[static_cast<std::size_t>(j)];
   }
   Vector3d in_world(int body, const Vector3d& point) const {
     if (body < 0) return point;
@@ -71,9 +71,9 @@ class SceneMaker {
     return body < 0 ? of_body : poses_[static_cast<std::size_t>(body)].e * of_body;
   }
   Vector3d center(int body) const { return poses_[static_cast<std::size_t>(body)].r; }
-  Vector3d axis(int j) const { return direction(hinge(j).body_a, hinge(j).frame_a.col(0)); }
+  Vector3d axis(int j) const { return direction(joint(j).body_a, joint(j).frame_a.col(0)); }
   Vector3d place(int j) const {  // on the child body
-    return in_world(hinge(j).body_b, estimator::point_of_hinge(mechanism_, j, true));
+    return in_world(joint(j).body_b, estimator::joint_point(mechanism_, j, true));
   }
 
   /// Returns the largest distance between two points of the mechanism.
@@ -85,11 +85,11 @@ class SceneMaker {
         all.push_back(in_world(i, point));
       }
     }
-    for (int j = 0; j < mechanism_.hinge_count(); ++j) {
-      all.push_back(in_world(hinge(j).body_a, estimator::point_of_hinge(mechanism_, j, false)));
+    for (int j = 0; j < mechanism_.joint_count(); ++j) {
+      all.push_back(in_world(joint(j).body_a, estimator::joint_point(mechanism_, j, false)));
     }
-    for (int k = 0; k < mechanism_.inertial_count(); ++k) {
-      all.push_back(mark_of(mechanism_, k, poses_).at);
+    for (int k = 0; k < mechanism_.sensor_count(); ++k) {
+      all.push_back(sensor_placement(mechanism_, k, poses_).at);
     }
     double largest = 0.0;
     for (const Vector3d& a : all) {
@@ -99,7 +99,7 @@ class SceneMaker {
   }
 
   bool is_cart(int body) const {
-    return std::ranges::any_of(mechanism_.hinges, [&](const estimator::Hinge& joint) {
+    return std::ranges::any_of(mechanism_.joints, [&](const estimator::Joint& joint) {
       return !joint.traits().turns && joint.body_b == body;
     });
   }
@@ -110,15 +110,15 @@ class SceneMaker {
     std::vector<Vector3d> outline;
     for (const Vector3d& point : points) outline.push_back(in_world(i, point));
     if (outline.size() > 2) outline.push_back(outline.front());
-    if (outline.size() > 1) scene_.lines.push_back({Ink::kBody, outline});
+    if (outline.size() > 1) scene_.lines.push_back({LineRole::kBody, outline});
     const bool massless = mechanism_.bodies[static_cast<std::size_t>(i)].massless;
     if (!massless && is_aside(outline, center(i))) {
-      scene_.lines.push_back({Ink::kBody, {outline.front(), center(i)}});
+      scene_.lines.push_back({LineRole::kBody, {outline.front(), center(i)}});
     }
     if (!massless) scene_.symbols.push_back({Symbol::kMass, center(i)});
     const Vector3d middle =
         outline.size() == 1 ? center(i) : Vector3d(0.5 * (outline[0] + outline[1]));
-    scene_.labels.push_back({Ink::kBody, is_cart(i) || massless ? outline.front() : middle,
+    scene_.labels.push_back({LineRole::kBody, is_cart(i) || massless ? outline.front() : middle,
                              mechanism_.bodies[static_cast<std::size_t>(i)].name});
   }
 
@@ -157,11 +157,11 @@ class SceneMaker {
 
   /// Draws the zero mark and an arrow in the positive direction.
   void draw_angle(const Vector3d& from, const Vector3d& axis, const Vector3d& zero, double wide,
-                  Ink ink, const std::string& name) {
+                  LineRole ink, const std::string& name) {
     const double length = std::max(kZeroBeyond * zero.norm(), kZeroLeast * size_);
     const Vector3d mark = zero.normalized();
-    scene_.lines.push_back({Ink::kZero, {from, from + length * mark}});
-    scene_.labels.push_back({Ink::kZero, from + length * mark, "0"});
+    scene_.lines.push_back({LineRole::kZero, {from, from + length * mark}});
+    scene_.labels.push_back({LineRole::kZero, from + length * mark, "0"});
     const double radius =
         wide * std::clamp(kArcOfReach * zero.norm(), kArcLeast * size_, kArcMost * size_);
     SceneLine arc{ink, {}, true};
@@ -173,24 +173,24 @@ class SceneMaker {
     scene_.lines.push_back(arc);
   }
 
-  void draw_hinge(int j) {
+  void draw_joint(int j) {
     const Vector3d e = axis(j), p = place(j);
-    const int child = hinge(j).body_b;
+    const int child = joint(j).body_b;
     scene_.turns.push_back(e);
     const double half = kAxisHalf * size_;
-    scene_.lines.push_back({Ink::kAxis, {p - half * e, p + half * e}});
-    if (hinge(j).body_a < 0) draw_ground(p, e, child);
+    scene_.lines.push_back({LineRole::kAxis, {p - half * e, p + half * e}});
+    if (joint(j).body_a < 0) draw_ground(p, e, child);
     const auto far = reach(child, p, e);
     const Vector3d now =
-        far ? *far : Vector3d(kArcLeast * size_ * direction(child, hinge(j).frame_b.col(1)));
-    draw_angle(p, e, Eigen::AngleAxisd(-at_[j], e) * now, 1.0, Ink::kPositive, hinge(j).name);
-    scene_.symbols.push_back({Symbol::kHinge, p});
+        far ? *far : Vector3d(kArcLeast * size_ * direction(child, joint(j).frame_b.col(1)));
+    draw_angle(p, e, Eigen::AngleAxisd(-at_[j], e) * now, 1.0, LineRole::kPositive, joint(j).name);
+    scene_.symbols.push_back({Symbol::kJoint, p});
     draw_devices(j, p);
   }
 
   void draw_devices(int j, const Vector3d& p) {
-    if (hinge(j).motorised) scene_.symbols.push_back({Symbol::kMotor, p});
-    if (hinge(j).measured) scene_.symbols.push_back({Symbol::kEncoder, p});
+    if (joint(j).motorised) scene_.symbols.push_back({Symbol::kMotor, p});
+    if (joint(j).measured) scene_.symbols.push_back({Symbol::kEncoder, p});
   }
 
   void draw_ground(const Vector3d& p, const Vector3d& e, int child) {
@@ -198,7 +198,7 @@ class SceneMaker {
     const bool hangs = !upright && (center(child) - p).dot(scene_.up) < -1e-3 * size_;
     const Vector3d toward = hangs ? scene_.up : Vector3d(-scene_.up);
     const Vector3d foot = p + (upright ? kTallPost : kPost) * size_ * toward;
-    scene_.lines.push_back({Ink::kSupport, {p, foot}});
+    scene_.lines.push_back({LineRole::kSupport, {p, foot}});
     scene_.symbols.push_back({Symbol::kGround, foot, toward});
   }
 
@@ -213,26 +213,26 @@ class SceneMaker {
     const auto rail = [&](double s) { return Vector3d(zero + low + s * e); };
     const double first = std::min(-kRailHalf * size_, at_[j] - 2.0 * side);
     const double last = std::max(kRailHalf * size_, at_[j] + 2.0 * side);
-    scene_.lines.push_back({Ink::kRail, {rail(first), rail(last)}});
-    if (hinge(j).body_a < 0) {
+    scene_.lines.push_back({LineRole::kRail, {rail(first), rail(last)}});
+    if (joint(j).body_a < 0) {
       scene_.symbols.push_back({Symbol::kGround, rail(0.96 * first), -up});
       scene_.symbols.push_back({Symbol::kGround, rail(0.96 * last), -up});
     }
-    scene_.lines.push_back({Ink::kBody,
+    scene_.lines.push_back({LineRole::kBody,
                             {p + low - side * e, p + low + side * e, p - low + side * e,
                              p - low - side * e, p + low - side * e}});
     const Vector3d tick = -1.6 * tall * up;
-    scene_.lines.push_back({Ink::kZero, {zero + low, zero + low + tick}});
-    scene_.labels.push_back({Ink::kZero, zero + low + tick, "0"});
+    scene_.lines.push_back({LineRole::kZero, {zero + low, zero + low + tick}});
+    scene_.labels.push_back({LineRole::kZero, zero + low + tick, "0"});
     const Vector3d begin = zero + low + 0.7 * tick, end = begin + 2.4 * side * e;
-    scene_.lines.push_back({Ink::kPositive, {begin, end}, true});
-    scene_.labels.push_back({Ink::kPositive, end, "+" + hinge(j).name});
+    scene_.lines.push_back({LineRole::kPositive, {begin, end}, true});
+    scene_.labels.push_back({LineRole::kPositive, end, "+" + joint(j).name});
     draw_devices(j, p - low);
   }
 
   void draw_weld(int w) {
-    const estimator::Weld& weld = mechanism_.welds[static_cast<std::size_t>(w)];
-    const Vector3d p = in_world(weld.body_b, estimator::point_of_weld(mechanism_, w, true));
+    const estimator::FixedJoint& weld = mechanism_.fixed_joints[static_cast<std::size_t>(w)];
+    const Vector3d p = in_world(weld.body_b, estimator::fixed_joint_point(mechanism_, w, true));
     if (weld.body_a < 0) scene_.symbols.push_back({Symbol::kGround, p, -scene_.up});
   }
 
@@ -242,49 +242,49 @@ class SceneMaker {
     if (terms.empty() || !joint_traits(kind_between(mechanism_, encoder)).turns) return;
     // Drawn at the body's own end of the chain, positive like the first joint.
     const int own = joint_beside(terms, encoder.body_b < 0 ? encoder.body_a : encoder.body_b);
-    const Vector3d e = terms.front().sign * axis(terms.front().hinge), p = place(own);
+    const Vector3d e = terms.front().sign * axis(terms.front().joint), p = place(own);
     const int body = encoder.body_b < 0 ? encoder.body_a : encoder.body_b;
     double turned = 0.0;
-    for (const auto& term : terms) turned += term.sign * at_[term.hinge];
+    for (const auto& term : terms) turned += term.sign * at_[term.joint];
     const auto far = reach(body, p, e);
     if (!far) return;
-    draw_angle(p, e, Eigen::AngleAxisd(-turned, e) * *far, kReadingRadius, Ink::kReading,
+    draw_angle(p, e, Eigen::AngleAxisd(-turned, e) * *far, kReadingRadius, LineRole::kReading,
                encoder.name);
     scene_.symbols.push_back({Symbol::kEncoder, p});
   }
 
   void draw_sensor(int k) {
-    const auto& sensor = mechanism_.inertial_sensors[static_cast<std::size_t>(k)];
-    const SensorMark mark = mark_of(mechanism_, k, poses_);
+    const auto& sensor = mechanism_.sensors[static_cast<std::size_t>(k)];
+    const SensorPlacement mark = sensor_placement(mechanism_, k, poses_);
     scene_.symbols.push_back({sensor.is_load() ? Symbol::kLoadSensor : Symbol::kSensor, mark.at});
     if (sensor.traits().mount == estimator::SensorTraits::Mount::kAnchor) {
-      scene_.lines.push_back({Ink::kSensor, {mark.anchor, mark.at}});
+      scene_.lines.push_back({LineRole::kSensor, {mark.anchor, mark.at}});
       scene_.symbols.push_back(
           {Symbol::kGround, mark.anchor, (mark.anchor - mark.at).normalized()});
     }
     if (!sensor.is_load() && sensor.body >= 0 &&
         (mark.at - center(sensor.body)).norm() > 1e-3 * size_) {
-      scene_.lines.push_back({Ink::kBody, {center(sensor.body), mark.at}});
+      scene_.lines.push_back({LineRole::kBody, {center(sensor.body), mark.at}});
     }
     if (!sensor.has_axes()) {
-      scene_.labels.push_back({Ink::kSensor, mark.at, sensor.name});
+      scene_.labels.push_back({LineRole::kSensor, mark.at, sensor.name});
       return;
     }
     for (int axis = 0; axis < 3; ++axis) {
       const Vector3d tip = mark.at + kSensorAxis * size_ * mark.axes.col(axis);
-      scene_.lines.push_back({Ink::kSensor, {mark.at, tip}, true});
+      scene_.lines.push_back({LineRole::kSensor, {mark.at, tip}, true});
       const std::string letter(1, static_cast<char>('x' + axis));
       if (axis < 2) {
-        scene_.labels.push_back({Ink::kSensor, tip, axis == 0 ? sensor.name + " x" : letter});
+        scene_.labels.push_back({LineRole::kSensor, tip, axis == 0 ? sensor.name + " x" : letter});
       }
     }
   }
 
-  int joint_beside(const std::vector<estimator::Sensor::Term>& terms, int body) const {
+  int joint_beside(const std::vector<estimator::Encoder::Term>& terms, int body) const {
     for (const auto& term : terms) {
-      if (hinge(term.hinge).body_b == body || hinge(term.hinge).body_a == body) return term.hinge;
+      if (joint(term.joint).body_b == body || joint(term.joint).body_a == body) return term.joint;
     }
-    return terms.back().hinge;
+    return terms.back().joint;
   }
 
   const estimator::Mechanism& mechanism_;

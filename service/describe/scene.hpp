@@ -9,11 +9,11 @@
 namespace service {
 
 /// Meaning of a line in a picture; each has its own line style.
-enum class Ink {
+enum class LineRole {
   kBody,      ///< a rigid body
   kSupport,   ///< support that fixes a joint to the ground
   kRail,      ///< rail of a prismatic joint
-  kAxis,      ///< a hinge's axis
+  kAxis,      ///< a joint's axis
   kZero,      ///< position of a body at joint or encoder coordinate zero
   kPositive,  ///< positive direction of a joint
   kReading,   ///< positive direction of an encoder between bodies
@@ -21,10 +21,10 @@ enum class Ink {
 };
 
 /// Symbols of fixed size, independent of the scale.
-enum class Symbol { kHinge, kMass, kEncoder, kMotor, kGround, kSensor, kLoadSensor };
+enum class Symbol { kJoint, kMass, kEncoder, kMotor, kGround, kSensor, kLoadSensor };
 
 struct SceneLine {
-  Ink ink;
+  LineRole ink;
   std::vector<Eigen::Vector3d> points;  ///< world frame [m]
   bool arrow = false;                   ///< arrow head at its end
 };
@@ -36,7 +36,7 @@ struct SceneSymbol {
 };
 
 struct SceneLabel {
-  Ink ink;
+  LineRole ink;
   Eigen::Vector3d at;  ///< position of the labelled object [m]
   std::string text;
 };

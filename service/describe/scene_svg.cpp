@@ -7,8 +7,8 @@
 
 #include "proto/text/markup.hpp"
 #include "proto/text/printable.hpp"
-#include "service/describe/flat_picture.hpp"
 #include "service/describe/label_layout.hpp"
+#include "service/describe/projected_scene.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -36,7 +36,7 @@ path { fill: none; stroke-linecap: round; stroke-linejoin: round; }
 .zero { stroke: #5a636e; stroke-width: 1.4; stroke-dasharray: 5 5; }
 .positive { stroke: #00796b; stroke-width: 2.2; } .reading { stroke: #0072b2; stroke-width: 2.2; }
 .hatch { stroke: #6b7580; stroke-width: 1.4; }
-.hinge { fill: #ffffff; stroke: #3d4752; stroke-width: 2; } .pin { fill: #3d4752; }
+.joint { fill: #ffffff; stroke: #3d4752; stroke-width: 2; } .pin { fill: #3d4752; }
 .mass { fill: #ffffff; stroke: #1a1d21; stroke-width: 1.2; } .quarter { fill: #1a1d21; }
 .encoder { fill: none; stroke: #0072b2; stroke-width: 2.4; stroke-dasharray: 3 2.6; }
 .motor { fill: none; stroke: #d55e00; stroke-width: 3; }
@@ -60,23 +60,23 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
-const char* name_of(Ink ink) {
+const char* name_of(LineRole ink) {
   switch (ink) {
-    case Ink::kBody:
+    case LineRole::kBody:
       return "body";
-    case Ink::kSupport:
+    case LineRole::kSupport:
       return "support";
-    case Ink::kRail:
+    case LineRole::kRail:
       return "rail";
-    case Ink::kAxis:
+    case LineRole::kAxis:
       return "axis";
-    case Ink::kZero:
+    case LineRole::kZero:
       return "zero";
-    case Ink::kPositive:
+    case LineRole::kPositive:
       return "positive";
-    case Ink::kReading:
+    case LineRole::kReading:
       return "reading";
-    case Ink::kSensor:
+    case LineRole::kSensor:
       return "sensor";
   }
   return "";
@@ -86,7 +86,7 @@ std::string text_at(const Vector2d& at, const char* css, const char* anchor,
                     const std::string& text) {
   return format("<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", css, at.x(), at.y(),
                 anchor) +
-         proto::escaped_markup(proto::printable(text)) + "</text>\n";
+         proto::escaped_markup(proto::escape_for_terminal(text)) + "</text>\n";
 }
 
 std::string arrow_head(const Vector2d& tip, const Vector2d& along, const char* name) {
@@ -143,8 +143,8 @@ std::string draw_mass(const Vector2d& at) {
 
 std::string draw_sign(Symbol symbol, const Vector2d& at, const Vector2d& toward) {
   switch (symbol) {
-    case Symbol::kHinge:
-      return circle(at, 6.0, "hinge") + circle(at, 1.8, "pin");
+    case Symbol::kJoint:
+      return circle(at, 6.0, "joint") + circle(at, 1.8, "pin");
     case Symbol::kMass:
       return draw_mass(at);
     case Symbol::kEncoder:
@@ -161,7 +161,7 @@ std::string draw_sign(Symbol symbol, const Vector2d& at, const Vector2d& toward)
   return "";
 }
 
-std::string draw_line(const FlatPicture::Line& line) {
+std::string draw_line(const ProjectedScene::Line& line) {
   double length = 0.0;
   for (std::size_t k = 1; k < line.points.size(); ++k) {
     length += (line.points[k] - line.points[k - 1]).norm();
@@ -204,19 +204,20 @@ std::string draw_triad(const Vector2d& corner, const View& view) {
 
 std::string draw_panel(const Scene& scene, const View& view, const Vector2d& size) {
   const Vector2d margin = Vector2d::Constant(std::min(kMargin, 0.2 * size.minCoeff()));
-  const FlatPicture picture = flatten(scene, view, margin, size - margin);
+  const ProjectedScene picture = project_scene(scene, view, margin, size - margin);
   std::string svg = format("<rect class=\"panel\" width=\"%.0f\" height=\"%.0f\" rx=\"6\"/>\n",
                            size.x(), size.y());
   svg += text_at({12.0, 20.0}, "quiet", "start", view.name);
-  for (const Ink ink : {Ink::kSupport, Ink::kRail, Ink::kBody, Ink::kAxis, Ink::kZero,
-                        Ink::kPositive, Ink::kReading, Ink::kSensor}) {
-    for (const FlatPicture::Line& line : picture.lines) {
+  for (const LineRole ink :
+       {LineRole::kSupport, LineRole::kRail, LineRole::kBody, LineRole::kAxis, LineRole::kZero,
+        LineRole::kPositive, LineRole::kReading, LineRole::kSensor}) {
+    for (const ProjectedScene::Line& line : picture.lines) {
       if (line.ink == ink) svg += draw_line(line);
     }
   }
   for (const Symbol symbol : {Symbol::kGround, Symbol::kMotor, Symbol::kLoadSensor, Symbol::kSensor,
-                              Symbol::kEncoder, Symbol::kHinge, Symbol::kMass}) {
-    for (const FlatPicture::Sign& sign : picture.signs) {
+                              Symbol::kEncoder, Symbol::kJoint, Symbol::kMass}) {
+    for (const ProjectedScene::Sign& sign : picture.signs) {
       if (sign.symbol == symbol) svg += draw_sign(symbol, sign.at, sign.toward);
     }
   }
@@ -245,7 +246,7 @@ Key draw_key(const Scene& scene, double y) {
   std::set<Symbol> used;
   for (const SceneSymbol& symbol : scene.symbols) used.insert(symbol.symbol);
   const bool readings = std::ranges::any_of(
-      scene.lines, [](const SceneLine& line) { return line.ink == Ink::kReading; });
+      scene.lines, [](const SceneLine& line) { return line.ink == LineRole::kReading; });
   const Vector2d o = Vector2d::Zero(), left(-13.0, 0.0), right(9.0, 0.0);
   const auto arrow = [&](const char* name) {
     return path_of({left, right}, name) + arrow_head(right, right - left, name);

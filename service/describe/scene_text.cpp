@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "service/describe/flat_picture.hpp"
 #include "service/describe/label_layout.hpp"
+#include "service/describe/projected_scene.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -60,7 +60,7 @@ class Canvas {
     }
   }
 
-  std::string text(Letters letters) const {
+  std::string text(CharacterSet letters) const {
     std::string all;
     std::string empty;  // pending empty lines; those at the beginning and end are dropped
     for (int row = 0; row < rows_; ++row) {
@@ -68,7 +68,9 @@ class Canvas {
       for (int column = 0; column < columns_; ++column) {
         const std::string& own = letters_[index(column, row)];
         const unsigned dots = dots_[index(column, row)];
-        line += !own.empty() ? own : letters == Letters::kBraille ? braille(dots) : plain(dots);
+        line += !own.empty()                        ? own
+                : letters == CharacterSet::kBraille ? braille(dots)
+                                                    : plain(dots);
       }
       line.erase(line.find_last_not_of(' ') + 1);
       if (line.empty()) {
@@ -115,21 +117,21 @@ class Canvas {
   std::vector<std::string> letters_;
 };
 
-int gap_of(Ink ink) {
+int gap_of(LineRole ink) {
   switch (ink) {
-    case Ink::kZero:
+    case LineRole::kZero:
       return 3;
-    case Ink::kAxis:
+    case LineRole::kAxis:
       return 2;
     default:
       return 0;
   }
 }
 
-std::string letter_of(Symbol symbol, Letters letters) {
-  const bool braille = letters == Letters::kBraille;
+std::string letter_of(Symbol symbol, CharacterSet letters) {
+  const bool braille = letters == CharacterSet::kBraille;
   switch (symbol) {
-    case Symbol::kHinge:
+    case Symbol::kJoint:
       return "o";
     case Symbol::kMass:
       return braille ? "●" : "@";
@@ -141,15 +143,15 @@ std::string letter_of(Symbol symbol, Letters letters) {
 }
 
 /// Returns a character for an arrow head in a direction.
-std::string tip_of(const Vector2d& along, Letters letters) {
+std::string tip_of(const Vector2d& along, CharacterSet letters) {
   static const char* const kBraille[4] = {"▶", "▲", "◀", "▼"};
   static const char* const kPlain[4] = {">", "^", "<", "v"};
   const double quarter = std::atan2(-along.y(), along.x()) / (0.5 * M_PI);
   const int side = (static_cast<int>(std::lround(quarter)) + 4) % 4;
-  return letters == Letters::kBraille ? kBraille[side] : kPlain[side];
+  return letters == CharacterSet::kBraille ? kBraille[side] : kPlain[side];
 }
 
-void draw_ground(Canvas& canvas, const FlatPicture::Sign& sign) {
+void draw_ground(Canvas& canvas, const ProjectedScene::Sign& sign) {
   if (sign.toward.norm() < 0.5) return;
   const Vector2d along(-sign.toward.y(), sign.toward.x());
   for (int s = -9; s <= 9; s += 3) {
@@ -160,7 +162,7 @@ void draw_ground(Canvas& canvas, const FlatPicture::Sign& sign) {
 
 }  // namespace
 
-Letters letters_of_locale() {
+CharacterSet character_set_of_locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* const value = std::getenv(name);
     if (value == nullptr || *value == '\0') continue;
@@ -168,34 +170,34 @@ Letters letters_of_locale() {
     for (const char* c = value; *c != '\0'; ++c) {
       if (*c != '-') locale += static_cast<char>(std::toupper(static_cast<unsigned char>(*c)));
     }
-    return locale.find("UTF8") == std::string::npos ? Letters::kAscii : Letters::kBraille;
+    return locale.find("UTF8") == std::string::npos ? CharacterSet::kAscii : CharacterSet::kBraille;
   }
-  return Letters::kAscii;
+  return CharacterSet::kAscii;
 }
 
-std::string scene_text(const Scene& scene, int columns, int rows, Letters letters) {
+std::string scene_text(const Scene& scene, int columns, int rows, CharacterSet letters) {
   const View view = choose_views(scene).front();
   const Vector2d area(kDotsAcross * columns, kDotsDown * rows);
   const Vector2d margin(1.5 * kLabelMargin, kLabelMargin);
-  const FlatPicture picture = flatten(scene, view, margin, area - margin);
+  const ProjectedScene picture = project_scene(scene, view, margin, area - margin);
   Canvas canvas(columns, rows);
-  for (const FlatPicture::Line& line : picture.lines) {
+  for (const ProjectedScene::Line& line : picture.lines) {
     for (std::size_t k = 1; k < line.points.size(); ++k) {
       canvas.line(line.points[k - 1], line.points[k], gap_of(line.ink));
     }
-    if (line.ink != Ink::kBody || line.points.size() != 2) continue;
+    if (line.ink != LineRole::kBody || line.points.size() != 2) continue;
     // Draw bars thicker than annotation lines.
     const Vector2d along = (line.points[1] - line.points[0]).normalized();
     const Vector2d beside =
         std::abs(along.x()) > std::abs(along.y()) ? Vector2d(0.0, 1.0) : Vector2d(1.0, 0.0);
     canvas.line(line.points[0] + beside, line.points[1] + beside, 0);
   }
-  for (const FlatPicture::Sign& sign : picture.signs) {
+  for (const ProjectedScene::Sign& sign : picture.signs) {
     if (sign.symbol == Symbol::kGround) draw_ground(canvas, sign);
     const std::string letter = letter_of(sign.symbol, letters);
     if (!letter.empty()) canvas.letter(sign.at, letter);
   }
-  for (const FlatPicture::Line& line : picture.lines) {
+  for (const ProjectedScene::Line& line : picture.lines) {
     if (!line.arrow) continue;
     const Vector2d tip = line.points.back();
     canvas.letter(tip, tip_of(tip - line.points[line.points.size() - 2], letters));

@@ -51,7 +51,7 @@ bool shows(const Vector3d& toward, const std::vector<Vector3d>& slides) {
 
 }  // namespace
 
-std::string side_of(const Vector3d& direction) {
+std::string viewing_side(const Vector3d& direction) {
   static const char* const kSides[3][2] = {{"from the right", "from the left"},
                                            {"from above", "from below"},
                                            {"from the front", "from behind"}};
@@ -61,8 +61,8 @@ std::string side_of(const Vector3d& direction) {
   return size > kStraight * direction.norm() ? side : side + ", along the axis";
 }
 
-std::string way_of(const Vector3d& direction) {
-  const std::string from = side_of(direction);
+std::string direction_on_page(const Vector3d& direction) {
+  const std::string from = viewing_side(direction);
   if (from == "from the right") return "to the right";
   if (from == "from the left") return "to the left";
   if (from == "from above") return "upward";
@@ -77,24 +77,24 @@ std::vector<View> choose_views(const Scene& scene) {
   if (directions.empty()) {
     const std::vector<Vector3d> sides = {Vector3d::UnitZ(), Vector3d::UnitX(), Vector3d::UnitY()};
     for (const Vector3d& toward : sides) {
-      if (shows(toward, scene.slides)) return {look(toward, scene.up, side_of(toward))};
+      if (shows(toward, scene.slides)) return {look(toward, scene.up, viewing_side(toward))};
     }
     return {oblique(scene)};
   }
   if (directions.size() == 1 && shows(directions[0], scene.slides)) {
     const Vector3d axis = directions[0];
-    std::vector<View> views = {look(axis, scene.up, side_of(axis))};
+    std::vector<View> views = {look(axis, scene.up, viewing_side(axis))};
     const double lean = std::abs(axis.dot(scene.up));
     // A tilted axis is visible only from the side.
     if (lean > 0.03 && lean < kStraight) {
       const Vector3d side = facing(scene.up.cross(axis).normalized());
-      views.push_back(look(side, scene.up, side_of(side)));
+      views.push_back(look(side, scene.up, viewing_side(side)));
     }
     return views;
   }
   std::vector<View> views = {oblique(scene)};
   for (std::size_t k = 0; k < std::min(directions.size(), kPlainViewsMax); ++k) {
-    views.push_back(look(directions[k], scene.up, side_of(directions[k])));
+    views.push_back(look(directions[k], scene.up, viewing_side(directions[k])));
   }
   return views;
 }

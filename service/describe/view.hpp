@@ -24,9 +24,9 @@ struct View {
 std::vector<View> choose_views(const Scene& scene);
 
 /// Returns the side to which a direction points: "from above", "from the front".
-std::string side_of(const Eigen::Vector3d& direction);
+std::string viewing_side(const Eigen::Vector3d& direction);
 
 /// Returns a direction on the page: "to the right", "upward".
-std::string way_of(const Eigen::Vector3d& direction);
+std::string direction_on_page(const Eigen::Vector3d& direction);
 
 }  // namespace service

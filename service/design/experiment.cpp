@@ -8,26 +8,26 @@
 
 #include "estimator/design/plan_prediction.hpp"
 #include "estimator/fit/free_parameters.hpp"
-#include "estimator/tree/rest_pose.hpp"
+#include "estimator/simulation/equilibrium.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/design/posed_task.hpp"
+#include "service/design/design_setup.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
+#include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
-#include "service/text/word_list.hpp"
 
 namespace service {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSearch_s = 18.0;    // longest search time, all kinds of plan together
-constexpr double kTold_s = 3.0;       // time between progress messages
-constexpr int kScreensOfSignals = 6;  // batches of random plans before the search
-constexpr int kScreensOfGains = 3;    // fewer, since a plan has few gains
-constexpr int kScreens = 2;           // batches of plans used to find unidentifiable targets
-constexpr int kDraws = 200;           // parameter samples that must stay within the limits
-constexpr double kCalmer = 0.93;      // factor on a plan if a sample leaves the limits
+constexpr double kSearch_s = 18.0;           // longest search time, all kinds of plan together
+constexpr double kProgressInterval_s = 3.0;  // time between progress messages
+constexpr int kScreensOfSignals = 6;         // batches of random plans before the search
+constexpr int kScreensOfGains = 3;           // fewer, since a plan has few gains
+constexpr int kScreens = 2;                  // batches of plans used to find unidentifiable targets
+constexpr int kDraws = 200;                  // parameter samples that must stay within the limits
+constexpr double kCalmer = 0.93;             // factor on a plan if a sample leaves the limits
 constexpr int kCalmerMax = 25;
 
 /// The best plan of its kind.
@@ -39,13 +39,13 @@ struct Candidate {
 /// Computation of one design.
 class Designer {
  public:
-  Designer(const Today& today, const ExperimentRequest& request, std::string where)
+  Designer(const PriorState& today, const ExperimentRequest& request, std::string where)
       : today_(today),
         request_(request),
         where_(std::move(where)),
-        posed_(pose_task(today, request)),
+        posed_(make_design_setup(today, request)),
         task_(posed_.task),
-        precisions_(request.targets.empty() ? usual_precisions(today.rig.mechanism)
+        precisions_(request.targets.empty() ? default_precisions(today.rig.mechanism)
                                             : request.targets) {
     if (precisions_.empty()) {
       throw proto::InputError(
@@ -82,12 +82,12 @@ class Designer {
   bool is_stopped() const { return request_.stop != nullptr && request_.stop->load(); }
 
   std::string motor_name() const {
-    return task_.mechanism.hinges[static_cast<std::size_t>(posed_.motor)].name;
+    return task_.mechanism.joints[static_cast<std::size_t>(posed_.motor)].name;
   }
 
   double fastest_mode() const {
     double fastest = 0.0;
-    if (const auto rest = estimator::find_rest(task_.mechanism)) {
+    if (const auto rest = estimator::find_stable_equilibrium(task_.mechanism)) {
       for (const estimator::NormalMode& mode : rest->modes) {
         fastest = std::max(fastest, std::sqrt(std::max(mode.rate_squared, 0.0)));
       }
@@ -112,15 +112,15 @@ class Designer {
     for (std::size_t k = 0; k < kinds.size() && !is_stopped(); ++k) {
       const double share = static_cast<double>(k + 1) / static_cast<double>(kinds.size());
       const auto end = begin + std::chrono::duration<double>(share * kSearch_s);
-      Candidate candidate{.shape = shape_of(kinds[k], request_.duration, mode_hz, request_.rate,
-                                            swing_up.value_or(SwingUpRig{}))};
+      Candidate candidate{.shape = make_plan_shape(kinds[k], request_.duration, mode_hz,
+                                                   request_.rate, swing_up.value_or(SwingUpRig{}))};
       shape_task(candidate.shape, task_);
       const std::string name = name_of(kinds[k]);
       const estimator::DesignEffort effort{
           .screens = kinds[k] == PlanKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
           .threads = request_.threads,
           .over = [&] {
-            tell_time(name, begin);
+            report_time(name, begin);
             return is_stopped() || Clock::now() > end;
           }};
       candidate.plan = design_for(effort).plan;
@@ -134,14 +134,14 @@ class Designer {
   }
 
   /// Reports the elapsed time every few seconds.
-  void tell_time(const std::string& kind, Clock::time_point begin) {
+  void report_time(const std::string& kind, Clock::time_point begin) {
     const std::chrono::duration<double> passed = Clock::now() - begin;
-    const double reported = kTold_s * std::floor(passed.count() / kTold_s);
-    tell_progress("searching for the best " + kind + ", " + format_number(reported) +
-                  " of at most " + format_number(kSearch_s) + " s");
+    const double reported = kProgressInterval_s * std::floor(passed.count() / kProgressInterval_s);
+    report_progress("searching for the best " + kind + ", " + format_number(reported) +
+                    " of at most " + format_number(kSearch_s) + " s");
   }
 
-  void tell_progress(const std::string& text) {
+  void report_progress(const std::string& text) {
     if (!request_.progress || text == last_progress_) return;
     last_progress_ = text;
     request_.progress(text);
@@ -150,17 +150,17 @@ class Designer {
   /// Removes default targets that no command makes identifiable, then searches a plan. The first
   /// kind of plan that stays within the limits decides for all kinds.
   estimator::Design design_for(const estimator::DesignEffort& effort) {
-    task_.targets = targets_of(precisions_, task_.mechanism);
+    task_.targets = design_targets(precisions_, task_.mechanism);
     if (!is_screened_) {
       estimator::DesignEffort first = effort;
       first.screens = kScreens;
       first.rounds = 0;
-      drop_unseen(estimator::design_plan(task_, first).seen);
+      drop_unidentifiable(estimator::design_plan(task_, first).seen);
     }
     return is_screened_ ? estimator::design_plan(task_, effort) : estimator::Design{};
   }
 
-  void drop_unseen(const estimator::Uncertainty& seen) {
+  void drop_unidentifiable(const estimator::Uncertainty& seen) {
     const estimator::FreeParameters free(task_.mechanism);
     is_screened_ = !seen.standard_deviation.array().isInf().all();
     if (!is_screened_) return;  // no plan with motion stays within the limits
@@ -171,7 +171,7 @@ class Designer {
         reported.push_back(precision);
         continue;
       }
-      const std::string sentence = tell_unseen(precision, place, seen);
+      const std::string sentence = describe_unidentifiable(precision, place, seen);
       if (!request_.targets.empty()) throw proto::InputError("--for " + sentence);
       result_.notes.push_back(sentence);
     }
@@ -180,11 +180,11 @@ class Designer {
                               " makes any free parameter identifiable; " + result_.notes.back());
     }
     precisions_ = reported;
-    task_.targets = targets_of(precisions_, task_.mechanism);
+    task_.targets = design_targets(precisions_, task_.mechanism);
   }
 
-  std::string tell_unseen(const Precision& precision, Eigen::Index place,
-                          const estimator::Uncertainty& seen) const {
+  std::string describe_unidentifiable(const Precision& precision, Eigen::Index place,
+                                      const estimator::Uncertainty& seen) const {
     const std::vector<int> free = estimator::FreeParameters(task_.mechanism).indices();
     std::vector<std::string> others;
     for (const estimator::NullDirection& direction : seen.null_directions) {
@@ -201,7 +201,7 @@ class Designer {
       }
     }
     return precision.name + ": no command of motor " + motor_name() + " makes it identifiable" +
-           (others.empty() ? "" : " separately from " + word_list(others)) +
+           (others.empty() ? "" : " separately from " + comma_list(others)) +
            ". Fix it at a value measured in another way (free: false), or give it a prior";
   }
 
@@ -210,7 +210,7 @@ class Designer {
   bool calm_down(Candidate& candidate) {
     for (int k = 0; k < kCalmerMax && !is_stopped(); ++k) {
       if (estimator::is_reliable(task_, candidate.plan, kDraws, request_.threads)) return true;
-      candidate.plan = calmer(candidate.shape, candidate.plan, kCalmer);
+      candidate.plan = weakened_plan(candidate.shape, candidate.plan, kCalmer);
     }
     return false;
   }
@@ -220,8 +220,8 @@ class Designer {
     double least = std::numeric_limits<double>::infinity();
     for (Candidate& candidate : candidates_) {
       shape_task(candidate.shape, task_);
-      tell_progress("simulating " + std::to_string(kDraws) + " parameter samples with the best " +
-                    name_of(candidate.shape.kind));
+      report_progress("simulating " + std::to_string(kDraws) + " parameter samples with the best " +
+                      name_of(candidate.shape.kind));
       if (!calm_down(candidate)) continue;
       const std::string scenario = scenario_text(candidate);
       const std::optional<Eigen::VectorXd> after = predict(scenario);
@@ -246,7 +246,7 @@ class Designer {
         "# Designed by rigcal design for ";
     std::vector<std::string> names;
     for (const Precision& precision : precisions_) names.push_back(precision.name);
-    text += word_list(names) + ".\n";
+    text += comma_list(names) + ".\n";
     text += "name: \"designed-" + name_of(candidate.shape.kind) + "\"\n";
     text += "duration_s: " + format_number(request_.duration, 9) + "\n";
     if (request_.rate != 1000.0) text += "rate_hz: " + format_number(request_.rate, 9) + "\n";
@@ -261,10 +261,10 @@ class Designer {
   /// Returns the initial coordinates as scenario text.
   std::string start_text() const {
     std::string text;
-    for (int j = 0; j < task_.mechanism.hinge_count(); ++j) {
-      const estimator::Hinge& hinge = task_.mechanism.hinges[static_cast<std::size_t>(j)];
+    for (int j = 0; j < task_.mechanism.joint_count(); ++j) {
+      const estimator::Joint& joint = task_.mechanism.joints[static_cast<std::size_t>(j)];
       if (task_.facts.start[j] == 0.0) continue;
-      text += "initial { hinge: \"" + hinge.name + "\" " + hinge.traits().coordinate_field + ": " +
+      text += "initial { joint: \"" + joint.name + "\" " + joint.traits().coordinate_field + ": " +
               format_number(task_.facts.start[j], 6) + " }\n";
     }
     return text;
@@ -306,10 +306,10 @@ class Designer {
     return reported;
   }
 
-  const Today& today_;
+  const PriorState& today_;
   const ExperimentRequest& request_;
   std::string where_;
-  PosedTask posed_;
+  DesignSetup posed_;
   estimator::DesignTask& task_;
   std::vector<Precision> precisions_;
   bool is_screened_ = false;  // unidentifiable targets have been removed
@@ -320,13 +320,13 @@ class Designer {
 
 }  // namespace
 
-bool Experiment::reaches() const {
+bool Experiment::reaches_targets() const {
   return std::ranges::all_of(parameters, [](const PlannedParameter& parameter) {
     return parameter.asked == 0.0 || parameter.after <= parameter.asked;
   });
 }
 
-Experiment design_experiment(const Today& today, const ExperimentRequest& request,
+Experiment design_experiment(const PriorState& today, const ExperimentRequest& request,
                              const std::string& where) {
   return Designer(today, request, where).run();
 }

@@ -8,20 +8,20 @@
 
 #include "service/design/plan_shape.hpp"
 #include "service/design/precision.hpp"
-#include "service/design/today.hpp"
+#include "service/design/prior_state.hpp"
 
 namespace service {
 
 /// Requirements for an experiment.
 struct ExperimentRequest {
-  std::vector<Precision> targets = {};  ///< empty: usual_precisions
+  std::vector<Precision> targets = {};  ///< empty: default_precisions
   double duration = 20.0;               ///< [s]
   double rate = 1000.0;                 ///< sampling rate [Hz]
   std::string motor = {};               ///< driven joint; empty: the only one
   double command_max = 0.0;             ///< [unit of the control]; 0: the rig's limit
   std::vector<std::string> at = {};     ///< "JOINT=VALUE": initial coordinates [rad or m]
   std::optional<PlanKind> kind = {};    ///< unset: the best one
-  double caution = 1.0;                 ///< usable share of the rig's motion limits
+  double limit_share = 1.0;             ///< usable share of the rig's motion limits
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string&)> progress = {};  ///< called now and then with a message
@@ -48,7 +48,7 @@ struct Experiment {
   std::vector<std::string> notes;
 
   /// Whether every target with a requested precision is predicted to reach it.
-  bool reaches() const;
+  bool reaches_targets() const;
 };
 
 /// Designs the most informative command for the targets within the rig's limits, and predicts the
@@ -56,7 +56,7 @@ struct Experiment {
 /// @param where  path of the scenario file, for messages
 /// @throws proto::InputError if there is no motor, no command limit, a target that no command makes
 ///         identifiable, or no plan within the limits
-Experiment design_experiment(const Today& today, const ExperimentRequest& request,
+Experiment design_experiment(const PriorState& today, const ExperimentRequest& request,
                              const std::string& where);
 
 }  // namespace service

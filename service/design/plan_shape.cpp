@@ -65,7 +65,7 @@ std::string command_text(double value) { return format_number(value, kCommandDig
 
 std::string swing_up_text(const PlanShape& shape, const std::string& motor,
                           const Eigen::VectorXd& plan) {
-  const daq::SwingUpSettings gains = gains_of(shape.swing_up, plan);
+  const daq::SwingUpSettings gains = swing_up_gains(shape.swing_up, plan);
   return "swing_up {\n  motor: " + quoted(motor) + "\n  pendulum: " + quoted(shape.swing_up.name) +
          "\n  energy_gain: " + command_text(gains.energy_gain) +
          "\n  command_max: " + command_text(gains.command_max) +
@@ -77,8 +77,8 @@ std::string swing_up_text(const PlanShape& shape, const std::string& motor,
 
 }  // namespace
 
-PlanShape shape_of(PlanKind kind, double duration, double fastest_hz, double rate,
-                   const SwingUpRig& swing_up) {
+PlanShape make_plan_shape(PlanKind kind, double duration, double fastest_hz, double rate,
+                          const SwingUpRig& swing_up) {
   PlanShape shape{.kind = kind, .duration = duration};
   if (kind == PlanKind::kSwingUp) {
     shape.swing_up = swing_up;
@@ -113,8 +113,8 @@ void shape_task(const PlanShape& shape, estimator::DesignTask& task) {
   }
 }
 
-Eigen::VectorXd calmer(const PlanShape& shape, const Eigen::VectorXd& plan, double share) {
-  if (shape.kind == PlanKind::kSwingUp) return calmer_swing_up(shape.swing_up, plan, share);
+Eigen::VectorXd weakened_plan(const PlanShape& shape, const Eigen::VectorXd& plan, double share) {
+  if (shape.kind == PlanKind::kSwingUp) return weakened_swing_up_plan(shape.swing_up, plan, share);
   return share * plan;
 }
 

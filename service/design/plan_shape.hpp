@@ -25,8 +25,8 @@ struct PlanShape {
 /// @param fastest_hz  highest natural frequency of the rig; 0: none
 /// @param rate        sampling rate [Hz]
 /// @param swing_up    used for PlanKind::kSwingUp
-PlanShape shape_of(PlanKind kind, double duration, double fastest_hz, double rate,
-                   const SwingUpRig& swing_up);
+PlanShape make_plan_shape(PlanKind kind, double duration, double fastest_hz, double rate,
+                          const SwingUpRig& swing_up);
 
 /// Sets the signals whose weighted sum is the command, or the feedback law, of a design task.
 /// Signals are samples × signals from time 0 on: sine and cosine of each tone, or one per pulse.
@@ -34,7 +34,7 @@ PlanShape shape_of(PlanKind kind, double duration, double fastest_hz, double rat
 void shape_task(const PlanShape& shape, estimator::DesignTask& task);
 
 /// Returns a weaker plan, which moves the rig less.
-Eigen::VectorXd calmer(const PlanShape& shape, const Eigen::VectorXd& plan, double share);
+Eigen::VectorXd weakened_plan(const PlanShape& shape, const Eigen::VectorXd& plan, double share);
 
 /// Returns the excitation of a scenario file (proto/scenario.proto) as text.
 /// @param plan  amplitudes of the signals or gains of the law

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "estimator/fit/free_parameters.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/parameter_edits.hpp"
 
@@ -38,21 +38,21 @@ double read_deviation(const std::string& option, const std::string& text,
 }
 
 bool is_offset(const estimator::Mechanism& mechanism, int index) {
-  const std::vector<estimator::Sensor> sensors = estimator::all_sensors_of(mechanism);
+  const std::vector<estimator::Encoder> sensors = estimator::all_encoders(mechanism);
   return std::ranges::any_of(
-      sensors, [index](const estimator::Sensor& sensor) { return sensor.offset == index; });
+      sensors, [index](const estimator::Encoder& sensor) { return sensor.offset == index; });
 }
 
 }  // namespace
 
-std::vector<Precision> read_precisions(const std::string& option,
-                                       const std::vector<std::string>& texts,
-                                       estimator::Mechanism& mechanism) {
+std::vector<Precision> parse_precisions(const std::string& option,
+                                        const std::vector<std::string>& texts,
+                                        estimator::Mechanism& mechanism) {
   std::vector<Precision> precisions;
   for (const std::string& text : texts) {
     const std::size_t colon = text.rfind(':');
     const std::string name = text.substr(0, colon);
-    const estimator::Parameter& parameter = named_parameter(option + " " + name, name, mechanism);
+    const estimator::Parameter& parameter = require_parameter(option + " " + name, name, mechanism);
     if (!parameter.free) {
       throw proto::InputError(
           option + " " + text +
@@ -70,7 +70,7 @@ std::vector<Precision> read_precisions(const std::string& option,
   return precisions;
 }
 
-std::vector<Precision> usual_precisions(const estimator::Mechanism& mechanism) {
+std::vector<Precision> default_precisions(const estimator::Mechanism& mechanism) {
   std::vector<Precision> precisions;
   const estimator::FreeParameters free(mechanism);
   for (const int index : free.indices()) {
@@ -83,7 +83,7 @@ std::vector<Precision> usual_precisions(const estimator::Mechanism& mechanism) {
   return precisions;
 }
 
-double wanted_deviation(const Precision& precision, const estimator::Mechanism& mechanism) {
+double target_deviation(const Precision& precision, const estimator::Mechanism& mechanism) {
   if (precision.deviation > 0.0) return precision.deviation;
   const estimator::Parameter& parameter =
       mechanism.parameters[static_cast<std::size_t>(precision.index)];
@@ -94,12 +94,12 @@ double wanted_deviation(const Precision& precision, const estimator::Mechanism& 
                           precision.name + ":NUMBER in " + parameter.unit);
 }
 
-std::vector<estimator::DesignTarget> targets_of(const std::vector<Precision>& precisions,
-                                                const estimator::Mechanism& mechanism) {
+std::vector<estimator::DesignTarget> design_targets(const std::vector<Precision>& precisions,
+                                                    const estimator::Mechanism& mechanism) {
   const estimator::FreeParameters free(mechanism);
   std::vector<estimator::DesignTarget> targets;
   for (const Precision& precision : precisions) {
-    targets.push_back({free.position(precision.index), wanted_deviation(precision, mechanism)});
+    targets.push_back({free.position(precision.index), target_deviation(precision, mechanism)});
   }
   return targets;
 }

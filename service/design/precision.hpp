@@ -19,22 +19,22 @@ struct Precision {
 /// @param option  name of the command-line option, for messages
 /// @throws proto::InputError for a parameter that the rig does not have or that is not free, an
 ///         invalid precision, or a percentage of zero
-std::vector<Precision> read_precisions(const std::string& option,
-                                       const std::vector<std::string>& texts,
-                                       estimator::Mechanism& mechanism);
+std::vector<Precision> parse_precisions(const std::string& option,
+                                        const std::vector<std::string>& texts,
+                                        estimator::Mechanism& mechanism);
 
 /// Returns the default targets: all free parameters, as precise as possible, except those for which
 /// a relative precision is meaningless. These are zero values, angles and encoder offsets, whose
 /// zero is arbitrary.
-std::vector<Precision> usual_precisions(const estimator::Mechanism& mechanism);
+std::vector<Precision> default_precisions(const estimator::Mechanism& mechanism);
 
 /// Returns the standard deviation that a target is scaled by: the requested one, else 1 % of the
 /// value, or 0.001 rad for an angle.
 /// @throws proto::InputError for a zero-valued parameter without a requested precision
-double wanted_deviation(const Precision& precision, const estimator::Mechanism& mechanism);
+double target_deviation(const Precision& precision, const estimator::Mechanism& mechanism);
 
 /// Converts precisions to targets among the free parameters.
-std::vector<estimator::DesignTarget> targets_of(const std::vector<Precision>& precisions,
-                                                const estimator::Mechanism& mechanism);
+std::vector<estimator::DesignTarget> design_targets(const std::vector<Precision>& precisions,
+                                                    const estimator::Mechanism& mechanism);
 
 }  // namespace service

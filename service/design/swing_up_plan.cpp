@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-#include "estimator/tree/rest_pose.hpp"
+#include "estimator/simulation/equilibrium.hpp"
 
 namespace service {
 namespace {
@@ -19,9 +19,9 @@ constexpr double kKickMax_s = 1.0;
 constexpr double kStopAngleMax = 0.5 * std::numbers::pi;  // stop angles end at the horizontal [rad]
 
 bool has_own_encoder(const estimator::Mechanism& mechanism, int joint) {
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);
-  return std::ranges::any_of(sensors, [&](const estimator::Sensor& sensor) {
-    return sensor.terms.size() == 1 && sensor.terms.front().hinge == joint;
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(mechanism);
+  return std::ranges::any_of(sensors, [&](const estimator::Encoder& sensor) {
+    return sensor.terms.size() == 1 && sensor.terms.front().joint == joint;
   });
 }
 
@@ -29,12 +29,12 @@ bool has_own_encoder(const estimator::Mechanism& mechanism, int joint) {
 
 std::optional<SwingUpRig> find_swing_up(const estimator::Mechanism& mechanism, int motor,
                                         double command_max) {
-  const std::optional<estimator::RestPose> rest = estimator::find_rest(mechanism);
+  const std::optional<estimator::Equilibrium> rest = estimator::find_stable_equilibrium(mechanism);
   if (!rest) return std::nullopt;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    if (j == motor || hinge.motorised || !hinge.traits().turns) continue;
-    if (!has_own_encoder(mechanism, j) || find_coupling(mechanism, j) != nullptr) continue;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    if (j == motor || joint.motorised || !joint.traits().turns) continue;
+    if (!has_own_encoder(mechanism, j) || find_mimic_joint(mechanism, j) != nullptr) continue;
     const double hangs = std::remainder(rest->coordinates[j], 2.0 * std::numbers::pi);
     if (!(std::abs(hangs) < kHangs)) continue;
     const auto mode = std::ranges::max_element(rest->modes, {}, [&](const auto& each) {
@@ -43,14 +43,14 @@ std::optional<SwingUpRig> find_swing_up(const estimator::Mechanism& mechanism, i
     if (mode == rest->modes.end() || is_neutral(*mode, rest->modes)) continue;
     return SwingUpRig{
         .pendulum = j,
-        .name = hinge.name,
+        .name = joint.name,
         .natural_frequency_Hz = std::sqrt(mode->rate_squared) / (2.0 * std::numbers::pi),
         .command_max = command_max};
   }
   return std::nullopt;
 }
 
-daq::SwingUpSettings gains_of(const SwingUpRig& rig, const Eigen::VectorXd& plan) {
+daq::SwingUpSettings swing_up_gains(const SwingUpRig& rig, const Eigen::VectorXd& plan) {
   const double gain =
       std::copysign(std::max(std::abs(plan[kEnergyGain]), kLeastGain), plan[kEnergyGain]);
   return {.energy_gain = rig.command_max * gain,
@@ -67,7 +67,7 @@ estimator::FeedbackLaw swing_up_law(const SwingUpRig& rig, Eigen::Index samples)
                     const Eigen::VectorXd& rates) {
                 const double angle = joints[rig.pendulum], rate = rates[rig.pendulum];
                 const daq::JointState seen = {angle, rate, std::isfinite(angle + rate)};
-                return daq::SwingUp(gains_of(rig, plan)).command({time, {&seen, 1}});
+                return daq::SwingUp(swing_up_gains(rig, plan)).command({time, {&seen, 1}});
               },
           .draw =
               [](std::mt19937_64& random) {
@@ -85,8 +85,8 @@ estimator::FeedbackLaw swing_up_law(const SwingUpRig& rig, Eigen::Index samples)
           .samples = samples};
 }
 
-Eigen::VectorXd calmer_swing_up(const SwingUpRig& rig, Eigen::VectorXd plan, double share) {
-  const daq::SwingUpSettings gains = gains_of(rig, plan);
+Eigen::VectorXd weakened_swing_up_plan(const SwingUpRig& rig, Eigen::VectorXd plan, double share) {
+  const daq::SwingUpSettings gains = swing_up_gains(rig, plan);
   plan[kCommand] = share * gains.command_max / rig.command_max;
   plan[kKick] = share * gains.kick_command / rig.command_max;
   return plan;

@@ -24,13 +24,13 @@ std::optional<SwingUpRig> find_swing_up(const estimator::Mechanism& mechanism, i
 
 /// Returns the gains of a plan, clamped to valid ranges: energy gain, largest command and kick
 /// (relative to command_max), stop angle [rad], kick duration [s]. The pendulum is their joint 0.
-daq::SwingUpSettings gains_of(const SwingUpRig& rig, const Eigen::VectorXd& plan);
+daq::SwingUpSettings swing_up_gains(const SwingUpRig& rig, const Eigen::VectorXd& plan);
 
 /// Returns the swing-up law as a function of a plan.
 /// @param samples  number of samples of a run
 estimator::FeedbackLaw swing_up_law(const SwingUpRig& rig, Eigen::Index samples);
 
 /// Returns a plan with smaller commands.
-Eigen::VectorXd calmer_swing_up(const SwingUpRig& rig, Eigen::VectorXd plan, double share);
+Eigen::VectorXd weakened_swing_up_plan(const SwingUpRig& rig, Eigen::VectorXd plan, double share);
 
 }  // namespace service

@@ -11,7 +11,7 @@ namespace service {
 inline CommandSafety command_safety(const rigcal::v1::Safety& safety, const std::string& motor) {
   CommandSafety limits{safety.command_max(), safety.command_slew_per_s_max()};
   for (const rigcal::v1::MotorSafety& own : safety.motor()) {
-    if (own.hinge() != motor) continue;
+    if (own.joint() != motor) continue;
     if (own.command_max() > 0.0) limits.command_max = own.command_max();
     if (own.command_slew_per_s_max() > 0.0) {
       limits.command_slew_per_s_max = own.command_slew_per_s_max();

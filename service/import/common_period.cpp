@@ -15,11 +15,12 @@ double first_period(const std::vector<estimator::Recording>& recordings) {
 
 }  // namespace
 
-void share_period(std::vector<estimator::Recording>& recordings) {
+void unify_periods(std::vector<estimator::Recording>& recordings) {
   const double period = first_period(recordings);
   for (estimator::Recording& recording : recordings) {
     for (estimator::Segment& segment : recording.segments) {
-      if (std::abs(segment.period - period) <= kPeriodSpread * period) segment.period = period;
+      if (std::abs(segment.period - period) <= kPeriodToleranceRelative * period)
+        segment.period = period;
     }
   }
 }

@@ -5,13 +5,13 @@
 #include <limits>
 #include <numbers>
 
-#include "estimator/math/turns.hpp"
+#include "estimator/math/angle_wrapping.hpp"
 #include "proto/check/number_ranges.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/column_recording.hpp"
-#include "service/import/inertial_readings.hpp"
 #include "service/import/row_times.hpp"
+#include "service/import/sensor_table_reader.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -23,7 +23,7 @@ constexpr double kSpeedWindow = 0.02;  // [s]
 /// Indices of the format's columns among the requests.
 struct Requests {
   std::vector<proto::ColumnRequest> columns;
-  TimeRequests times;
+  TimeColumns times;
   int first_angle = 0;
   int first_inertial = 0;
 };
@@ -41,7 +41,7 @@ Requests make_requests(const RecordingFormat& format) {
     requests.times.segment = add(format.segment_column, proto::MissingCells::kForbidden);
   }
   requests.first_angle = static_cast<int>(requests.columns.size());
-  for (const AngleColumn& angle : format.angles) {
+  for (const EncoderColumn& angle : format.angles) {
     add(angle.column,
         angle.allow_missing ? proto::MissingCells::kAllowed : proto::MissingCells::kForbidden);
   }
@@ -50,7 +50,7 @@ Requests make_requests(const RecordingFormat& format) {
     add(control.column, proto::MissingCells::kAllowedAtTheEnd);
   }
   requests.first_inertial = static_cast<int>(requests.columns.size());
-  for (const InertialColumn& column : format.inertial) {
+  for (const SensorColumn& column : format.inertial) {
     add(column.column, proto::MissingCells::kAllowed);
   }
   return requests;
@@ -71,7 +71,7 @@ void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int 
 /// Import of one angle column [rad].
 class AngleImport {
  public:
-  AngleImport(const AngleColumn& column, const proto::CsvTable& table, int request)
+  AngleImport(const EncoderColumn& column, const proto::CsvTable& table, int request)
       : column_(column),
         table_(table),
         request_(request),
@@ -93,10 +93,11 @@ class AngleImport {
     for (std::size_t k = 0; k < angles_.size(); ++k) {
       double& angle = angles_[k];
       const double change = angle - last;  // NaN if not observed: no jump
-      const double remainder = estimator::turn_difference(change);
+      const double remainder = estimator::wrapped_difference(change);
       if (std::abs(change) > std::numbers::pi &&
           std::abs(remainder) <=
-              std::max(speed_max * std::min(times[k] - last_time, estimator::kHoleMax), 0.1)) {
+              std::max(speed_max * std::min(times[k] - last_time, estimator::kBridgedGapMax),
+                       0.1)) {
         turns -= static_cast<int>(estimator::whole_turns(change));
         ++jumps;
       }
@@ -113,7 +114,7 @@ class AngleImport {
   }
 
   /// Refuses joint speeds that only a wrong unit explains.
-  void check_speed(const Stretch& stretch, const RowTimes& time, double speed_max) const {
+  void check_speed(const RowSegment& stretch, const RowTimes& time, double speed_max) const {
     const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.period)));
     for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
       const double duration = time.stamps[static_cast<std::size_t>(row + window)] -
@@ -138,7 +139,7 @@ class AngleImport {
     const auto [low, high] = range();
     if (high == low) {
       notes.push_back("warning: column \"" + column_.column +
-                      "\" never changes: is the encoder of hinge \"" + column_.hinge +
+                      "\" never changes: is the encoder of joint \"" + column_.joint +
                       "\" connected?");
     }
     constexpr double kSevenDegrees = 7.0 * std::numbers::pi / 180.0;
@@ -185,15 +186,15 @@ class AngleImport {
             ? "if the column is in degrees, write unit: DEGREE; if in encoder counts, unit: COUNT"
             : "check the column's unit";
     throw proto::InputError(
-        table_.where(row, request_) + ": column \"" + column_.column + "\": hinge \"" +
-        column_.hinge + "\" would " + joint.noun + " at " + format_number(speed) + unit +
+        table_.where(row, request_) + ": column \"" + column_.column + "\": joint \"" +
+        column_.joint + "\" would " + joint.noun + " at " + format_number(speed) + unit +
         ", more than " + format_number(speed_max) + unit + "; " + advice +
         "; if only single rows are wrong, remove them; if the speed is real, raise " +
         (joint.turns ? "speed_max_rad_per_s" : "speed_max_m_per_s") +
         " in the rig file's recording { }");
   }
 
-  const AngleColumn& column_;
+  const EncoderColumn& column_;
   const proto::CsvTable& table_;
   int request_;
   std::vector<double> angles_;
@@ -207,25 +208,25 @@ std::vector<double> read_control(const ControlColumn& column, std::vector<double
 }
 
 /// Makes a segment. Missing rows have no readings and interpolated commands
-/// (estimator::draw_commands).
-estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
+/// (estimator::interpolate_commands).
+estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
                                 const std::vector<AngleImport>& angles,
                                 const std::vector<std::vector<double>>& controls,
-                                const InertialReadings& inertial) {
+                                const SensorTableReader& inertial) {
   estimator::Segment segment;
   segment.start = stretch.start;
   segment.period = time.period;
-  const int samples = time.is_steady ? stretch.places.back() + 1 : stretch.count;
+  const int samples = time.is_uniform ? stretch.places.back() + 1 : stretch.count;
   segment.angles.setConstant(samples, static_cast<Eigen::Index>(angles.size()),
                              std::numeric_limits<double>::quiet_NaN());
   segment.controls.resize(samples, static_cast<Eigen::Index>(controls.size()));
-  segment.inertial = inertial.no_readings(samples);
-  std::vector<estimator::Hole> holes;
+  segment.inertial = inertial.empty_readings(samples);
+  std::vector<estimator::SampleGap> holes;
   int place = 0;
   for (int k = 0; k < stretch.count; ++k) {
     const int row = stretch.first + k;
     const auto at = static_cast<std::size_t>(row);
-    const int own = time.is_steady ? stretch.places[static_cast<std::size_t>(k)] : k;
+    const int own = time.is_uniform ? stretch.places[static_cast<std::size_t>(k)] : k;
     for (std::size_t i = 0; i < angles.size(); ++i) {
       segment.angles(own, static_cast<Eigen::Index>(i)) = angles[i].at(row);
     }
@@ -235,9 +236,9 @@ estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
     inertial.write_row(row, own, segment);
     if (own > place) holes.push_back({place, own - place});
     place = own + 1;
-    if (!time.is_steady) segment.times.push_back(time.stamps[at] - stretch.start);
+    if (!time.is_uniform) segment.times.push_back(time.stamps[at] - stretch.start);
   }
-  estimator::draw_commands(holes, segment);
+  estimator::interpolate_commands(holes, segment);
   return segment;
 }
 
@@ -271,7 +272,7 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
   summary.jitter_max = time.jitter_max;
   summary.gaps = time.gaps;
   summary.holes = time.holes;
-  summary.steady_clock = time.is_steady;
+  summary.steady_clock = time.is_uniform;
   note_delimiter(table, summary.notes);
 
   std::vector<AngleImport> angles;
@@ -279,9 +280,9 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
     AngleImport& angle =
         angles.emplace_back(format.angles[i], table, requests.first_angle + static_cast<int>(i));
     const double speed_max =
-        joint_traits(format.angles[i].kind).turns ? format.speed_max : format.slide_speed_max;
+        joint_traits(format.angles[i].kind).turns ? format.speed_max : format.prismatic_speed_max;
     angle.unwrap(time.stamps, speed_max, summary.notes);
-    for (const Stretch& stretch : time.stretches) {
+    for (const RowSegment& stretch : time.segments) {
       angle.check_speed(stretch, time, speed_max);
     }
     angle.add_notes(summary.notes);
@@ -297,10 +298,10 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
     hold_to(proto::range_of("Sample.command"), table, static_cast<int>(request),
             format.controls[i].column, controls.back());
   }
-  const InertialReadings inertial(format, table, requests.first_inertial, requests.first_angle);
+  const SensorTableReader inertial(format, table, requests.first_inertial, requests.first_angle);
   inertial.add_notes(summary.notes);
   result.recording.name = path;
-  for (const Stretch& stretch : time.stretches) {
+  for (const RowSegment& stretch : time.segments) {
     result.recording.segments.push_back(make_segment(stretch, time, angles, controls, inertial));
   }
   return result;

@@ -36,12 +36,12 @@ struct ImportSummary {
   std::string file;
   std::string scenario;               ///< name of the scenario; empty if unknown
   int rows = 0;                       ///< in the file
-  int held_rows = 0;                  ///< before the rig was released by hand; left out
+  int rows_before_release = 0;        ///< before the rig was released by hand; left out
   int dropped_rows = 0;               ///< in segments too short to use
   double period = 0.0;                ///< [s]
   double jitter_max = 0.0;            ///< largest deviation of a time stamp from the grid [periods]
   bool steady_clock = true;           ///< uniform sampling; else time stamps are used as they are
-  Holes holes;                        ///< missing rows within segments
+  MissingRows holes;                  ///< missing rows within segments
   std::uint64_t missing_samples = 0;  ///< in gaps listed by the recording
   std::optional<Clock> clock;
   std::optional<Arrival> arrival;
@@ -61,9 +61,9 @@ inline constexpr int kSegmentSamplesMin = 10;
 ///
 /// Readings are not resampled or interpolated. Time stamps within the format's tolerance of a
 /// uniform grid are replaced by the grid, others used as they are. Missing rows within a segment
-/// (estimator::goes_on) have no readings. A gap, or a change in the segment column, ends a segment.
-/// Segments under kSegmentSamplesMin samples are dropped and counted. Angles recorded modulo 2π are
-/// unwrapped. The last row's control has no effect and may be missing.
+/// (estimator::continues_across_gap) have no readings. A gap, or a change in the segment column,
+/// ends a segment. Segments under kSegmentSamplesMin samples are dropped and counted. Angles
+/// recorded modulo 2π are unwrapped. The last row's control has no effect and may be missing.
 ///
 /// @throws proto::InputError "FILE:LINE:FIELD: message; remedy"
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,

@@ -44,25 +44,25 @@ std::optional<proto::RecordingHeader> names_of_export(const std::vector<std::str
   const auto segment =
       static_cast<std::size_t>(std::ranges::find(header, std::string("segment")) - header.begin());
   proto::RecordingHeader names;
-  std::vector<std::string>& hinges = names.hinges;
+  std::vector<std::string>& joints = names.joints;
   for (std::size_t k = segment + 3; k < header.size() && header[k].ends_with(kCounts); ++k) {
-    hinges.push_back(header[k].substr(0, header[k].size() - kCounts.size()));
+    joints.push_back(header[k].substr(0, header[k].size() - kCounts.size()));
   }
-  if (hinges.empty() || hinges.size() > proto::kChannelCountMax || segment < 1 + hinges.size()) {
+  if (joints.empty() || joints.size() > proto::kChannelCountMax || segment < 1 + joints.size()) {
     return std::nullopt;
   }
   std::vector<std::string> expected = {"time_s"};
-  for (std::size_t c = 0; c < hinges.size(); ++c) {
-    const bool slides = header[1 + c] == hinges[c] + "_m";
-    if (slides) names.slides.push_back(hinges[c]);
-    expected.push_back(hinges[c] + (slides ? "_m" : "_rad"));
+  for (std::size_t c = 0; c < joints.size(); ++c) {
+    const bool slides = header[1 + c] == joints[c] + "_m";
+    if (slides) names.slides.push_back(joints[c]);
+    expected.push_back(joints[c] + (slides ? "_m" : "_rad"));
   }
   const std::span commands(header.begin() + static_cast<std::ptrdiff_t>(expected.size()),
                            header.begin() + static_cast<std::ptrdiff_t>(segment));
   if (!proto::read_command_columns(commands, names)) return std::nullopt;
   expected.insert(expected.end(), commands.begin(), commands.end());
   const auto add = [&](std::string_view ending) {
-    for (const std::string& hinge : hinges) expected.push_back(hinge + std::string(ending));
+    for (const std::string& joint : joints) expected.push_back(joint + std::string(ending));
   };
   expected.insert(expected.end(), {"segment", "sequence", "device_time_us"});
   add(kCounts);
@@ -89,18 +89,18 @@ Whole whole(double value, const std::string& where, const std::string& what) {
 }
 
 /// Returns the prismatic joints of a MAT file, which are in metres.
-std::vector<std::string> slides_of(const std::string& path, const std::vector<std::string>& hinges,
+std::vector<std::string> slides_of(const std::string& path, const std::vector<std::string>& joints,
                                    const std::vector<std::string>& units) {
   const bool known = std::ranges::all_of(
       units, [](const std::string& unit) { return unit == "rad" || unit == "m"; });
-  if (!known || units.size() != hinges.size()) {
+  if (!known || units.size() != joints.size()) {
     throw proto::InputError(path + ": variable \"" + proto::kMatUnits +
                             "\" must have \"rad\" or \"m\" for each of the " +
-                            std::to_string(hinges.size()) + " hinges; export the recording again");
+                            std::to_string(joints.size()) + " joints; export the recording again");
   }
   std::vector<std::string> slides;
-  for (std::size_t c = 0; c < hinges.size(); ++c) {
-    if (units[c] == "m") slides.push_back(hinges[c]);
+  for (std::size_t c = 0; c < joints.size(); ++c) {
+    if (units[c] == "m") slides.push_back(joints[c]);
   }
   return slides;
 }
@@ -201,15 +201,15 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
                                       const Rig& rig) {
   const std::vector<std::string> header = proto::parse_csv_header(path, text);
   const proto::RecordingHeader names = names_of_export(header).value();
-  const std::vector<std::string>& hinges = names.hinges;
+  const std::vector<std::string>& joints = names.joints;
   const std::vector<std::string>& sensors = names.inertial_sensors;
-  const bool tells_clock = header.back() == "release_s";
+  const bool has_clock = header.back() == "release_s";
   std::vector<proto::ColumnRequest> requests = {{"time_s"}, {"sequence"}, {"device_time_us"}};
   const std::size_t first_command = requests.size();
   const std::size_t motors = proto::shape_of(names).commands();
-  for (std::size_t m = 0; m < motors; ++m) requests.push_back({header[1 + hinges.size() + m]});
+  for (std::size_t m = 0; m < motors; ++m) requests.push_back({header[1 + joints.size() + m]});
   const std::size_t first_angle = requests.size();
-  for (std::size_t c = 0; c < hinges.size(); ++c) {
+  for (std::size_t c = 0; c < joints.size(); ++c) {
     requests.push_back({header[1 + c], proto::MissingCells::kAllowed});
   }
   const std::size_t first_inertial = requests.size();
@@ -219,7 +219,7 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
     }
   }
   const std::size_t clock = requests.size();
-  if (tells_clock) {
+  if (has_clock) {
     requests.push_back({"clock_error_ppm", proto::MissingCells::kAllowed});
     requests.push_back({"release_s", proto::MissingCells::kAllowed});
   }
@@ -236,8 +236,8 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
     for (std::size_t m = 0; m < motors; ++m) {
       sample.command[m] = table.values[first_command + m][k];
     }
-    sample.channel_count = static_cast<std::uint32_t>(hinges.size());
-    for (std::size_t c = 0; c < hinges.size(); ++c) {
+    sample.channel_count = static_cast<std::uint32_t>(joints.size());
+    for (std::size_t c = 0; c < joints.size(); ++c) {
       sample.angle_rad[c] = table.values[first_angle + c][k];
       sample.valid[c] = !std::isnan(sample.angle_rad[c]);
     }
@@ -253,11 +253,12 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
   proto::Recording& recording = samples.recording;
   list_gaps(recording);
   double release_s = -kInfinity;
-  if (tells_clock) {
+  if (has_clock) {
     const double rate_error_ppm = table.values[clock].back();
     if (!std::isnan(rate_error_ppm)) set_rate_error(rate_error_ppm, 0.0, recording);
-    const double told_s = table.values[clock + 1].back();
-    if (!std::isnan(told_s)) release_s = told_s >= proto::kTimeMax_s ? kInfinity : told_s;
+    const double stored_release_s = table.values[clock + 1].back();
+    if (!std::isnan(stored_release_s))
+      release_s = stored_release_s >= proto::kTimeMax_s ? kInfinity : stored_release_s;
   } else if (const auto rate_error_ppm = rate_error_of(recording.samples)) {
     set_rate_error(*rate_error_ppm, 0.0, recording);
   }
@@ -274,8 +275,8 @@ bool is_exported_mat(const proto::MatFile& file) {
 
 ImportedRecording import_exported_mat(const std::string& path, const proto::MatFile& file,
                                       const Rig& rig) {
-  proto::RecordingHeader names{.hinges = file.read_texts("hinges")};
-  const std::vector<std::string>& hinges = names.hinges;
+  proto::RecordingHeader names{.joints = file.read_texts("hinges")};
+  const std::vector<std::string>& joints = names.joints;
   const std::vector<double> times = file.read("time_s");
   const std::size_t rows = times.size();
   const auto column = [&](const char* name, std::size_t count) {
@@ -285,14 +286,14 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
                             std::to_string(values.size()) + " elements where " +
                             std::to_string(count) + " must be; export the recording again");
   };
-  if (hinges.empty() || hinges.size() > proto::kChannelCountMax) {
-    throw proto::InputError(path + ": variable \"hinges\" names " + std::to_string(hinges.size()) +
-                            " hinges; export the recording again");
+  if (joints.empty() || joints.size() > proto::kChannelCountMax) {
+    throw proto::InputError(path + ": variable \"hinges\" names " + std::to_string(joints.size()) +
+                            " joints; export the recording again");
   }
   if (file.find(proto::kMatMotors) != nullptr) {
     names.motors = file.read_texts(proto::kMatMotors);
     names.command_units = file.read_texts(proto::kMatCommandUnits);
-    if (const auto breach = proto::breach_of(names)) {
+    if (const auto breach = proto::find_violation(names)) {
       throw proto::InputError(path + ": " + *breach + "; export the recording again");
     }
   }
@@ -302,8 +303,8 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   const std::vector<double> unit_times = column("device_time_us", rows);
   const bool turns = file.find(kMatAngles) != nullptr;
   const std::vector<double> angles =
-      column(turns ? kMatAngles : proto::kMatReadings, rows * hinges.size());
-  if (!turns) names.slides = slides_of(path, hinges, file.read_texts(proto::kMatUnits));
+      column(turns ? kMatAngles : proto::kMatReadings, rows * joints.size());
+  if (!turns) names.slides = slides_of(path, joints, file.read_texts(proto::kMatUnits));
   if (file.find("inertial_sensors") != nullptr) {
     names.inertial_sensors = file.read_texts("inertial_sensors");
   }
@@ -325,8 +326,8 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
     for (std::size_t m = 0; m < motors; ++m) sample.command[m] = commands[m * rows + k];
     sample.sequence = whole<std::uint64_t>(sequences[k], where, "the sequence");
     sample.device_time_us = whole<std::int64_t>(unit_times[k], where, "the unit's time");
-    sample.channel_count = static_cast<std::uint32_t>(hinges.size());
-    for (std::size_t c = 0; c < hinges.size(); ++c) {
+    sample.channel_count = static_cast<std::uint32_t>(joints.size());
+    for (std::size_t c = 0; c < joints.size(); ++c) {
       sample.angle_rad[c] = angles[c * rows + k];
       sample.valid[c] = !std::isnan(sample.angle_rad[c]);
     }

@@ -8,25 +8,25 @@
 namespace service {
 namespace {
 
-static_assert(estimator::InertialSensor::kAxes == proto::kInertialAxes);
+static_assert(estimator::Sensor::kAxes == proto::kInertialAxes);
 
 }  // namespace
 
-InertialSamples::InertialSamples(const proto::Recording& recording, const Rig& rig)
+InertialSampleReader::InertialSampleReader(const proto::Recording& recording, const Rig& rig)
     : recording_(recording), rig_(rig) {
-  const auto& known = rig.mechanism.inertial_sensors;
+  const auto& known = rig.mechanism.sensors;
   for (const std::string& name : recording.header.inertial_sensors) {
-    const auto found = std::ranges::find(known, name, &estimator::InertialSensor::name);
+    const auto found = std::ranges::find(known, name, &estimator::Sensor::name);
     const bool is_known = found != known.end();
     columns_.push_back({name, is_known ? static_cast<int>(found - known.begin()) : -1});
   }
 }
 
-void InertialSamples::fill(const proto::SeriesSegment& source, estimator::Segment& segment) {
+void InertialSampleReader::fill(const proto::SeriesSegment& source, estimator::Segment& segment) {
   const auto is_known = [](const Column& column) { return column.sensor >= 0; };
   if (std::ranges::none_of(columns_, is_known)) return;
   segment.inertial.setConstant(segment.angles.rows(),
-                               estimator::InertialSensor::kAxes * rig_.mechanism.inertial_count(),
+                               estimator::Sensor::kAxes * rig_.mechanism.sensor_count(),
                                std::numeric_limits<double>::quiet_NaN());
   const std::uint64_t end = source.first_sequence + source.row_count;
   for (const proto::InertialReading& reading : recording_.inertial) {
@@ -36,15 +36,15 @@ void InertialSamples::fill(const proto::SeriesSegment& source, estimator::Segmen
     ++column.read;
     if (reading.saturated != 0) ++column.saturated;
     const auto row = static_cast<Eigen::Index>(reading.sequence - source.first_sequence);
-    for (int axis = 0; axis < estimator::InertialSensor::kAxes; ++axis) {
+    for (int axis = 0; axis < estimator::Sensor::kAxes; ++axis) {
       if (((reading.saturated >> axis) & 1) != 0) continue;
-      segment.inertial(row, estimator::InertialSensor::kAxes * column.sensor + axis) =
+      segment.inertial(row, estimator::Sensor::kAxes * column.sensor + axis) =
           reading.value[static_cast<std::size_t>(axis)];
     }
   }
 }
 
-void InertialSamples::add_notes(std::vector<std::string>& notes) const {
+void InertialSampleReader::add_notes(std::vector<std::string>& notes) const {
   for (const Column& column : columns_) {
     const std::string name = "inertial sensor \"" + column.name + "\"";
     if (column.sensor < 0) {
@@ -58,7 +58,7 @@ void InertialSamples::add_notes(std::vector<std::string>& notes) const {
                       std::to_string(column.read) + " readings; these axes are not used there");
     }
   }
-  for (const estimator::InertialSensor& sensor : rig_.mechanism.inertial_sensors) {
+  for (const estimator::Sensor& sensor : rig_.mechanism.sensors) {
     if (std::ranges::count(columns_, sensor.name, &Column::name) > 0) continue;
     notes.push_back("sensor \"" + sensor.name + "\" is not in the recording");
   }

@@ -13,9 +13,9 @@ namespace service {
 
 /// Readings of a recording's inertial sensors, converted to segments. Sensors are matched to the
 /// rig file by name. Saturated readings count as not observed.
-class InertialSamples {
+class InertialSampleReader {
  public:
-  InertialSamples(const proto::Recording& recording, const Rig& rig);
+  InertialSampleReader(const proto::Recording& recording, const Rig& rig);
 
   /// Fills Segment::inertial of a segment with these rows.
   void fill(const proto::SeriesSegment& source, estimator::Segment& segment);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proto/text/input_error.hpp"
-#include "service/import/option_words.hpp"
+#include "service/import/option_names.hpp"
 
 namespace service {
 namespace {
@@ -34,7 +34,7 @@ estimator::CalibrationOptions calibration_options(const rigcal::v1::JobOptions& 
   if (message.has_filter_cutoff_hz()) options.filter_cutoff = message.filter_cutoff_hz();
   if (message.has_max_iterations()) options.max_iterations = message.max_iterations();
   if (message.has_refine_simulation()) options.refine_simulation = message.refine_simulation();
-  if (message.has_approach()) options.approach = message.approach();
+  if (message.has_start_from_physical()) options.start_from_physical = message.start_from_physical();
   if (message.has_repair()) options.repair = message.repair();
   if (message.has_acceleration_noise()) options.acceleration_noise = message.acceleration_noise();
   if (!message.parameters().empty()) {
@@ -43,7 +43,8 @@ estimator::CalibrationOptions calibration_options(const rigcal::v1::JobOptions& 
                                         {{"physical", estimator::EstimateKind::kPhysical},
                                          {"shadow", estimator::EstimateKind::kShadow}});
   }
-  options.inertia_chart = choice("inertias", message.inertias(), inertia_charts());
+  options.inertia_parameterization =
+      choice("inertias", message.inertias(), inertia_parameterizations());
   options.residual_form =
       choice<estimator::ResidualForm>("residual", message.residual(),
                                       {{"implicit", estimator::ResidualForm::kImplicit},

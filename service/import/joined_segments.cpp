@@ -19,13 +19,13 @@ int missing_between(const estimator::Segment& before, const estimator::Segment& 
   if (!(missing <= read)) return -1;
   const int rows = static_cast<int>(missing);
   const estimator::CommandChange change = estimator::command_change(before, after, rows, largest);
-  return estimator::goes_on(duration, missing, change, read) ? rows : -1;
+  return estimator::continues_across_gap(duration, missing, change, read) ? rows : -1;
 }
 
 }  // namespace
 
-Holes join_segments(std::vector<estimator::Segment>& segments) {
-  Holes holes;
+MissingRows join_segments(std::vector<estimator::Segment>& segments) {
+  MissingRows holes;
   if (segments.size() < 2) return holes;
   const Eigen::RowVectorXd largest = estimator::largest_controls(segments);
   std::vector<estimator::Segment> all;
@@ -43,7 +43,7 @@ Holes join_segments(std::vector<estimator::Segment>& segments) {
     }
     all.push_back(missing.size() == 1
                       ? segments[first]
-                      : estimator::joined({segments.data() + first, missing.size()}, missing));
+                      : estimator::concatenate({segments.data() + first, missing.size()}, missing));
     first = next;
   }
   segments = std::move(all);

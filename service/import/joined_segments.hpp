@@ -2,19 +2,19 @@
 
 #include <vector>
 
-#include "estimator/signal/holes.hpp"
+#include "estimator/signal/sample_gaps.hpp"
 
 namespace service {
 
 /// Missing rows within segments.
-struct Holes {
+struct MissingRows {
   int count = 0;
   int rows = 0;
 };
 
 /// Joins consecutive segments with a common clock where the recording continues
-/// (estimator::goes_on). Missing rows have no readings and interpolated commands
+/// (estimator::continues_across_gap). Missing rows have no readings and interpolated commands
 /// (estimator::draw_commands).
-Holes join_segments(std::vector<estimator::Segment>& segments);
+MissingRows join_segments(std::vector<estimator::Segment>& segments);
 
 }  // namespace service

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/recording_file.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 /// Table of encoder columns, computed from joint columns.
 class ReadingColumns {
  public:
-  explicit ReadingColumns(const proto::CsvTable& source) : told_(source) {
+  explicit ReadingColumns(const proto::CsvTable& source) : source_(source) {
     table.path = source.path;
     table.delimiter = source.delimiter;
     table.header = source.header;
@@ -20,28 +20,28 @@ class ReadingColumns {
   }
 
   /// Adds a column of the file, for a request of the format.
-  void add(int request) { add(request, told_.values[static_cast<std::size_t>(request)]); }
+  void add(int request) { add(request, source_.values[static_cast<std::size_t>(request)]); }
   void add(int request, std::vector<double> values) {
     const auto at = static_cast<std::size_t>(request);
-    table.fields.push_back(told_.fields[at]);
-    if (!told_.sources.empty()) table.sources.push_back(told_.sources[at]);
+    table.fields.push_back(source_.fields[at]);
+    if (!source_.sources.empty()) table.sources.push_back(source_.sources[at]);
     table.values.push_back(std::move(values));
   }
 
-  void add_sensor(const estimator::Sensor& sensor, double offset, const std::vector<int>& joints) {
-    std::vector<double> readings(told_.lines.size(), -offset);
-    for (const estimator::Sensor::Term& term : sensor.terms) {
-      const int request = joints[static_cast<std::size_t>(term.hinge)];
-      const std::vector<double>& own = told_.values[static_cast<std::size_t>(request)];
+  void add_sensor(const estimator::Encoder& sensor, double offset, const std::vector<int>& joints) {
+    std::vector<double> readings(source_.lines.size(), -offset);
+    for (const estimator::Encoder::Term& term : sensor.terms) {
+      const int request = joints[static_cast<std::size_t>(term.joint)];
+      const std::vector<double>& own = source_.values[static_cast<std::size_t>(request)];
       for (std::size_t k = 0; k < readings.size(); ++k) readings[k] += term.sign * own[k];
     }
-    add(joints[static_cast<std::size_t>(sensor.terms.front().hinge)], std::move(readings));
+    add(joints[static_cast<std::size_t>(sensor.terms.front().joint)], std::move(readings));
   }
 
   proto::CsvTable table;
 
  private:
-  const proto::CsvTable& told_;
+  const proto::CsvTable& source_;
 };
 
 /// Times and segment numbers of rows. If time runs backwards, as at the start of another recording,
@@ -77,30 +77,30 @@ struct RowPlaces {
 RecordingFormat format_of_motion(const Rig& rig) {
   RecordingFormat format = plain_format(rig);
   format.segment_column = "recording";
-  for (AngleColumn& angle : format.angles) angle.allow_missing = true;
+  for (EncoderColumn& angle : format.angles) angle.allow_missing = true;
   if (!rig.format) return format;
   format.jitter_tolerance = rig.format->jitter_tolerance;
   format.speed_max = rig.format->speed_max;
-  format.slide_speed_max = rig.format->slide_speed_max;
+  format.prismatic_speed_max = rig.format->prismatic_speed_max;
   return format;
 }
 
-void require_told(const JointMotion& motion, const Rig& rig) {
+void require_joints_and_motors(const JointMotion& motion, const Rig& rig) {
   const estimator::Mechanism& mechanism = rig.mechanism;
-  for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism)) {
-    for (const estimator::Sensor::Term& term : sensor.terms) {
-      const auto joint = static_cast<std::size_t>(term.hinge);
+  for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism)) {
+    for (const estimator::Encoder::Term& term : sensor.terms) {
+      const auto joint = static_cast<std::size_t>(term.joint);
       if (motion.joints[joint] >= 0) continue;
       throw proto::InputError(
-          motion.table.path + ": lacks the position of joint \"" + mechanism.hinges[joint].name +
+          motion.table.path + ": lacks the position of joint \"" + mechanism.joints[joint].name +
           "\", which encoder \"" + sensor.name +
           "\" measures. Include angles in the estimate (--only angle), and use the same rig file");
     }
   }
-  for (std::size_t j = 0, motor = 0; j < mechanism.hinges.size(); ++j) {
-    if (!mechanism.hinges[j].motorised || motion.controls[motor++] >= 0) continue;
-    throw proto::InputError(motion.table.path + ": lacks the control of hinge \"" +
-                            mechanism.hinges[j].name +
+  for (std::size_t j = 0, motor = 0; j < mechanism.joints.size(); ++j) {
+    if (!mechanism.joints[j].motorised || motion.controls[motor++] >= 0) continue;
+    throw proto::InputError(motion.table.path + ": lacks the control of joint \"" +
+                            mechanism.joints[j].name +
                             "\". Use the rig file that the file was made with");
   }
 }
@@ -108,12 +108,12 @@ void require_told(const JointMotion& motion, const Rig& rig) {
 }  // namespace
 
 ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig) {
-  require_told(motion, rig);
+  require_joints_and_motors(motion, rig);
   ReadingColumns columns(motion.table);
   const RowPlaces places(motion);
   columns.add(motion.time, places.times);
   columns.add(motion.segment < 0 ? motion.time : motion.segment, places.segments);
-  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
+  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
     const double offset = rig.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
     columns.add_sensor(sensor, offset, motion.joints);
   }
@@ -126,7 +126,7 @@ ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig)
   return imported;
 }
 
-void note_estimated(ImportSummary& summary) {
+void note_estimated_states(ImportSummary& summary) {
   summary.notes.push_back(
       "the angles are estimates from a model. A calibration would return that model's parameters "
       "with meaningless standard deviations. Calibrate the original recording");

@@ -23,6 +23,6 @@ struct JointMotion {
 ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig);
 
 /// Adds a note that the recording consists of estimated states.
-void note_estimated(ImportSummary& summary);
+void note_estimated_states(ImportSummary& summary);
 
 }  // namespace service

@@ -98,15 +98,15 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
   if (!rig.format || !std::ranges::all_of(format.angles, names_joint)) {
     const RecordingFormat plain = plain_format(rig);
     format.angles = plain.angles;
-    for (AngleColumn& angle : format.angles) angle.column = angle.hinge;
+    for (EncoderColumn& angle : format.angles) angle.column = angle.joint;
   }
-  for (AngleColumn& angle : format.angles) {
+  for (EncoderColumn& angle : format.angles) {
     const estimator::JointTraits& joint = joint_traits(angle.kind);
     if (!names_joint(angle)) {
-      throw proto::InputError(path + ": no joint is called \"" + angle.hinge + "\"; the bag has " +
+      throw proto::InputError(path + ": no joint is called \"" + angle.joint + "\"; the bag has " +
                               list_of(joints) + "; name one in the rig file: recording { " +
                               (rig.format ? "" : "time { column: \"header.stamp\" } ") +
-                              joint.units.quantity + " { hinge: \"" + angle.hinge +
+                              joint.units.quantity + " { joint: \"" + angle.joint +
                               "\" column: ... unit: " + (joint.turns ? "RADIAN" : "METER") +
                               " } }");
     }
@@ -115,17 +115,17 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
   for (ControlColumn& control : format.controls) {
     const bool named = rig.format && control.column.ends_with(kEffort) && names_joint(control);
     if (named) continue;
-    const auto hinge =
-        std::ranges::find(rig.mechanism.hinges, control.hinge, &estimator::Hinge::name);
-    if (!joints.contains(control.hinge) || !is_effort(control.unit, hinge->kind)) {
+    const auto joint =
+        std::ranges::find(rig.mechanism.joints, control.joint, &estimator::Joint::name);
+    if (!joints.contains(control.joint) || !is_effort(control.unit, joint->kind)) {
       throw proto::InputError(
           path +
-          ": a bag can give a motor's control only as an effort, but the control of hinge \"" +
-          control.hinge + "\" is in " + control.unit +
-          ". If a joint's effort is this control, write recording { control { hinge: \"" +
-          control.hinge + "\" column: \"JOINT.effort\" } } in the rig file");
+          ": a bag can give a motor's control only as an effort, but the control of joint \"" +
+          control.joint + "\" is in " + control.unit +
+          ". If a joint's effort is this control, write recording { control { joint: \"" +
+          control.joint + "\" column: \"JOINT.effort\" } } in the rig file");
     }
-    control.column = control.hinge + std::string(kEffort);
+    control.column = control.joint + std::string(kEffort);
   }
   format.time_column = kTime;
   format.time_scale = 1.0;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "proto/check/number_ranges.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
@@ -23,18 +23,18 @@ namespace {
 std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
                                        const std::vector<std::string>& recorded) {
   std::vector<std::size_t> channels;
-  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
+  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
     const auto found = std::find(recorded.begin(), recorded.end(), sensor.name);
     if (found == recorded.end()) {
       std::string names;
       for (const std::string& name : recorded) names += " \"" + name + "\"";
-      throw proto::InputError(path + ": has no hinge \"" + sensor.name + "\"; it has" + names +
+      throw proto::InputError(path + ": has no joint \"" + sensor.name + "\"; it has" + names +
                               ". Use the rig file it was recorded with");
     }
     channels.push_back(static_cast<std::size_t>(found - recorded.begin()));
   }
   if (channels.empty()) {
-    throw proto::InputError(rig.path + ": no hinge is measured; give one an encoder { }");
+    throw proto::InputError(rig.path + ": no joint is measured; give one an encoder { }");
   }
   return channels;
 }
@@ -43,8 +43,8 @@ std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
 std::vector<std::size_t> find_motors(const std::string& path, const Rig& rig,
                                      const std::vector<std::string>& recorded) {
   std::vector<std::string> motors;
-  for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
-    if (hinge.motorised) motors.push_back(hinge.name);
+  for (const estimator::Joint& joint : rig.mechanism.joints) {
+    if (joint.motorised) motors.push_back(joint.name);
   }
   std::vector<std::size_t> columns;
   for (const std::string& motor : motors) {
@@ -64,7 +64,7 @@ std::vector<std::size_t> find_motors(const std::string& path, const Rig& rig,
   return columns;
 }
 
-estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t hinge_count,
+estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t joint_count,
                                 const std::vector<std::size_t>& channels, std::size_t command_count,
                                 const std::vector<std::size_t>& motors) {
   estimator::Segment segment;
@@ -77,7 +77,7 @@ estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t 
     const auto row = static_cast<Eigen::Index>(k);
     for (std::size_t j = 0; j < channels.size(); ++j) {
       segment.angles(row, static_cast<Eigen::Index>(j)) =
-          source.angle_rad[k * hinge_count + channels[j]];
+          source.angle_rad[k * joint_count + channels[j]];
     }
     for (std::size_t m = 0; m < motors.size(); ++m) {
       segment.controls(row, static_cast<Eigen::Index>(m)) =
@@ -98,7 +98,7 @@ std::size_t drop_before(double time_s, const proto::Series& series, proto::Serie
   const auto drop = [&](std::vector<double>& rows_of, std::size_t columns) {
     rows_of.erase(rows_of.begin(), rows_of.begin() + static_cast<std::ptrdiff_t>(count * columns));
   };
-  drop(segment.angle_rad, series.hinges.size());
+  drop(segment.angle_rad, series.joints.size());
   drop(segment.command, series.command_count);
   return count;
 }
@@ -114,7 +114,7 @@ void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& not
   }
   if (scan.unreadable_count > 0) {
     notes.push_back(std::to_string(scan.unreadable_count) +
-                    " messages were left out; the first: " + scan.first_breach);
+                    " messages were left out; the first: " + scan.first_violation);
   }
 }
 
@@ -147,10 +147,10 @@ void note_quality(const proto::Recording& recording, ImportSummary& summary) {
   note_damage(recording.scan, summary.notes);
 }
 
-void note_released(int held_rows, ImportSummary& summary) {
-  summary.held_rows = held_rows;
-  if (held_rows == 0) return;
-  summary.notes.push_back(std::to_string(held_rows) +
+void note_rows_before_release(int rows_before_release, ImportSummary& summary) {
+  summary.rows_before_release = rows_before_release;
+  if (rows_before_release == 0) return;
+  summary.notes.push_back(std::to_string(rows_before_release) +
                           " rows before the release of the rig are left out");
 }
 
@@ -186,8 +186,8 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
   auto series = proto::make_series(recording);
   if (!series.ok()) throw proto::InputError(path + ": " + series.error().detail);
   check_times(path, recording, series.value());
-  const std::vector<std::string>& hinges = series.value().hinges;
-  const std::vector<std::size_t> channels = find_channels(path, rig, hinges);
+  const std::vector<std::string>& joints = series.value().joints;
+  const std::vector<std::size_t> channels = find_channels(path, rig, joints);
   const std::vector<std::size_t> motors = find_motors(path, rig, recording.header.motors);
 
   ImportedRecording result;
@@ -195,7 +195,7 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
   ImportSummary& summary = result.summary;
   summary.file = path;
   summary.rows = static_cast<int>(recording.samples.size());
-  InertialSamples inertial(recording, rig);
+  InertialSampleReader inertial(recording, rig);
   std::size_t held = 0;
   std::vector<estimator::Segment>& segments = result.recording.segments;
   for (proto::SeriesSegment& source : series.value().segments) {
@@ -203,7 +203,7 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
     held += drop_before(release_s, series.value(), source);
     if (source.row_count == 0) continue;
     segments.push_back(
-        make_segment(source, hinges.size(), channels, series.value().command_count, motors));
+        make_segment(source, joints.size(), channels, series.value().command_count, motors));
     inertial.fill(source, segments.back());
   }
   summary.holes = join_segments(segments);
@@ -216,8 +216,8 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
   });
   int kept = -summary.holes.rows;
   for (const estimator::Segment& segment : segments) kept += segment.sample_count();
-  note_released(static_cast<int>(held), summary);
-  summary.dropped_rows = summary.rows - kept - summary.held_rows;
+  note_rows_before_release(static_cast<int>(held), summary);
+  summary.dropped_rows = summary.rows - kept - summary.rows_before_release;
   if (std::isinf(release_s) && release_s > 0.0) {
     throw proto::InputError(path +
                             ": the rig was never released, so the recording has no free motion");

@@ -13,7 +13,7 @@ namespace service {
 bool is_mcap(const std::string& path);
 
 /// Stores the number of rows left out because the rig was held by hand, with a note.
-void note_released(int held_rows, ImportSummary& summary);
+void note_rows_before_release(int rows_before_release, ImportSummary& summary);
 
 /// Imports a recording of rigcal-daq into segments [rad, unit of the control]. Channels and motors
 /// are matched by joint names; damaged samples are left out and counted in the notes.

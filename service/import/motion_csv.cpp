@@ -59,16 +59,16 @@ ImportedRecording import_state_csv(const std::string& path, std::string_view tex
   MotionRequests columns(header);
   motion.segment = columns.add({.name = "recording", .kind = proto::CellKind::kName});
   motion.time = columns.add({.name = "t_s"});
-  for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
+  for (const estimator::Joint& joint : rig.mechanism.joints) {
     motion.joints.push_back(
-        columns.find(hinge.name + "_" + hinge.units().coordinate, proto::MissingCells::kAllowed));
-    if (!hinge.motorised) continue;
+        columns.find(joint.name + "_" + joint.units().coordinate, proto::MissingCells::kAllowed));
+    if (!joint.motorised) continue;
     motion.controls.push_back(
-        columns.find(hinge.name + "_control", proto::MissingCells::kForbidden));
+        columns.find(joint.name + "_control", proto::MissingCells::kForbidden));
   }
   motion.table = proto::parse_csv(path, text, columns.requests);
   ImportedRecording imported = import_joint_motion(motion, rig);
-  note_estimated(imported.summary);
+  note_estimated_states(imported.summary);
   return imported;
 }
 
@@ -82,11 +82,11 @@ ImportedRecording import_truth_csv(const std::string& path, std::string_view tex
   const estimator::Mechanism& mechanism = rig.mechanism;
   std::size_t joints = 0;
   while (std::ranges::count(header, truth_angle(joints)) > 0) ++joints;
-  const auto motors = std::ranges::count(mechanism.hinges, true, &estimator::Hinge::motorised);
-  if (joints != mechanism.hinges.size() || motors > 1) {
+  const auto motors = std::ranges::count(mechanism.joints, true, &estimator::Joint::motorised);
+  if (joints != mechanism.joints.size() || motors > 1) {
     throw proto::InputError(path + ": motion of a simulated rig with " + std::to_string(joints) +
                             " joints and one motor, but " + rig.path + " has " +
-                            std::to_string(mechanism.hinges.size()) + " joints and " +
+                            std::to_string(mechanism.joints.size()) + " joints and " +
                             std::to_string(motors) +
                             " motors. Use the rig file of the simulated rig");
   }
@@ -97,15 +97,15 @@ ImportedRecording import_truth_csv(const std::string& path, std::string_view tex
   if (motors > 0) motion.controls.push_back(columns.add({.name = "command_V"}));
   const int held = columns.add({.name = "held"});
   motion.table = proto::parse_csv(path, text, columns.requests);
-  const int held_rows = drop_rows_of(static_cast<std::size_t>(held), motion.table);
+  const int rows_before_release = drop_rows_of(static_cast<std::size_t>(held), motion.table);
   if (motion.table.lines.empty()) {
     throw proto::InputError(path +
                             ": the rig was never released, so the recording has no free motion. "
                             "Release it (hand { release: ... })");
   }
   ImportedRecording imported = import_joint_motion(motion, rig);
-  note_released(held_rows, imported.summary);
-  imported.summary.rows += held_rows;
+  note_rows_before_release(rows_before_release, imported.summary);
+  imported.summary.rows += rows_before_release;
   return imported;
 }
 

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "proto/text/input_error.hpp"
-#include "proto/text/near_names.hpp"
+#include "proto/text/spelling_suggestions.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -24,17 +24,18 @@ Assignment split(const std::string& text) {
 }
 
 /// Returns the origin of an edit: "--fix arm.m=1", or "fix={'arm.m': 1}" in Python.
-std::string asked(const ParameterEdits& edits, const std::string& what, const Assignment& edit) {
+std::string asked(const ParameterEdits& edits, std::string what, const Assignment& edit) {
   const bool value = !edit.value.empty();
-  if (!edits.of_program) return "--" + what + " " + edit.name + (value ? "=" + edit.value : "");
+  if (edits.from_python) std::ranges::replace(what, '-', '_');
+  if (!edits.from_python) return "--" + what + " " + edit.name + (value ? "=" + edit.value : "");
   if (value) return what + "={'" + edit.name + "': " + edit.value + "}";
   return what + "=['" + edit.name + "']";
 }
 
 estimator::Parameter& parameter_of(const ParameterEdits& edits, const std::string& what,
                                    const std::string& name, estimator::Mechanism& mechanism) {
-  return named_parameter(asked(edits, what, {name, ""}), name, mechanism,
-                         edits.of_program ? "Rig.parameters" : "rigcal info RIG");
+  return require_parameter(asked(edits, what, {name, ""}), name, mechanism,
+                           edits.from_python ? "Rig.parameters" : "rigcal info RIG");
 }
 
 void set_value(const std::string& place, const Assignment& edit, estimator::Parameter& parameter) {
@@ -57,35 +58,35 @@ void set_value(const std::string& place, const Assignment& edit, estimator::Para
 /// Returns the names of the sensors in use: encoders, then the others.
 std::vector<std::string> used_sensors(const estimator::Mechanism& mechanism) {
   std::vector<std::string> names;
-  for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism)) {
+  for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism)) {
     names.push_back(sensor.name);
   }
-  for (const estimator::InertialSensor& sensor : mechanism.inertial_sensors) {
-    if (!estimator::is_withheld(mechanism, sensor.name)) names.push_back(sensor.name);
+  for (const estimator::Sensor& sensor : mechanism.sensors) {
+    if (!estimator::is_held_out(mechanism, sensor.name)) names.push_back(sensor.name);
   }
   return names;
 }
 
-void withhold(const std::string& place, const std::string& name, estimator::Mechanism& mechanism) {
+void hold_out(const std::string& place, const std::string& name, estimator::Mechanism& mechanism) {
   const std::vector<std::string> sensors = used_sensors(mechanism);
   if (std::ranges::count(sensors, name) == 0) {
     std::string names;
     for (const std::string& each : sensors) names += (names.empty() ? "" : ", ") + each;
     throw proto::InputError(place + ": no such sensor is in use. Use one of " + names);
   }
-  mechanism.withheld.push_back(name);
-  if (estimator::sensors_of(mechanism).empty()) {
+  mechanism.held_out.push_back(name);
+  if (estimator::used_encoders(mechanism).empty()) {
     throw proto::InputError(place + ": this would hold out all encoders. Keep at least one");
   }
 }
 
 }  // namespace
 
-estimator::Parameter& named_parameter(const std::string& asked, const std::string& name,
-                                      estimator::Mechanism& mechanism, const char* lister) {
+estimator::Parameter& require_parameter(const std::string& asked, const std::string& name,
+                                        estimator::Mechanism& mechanism, const char* lister) {
   const int index = mechanism.find_parameter(name);
   if (index >= 0) {
-    if (estimator::find_tie(mechanism, index) != nullptr) {
+    if (estimator::find_dependency(mechanism, index) != nullptr) {
       throw proto::InputError(
           asked + ": tied to other parameters in the rig file. Change those, or remove the tie");
     }
@@ -95,7 +96,7 @@ estimator::Parameter& named_parameter(const std::string& asked, const std::strin
   for (const estimator::Parameter& parameter : mechanism.parameters) {
     names.push_back(parameter.name);
   }
-  const std::vector<std::string> near = proto::nearest_names(name, names, 3);
+  const std::vector<std::string> near = proto::similar_names(name, names, 3);
   throw proto::InputError(asked + ": the rig has no such parameter; did you mean " + near.at(0) +
                           ", " + near.at(1) + " or " + near.at(2) + "? (" + lister + " lists all)");
 }
@@ -115,9 +116,9 @@ void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
     if (text.find('=') != std::string::npos) set_value(asked(edits, "fix", edit), edit, parameter);
     parameter.free = false;
   }
-  estimator::apply_ties(mechanism);
-  for (const std::string& name : edits.withhold) {
-    withhold(asked(edits, "withhold", {name, ""}), name, mechanism);
+  estimator::apply_dependencies(mechanism);
+  for (const std::string& name : edits.hold_out) {
+    hold_out(asked(edits, "hold-out", {name, ""}), name, mechanism);
   }
 }
 

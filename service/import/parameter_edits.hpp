@@ -12,8 +12,8 @@ struct ParameterEdits {
   std::vector<std::string> start;          ///< "NAME=VALUE": initial value; freedom as in the file
   std::vector<std::string> free;           ///< "NAME": estimate
   std::vector<std::string> fix;            ///< "NAME" or "NAME=VALUE": do not estimate
-  std::vector<std::string> withhold = {};  ///< "NAME": hold out this sensor
-  bool of_program = false;                 ///< from Python arguments, not from options
+  std::vector<std::string> hold_out = {};  ///< "NAME": hold out this sensor
+  bool from_python = false;                ///< from Python arguments, not from options
 };
 
 /// Returns the parameter of that name.
@@ -21,9 +21,9 @@ struct ParameterEdits {
 /// @param asked   the option or argument, for messages: "--free arm.m"
 /// @param lister  command that lists all parameters
 /// @throws InputError with the option and similar names, for an unknown or tied parameter
-estimator::Parameter& named_parameter(const std::string& asked, const std::string& name,
-                                      estimator::Mechanism& mechanism,
-                                      const char* lister = "rigcal info RIG");
+estimator::Parameter& require_parameter(const std::string& asked, const std::string& name,
+                                        estimator::Mechanism& mechanism,
+                                        const char* lister = "rigcal info RIG");
 
 /// Applies the edits.
 /// @throws InputError with the option and similar names, for an unknown parameter or encoder, or a

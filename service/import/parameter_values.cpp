@@ -8,7 +8,7 @@
 #include "proto/notation/number_format.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/option_words.hpp"
+#include "service/import/option_names.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -132,7 +132,7 @@ ParameterValues read_parameter_values(const std::string& path) {
   values.file = path;
   Struct result;
   const std::string text = proto::read_file(path, proto::kTableSizeMax);  // with trajectories
-  values.mark = mark_text(text);
+  values.mark = digest_text(text);
   const auto status = google::protobuf::util::JsonStringToMessage(text, &result);
   if (!status.ok()) {
     const std::string why(status.message());
@@ -150,15 +150,15 @@ ParameterValues read_parameter_values(const std::string& path) {
   return values;
 }
 
-estimator::KeptParameters spread_of(const ParameterValues& values,
-                                    const estimator::Mechanism& mechanism,
-                                    std::vector<std::string>& unknown) {
-  estimator::KeptParameters spread;
+estimator::FixedParameters value_covariance(const ParameterValues& values,
+                                            const estimator::Mechanism& mechanism,
+                                            std::vector<std::string>& unknown) {
+  estimator::FixedParameters spread;
   std::vector<Eigen::Index> known;
   for (Eigen::Index i = 0; i < values.covariance.rows(); ++i) {
     const ParameterValues::Entry& entry = values.entries[static_cast<std::size_t>(i)];
     const int index = mechanism.find_parameter(entry.name);
-    if (index < 0 || estimator::find_tie(mechanism, index) != nullptr) continue;
+    if (index < 0 || estimator::find_dependency(mechanism, index) != nullptr) continue;
     if (mechanism.parameters[static_cast<std::size_t>(index)].value != entry.value) continue;
     if (!std::isfinite(entry.deviation)) {
       unknown.push_back(entry.name);
@@ -186,9 +186,10 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
            entry.name + " is in " + entry.unit + " in the result but in " + parameter.unit +
                " in the rig file. Give the rig file that was calibrated");
     }
-    if (estimator::find_tie(mechanism, index) == nullptr) set_value(values, entry, parameter);
+    if (estimator::find_dependency(mechanism, index) == nullptr)
+      set_value(values, entry, parameter);
   }
-  estimator::apply_ties(mechanism);
+  estimator::apply_dependencies(mechanism);
   for (const ParameterValues::Entry& entry : values.entries) {
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0) continue;
@@ -201,13 +202,13 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
   }
 }
 
-std::vector<std::string> start_texts(const ParameterValues& values,
-                                     const estimator::Mechanism& mechanism) {
+std::vector<std::string> initial_value_edits(const ParameterValues& values,
+                                             const estimator::Mechanism& mechanism) {
   std::vector<std::string> texts;
   for (const ParameterValues::Entry& entry : values.entries) {
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0 && is_of_recording(entry)) continue;
-    if (index >= 0 && estimator::find_tie(mechanism, index) != nullptr) continue;
+    if (index >= 0 && estimator::find_dependency(mechanism, index) != nullptr) continue;
     texts.push_back(entry.name + "=" + notation::format_exact(entry.value));
   }
   return texts;

@@ -9,7 +9,7 @@
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/segment_steps.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "service/import/file_mark.hpp"
+#include "service/import/file_digest.hpp"
 
 namespace service {
 
@@ -23,7 +23,7 @@ struct ParameterValues {
     double deviation = std::numeric_limits<double>::infinity();  ///< standard deviation, if given
   };
   std::string file;  ///< empty: no values
-  FileMark mark = {};
+  FileDigest mark = {};
   std::vector<Entry> entries;  ///< estimated parameters, then dependent ones
   /// Covariance of the estimated entries; meaningless for entries with infinite deviation.
   Eigen::MatrixXd covariance;
@@ -39,9 +39,9 @@ ParameterValues read_parameter_values(const std::string& path);
 
 /// Returns indices and covariance of the parameters that still have these values in the rig.
 /// @param unknown  result: names of parameters that were not identifiable, which are left out
-estimator::KeptParameters spread_of(const ParameterValues& values,
-                                    const estimator::Mechanism& mechanism,
-                                    std::vector<std::string>& unknown);
+estimator::FixedParameters value_covariance(const ParameterValues& values,
+                                            const estimator::Mechanism& mechanism,
+                                            std::vector<std::string>& unknown);
 
 /// Sets a rig's parameters to these values. Other parameters and the freedom of all are unchanged.
 /// @throws proto::InputError with file and field, for an unknown name, another unit, or a value
@@ -49,7 +49,7 @@ estimator::KeptParameters spread_of(const ParameterValues& values,
 void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism);
 
 /// Returns the values as "NAME=VALUE", without tied parameters (ParameterEdits::start).
-std::vector<std::string> start_texts(const ParameterValues& values,
-                                     const estimator::Mechanism& mechanism);
+std::vector<std::string> initial_value_edits(const ParameterValues& values,
+                                             const estimator::Mechanism& mechanism);
 
 }  // namespace service

@@ -100,7 +100,7 @@ RecordingColumns columns_of(const std::string& path, RecordingKind kind) {
       throw proto::InputError(path +
                               ": contains states estimated by rigcal. Give the original recording");
     default:
-      refuse_unread_kind(path, kind);
+      refuse_unsupported_kind(path, kind);
       return csv_columns(path);
   }
 }

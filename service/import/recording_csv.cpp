@@ -29,7 +29,7 @@ std::vector<CsvColumn> csv_columns_of(const RecordingFormat& format) {
          }});
   }
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
-    const AngleColumn& angle = format.angles[i];
+    const EncoderColumn& angle = format.angles[i];
     columns.push_back(
         {angle.column, [&angle, i](const Segment& segment, std::size_t, Eigen::Index k) {
            const double reading = segment.angles(k, static_cast<Eigen::Index>(i));
@@ -43,7 +43,7 @@ std::vector<CsvColumn> csv_columns_of(const RecordingFormat& format) {
            return segment.controls(k, static_cast<Eigen::Index>(i)) / control.scale;
          }});
   }
-  for (const InertialColumn& axis : format.inertial) {
+  for (const SensorColumn& axis : format.inertial) {
     columns.push_back({axis.column, [&axis](const Segment& segment, std::size_t, Eigen::Index k) {
                          return axis.index < segment.inertial.cols()
                                     ? segment.inertial(k, axis.index) / axis.scale
@@ -114,7 +114,7 @@ std::vector<std::string> csv_losses(const Rig& rig, const estimator::Recording& 
         "represent. Name one in the rig file: time { column: ... }");
   }
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
-    const AngleColumn& angle = format.angles[i];
+    const EncoderColumn& angle = format.angles[i];
     if (angle.allow_missing || !lacks(recording, static_cast<Eigen::Index>(i))) continue;
     losses.push_back("column \"" + angle.column +
                      "\" has missing samples. Write allow_missing: true for it in the rig file to "

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -48,22 +48,22 @@ ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig
 RecordingFormat plain_format(const Rig& rig) {
   RecordingFormat format;
   format.time_column = "t_s";
-  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
-    AngleColumn angle;
+  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
+    EncoderColumn angle;
     angle.column = sensor.name + "_" + sensor.units().coordinate;
-    angle.hinge = sensor.name;
+    angle.joint = sensor.name;
     angle.kind = sensor.kind;
     angle.in_radians = sensor.traits().turns;
     angle.allow_missing = true;
     format.angles.push_back(angle);
   }
-  for (std::size_t j = 0; j < rig.mechanism.hinges.size(); ++j) {
-    const estimator::Hinge& hinge = rig.mechanism.hinges[j];
-    if (!hinge.motorised) continue;
+  for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
+    const estimator::Joint& joint = rig.mechanism.joints[j];
+    if (!joint.motorised) continue;
     ControlColumn control;
-    control.column = hinge.name + "_control";
-    control.hinge = hinge.name;
-    control.unit = rig.hinge_facts[j].control_unit;
+    control.column = joint.name + "_control";
+    control.joint = joint.name;
+    control.unit = rig.joint_facts[j].control_unit;
     format.controls.push_back(control);
   }
   return format;
@@ -83,7 +83,7 @@ ImportedRecording import_recording(const std::string& path, const Rig& rig) {
     case RecordingKind::kHdf5:
       return import_hdf5(path, rig);
     default:
-      refuse_unread_kind(path, kind);
+      refuse_unsupported_kind(path, kind);
       return import_csv_of_any_kind(path, rig);
   }
 }

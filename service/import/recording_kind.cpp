@@ -68,7 +68,7 @@ RecordingKind recording_kind(const std::string& path) {
   return json ? RecordingKind::kJson : RecordingKind::kTable;
 }
 
-void refuse_unread_kind(const std::string& path, RecordingKind kind) {
+void refuse_unsupported_kind(const std::string& path, RecordingKind kind) {
   if (kind == RecordingKind::kParquet) {
     throw proto::InputError(
         path +

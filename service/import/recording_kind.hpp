@@ -21,6 +21,6 @@ RecordingKind recording_kind(const std::string& path);
 
 /// @throws proto::InputError with the remedy, for unsupported kinds and files that are not
 ///         recordings
-void refuse_unread_kind(const std::string& path, RecordingKind kind);
+void refuse_unsupported_kind(const std::string& path, RecordingKind kind);
 
 }  // namespace service

@@ -12,14 +12,14 @@ namespace {
 
 constexpr int kPiecesMax = 1000;  // each needs one calibration
 
-int piece_count(const estimator::Segment& segment, const PieceCut& cut) {
+int piece_count(const estimator::Segment& segment, const PieceOptions& cut) {
   if (cut.count > 0) return cut.count;
   const double duration = segment.duration() + segment.period;
   return std::max(1, static_cast<int>(std::lround(std::min(duration / cut.length, 1e6))));
 }
 
-void cut_segment(const std::string& name, const estimator::Segment& segment, const PieceCut& cut,
-                 std::vector<estimator::Recording>& pieces) {
+void cut_segment(const std::string& name, const estimator::Segment& segment,
+                 const PieceOptions& cut, std::vector<estimator::Recording>& pieces) {
   const int count = piece_count(segment, cut);
   const int rows = segment.sample_count();
   const auto first_of = [&](int piece) {
@@ -63,7 +63,7 @@ std::string segment_name(const estimator::Recording& recording, const RecordingU
 }
 
 [[noreturn]] void refuse_few(const std::vector<estimator::Recording>& recordings,
-                             const PieceCut& cut) {
+                             const PieceOptions& cut) {
   std::string what = recordings.front().name + ": cross-validation needs at least two pieces";
   what +=
       cut.kind == PieceKind::kRecording ? ". Give several recordings, --by segment, or" : ". Give";
@@ -74,7 +74,7 @@ std::string segment_name(const estimator::Recording& recording, const RecordingU
 
 std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Recording>& recordings,
                                              const std::vector<RecordingUse>& uses,
-                                             const PieceCut& cut) {
+                                             const PieceOptions& cut) {
   const bool inside_segments = cut.count > 0 || cut.length > 0.0;
   std::vector<estimator::Recording> pieces;
   for (std::size_t i = 0; i < recordings.size(); ++i) {
@@ -103,7 +103,7 @@ std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Record
 std::vector<estimator::Recording> cut_windows(const std::vector<estimator::Recording>& recordings,
                                               double length) {
   if (length == 0.0) return recordings;
-  PieceCut cut;
+  PieceOptions cut;
   cut.length = length;
   std::vector<estimator::Recording> result;
   for (const estimator::Recording& recording : recordings) {

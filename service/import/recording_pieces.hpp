@@ -15,7 +15,7 @@ enum class PieceKind {
 };
 
 /// Division of recordings into pieces. At most one of `count` and `length` is set.
-struct PieceCut {
+struct PieceOptions {
   PieceKind kind = PieceKind::kRecording;
   int count = 0;        ///< number of equally long pieces per segment; 0: do not cut
   double length = 0.0;  ///< length of the pieces [s]; 0: do not cut
@@ -29,7 +29,7 @@ struct PieceCut {
 /// @throws proto::InputError for fewer than two pieces, or too few samples in one
 std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Recording>& recordings,
                                              const std::vector<RecordingUse>& uses,
-                                             const PieceCut& cut);
+                                             const PieceOptions& cut);
 
 /// Cuts every segment into windows; the last one takes the remainder. Shorter segments stay whole.
 /// @param length  window length [s]; 0: do not cut

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "service/import/csv_recording.hpp"
-#include "service/import/file_mark.hpp"
+#include "service/import/file_digest.hpp"
 #include "service/import/recording_selection.hpp"
 
 namespace service {
@@ -12,7 +12,7 @@ namespace service {
 struct RecordingUse {
   ImportSummary summary;
   std::vector<SegmentUse> segments;
-  FileMark mark = {};
+  FileDigest mark = {};
 };
 
 }  // namespace service

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "service/import/rig_ties.hpp"
+#include "service/import/parameter_ties.hpp"
 
 namespace service {
 
@@ -23,7 +23,7 @@ void read_air_drag(const rigcal::v1::Rig& rig, int body, const proto::TextLocato
     read(drag.point(), field, place.at("point"), parameter(quantity));
   }
   if (drag.has_point() && !estimator::has_air_drag(mechanism, body) &&
-      !is_tied(rig, name + ".c_air")) {
+      !is_tied_parameter(rig, name + ".c_air")) {
     place.fail(
         "body \"" + name +
         "\": air_drag has a point but no coefficient. Write coefficient { value: ... } [N·s²/m²]");

@@ -36,9 +36,9 @@ void add_link(const v1::Chain& chain, int index, v1::Rig& rig) {
 }
 
 void add_joint(const v1::Chain& chain, int index, v1::Rig& rig) {
-  v1::Hinge* hinge = rig.add_hinge();
-  hinge->set_name("joint" + std::to_string(index + 1));
-  v1::HingeSide* parent = hinge->mutable_parent();
+  v1::Joint* joint = rig.add_joint();
+  joint->set_name("joint" + std::to_string(index + 1));
+  v1::JointSide* parent = joint->mutable_parent();
   set_direction(parent->mutable_axis(), 0.0, 0.0, 1.0);
   if (index == 0) {
     parent->set_body("ground");
@@ -48,14 +48,14 @@ void add_joint(const v1::Chain& chain, int index, v1::Rig& rig) {
     parent->mutable_point()->mutable_x()->set_value(0.5 * chain.length_m());
     set_direction(parent->mutable_zero_direction(), 1.0, 0.0, 0.0);
   }
-  v1::HingeSide* child = hinge->mutable_child();
+  v1::JointSide* child = joint->mutable_child();
   child->set_body("link" + std::to_string(index + 1));
   child->mutable_point()->mutable_x()->set_value(-0.5 * chain.length_m());
   set_direction(child->mutable_axis(), 0.0, 0.0, 1.0);
   set_direction(child->mutable_zero_direction(), 1.0, 0.0, 0.0);
-  if (chain.has_friction()) *hinge->mutable_friction() = chain.friction();
-  if (chain.has_encoder()) *hinge->mutable_encoder() = chain.encoder();
-  if (chain.has_constraint()) *hinge->mutable_constraint() = chain.constraint();
+  if (chain.has_friction()) *joint->mutable_friction() = chain.friction();
+  if (chain.has_encoder()) *joint->mutable_encoder() = chain.encoder();
+  if (chain.has_constraint()) *joint->mutable_constraint() = chain.constraint();
 }
 
 }  // namespace
@@ -63,8 +63,8 @@ void add_joint(const v1::Chain& chain, int index, v1::Rig& rig) {
 void expand_chain(v1::Rig& rig, const proto::TextLocator& place) {
   if (!rig.has_chain()) return;
   const v1::Chain chain = rig.chain();
-  if (rig.body_size() > 0 || rig.hinge_size() > 0) {
-    place.fail("a chain cannot be combined with bodies and hinges. Remove one or the other");
+  if (rig.body_size() > 0 || rig.joint_size() > 0) {
+    place.fail("a chain cannot be combined with bodies and joints. Remove one or the other");
   }
   if (chain.links() < 1 || chain.links() > kLinksMax) {
     place.at("links").fail("links must be 1 to " + std::to_string(kLinksMax));

@@ -62,7 +62,7 @@ std::string commented(std::string_view text) {
 
 }  // namespace
 
-bool write_chain_out(const std::string& path, proto::TextEdit& edit) {
+bool expand_chain_text(const std::string& path, proto::TextEdit& edit) {
   v1::Rig rig;
   proto::TextLocator::Tree tree;
   const std::string text = edit.text();
@@ -73,7 +73,7 @@ bool write_chain_out(const std::string& path, proto::TextEdit& edit) {
   expand_chain(rig, proto::TextLocator(path, v1::Rig::descriptor(), &tree).at("chain"));
   std::string links = commented(edit.text_of(chain));
   for (const v1::Body& body : rig.body()) append_message("body", body, "", links);
-  for (const v1::Hinge& hinge : rig.hinge()) append_message("hinge", hinge, "", links);
+  for (const v1::Joint& joint : rig.joint()) append_message("joint", joint, "", links);
   links.pop_back();  // the rest of the chain's last line follows
   edit.replace(chain, links);
   return true;

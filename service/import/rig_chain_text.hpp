@@ -9,6 +9,6 @@ namespace service {
 /// @param path  for messages
 /// @return whether there was a chain
 /// @throws proto::InputError for an invalid chain
-bool write_chain_out(const std::string& path, proto::TextEdit& edit);
+bool expand_chain_text(const std::string& path, proto::TextEdit& edit);
 
 }  // namespace service

@@ -7,33 +7,33 @@
 #include <map>
 #include <set>
 
-#include "estimator/doctor/loop_faults.hpp"
+#include "estimator/diagnostics/loop_faults.hpp"
+#include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/model/sensor.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/control_unit.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 #include "service/import/command_safety.hpp"
-#include "service/import/joint_fields.hpp"
+#include "service/import/joint_fields_check.hpp"
+#include "service/import/parameter_ties.hpp"
 #include "service/import/rig_air_drag.hpp"
 #include "service/import/rig_chain.hpp"
 #include "service/import/rig_couplings.hpp"
+#include "service/import/rig_frames.hpp"
+#include "service/import/rig_locations.hpp"
 #include "service/import/rig_parameter.hpp"
-#include "service/import/rig_places.hpp"
 #include "service/import/rig_priors.hpp"
 #include "service/import/rig_recording.hpp"
 #include "service/import/rig_sensors.hpp"
-#include "service/import/rig_sides.hpp"
-#include "service/import/rig_ties.hpp"
 
 namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
 using estimator::BodyQuantity;
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::WorldQuantity;
 using google::protobuf::Message;
 
@@ -47,20 +47,20 @@ struct ParameterField {
 constexpr ParameterField<BodyQuantity> kInertiaFields[] = {
     {"xx", BodyQuantity::kJxx}, {"yy", BodyQuantity::kJyy}, {"zz", BodyQuantity::kJzz},
     {"xy", BodyQuantity::kJxy}, {"xz", BodyQuantity::kJxz}, {"yz", BodyQuantity::kJyz}};
-constexpr ParameterField<HingeQuantity> kParentPointFields[] = {
-    {"x", HingeQuantity::kPointAx}, {"y", HingeQuantity::kPointAy}, {"z", HingeQuantity::kPointAz}};
-constexpr ParameterField<HingeQuantity> kChildPointFields[] = {
-    {"x", HingeQuantity::kPointBx}, {"y", HingeQuantity::kPointBy}, {"z", HingeQuantity::kPointBz}};
-constexpr ParameterField<HingeQuantity> kMotorFields[] = {
-    {"gain", HingeQuantity::kMotorGain},
-    {"back_emf", HingeQuantity::kBackEmf},
-    {"input_delay", HingeQuantity::kInputDelay}};
-constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
-    {"offset", HingeQuantity::kEncoderOffset}, {"delay", HingeQuantity::kEncoderDelay}};
-constexpr ParameterField<HingeQuantity> kStopFields[] = {
-    {"lower", HingeQuantity::kStopLower},
-    {"upper", HingeQuantity::kStopUpper},
-    {"restitution", HingeQuantity::kRestitution}};
+constexpr ParameterField<JointQuantity> kParentPointFields[] = {
+    {"x", JointQuantity::kPointAx}, {"y", JointQuantity::kPointAy}, {"z", JointQuantity::kPointAz}};
+constexpr ParameterField<JointQuantity> kChildPointFields[] = {
+    {"x", JointQuantity::kPointBx}, {"y", JointQuantity::kPointBy}, {"z", JointQuantity::kPointBz}};
+constexpr ParameterField<JointQuantity> kMotorFields[] = {
+    {"gain", JointQuantity::kMotorGain},
+    {"back_emf", JointQuantity::kBackEmf},
+    {"input_delay", JointQuantity::kInputDelay}};
+constexpr ParameterField<JointQuantity> kEncoderFields[] = {
+    {"offset", JointQuantity::kEncoderOffset}, {"delay", JointQuantity::kEncoderDelay}};
+constexpr ParameterField<JointQuantity> kStopFields[] = {
+    {"lower", JointQuantity::kStopLower},
+    {"upper", JointQuantity::kStopUpper},
+    {"restitution", JointQuantity::kRestitution}};
 constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQuantity::kGravity},
                                                             {"tilt_x", WorldQuantity::kTiltX},
                                                             {"tilt_z", WorldQuantity::kTiltZ}};
@@ -73,10 +73,10 @@ class RigReader {
   Rig read() {
     mechanism_.name = rig_.name();
     if (rig_.body_size() == 0) root_.fail("the rig has no bodies; add body { name: ... }");
-    if (rig_.hinge_size() == 0) root_.fail("the rig has no hinges; add hinge { name: ... }");
+    if (rig_.joint_size() == 0) root_.fail("the rig has no joints; add joint { name: ... }");
     for (int i = 0; i < rig_.body_size(); ++i) add_body(i);
-    for (int i = 0; i < rig_.hinge_size(); ++i) add_joint(i);
-    if (mechanism_.hinges.empty()) {
+    for (int i = 0; i < rig_.joint_size(); ++i) add_joint(i);
+    if (mechanism_.joints.empty()) {
       root_.fail("all joints are fixed. Give at least one a kind that moves");
     }
     add_couplings(rig_, root_, mechanism_);
@@ -87,12 +87,12 @@ class RigReader {
                 });
     estimator::make_parameters(mechanism_);
     for (int i = 0; i < rig_.body_size(); ++i) read_body(i);
-    int hinge = 0, weld = 0;
-    for (int i = 0; i < rig_.hinge_size(); ++i) {
-      if (rig_.hinge(i).kind() == v1::Hinge::FIXED) {
+    int joint = 0, weld = 0;
+    for (int i = 0; i < rig_.joint_size(); ++i) {
+      if (rig_.joint(i).type() == v1::Joint::FIXED) {
         read_weld(i, weld++);
       } else {
-        read_hinge(i, hinge++);
+        read_joint(i, joint++);
       }
     }
     for (const auto& [field, quantity] : kGravityFields) {
@@ -102,15 +102,15 @@ class RigReader {
     for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
     read_sensor_parameters();
     add_quantities(rig_, root_, mechanism_);
-    add_ties(rig_, root_, stated_, mechanism_);
+    add_parameter_ties(rig_, root_, stated_, mechanism_);
     remember_additions();
     refuse_faults();
     Rig result;
-    result.prior_places = read_knowledge(rig_, root_, places_, mechanism_);
+    result.prior_locations = read_priors(rig_, root_, places_, mechanism_);
     if (rig_.has_recording()) {
       result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
     }
-    for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism_)) {
+    for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism_)) {
       const v1::Encoder& encoder = encoder_of(rig_, sensor.name);
       const estimator::JointTraits& is = sensor.traits();
       const double counts = number_of(encoder, is.counts.name);
@@ -118,7 +118,7 @@ class RigReader {
                                  encoder_place(sensor.name), limits_of(rig_.safety(), sensor)});
     }
     result.mechanism = std::move(mechanism_);
-    result.hinge_facts = std::move(hinge_facts_);
+    result.joint_facts = std::move(joint_facts_);
     return result;
   }
 
@@ -136,8 +136,8 @@ class RigReader {
  private:
   /// Returns the location of a joint's encoder or of one between bodies.
   std::string encoder_place(const std::string& name) const {
-    for (int i = 0; i < rig_.hinge_size(); ++i) {
-      if (rig_.hinge(i).name() == name) return root_.at("hinge", i).at("encoder").where();
+    for (int i = 0; i < rig_.joint_size(); ++i) {
+      if (rig_.joint(i).name() == name) return root_.at("joint", i).at("encoder").where();
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) {
       if (rig_.body_encoder(i).name() == name) return root_.at("body_encoder", i).where();
@@ -154,8 +154,8 @@ class RigReader {
   proto::TextLocator body_place(int i) const {
     return rig_.has_chain() ? root_.at("chain") : root_.at("body", i);
   }
-  proto::TextLocator hinge_place(int i) const {
-    return rig_.has_chain() ? root_.at("chain") : root_.at("hinge", i);
+  proto::TextLocator joint_place(int i) const {
+    return rig_.has_chain() ? root_.at("chain") : root_.at("joint", i);
   }
 
   void check_name(const std::string& name, const char* kind, const proto::TextLocator& place) {
@@ -170,7 +170,7 @@ class RigReader {
     }
     if (!places_.emplace(name, place).second) {
       place.at("name").fail(std::string(kind) + " \"" + name +
-                            "\": the name is already used. Give bodies and hinges different names");
+                            "\": the name is already used. Give bodies and joints different names");
     }
   }
 
@@ -181,83 +181,83 @@ class RigReader {
   }
 
   void read_constraint(const v1::Constraint& source, const proto::TextLocator& place,
-                       estimator::Hinge& hinge) const {
+                       estimator::Joint& joint) const {
     const auto is_at_least_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
-    if (source.has_compliance_linear()) hinge.compliance_linear = source.compliance_linear();
-    if (source.has_compliance_angular()) hinge.compliance_angular = source.compliance_angular();
+    if (source.has_compliance_linear()) joint.compliance_linear = source.compliance_linear();
+    if (source.has_compliance_angular()) joint.compliance_angular = source.compliance_angular();
     if (source.has_damping_time_s()) {
-      hinge.damping_time = source.damping_time_s();
-      if (!is_at_least_zero(hinge.damping_time)) {
+      joint.damping_time = source.damping_time_s();
+      if (!is_at_least_zero(joint.damping_time)) {
         place.at("damping_time_s").fail("damping_time_s must be 0 or larger");
       }
     }
-    if (source.has_stick_speed()) hinge.stick_speed = source.stick_speed();
-    if (!is_at_least_zero(hinge.compliance_linear) || !is_at_least_zero(hinge.compliance_angular)) {
+    if (source.has_stick_speed()) joint.stick_speed = source.stick_speed();
+    if (!is_at_least_zero(joint.compliance_linear) || !is_at_least_zero(joint.compliance_angular)) {
       place.fail("compliances must be 0 or larger");
     }
-    if (!(hinge.stick_speed > 0.0)) place.at("stick_speed").fail("stick_speed must be positive");
+    if (!(joint.stick_speed > 0.0)) place.at("stick_speed").fail("stick_speed must be positive");
   }
 
   /// Reads the fields common to joints of all types.
   template <typename Joint>
-  void read_sides(const v1::Hinge& source, const proto::TextLocator& place, Joint& joint) {
+  void read_sides(const v1::Joint& source, const proto::TextLocator& place, Joint& joint) {
     joint.name = source.name();
     joint.body_a = find_body(mechanism_, source.parent().body(), "body", place.at("parent"), true);
     joint.body_b = find_body(mechanism_, source.child().body(), "body", place.at("child"), false);
     if (joint.body_a == joint.body_b) {
-      place.at("child").fail("hinge \"" + joint.name + "\" connects a body to itself");
+      place.at("child").fail("joint \"" + joint.name + "\" connects a body to itself");
     }
-    joint.frame_a = read_hinge_frame(source.parent(), place.at("parent"));
-    joint.frame_b = read_hinge_frame(source.child(), place.at("child"));
+    joint.frame_a = read_joint_frame(source.parent(), place.at("parent"));
+    joint.frame_b = read_joint_frame(source.child(), place.at("child"));
   }
 
   void add_joint(int i) {
-    const v1::Hinge& source = rig_.hinge(i);
-    const proto::TextLocator place = hinge_place(i);
-    check_name(source.name(), "hinge", place);
+    const v1::Joint& source = rig_.joint(i);
+    const proto::TextLocator place = joint_place(i);
+    check_name(source.name(), "joint", place);
     check_joint_fields(source, place);
-    if (source.kind() == v1::Hinge::FIXED) {
-      estimator::Weld weld;
+    if (source.type() == v1::Joint::FIXED) {
+      estimator::FixedJoint weld;
       read_sides(source, place, weld);
-      mechanism_.welds.push_back(weld);
+      mechanism_.fixed_joints.push_back(weld);
       return;
     }
-    estimator::Hinge hinge;
-    read_sides(source, place, hinge);
-    hinge.kind = joint_kind_of(source, place);
-    read_constraint(source.constraint(), place.at("constraint"), hinge);
-    hinge.creep_speed = source.friction().creep_speed();
-    if (source.has_assembled_at()) hinge.assembled_at = source.assembled_at();
-    hinge.measured = source.has_encoder();
-    hinge.motorised = source.has_motor();
-    hinge.gear_ratio = source.motor().gear_ratio();
-    hinge.control_noise = source.motor().control_noise();
-    if (source.has_stops()) read_stops(source, place.at("stops"), hinge);
-    mechanism_.hinges.push_back(hinge);
-    read_hinge_facts(source, place);
+    estimator::Joint joint;
+    read_sides(source, place, joint);
+    joint.kind = joint_kind_of(source, place);
+    read_constraint(source.constraint(), place.at("constraint"), joint);
+    joint.transition_speed = source.friction().transition_speed();
+    if (source.has_assembly_guess()) joint.assembly_guess = source.assembly_guess();
+    joint.measured = source.has_encoder();
+    joint.motorised = source.has_motor();
+    joint.gear_ratio = source.motor().gear_ratio();
+    joint.control_noise = source.motor().control_noise();
+    if (source.has_stops()) read_stops(source, place.at("stops"), joint);
+    mechanism_.joints.push_back(joint);
+    read_joint_facts(source, place);
   }
 
-  void read_stops(const v1::Hinge& source, const proto::TextLocator& place,
-                  estimator::Hinge& hinge) const {
+  void read_stops(const v1::Joint& source, const proto::TextLocator& place,
+                  estimator::Joint& joint) const {
     const v1::Stops& stops = source.stops();
     const auto is_given = [&](bool stated, const char* quantity) {
-      return stated || is_tied(rig_, source.name() + quantity);
+      return stated || is_tied_parameter(rig_, source.name() + quantity);
     };
-    hinge.stops_lower = is_given(stops.has_lower(), ".stop_lower");
-    hinge.stops_upper = is_given(stops.has_upper(), ".stop_upper");
-    if (!hinge.stops_lower && !hinge.stops_upper) {
-      place.fail("joint \"" + hinge.name +
+    joint.stops_lower = is_given(stops.has_lower(), ".stop_lower");
+    joint.stops_upper = is_given(stops.has_upper(), ".stop_upper");
+    if (!joint.stops_lower && !joint.stops_upper) {
+      place.fail("joint \"" + joint.name +
                  "\" has stops { } without a position. Write lower or upper [" +
-                 hinge.units().coordinate + "]");
+                 joint.units().coordinate + "]");
     }
     if (!is_given(stops.has_restitution(), ".restitution")) {
-      place.fail("joint \"" + hinge.name +
+      place.fail("joint \"" + joint.name +
                  "\" has stops and no restitution; write restitution { value: ... }, from 0 to 1");
     }
   }
 
-  void read_hinge_facts(const v1::Hinge& source, const proto::TextLocator& place) {
-    HingeFacts facts;
+  void read_joint_facts(const v1::Joint& source, const proto::TextLocator& place) {
+    JointFacts facts;
     if (source.has_motor()) {
       facts.control_unit = source.motor().control_unit();
       facts.control_max = proto::read_control_max(facts.control_unit, source.motor().control_max(),
@@ -272,16 +272,16 @@ class RigReader {
       if (facts.control_unit.empty()) {
         place.at("motor").fail("needs the unit of the control signal; write control_unit: \"V\"");
       }
-      if (!source.motor().has_gain() && !is_tied(rig_, source.name() + ".K")) {
+      if (!source.motor().has_gain() && !is_tied_parameter(rig_, source.name() + ".K")) {
         place.at("motor").fail(std::string("needs a gain [") +
-                               mechanism_.hinges.back().units().force + "/" + facts.control_unit +
+                               mechanism_.joints.back().units().force + "/" + facts.control_unit +
                                "]; write gain { value: ... }");
       }
       if (!(facts.control_max >= 0.0)) {
         place.at("motor").at("control_max").fail("control_max must be positive");
       }
     }
-    hinge_facts_.push_back(facts);
+    joint_facts_.push_back(facts);
   }
 
   void add_body_encoder(int i) {
@@ -290,8 +290,8 @@ class RigReader {
     check_name(source.name(), "encoder", place);
     estimator::BodyEncoder encoder{.name = source.name()};
     encoder.body_b = find_body(mechanism_, source.body(), "body", place, true);
-    if (!source.against().empty()) {
-      encoder.body_a = find_body(mechanism_, source.against(), "against", place, true);
+    if (!source.reference_body().empty()) {
+      encoder.body_a = find_body(mechanism_, source.reference_body(), "reference_body", place, true);
     }
     const estimator::JointTraits& is = joint_traits(kind_between(mechanism_, encoder));
     for (const estimator::JointTraits& other : estimator::kJointKinds) {
@@ -347,7 +347,7 @@ class RigReader {
       return;
     }
     const auto is_left_out = [&](const v1::Parameter& parameter, const char* suffix) {
-      return !parameter.has_value() && !is_tied(rig_, body.name() + suffix);
+      return !parameter.has_value() && !is_tied_parameter(rig_, body.name() + suffix);
     };
     if (is_left_out(body.mass(), ".m")) {
       place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
@@ -367,17 +367,17 @@ class RigReader {
   }
 
   template <std::size_t n>
-  void read_hinge_parameters(int i, const Message& message, const proto::TextLocator& place,
-                             const ParameterField<HingeQuantity> (&fields)[n]) {
+  void read_joint_parameters(int i, const Message& message, const proto::TextLocator& place,
+                             const ParameterField<JointQuantity> (&fields)[n]) {
     for (const auto& [field, quantity] : fields) {
-      read_hinge_parameter(i, message, place, field, quantity);
+      read_joint_parameter(i, message, place, field, quantity);
     }
   }
 
-  void read_hinge_parameter(int i, const Message& message, const proto::TextLocator& place,
-                            const char* field, HingeQuantity quantity) {
-    estimator::Parameter& parameter = mechanism_.hinge_parameter(i, quantity);
-    const std::string& control_unit = hinge_facts_[static_cast<std::size_t>(i)].control_unit;
+  void read_joint_parameter(int i, const Message& message, const proto::TextLocator& place,
+                            const char* field, JointQuantity quantity) {
+    estimator::Parameter& parameter = mechanism_.joint_parameter(i, quantity);
+    const std::string& control_unit = joint_facts_[static_cast<std::size_t>(i)].control_unit;
     if (const auto unit = parameter.unit.find("unit");
         unit != std::string::npos && !control_unit.empty()) {
       parameter.unit.replace(unit, 4, control_unit);
@@ -391,37 +391,37 @@ class RigReader {
   }
 
   /// @param i      index in the file
-  /// @param hinge  index in the mechanism
-  void read_hinge(int i, int hinge) {
-    const v1::Hinge& source = rig_.hinge(i);
-    const proto::TextLocator place = hinge_place(i);
+  /// @param joint  index in the mechanism
+  void read_joint(int i, int joint) {
+    const v1::Joint& source = rig_.joint(i);
+    const proto::TextLocator place = joint_place(i);
     const proto::TextLocator parent = place.at("parent").at("point");
-    read_hinge_parameters(hinge, source.parent().point(), parent, kParentPointFields);
+    read_joint_parameters(joint, source.parent().point(), parent, kParentPointFields);
     const proto::TextLocator child = place.at("child").at("point");
-    read_hinge_parameters(hinge, source.child().point(), child, kChildPointFields);
-    const estimator::JointTraits& is = mechanism_.hinges[static_cast<std::size_t>(hinge)].traits();
+    read_joint_parameters(joint, source.child().point(), child, kChildPointFields);
+    const estimator::JointTraits& is = mechanism_.joints[static_cast<std::size_t>(joint)].traits();
     for (const FrictionField& each : friction_fields(source.friction(), place.at("friction"))) {
       if (!each.is_of(is)) continue;
-      read_hinge_parameter(hinge, *each.message, each.place, each.name, each.quantity);
+      read_joint_parameter(joint, *each.message, each.place, each.name, each.quantity);
     }
     const proto::TextLocator spring = place.at("spring"), motor = place.at("motor");
-    read_hinge_parameter(hinge, source, place, is.constant.name, HingeQuantity::kConstantTorque);
-    read_hinge_parameter(hinge, source.spring(), spring, "stiffness", HingeQuantity::kStiffness);
-    read_hinge_parameter(hinge, source.spring(), spring, is.rest.name, HingeQuantity::kRestAngle);
-    read_hinge_parameter(hinge, source.motor(), motor, is.inertia.name,
-                         HingeQuantity::kShaftInertia);
-    read_hinge_parameters(hinge, source.motor(), motor, kMotorFields);
-    read_hinge_parameters(hinge, source.encoder(), place.at("encoder"), kEncoderFields);
-    read_hinge_parameters(hinge, source.stops(), place.at("stops"), kStopFields);
+    read_joint_parameter(joint, source, place, is.constant.name, JointQuantity::kConstantTorque);
+    read_joint_parameter(joint, source.spring(), spring, "stiffness", JointQuantity::kStiffness);
+    read_joint_parameter(joint, source.spring(), spring, is.rest.name, JointQuantity::kRestAngle);
+    read_joint_parameter(joint, source.motor(), motor, is.inertia.name,
+                         JointQuantity::kShaftInertia);
+    read_joint_parameters(joint, source.motor(), motor, kMotorFields);
+    read_joint_parameters(joint, source.encoder(), place.at("encoder"), kEncoderFields);
+    read_joint_parameters(joint, source.stops(), place.at("stops"), kStopFields);
   }
 
   void read_weld(int i, int weld) {
-    const v1::Hinge& source = rig_.hinge(i);
-    const proto::TextLocator place = hinge_place(i);
+    const v1::Joint& source = rig_.joint(i);
+    const proto::TextLocator place = joint_place(i);
     const auto read = [&](const v1::Point& point, const proto::TextLocator& where,
-                          const ParameterField<HingeQuantity>(&fields)[3]) {
+                          const ParameterField<JointQuantity>(&fields)[3]) {
       for (const auto& [field, quantity] : fields) {
-        estimator::Parameter& parameter = mechanism_.weld_parameter(weld, quantity);
+        estimator::Parameter& parameter = mechanism_.fixed_joint_parameter(weld, quantity);
         this->read(point, field, where, parameter);
         remember_place(where.at(field), parameter);
       }
@@ -437,7 +437,7 @@ class RigReader {
   /// Stores the locations of parameters that belong to no body, joint or gravity.
   void remember_additions() {
     for (int i = 0; i < rig_.quantity_size(); ++i) {
-      places_.insert_or_assign(rig_.quantity(i).name(), root_.at("quantity", i).at("is"));
+      places_.insert_or_assign(rig_.quantity(i).name(), root_.at("quantity", i).at("parameter"));
     }
     for (int i = 0; i < rig_.body_size(); ++i) {
       if (!rig_.body(i).has_center_of_mass()) continue;
@@ -451,7 +451,7 @@ class RigReader {
   // The estimator's messages quote the name of a body, joint or parameter, which gives the
   // location.
   void refuse_faults() const {
-    const std::vector<std::string> faults = estimator::find_faults(mechanism_);
+    const std::vector<std::string> faults = estimator::find_errors(mechanism_);
     const std::string fault =
         faults.empty() ? estimator::find_loop_fault(mechanism_) : faults.front();
     if (fault.empty()) return;
@@ -469,28 +469,28 @@ class RigReader {
   const v1::Rig& rig_;
   proto::TextLocator root_;
   estimator::Mechanism mechanism_;
-  std::vector<HingeFacts> hinge_facts_;
+  std::vector<JointFacts> joint_facts_;
   std::map<std::string, proto::TextLocator> places_;  // by name of body, joint or parameter
   std::set<std::string> stated_;                      // parameters with a value
 };
 
 }  // namespace
 
-PlacedRig parse_placed_rig(const std::string& path, const std::string& text) {
+LocatedRig parse_located_rig(const std::string& path, const std::string& text) {
   v1::Rig message;
   proto::TextLocator::Tree tree;
   proto::parse_text(path, text, message, tree);
   const proto::TextLocator root(path, v1::Rig::descriptor(), &tree);
   expand_chain(message, root.at("chain"));
   RigReader reader(message, root);
-  PlacedRig placed{.rig = reader.read(), .places = {}};
+  LocatedRig placed{.rig = reader.read(), .places = {}};
   placed.rig.path = path;
   placed.places = reader.parameter_places(placed.rig.mechanism);
   return placed;
 }
 
 Rig parse_rig(const std::string& path, const std::string& text) {
-  return parse_placed_rig(path, text).rig;
+  return parse_located_rig(path, text).rig;
 }
 
 Rig load_rig(const std::string& path) { return parse_rig(path, proto::read_file(path)); }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/doctor/signal_examination.hpp"
+#include "estimator/diagnostics/signal_examination.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "service/import/recording_format.hpp"
 
@@ -18,7 +18,7 @@ struct CommandSafety {
 };
 
 /// Data of a joint in a rig file beyond the mechanism.
-struct HingeFacts {
+struct JointFacts {
   std::string control_unit;             ///< unit of the control signal; empty without a motor
   double control_max = 0.0;             ///< largest magnitude of the control signal; 0: unknown
   std::optional<CommandSafety> safety;  ///< absent in files without safety { }
@@ -37,11 +37,11 @@ struct EncoderFacts {
 struct Rig {
   std::string path;
   estimator::Mechanism mechanism;
-  std::vector<HingeFacts> hinge_facts;    ///< one per joint
-  std::vector<EncoderFacts> encoders;     ///< one per encoder of the mechanism (sensors_of)
+  std::vector<JointFacts> joint_facts;    ///< one per joint
+  std::vector<EncoderFacts> encoders;     ///< one per encoder of the mechanism (used_encoders)
   std::optional<RecordingFormat> format;  ///< absent without recording { }
   /// Locations of priors in the file, by parameter name.
-  std::map<std::string, std::string> prior_places = {};
+  std::map<std::string, std::string> prior_locations = {};
 };
 
 /// Reads and checks a rig file.

@@ -15,51 +15,53 @@ using estimator::Mechanism;
 
 void read_drawing(const v1::Body& source, const proto::TextLocator& place, int body,
                   Mechanism& mechanism) {
-  if (source.drawing_deviation_percent() == 0.0) return;
+  if (source.cad_uncertainty_percent() == 0.0) return;
   estimator::Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
-  own.drawing_deviation = 0.01 * source.drawing_deviation_percent();
-  const std::string fault = estimator::find_drawing_fault(mechanism, body);
-  if (!fault.empty()) place.at("drawing_deviation_percent").fail(fault);
+  own.cad_uncertainty = 0.01 * source.cad_uncertainty_percent();
+  const std::string fault = estimator::find_cad_prior_error(mechanism, body);
+  if (!fault.empty()) place.at("cad_uncertainty_percent").fail(fault);
 }
 
 /// Reads the recordings in which a body is present. Such a body must not affect the rest of the
 /// rig: it is held by one fixed joint and carries nothing.
 void read_presence(const v1::Body& source, const proto::TextLocator& place, int body,
                    Mechanism& mechanism) {
-  if (source.only_in_size() == 0) return;
+  if (source.present_in_recordings_size() == 0) return;
   estimator::Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
-  const proto::TextLocator where = place.at("only_in");
-  own.only_in.assign(source.only_in().begin(), source.only_in().end());
-  if (std::ranges::any_of(own.only_in, &std::string::empty)) {
+  const proto::TextLocator where = place.at("present_in_recordings");
+  own.present_in_recordings.assign(source.present_in_recordings().begin(),
+                                   source.present_in_recordings().end());
+  if (std::ranges::any_of(own.present_in_recordings, &std::string::empty)) {
     where.fail("body \"" + own.name + "\": write names of recordings; * matches any text");
   }
   const auto touches = [&](const auto& joint) {
     return joint.body_a == body || joint.body_b == body;
   };
-  if (own.massless || std::ranges::any_of(mechanism.hinges, touches) ||
+  if (own.massless || std::ranges::any_of(mechanism.joints, touches) ||
       std::ranges::any_of(mechanism.body_encoders, touches) ||
-      std::ranges::any_of(mechanism.inertial_sensors,
+      std::ranges::any_of(mechanism.sensors,
                           [&](const auto& sensor) { return sensor.body == body; }) ||
-      std::ranges::count_if(mechanism.welds, touches) != 1) {
+      std::ranges::count_if(mechanism.fixed_joints, touches) != 1) {
     where.fail("body \"" + own.name +
-               "\": a body with only_in must have a mass, be attached by exactly one FIXED joint "
+               "\": a body with present_in_recordings must have a mass, be attached by exactly one "
+               "FIXED joint "
                "and carry nothing");
   }
 }
 
-void read_start(const v1::Expectation& source, const proto::TextLocator& place,
-                estimator::Expectation& target) {
+void read_start(const v1::GaussianPrior& source, const proto::TextLocator& place,
+                estimator::GaussianPrior& target) {
   if (!(source.standard_deviation() > 0.0)) {
     place.fail("needs a positive standard_deviation");
   }
   target = {source.mean(), source.standard_deviation()};
 }
 
-void refuse_start_beyond_stops(const Mechanism& mechanism, int hinge,
+void refuse_start_beyond_stops(const Mechanism& mechanism, int joint,
                                const proto::TextLocator& place) {
-  const estimator::Hinge& own = mechanism.hinges[static_cast<std::size_t>(hinge)];
+  const estimator::Joint& own = mechanism.joints[static_cast<std::size_t>(joint)];
   for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
-    if (stop.joint != hinge || stop.distance(own.start_angle.mean) >= 0.0) continue;
+    if (stop.joint != joint || stop.distance(own.start_angle.mean) >= 0.0) continue;
     place.fail("joint \"" + own.name + "\" has a start_position of " +
                format_number(own.start_angle.mean, 6) + " " + own.units().coordinate +
                ", beyond its stop at " + format_number(stop.position, 6) + " " +
@@ -68,7 +70,7 @@ void refuse_start_beyond_stops(const Mechanism& mechanism, int hinge,
 }
 
 /// Returns the locations of priors, and of the CAD uncertainty for a body that has one.
-std::map<std::string, std::string> prior_places(
+std::map<std::string, std::string> prior_locations(
     const v1::Rig& rig, const proto::TextLocator& root,
     const std::map<std::string, proto::TextLocator>& places, const Mechanism& mechanism) {
   std::map<std::string, std::string> found;
@@ -78,8 +80,8 @@ std::map<std::string, std::string> prior_places(
     found[parameter.name] = place->second.at("prior_standard_deviation").where();
   }
   for (int i = 0; i < rig.body_size(); ++i) {
-    if (std::isinf(mechanism.bodies[static_cast<std::size_t>(i)].drawing_deviation)) continue;
-    const std::string where = root.at("body", i).at("drawing_deviation_percent").where();
+    if (std::isinf(mechanism.bodies[static_cast<std::size_t>(i)].cad_uncertainty)) continue;
+    const std::string where = root.at("body", i).at("cad_uncertainty_percent").where();
     const estimator::InertiaPrior prior(mechanism, i);
     for (const int index : prior.parameters()) {
       if (index >= 0) {
@@ -92,7 +94,7 @@ std::map<std::string, std::string> prior_places(
 
 }  // namespace
 
-std::map<std::string, std::string> read_knowledge(
+std::map<std::string, std::string> read_priors(
     const v1::Rig& rig, const proto::TextLocator& root,
     const std::map<std::string, proto::TextLocator>& places, Mechanism& mechanism) {
   for (int i = 0; i < rig.body_size(); ++i) {
@@ -100,24 +102,24 @@ std::map<std::string, std::string> read_knowledge(
     read_drawing(rig.body(i), place, i, mechanism);
     read_presence(rig.body(i), place, i, mechanism);
   }
-  for (int i = 0; i < rig.hinge_size(); ++i) {
-    const v1::Hinge& source = rig.hinge(i);
+  for (int i = 0; i < rig.joint_size(); ++i) {
+    const v1::Joint& source = rig.joint(i);
     if (!source.has_start_position() && !source.has_start_speed()) continue;
-    const proto::TextLocator place = root.at("hinge", i);
-    const auto hinge = std::ranges::find(mechanism.hinges, source.name(), &estimator::Hinge::name);
-    if (hinge == mechanism.hinges.end()) {
-      place.fail("hinge \"" + source.name() + "\" is fixed; it has neither a position nor a speed");
+    const proto::TextLocator place = root.at("joint", i);
+    const auto joint = std::ranges::find(mechanism.joints, source.name(), &estimator::Joint::name);
+    if (joint == mechanism.joints.end()) {
+      place.fail("joint \"" + source.name() + "\" is fixed; it has neither a position nor a speed");
     }
     if (source.has_start_position()) {
-      read_start(source.start_position(), place.at("start_position"), hinge->start_angle);
-      refuse_start_beyond_stops(mechanism, static_cast<int>(hinge - mechanism.hinges.begin()),
+      read_start(source.start_position(), place.at("start_position"), joint->start_angle);
+      refuse_start_beyond_stops(mechanism, static_cast<int>(joint - mechanism.joints.begin()),
                                 place.at("start_position"));
     }
     if (source.has_start_speed()) {
-      read_start(source.start_speed(), place.at("start_speed"), hinge->start_rate);
+      read_start(source.start_speed(), place.at("start_speed"), joint->start_rate);
     }
   }
-  return prior_places(rig, root, places, mechanism);
+  return prior_locations(rig, root, places, mechanism);
 }
 
 }  // namespace service

@@ -14,7 +14,7 @@ namespace service {
 /// @param places  locations of parameters, by name
 /// @return locations of priors in the file, by parameter name
 /// @throws proto::InputError for invalid CAD data, or if a body that may be missing is needed
-std::map<std::string, std::string> read_knowledge(
+std::map<std::string, std::string> read_priors(
     const rigcal::v1::Rig& rig, const proto::TextLocator& root,
     const std::map<std::string, proto::TextLocator>& places, estimator::Mechanism& mechanism);
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/model/sensor.hpp"
-#include "service/import/inertial_columns.hpp"
+#include "estimator/model/encoder.hpp"
+#include "service/import/sensor_columns.hpp"
 
 namespace service {
 namespace {
@@ -58,8 +58,8 @@ double radians_per_unit(const v1::AngleColumn& angle, double counts_per_turn,
       return kTurn;
     case v1::AngleColumn::COUNT:
       if (!(counts_per_turn > 0.0)) {
-        place.at("unit").fail("counts need counts_per_turn in the encoder of hinge \"" +
-                              angle.hinge() + "\"");
+        place.at("unit").fail("counts need counts_per_turn in the encoder of joint \"" +
+                              angle.joint() + "\"");
       }
       return kTurn / counts_per_turn;
     default:
@@ -77,8 +77,8 @@ double metres_per_unit(const v1::PositionColumn& position, double counts_per_m,
       return 1e-3;
     case v1::PositionColumn::COUNT:
       if (!(counts_per_m > 0.0)) {
-        place.at("unit").fail("counts need counts_per_m in the encoder of hinge \"" +
-                              position.hinge() + "\"");
+        place.at("unit").fail("counts need counts_per_m in the encoder of joint \"" +
+                              position.joint() + "\"");
       }
       return 1.0 / counts_per_m;
     default:
@@ -87,14 +87,14 @@ double metres_per_unit(const v1::PositionColumn& position, double counts_per_m,
   }
 }
 
-AngleColumn read_position(const v1::PositionColumn& source, double counts_per_m,
-                          estimator::JointKind kind, const proto::TextLocator& place) {
+EncoderColumn read_position(const v1::PositionColumn& source, double counts_per_m,
+                            estimator::JointKind kind, const proto::TextLocator& place) {
   if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
   const double scale = metres_per_unit(source, counts_per_m, place);
   if (!std::isfinite(source.offset_m())) place.at("offset_m").fail("must be a finite number");
-  AngleColumn position;
+  EncoderColumn position;
   position.column = source.column();
-  position.hinge = source.hinge();
+  position.joint = source.joint();
   position.kind = kind;
   position.scale = source.inverted() ? -scale : scale;
   position.offset = source.offset_m();
@@ -104,14 +104,14 @@ AngleColumn read_position(const v1::PositionColumn& source, double counts_per_m,
   return position;
 }
 
-AngleColumn read_angle(const v1::AngleColumn& source, double counts_per_turn,
-                       estimator::JointKind kind, const proto::TextLocator& place) {
+EncoderColumn read_angle(const v1::AngleColumn& source, double counts_per_turn,
+                         estimator::JointKind kind, const proto::TextLocator& place) {
   if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
   const double scale = radians_per_unit(source, counts_per_turn, place);
   if (!std::isfinite(source.offset_rad())) place.at("offset_rad").fail("must be a finite number");
-  AngleColumn angle;
+  EncoderColumn angle;
   angle.column = source.column();
-  angle.hinge = source.hinge();
+  angle.joint = source.joint();
   angle.kind = kind;
   angle.scale = source.inverted() ? -scale : scale;
   angle.offset = source.offset_rad();
@@ -127,7 +127,7 @@ ControlColumn read_control(const v1::ControlColumn& source, const std::string& u
   if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
   ControlColumn control;
   control.column = source.column();
-  control.hinge = source.hinge();
+  control.joint = source.joint();
   control.unit = unit;
   control.place = place.where();
   if (source.has_scale()) control.scale = source.scale();
@@ -140,21 +140,21 @@ ControlColumn read_control(const v1::ControlColumn& source, const std::string& u
 /// Returns the index in `columns` of the joint's only column, or −1.
 /// @throws proto::InputError if there are two
 template <typename Columns>
-int find_column(const Columns& columns, const std::string& hinge, const char* field,
+int find_column(const Columns& columns, const std::string& joint, const char* field,
                 const proto::TextLocator& place) {
   int found = -1;
   for (int i = 0; i < columns.size(); ++i) {
-    if (columns.Get(i).hinge() != hinge) continue;
+    if (columns.Get(i).joint() != joint) continue;
     if (found >= 0)
-      place.at(field, i).fail("hinge \"" + hinge + "\" has two such columns; keep one");
+      place.at(field, i).fail("joint \"" + joint + "\" has two such columns; keep one");
     found = i;
   }
   return found;
 }
 
-std::string names_of(const std::vector<estimator::Sensor>& sensors) {
+std::string names_of(const std::vector<estimator::Encoder>& sensors) {
   std::string names;
-  for (const estimator::Sensor& sensor : sensors) names += " " + sensor.name;
+  for (const estimator::Encoder& sensor : sensors) names += " " + sensor.name;
   return names;
 }
 
@@ -164,18 +164,18 @@ std::string names_of(const std::vector<estimator::Sensor>& sensors) {
 /// @param remedy  suggested column for an encoder of another quantity
 template <typename Columns>
 void check_readings(const Columns& columns, const estimator::Mechanism& mechanism,
-                    const std::vector<estimator::Sensor>& sensors, const char* field,
+                    const std::vector<estimator::Encoder>& sensors, const char* field,
                     const std::string& remedy, const proto::TextLocator& place) {
   for (int i = 0; i < columns.size(); ++i) {
-    const std::string& name = columns.Get(i).hinge();
-    const auto sensor = std::ranges::find(sensors, name, &estimator::Sensor::name);
+    const std::string& name = columns.Get(i).joint();
+    const auto sensor = std::ranges::find(sensors, name, &estimator::Encoder::name);
     if (sensor == sensors.end()) {
-      if (std::ranges::count(mechanism.hinges, name, &estimator::Hinge::name) > 0) {
+      if (std::ranges::count(mechanism.joints, name, &estimator::Joint::name) > 0) {
         place.at(field, i).fail(
-            "hinge \"" + name +
-            "\" has no encoder; add encoder { } to the hinge or remove this column");
+            "joint \"" + name +
+            "\" has no encoder; add encoder { } to the joint or remove this column");
       }
-      place.at(field, i).fail("no hinge is called \"" + name + "\"; use one of" +
+      place.at(field, i).fail("no joint is called \"" + name + "\"; use one of" +
                               names_of(sensors));
     }
     if (std::string_view(sensor->units().quantity) == field) continue;
@@ -189,23 +189,23 @@ void check_readings(const Columns& columns, const estimator::Mechanism& mechanis
 void check_controls(const v1::RecordingFormat& source, const estimator::Mechanism& mechanism,
                     const proto::TextLocator& place) {
   for (int i = 0; i < source.control_size(); ++i) {
-    const std::string& name = source.control(i).hinge();
-    const auto hinge = std::ranges::find(mechanism.hinges, name, &estimator::Hinge::name);
-    if (hinge == mechanism.hinges.end()) {
+    const std::string& name = source.control(i).joint();
+    const auto joint = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
+    if (joint == mechanism.joints.end()) {
       std::string names;
-      for (const estimator::Hinge& each : mechanism.hinges) names += " " + each.name;
-      place.at("control", i).fail("no hinge is called \"" + name + "\"; use one of" + names);
+      for (const estimator::Joint& each : mechanism.joints) names += " " + each.name;
+      place.at("control", i).fail("no joint is called \"" + name + "\"; use one of" + names);
     }
-    if (hinge->motorised) continue;
+    if (joint->motorised) continue;
     place.at("control", i)
-        .fail("hinge \"" + name +
-              "\" has no motor; add motor { } to the hinge or remove this column");
+        .fail("joint \"" + name +
+              "\" has no motor; add motor { } to the joint or remove this column");
   }
 }
 
 /// Returns the column of a sensor's readings.
-AngleColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& facts,
-                        const estimator::Sensor& sensor, const proto::TextLocator& place) {
+EncoderColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& facts,
+                          const estimator::Encoder& sensor, const proto::TextLocator& place) {
   const int angle = find_column(source.angle(), sensor.name, "angle", place);
   const int position = find_column(source.position(), sensor.name, "position", place);
   if (angle >= 0) {
@@ -217,22 +217,22 @@ AngleColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& fa
                          place.at("position", position));
   }
   const std::string field = sensor.units().quantity;
-  place.fail("hinge \"" + sensor.name + "\" has an encoder but no " + field + " column; write " +
-             field + " { " + "hinge: \"" + sensor.name +
+  place.fail("joint \"" + sensor.name + "\" has an encoder but no " + field + " column; write " +
+             field + " { " + "joint: \"" + sensor.name +
              "\" column: ... unit: ... } or remove the encoder");
 }
 
 /// Returns the joint of that name in the file, or nullptr.
-const v1::Hinge* hinge_of(const v1::Rig& rig, const std::string& name) {
-  const auto found = std::find_if(rig.hinge().begin(), rig.hinge().end(),
-                                  [&](const v1::Hinge& hinge) { return hinge.name() == name; });
-  return found == rig.hinge().end() ? nullptr : &*found;
+const v1::Joint* joint_of(const v1::Rig& rig, const std::string& name) {
+  const auto found = std::find_if(rig.joint().begin(), rig.joint().end(),
+                                  [&](const v1::Joint& joint) { return joint.name() == name; });
+  return found == rig.joint().end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 const v1::Encoder& encoder_of(const v1::Rig& rig, const std::string& name) {
-  if (const v1::Hinge* hinge = hinge_of(rig, name)) return hinge->encoder();
+  if (const v1::Joint* joint = joint_of(rig, name)) return joint->encoder();
   return std::ranges::find(rig.body_encoder(), name, &v1::BodyEncoder::name)->encoder();
 }
 
@@ -244,36 +244,36 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mecha
   format.segment_column = source.segment_column();
   if (source.has_speed_max_rad_per_s()) format.speed_max = source.speed_max_rad_per_s();
   if (!(format.speed_max > 0.0)) place.at("speed_max_rad_per_s").fail("must be positive");
-  if (source.has_speed_max_m_per_s()) format.slide_speed_max = source.speed_max_m_per_s();
-  if (!(format.slide_speed_max > 0.0)) place.at("speed_max_m_per_s").fail("must be positive");
+  if (source.has_speed_max_m_per_s()) format.prismatic_speed_max = source.speed_max_m_per_s();
+  if (!(format.prismatic_speed_max > 0.0)) place.at("speed_max_m_per_s").fail("must be positive");
 
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(mechanism);
   check_readings(source.angle(), mechanism, sensors, "angle",
-                 "position { hinge: ... column: ... unit: METER, MILLIMETER or COUNT }", place);
+                 "position { joint: ... column: ... unit: METER, MILLIMETER or COUNT }", place);
   check_readings(source.position(), mechanism, sensors, "position",
-                 "angle { hinge: ... column: ... unit: RADIAN, DEGREE, COUNT or TURN }", place);
+                 "angle { joint: ... column: ... unit: RADIAN, DEGREE, COUNT or TURN }", place);
   check_controls(source, mechanism, place);
-  for (const estimator::Sensor& sensor : sensors) {
+  for (const estimator::Encoder& sensor : sensors) {
     format.angles.push_back(read_sensor(source, encoder_of(rig, sensor.name), sensor, place));
   }
-  for (const estimator::Hinge& hinge : mechanism.hinges) {
-    const int control = find_column(source.control(), hinge.name, "control", place);
-    if (hinge.motorised && control < 0) {
-      place.fail("hinge \"" + hinge.name +
-                 "\" has a motor but no control column; write control { " + "hinge: \"" +
-                 hinge.name + "\" column: ... } or remove the motor");
+  for (const estimator::Joint& joint : mechanism.joints) {
+    const int control = find_column(source.control(), joint.name, "control", place);
+    if (joint.motorised && control < 0) {
+      place.fail("joint \"" + joint.name +
+                 "\" has a motor but no control column; write control { " + "joint: \"" +
+                 joint.name + "\" column: ... } or remove the motor");
     }
     if (control >= 0) {
       format.controls.push_back(read_control(source.control(control),
-                                             hinge_of(rig, hinge.name)->motor().control_unit(),
+                                             joint_of(rig, joint.name)->motor().control_unit(),
                                              place.at("control", control)));
     }
   }
-  format.inertial = read_inertial_columns(rig, mechanism, place);
-  for (const estimator::InertialSensor& sensor : mechanism.inertial_sensors) {
-    format.inertial_sensors.push_back(sensor.name);
+  format.inertial = read_sensor_columns(rig, mechanism, place);
+  for (const estimator::Sensor& sensor : mechanism.sensors) {
+    format.sensors.push_back(sensor.name);
   }
-  if (format.angles.empty()) place.fail("no hinge is measured; give one an encoder { }");
+  if (format.angles.empty()) place.fail("no joint is measured; give one an encoder { }");
   return format;
 }
 

@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// Returns the rig file's encoder of that name (estimator::sensors_of).
+/// Returns the rig file's encoder of that name (estimator::used_encoders).
 const rigcal::v1::Encoder& encoder_of(const rigcal::v1::Rig& rig, const std::string& name);
 
 /// Reads the recording format of a rig, with columns in the order of its encoders and motors.

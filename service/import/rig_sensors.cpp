@@ -3,32 +3,32 @@
 #include <cmath>
 #include <tuple>
 
-#include "service/import/rig_sides.hpp"
+#include "service/import/rig_frames.hpp"
 
 namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
-using estimator::InertialQuantity;
-using estimator::InertialSensor;
+using estimator::Sensor;
+using estimator::SensorQuantity;
 using google::protobuf::Message;
 
 /// Returns the index of a moving joint of that name.
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name,
                const proto::TextLocator& place) {
   std::string known;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const std::string& own = mechanism.hinges[static_cast<std::size_t>(j)].name;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const std::string& own = mechanism.joints[static_cast<std::size_t>(j)].name;
     if (own == name) return j;
     known += (j > 0 ? ", " : "") + own;
   }
-  if (name.empty()) place.fail("names no joint; write hinge: with one of " + known);
-  place.at("hinge").fail("no moving joint is called \"" + name + "\"; use one of " + known);
+  if (name.empty()) place.fail("names no joint; write joint: with one of " + known);
+  place.at("joint").fail("no moving joint is called \"" + name + "\"; use one of " + known);
 }
 
 /// Returns the body of a sensor; refuses the ground.
-template <typename Sensor>
-int moving_body(const Sensor& source, const proto::TextLocator& place,
+template <typename Message>
+int moving_body(const Message& source, const proto::TextLocator& place,
                 const estimator::Mechanism& mechanism) {
   if (source.body() == "ground") {
     place.at("body").fail("a sensor cannot be on the ground. Name the body that carries it");
@@ -43,61 +43,60 @@ class SensorReader {
       : sensor_(sensor), mechanism_(mechanism), read_(read) {}
 
   void one(const Message& message, const char* field, const proto::TextLocator& place,
-           InertialQuantity quantity) const {
-    read_(message, field, place, mechanism_.inertial_parameter(sensor_, quantity));
+           SensorQuantity quantity) const {
+    read_(message, field, place, mechanism_.sensor_parameter(sensor_, quantity));
   }
 
   /// @param first  first of the three quantities
-  void three(const Message& message, const proto::TextLocator& place,
-             InertialQuantity first) const {
+  void three(const Message& message, const proto::TextLocator& place, SensorQuantity first) const {
     for (int axis = 0; axis < 3; ++axis) {
       static constexpr const char* kFields[] = {"x", "y", "z"};
       one(message, kFields[axis], place,
-          static_cast<InertialQuantity>(static_cast<int>(first) + axis));
+          static_cast<SensorQuantity>(static_cast<int>(first) + axis));
     }
   }
 
   /// Reads the first instrument of a sensor: a gyroscope or moment sensor.
   template <typename Instrument>
   void first(const Instrument& source, const proto::TextLocator& place) const {
-    three(source.bias(), place.at("bias"), InertialQuantity::kRateBiasX);
-    three(source.scale(), place.at("scale"), InertialQuantity::kRateScaleX);
-    cross(source.cross_axis(), place.at("cross_axis"), InertialQuantity::kRateCrossXY);
+    three(source.bias(), place.at("bias"), SensorQuantity::kRateBiasX);
+    three(source.scale(), place.at("scale"), SensorQuantity::kRateScaleX);
+    cross(source.cross_axis(), place.at("cross_axis"), SensorQuantity::kRateCrossXY);
   }
 
   /// Reads the second instrument: an accelerometer or force sensor.
   template <typename Instrument>
   void second(const Instrument& source, const proto::TextLocator& place) const {
-    three(source.bias(), place.at("bias"), InertialQuantity::kForceBiasX);
-    three(source.scale(), place.at("scale"), InertialQuantity::kForceScaleX);
-    cross(source.cross_axis(), place.at("cross_axis"), InertialQuantity::kForceCrossXY);
+    three(source.bias(), place.at("bias"), SensorQuantity::kForceBiasX);
+    three(source.scale(), place.at("scale"), SensorQuantity::kForceScaleX);
+    cross(source.cross_axis(), place.at("cross_axis"), SensorQuantity::kForceCrossXY);
   }
 
   /// Reads a sensor with one axis.
   void only(const Message& source, const proto::TextLocator& place) const {
-    one(source, "bias", place, InertialQuantity::kRateBiasX);
-    one(source, "scale", place, InertialQuantity::kRateScaleX);
-    one(source, "delay", place, InertialQuantity::kDelay);
+    one(source, "bias", place, SensorQuantity::kRateBiasX);
+    one(source, "scale", place, SensorQuantity::kRateScaleX);
+    one(source, "delay", place, SensorQuantity::kDelay);
   }
 
   /// Reads the common parameters of sensors with their own axes.
-  template <typename Sensor>
-  void place(const Sensor& source, const proto::TextLocator& place) const {
-    three(source.point(), place.at("point"), InertialQuantity::kPointX);
-    three(source.mounting(), place.at("mounting"), InertialQuantity::kMountX);
-    one(source, "delay", place, InertialQuantity::kDelay);
+  template <typename Message>
+  void place(const Message& source, const proto::TextLocator& place) const {
+    three(source.point(), place.at("point"), SensorQuantity::kPointX);
+    three(source.mounting(), place.at("mounting"), SensorQuantity::kMountX);
+    one(source, "delay", place, SensorQuantity::kDelay);
   }
 
   /// @param first  first of the six quantities
   void cross(const v1::CrossAxis& source, const proto::TextLocator& place,
-             InertialQuantity first) const {
+             SensorQuantity first) const {
     static constexpr const char* kFields[] = {"xy", "xz", "yx", "yz", "zx", "zy"};
     constexpr double kPercent = 0.01;
     for (int k = 0; k < 6; ++k) {
-      const auto quantity = static_cast<InertialQuantity>(static_cast<int>(first) + k);
+      const auto quantity = static_cast<SensorQuantity>(static_cast<int>(first) + k);
       one(source, kFields[k], place, quantity);
       if (!(source.deviation_percent() > 0.0)) continue;
-      estimator::Parameter& known = mechanism_.inertial_parameter(sensor_, quantity);
+      estimator::Parameter& known = mechanism_.sensor_parameter(sensor_, quantity);
       known.free = true;  // a given value is the initial value
       if (std::isfinite(known.prior_standard_deviation)) continue;
       known.prior_mean = 0.0;
@@ -115,7 +114,7 @@ InstrumentFacts::Unit counts(const char* field, double per_unit) {
   return {"COUNT", "counts", field, per_unit > 0.0 ? 1.0 / per_unit : 0.0};
 }
 
-// Sensor messages of rig files. A source is a struct with
+// Encoder messages of rig files. A source is a struct with
 //
 //   kField, kWhat   its field of the rig, and the name of the sensor type
 //   all(rig)        all sensors of the type
@@ -127,8 +126,8 @@ struct InertialSource {
   static constexpr const char *kField = "inertial_sensor", *kWhat = "inertial sensor";
   static const auto& all(const v1::Rig& rig) { return rig.inertial_sensor(); }
 
-  static InertialSensor sensor(const v1::InertialSensor& source, const proto::TextLocator& place,
-                               const estimator::Mechanism& mechanism) {
+  static Sensor sensor(const v1::InertialSensor& source, const proto::TextLocator& place,
+                       const estimator::Mechanism& mechanism) {
     if (!source.has_gyroscope() && !source.has_accelerometer()) {
       place.fail("inertial sensor \"" + source.name() +
                  "\" measures nothing. Add gyroscope { } or accelerometer { }");
@@ -161,26 +160,25 @@ struct TorqueSource {
   static constexpr const char *kField = "torque_sensor", *kWhat = "torque sensor";
   static const auto& all(const v1::Rig& rig) { return rig.torque_sensor(); }
 
-  static InertialSensor sensor(const v1::TorqueSensor& source, const proto::TextLocator& place,
-                               const estimator::Mechanism& mechanism) {
-    const int joint = find_joint(mechanism, source.hinge(), place);
-    const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
-    const bool is_motor = source.of() == v1::TorqueSensor::MOTOR;
+  static Sensor sensor(const v1::TorqueSensor& source, const proto::TextLocator& place,
+                       const estimator::Mechanism& mechanism) {
+    const int index = find_joint(mechanism, source.joint(), place);
+    const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
+    const bool is_motor = source.measured_torque() == v1::TorqueSensor::MOTOR;
     if (is_motor && source.delay().free()) {
       place.at("delay").fail("torque sensor \"" + source.name() +
                              "\": the delay of a motor torque sensor cannot be estimated, since "
                              "the torque jumps with the control. Give its value without free");
     }
-    if (is_motor && !hinge.motorised) {
-      place.at("hinge").fail("torque sensor \"" + source.name() +
-                             "\" measures the motor of hinge \"" + hinge.name +
-                             "\", which has none. Add motor { } to the hinge or write of: JOINT");
+    if (is_motor && !joint.motorised) {
+      place.at("joint").fail(
+          "torque sensor \"" + source.name() + "\" measures the motor of joint \"" + joint.name +
+          "\", which has none. Add motor { } to the joint or write measured_torque: JOINT");
     }
-    return {
-        .name = source.name(),
-        .body = hinge.body_b,
-        .kind = is_motor ? InertialSensor::Kind::kMotorTorque : InertialSensor::Kind::kJointTorque,
-        .hinge = joint};
+    return {.name = source.name(),
+            .body = joint.body_b,
+            .kind = is_motor ? Sensor::Kind::kMotorTorque : Sensor::Kind::kJointTorque,
+            .joint = index};
   }
   static void read(const v1::TorqueSensor& source, const proto::TextLocator& place,
                    const SensorReader& reader) {
@@ -197,18 +195,18 @@ struct ForceTorqueSource {
   static constexpr const char *kField = "force_torque_sensor", *kWhat = "force/torque sensor";
   static const auto& all(const v1::Rig& rig) { return rig.force_torque_sensor(); }
 
-  static InertialSensor sensor(const v1::ForceTorqueSensor& source, const proto::TextLocator& place,
-                               const estimator::Mechanism& mechanism) {
-    const int joint = find_joint(mechanism, source.hinge(), place);
+  static Sensor sensor(const v1::ForceTorqueSensor& source, const proto::TextLocator& place,
+                       const estimator::Mechanism& mechanism) {
+    const int joint = find_joint(mechanism, source.joint(), place);
     if (!source.has_moment() && !source.has_force()) {
       place.fail("force/torque sensor \"" + source.name() +
                  "\" measures nothing. Add moment { } or force { }");
     }
     return {.name = source.name(),
-            .body = mechanism.hinges[static_cast<std::size_t>(joint)].body_b,
+            .body = mechanism.joints[static_cast<std::size_t>(joint)].body_b,
             .frame = read_sensor_frame(source, place),
-            .kind = InertialSensor::Kind::kForceTorque,
-            .hinge = joint};
+            .kind = Sensor::Kind::kForceTorque,
+            .joint = joint};
   }
   static void read(const v1::ForceTorqueSensor& source, const proto::TextLocator& place,
                    const SensorReader& reader) {
@@ -227,18 +225,18 @@ struct PositionSource {
   static constexpr const char *kField = "position_sensor", *kWhat = "position sensor";
   static const auto& all(const v1::Rig& rig) { return rig.position_sensor(); }
 
-  static InertialSensor sensor(const v1::PositionSensor& source, const proto::TextLocator& place,
-                               const estimator::Mechanism& mechanism) {
+  static Sensor sensor(const v1::PositionSensor& source, const proto::TextLocator& place,
+                       const estimator::Mechanism& mechanism) {
     return {.name = source.name(),
             .body = moving_body(source, place, mechanism),
             .frame = read_sensor_frame(source, place),
-            .kind = InertialSensor::Kind::kPosition};
+            .kind = Sensor::Kind::kPosition};
   }
   static void read(const v1::PositionSensor& source, const proto::TextLocator& place,
                    const SensorReader& reader) {
     reader.place(source, place);
-    reader.three(source.bias(), place.at("bias"), InertialQuantity::kRateBiasX);
-    reader.three(source.scale(), place.at("scale"), InertialQuantity::kRateScaleX);
+    reader.three(source.bias(), place.at("bias"), SensorQuantity::kRateBiasX);
+    reader.three(source.scale(), place.at("scale"), SensorQuantity::kRateScaleX);
   }
   static std::optional<InstrumentFacts> facts(const v1::PositionSensor& source, int) {
     return InstrumentFacts{.units = {counts("counts_per_m", source.counts_per_m())}};
@@ -249,16 +247,16 @@ struct DistanceSource {
   static constexpr const char *kField = "distance_sensor", *kWhat = "distance sensor";
   static const auto& all(const v1::Rig& rig) { return rig.distance_sensor(); }
 
-  static InertialSensor sensor(const v1::DistanceSensor& source, const proto::TextLocator& place,
-                               const estimator::Mechanism& mechanism) {
+  static Sensor sensor(const v1::DistanceSensor& source, const proto::TextLocator& place,
+                       const estimator::Mechanism& mechanism) {
     return {.name = source.name(),
             .body = moving_body(source, place, mechanism),
-            .kind = InertialSensor::Kind::kDistance};
+            .kind = Sensor::Kind::kDistance};
   }
   static void read(const v1::DistanceSensor& source, const proto::TextLocator& place,
                    const SensorReader& reader) {
-    reader.three(source.point(), place.at("point"), InertialQuantity::kPointX);
-    reader.three(source.anchor(), place.at("anchor"), InertialQuantity::kMountX);
+    reader.three(source.point(), place.at("point"), SensorQuantity::kPointX);
+    reader.three(source.anchor(), place.at("anchor"), SensorQuantity::kMountX);
     reader.only(source, place);
   }
   static std::optional<InstrumentFacts> facts(const v1::DistanceSensor& source, int) {
@@ -295,7 +293,7 @@ void add_sensors(const v1::Rig& rig, const proto::TextLocator& root,
   for_each_sensor(rig, [&](auto source, const auto& message, int i) {
     const proto::TextLocator place = root.at(source.kField, i);
     check_name(message.name(), source.kWhat, place);
-    mechanism.inertial_sensors.push_back(source.sensor(message, place, mechanism));
+    mechanism.sensors.push_back(source.sensor(message, place, mechanism));
   });
 }
 

@@ -69,7 +69,7 @@ class CommandChanges {
     estimator::CommandChange change;
     for (std::size_t i = 0; i < commands_.size(); ++i) {
       const std::vector<double>& command = *commands_[i];
-      estimator::CommandSide before, after;
+      estimator::NeighbourCommands before, after;
       for (std::size_t j = 0; j < std::min(kRows, k); ++j) before.push_back(command[k - 1 - j]);
       for (std::size_t j = k; j < std::min(k + kRows, command.size()); ++j) {
         after.push_back(command[j]);
@@ -105,15 +105,15 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
       segment_request < 0 ? nullptr : &table.values[static_cast<std::size_t>(segment_request)];
   std::size_t first = 0;
   std::vector<int> places = {0};
-  Holes holes;
+  MissingRows holes;
   for (std::size_t k = 1; k <= times.size(); ++k) {
     const bool end = k == times.size();
     const int missing = end ? 0 : missing_before(times, k, period);
     const double duration = end ? 0.0 : times[k] - times[k - 1];
     const int read = 2 * static_cast<int>(k - first) - places.back() - 1;  // minus those missing
-    const bool gap =
-        missing > 0 && (!estimator::goes_on(duration, missing, commands.at(k, missing), read) ||
-                        (result.is_steady && !is_whole(duration / period)));
+    const bool gap = missing > 0 && (!estimator::continues_across_gap(
+                                         duration, missing, commands.at(k, missing), read) ||
+                                     (result.is_uniform && !is_whole(duration / period)));
     const bool mark = !end && marks != nullptr && (*marks)[k] != (*marks)[k - 1];
     if (gap) result.gaps.push_back({table.lines[k], times[k - 1], duration});
     if (!end && !gap && !mark) {
@@ -124,7 +124,7 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
     }
     const int count = static_cast<int>(k - first);
     if (count >= kSegmentSamplesMin) {
-      result.stretches.push_back({static_cast<int>(first), count, times[first], places});
+      result.segments.push_back({static_cast<int>(first), count, times[first], places});
       result.holes.count += holes.count;
       result.holes.rows += holes.rows;
     } else {
@@ -137,10 +137,10 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
 }
 
 /// Returns the least-squares slope of time over grid index, pooled over the segments.
-double pooled_period(const std::vector<double>& times, const std::vector<Stretch>& stretches) {
+double pooled_period(const std::vector<double>& times, const std::vector<RowSegment>& segments) {
   double covariance = 0.0;
   double variance = 0.0;
-  for (const Stretch& stretch : stretches) {
+  for (const RowSegment& stretch : segments) {
     double middle = 0.0;
     for (const int place : stretch.places) middle += place;
     middle /= stretch.count;
@@ -166,9 +166,10 @@ double period_between_holes(const std::vector<double>& times, double median) {
 }
 
 /// Sets the start of each segment's grid and returns the largest deviation of a stamp [periods].
-double fit_grids(const std::vector<double>& times, double period, std::vector<Stretch>& stretches) {
+double fit_grids(const std::vector<double>& times, double period,
+                 std::vector<RowSegment>& segments) {
   double worst = 0.0;
-  for (Stretch& stretch : stretches) {
+  for (RowSegment& stretch : segments) {
     const auto first = static_cast<std::size_t>(stretch.first);
     const auto offset = [&](std::size_t k) {
       return times[first + k] - times[first] - stretch.places[k] * period;
@@ -208,7 +209,7 @@ void check_period(const proto::CsvTable& table, const RecordingFormat& format, d
 }  // namespace
 
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const TimeRequests& requests) {
+                        const TimeColumns& requests) {
   constexpr double kLostShare = 0.01;  // share of rows that may be dropped for a uniform grid
   RowTimes result;
   if (table.row_count() < kSegmentSamplesMin) refuse_short(table, result);
@@ -218,18 +219,18 @@ RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& for
   const CommandChanges commands(table, format, requests.first_control);
   const double period = period_between_holes(result.stamps, median);
   RowTimes free = result;
-  free.is_steady = false;
+  free.is_uniform = false;
   cut(table, commands, period, requests.segment, free);
-  if (free.stretches.empty()) refuse_short(table, free);
+  if (free.segments.empty()) refuse_short(table, free);
   cut(table, commands, period, requests.segment, result);
   const double lost = result.dropped_rows - free.dropped_rows;
   if (requests.time < 0 || lost <= kLostShare * table.row_count()) {
-    result.period = round_digits(pooled_period(result.stamps, result.stretches));
-    result.jitter_max = fit_grids(result.stamps, result.period, result.stretches);
+    result.period = round_digits(pooled_period(result.stamps, result.segments));
+    result.jitter_max = fit_grids(result.stamps, result.period, result.segments);
     if (requests.time < 0 || result.jitter_max <= format.jitter_tolerance) return result;
   }
-  free.period = round_digits(pooled_period(free.stamps, free.stretches));
-  std::vector<Stretch> grids = free.stretches;
+  free.period = round_digits(pooled_period(free.stamps, free.segments));
+  std::vector<RowSegment> grids = free.segments;
   free.jitter_max = fit_grids(free.stamps, free.period, grids);
   free.holes = {};  // rows have their own times
   return free;

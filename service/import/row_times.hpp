@@ -15,7 +15,7 @@ inline constexpr double kSamplingPeriodMin = 1e-5;
 inline constexpr double kSamplingPeriodMax = 0.5;
 
 /// Rows of one segment in a table.
-struct Stretch {
+struct RowSegment {
   int first = 0;            ///< row index
   int count = 0;            ///< number of rows
   double start = 0.0;       ///< time of the first row [s]; on the grid for a uniform clock
@@ -25,17 +25,17 @@ struct Stretch {
 /// Sampling times of a table's rows.
 struct RowTimes {
   double period = 0.0;         ///< [s], of all segments; the mean if sampling is not uniform
-  bool is_steady = true;       ///< uniform sampling; else `stamps` are used as they are
+  bool is_uniform = true;      ///< uniform sampling; else `stamps` are used as they are
   std::vector<double> stamps;  ///< of all rows [s]
-  std::vector<Stretch> stretches;
+  std::vector<RowSegment> segments;
   std::vector<Gap> gaps;
-  Holes holes;              ///< missing rows within segments, for uniform sampling
+  MissingRows holes;        ///< missing rows within segments, for uniform sampling
   int dropped_rows = 0;     ///< in segments too short to keep
   double jitter_max = 0.0;  ///< largest deviation of a stamp from the grid [periods]
 };
 
 /// Indices of columns among a table's requests.
-struct TimeRequests {
+struct TimeColumns {
   int time = -1;          ///< time stamps; −1: use format.rate
   int segment = -1;       ///< its change starts a new segment; −1: none
   int first_control = 0;  ///< first of the format's controls
@@ -45,11 +45,11 @@ struct TimeRequests {
 ///
 /// The period is the pooled least-squares slope of time over grid index. A step of more than 1.5
 /// periods that the next one does not compensate is a hole. A hole that a segment cannot continue
-/// over (estimator::goes_on) is a gap. If a stamp deviates from the grid by more than the format's
-/// tolerance, sampling is not uniform.
+/// over (estimator::continues_across_gap) is a gap. If a stamp deviates from the grid by more than
+/// the format's tolerance, sampling is not uniform.
 /// @throws proto::InputError if time does not increase, the rate is implausible, or no segment is
 ///         long enough
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const TimeRequests& requests);
+                        const TimeColumns& requests);
 
 }  // namespace service

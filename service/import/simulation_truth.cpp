@@ -11,18 +11,18 @@ namespace v1 = rigcal::v1;
 
 constexpr double kStandardGravity = 9.82;  // default of proto/sim.proto
 
-void add_friction(const std::string& hinge, const v1::SimFriction& friction, TrueParameters& out) {
-  out[hinge + ".b"] = friction.viscous();
-  out[hinge + ".c"] = friction.quadratic_drag();
-  out[hinge + ".tau_c"] = friction.coulomb_torque();
-  out[hinge + ".tau_delta"] = friction.stribeck_torque();
-  out[hinge + ".zeta"] = friction.stribeck_rate();
-  out[hinge + ".r_mu"] = friction.load_arm();
+void add_friction(const std::string& joint, const v1::SimFriction& friction, TrueParameters& out) {
+  out[joint + ".b"] = friction.viscous();
+  out[joint + ".c"] = friction.quadratic_drag();
+  out[joint + ".tau_c"] = friction.coulomb_torque();
+  out[joint + ".tau_delta"] = friction.stribeck_torque();
+  out[joint + ".zeta"] = friction.stribeck_rate();
+  out[joint + ".r_mu"] = friction.load_arm();
 }
 
-void add_motor(const std::string& hinge, const v1::SimMotor& motor, TrueParameters& out) {
-  out[hinge + ".K"] = motor.gain();
-  out[hinge + ".k_e"] = motor.back_emf();
+void add_motor(const std::string& joint, const v1::SimMotor& motor, TrueParameters& out) {
+  out[joint + ".K"] = motor.gain();
+  out[joint + ".k_e"] = motor.back_emf();
 }
 
 void add_furuta(const v1::SimFuruta& furuta, TrueParameters& out) {
@@ -57,22 +57,22 @@ TrueParameters load_simulation_truth(const std::string& path) {
   proto::parse_text(path, proto::read_file(path), simulation, tree);
   const proto::TextLocator root(path, v1::Simulation::descriptor(), &tree);
   TrueParameters truth;
-  std::vector<std::string> hinges;
+  std::vector<std::string> joints;
   switch (simulation.rig_case()) {
     case v1::Simulation::kFuruta:
       add_furuta(simulation.furuta(), truth);
-      hinges = {"1", "2"};
+      joints = {"1", "2"};
       break;
     case v1::Simulation::kPendulum:
       add_pendulum(simulation.pendulum(), truth);
-      hinges = {"pivot"};
+      joints = {"pivot"};
       break;
     case v1::Simulation::RIG_NOT_SET:
       root.fail("describes no rig. Write furuta { } or pendulum { }");
   }
-  for (std::size_t j = 0; j < hinges.size(); ++j) {
+  for (std::size_t j = 0; j < joints.size(); ++j) {
     const auto index = static_cast<int>(j);
-    truth[hinges[j] + ".offset"] = index < simulation.unit().encoder_size()
+    truth[joints[j] + ".offset"] = index < simulation.unit().encoder_size()
                                        ? simulation.unit().encoder(index).zero_offset_rad()
                                        : 0.0;
   }

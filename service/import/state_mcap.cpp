@@ -14,15 +14,15 @@
 namespace service {
 namespace {
 
-constexpr double kUntold = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kStatesMax = 50'000'000;  // hours of a rig with many joints
 
 /// Collects positions and controls of the joints by time.
 class StateCollector final : public proto::McapVisitor {
  public:
-  explicit StateCollector(const Rig& rig) : values_(2 * rig.mechanism.hinges.size()) {
-    for (std::size_t j = 0; j < rig.mechanism.hinges.size(); ++j) {
-      joints_[std::string(proto::kJointTopics.name) + rig.mechanism.hinges[j].name] = j;
+  explicit StateCollector(const Rig& rig) : values_(2 * rig.mechanism.joints.size()) {
+    for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
+      joints_[std::string(proto::kJointTopics.name) + rig.mechanism.joints[j].name] = j;
     }
   }
 
@@ -39,12 +39,12 @@ class StateCollector final : public proto::McapVisitor {
     }
     if (times.empty() || state_.timestamp() != times.back()) {
       times.push_back(state_.timestamp());
-      for (std::vector<double>& column : values_) column.push_back(kUntold);
+      for (std::vector<double>& column : values_) column.push_back(kMissing);
     }
     values_[2 * joint->second].back() = state_.position();
     values_[2 * joint->second + 1].back() = state_.control();
-    told_[2 * joint->second] |= !std::isnan(state_.position());
-    told_[2 * joint->second + 1] |= !std::isnan(state_.control());
+    has_data_[2 * joint->second] |= !std::isnan(state_.position());
+    has_data_[2 * joint->second + 1] |= !std::isnan(state_.control());
     return times.size() * values_.size() < kStatesMax;
   }
 
@@ -64,13 +64,13 @@ class StateCollector final : public proto::McapVisitor {
       return static_cast<int>(table.fields.size()) - 1;
     };
     motion.time = add("timestamp", times);
-    for (std::size_t j = 0; j < rig.mechanism.hinges.size(); ++j) {
-      const estimator::Hinge& hinge = rig.mechanism.hinges[j];
-      const std::string topic = std::string(proto::kJointTopics.name) + hinge.name;
-      motion.joints.push_back(told_[2 * j] ? add(topic + ".position", values_[2 * j]) : -1);
-      if (!hinge.motorised) continue;
-      motion.controls.push_back(told_[2 * j + 1] ? add(topic + ".control", values_[2 * j + 1])
-                                                 : -1);
+    for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
+      const estimator::Joint& joint = rig.mechanism.joints[j];
+      const std::string topic = std::string(proto::kJointTopics.name) + joint.name;
+      motion.joints.push_back(has_data_[2 * j] ? add(topic + ".position", values_[2 * j]) : -1);
+      if (!joint.motorised) continue;
+      motion.controls.push_back(has_data_[2 * j + 1] ? add(topic + ".control", values_[2 * j + 1])
+                                                     : -1);
     }
     return motion;
   }
@@ -81,7 +81,7 @@ class StateCollector final : public proto::McapVisitor {
  private:
   std::map<std::string, std::size_t> joints_;  ///< by topic
   std::vector<std::vector<double>> values_;    ///< position and control of each joint
-  std::map<std::size_t, bool> told_;           ///< which of these contain data
+  std::map<std::size_t, bool> has_data_;       ///< which of these contain data
   rigcal::v1::JointEstimate state_;
 };
 
@@ -102,7 +102,7 @@ ImportedRecording import_state_mcap(const std::string& path, const Rig& rig) {
                             ". Use the rig file that the states were estimated with");
   }
   ImportedRecording imported = import_joint_motion(states.take(path, rig), rig);
-  note_estimated(imported.summary);
+  note_estimated_states(imported.summary);
   if (!scan.value().intact()) {
     imported.summary.notes.push_back("the file is cut off or damaged; its intact part is used");
   }

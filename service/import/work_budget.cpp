@@ -19,8 +19,8 @@ constexpr double kStepCountMax = 1e8;
 
 }  // namespace
 
-void check_work(const std::vector<estimator::Recording>& recordings, double step,
-                double duration_s) {
+void check_work_budget(const std::vector<estimator::Recording>& recordings, double step,
+                       double duration_s) {
   double longest = 0.0, together = 0.0, period = 0.0;  // [s]
   for (const estimator::Recording& recording : recordings) {
     for (const estimator::Segment& segment : recording.segments) {

@@ -11,7 +11,7 @@ namespace service {
 /// @param step        requested h [s]; 0: chosen from the data
 /// @param duration_s  time limit of the calibration [s]; infinite: none
 /// @throws proto::InputError
-void check_work(const std::vector<estimator::Recording>& recordings, double step,
-                double duration_s);
+void check_work_budget(const std::vector<estimator::Recording>& recordings, double step,
+                       double duration_s);
 
 }  // namespace service

@@ -3,13 +3,13 @@
 
 #include <stdexcept>
 
-#include "estimator/doctor/excitation.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/diagnostics/excitation.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/calibration/validation_run.hpp"
 #include "service/import/recording_pieces.hpp"
-#include "service/python/program_input.hpp"
-#include "service/python/program_monitor.hpp"
+#include "service/python/python_input.hpp"
+#include "service/python/python_monitor.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
@@ -27,7 +27,7 @@ using namespace pybind11::literals;
 
 /// Runs `work` without the GIL, then raises the exception of a Python callback, if any.
 template <typename Work>
-auto solve(ProgramMonitor& monitor, Work&& work) {
+auto solve(PythonMonitor& monitor, Work&& work) {
   try {
     const py::gil_scoped_release solving;
     auto result = work(monitor.hooks());
@@ -55,7 +55,7 @@ py::list trajectories_of(const std::vector<estimator::SegmentTrajectory>& trajec
 /// Names and units of the sensors that were used.
 py::list sensors_of_use(const estimator::Mechanism& mechanism) {
   py::list list;
-  for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism)) {
+  for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism)) {
     list.append(py::make_tuple(sensor.name, std::string(sensor.units().coordinate)));
   }
   return list;
@@ -66,7 +66,7 @@ struct CalibrationHandle {
   CalibrationContext context;
 };
 
-CalibrationHandle calibrate(const ProgramRequest& program, ProgramMonitor& monitor) {
+CalibrationHandle calibrate(const PythonRequest& program, PythonMonitor& monitor) {
   return solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
     CalibrationInput input = program.load();
     estimator::Calibration calibration = run_calibration(input, hooks);
@@ -81,15 +81,15 @@ struct CrossValidationHandle {
 };
 
 /// @param by  "recording", "segment", or empty: segments of a single recording
-CrossValidationHandle crossvalidate(const ProgramRequest& program, const std::string& by,
-                                    int pieces, double piece_length, ProgramMonitor& monitor) {
+CrossValidationHandle crossvalidate(const PythonRequest& program, const std::string& by, int pieces,
+                                    double piece_length, PythonMonitor& monitor) {
   return solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
     CalibrationInput input = program.load();
     CrossValidationHandle out;
     out.findings = repair_input(input);
     const bool segments = by == "segment" || (by.empty() && input.recordings.size() == 1);
-    const PieceCut cut = {segments ? PieceKind::kSegment : PieceKind::kRecording, pieces,
-                          piece_length};
+    const PieceOptions cut = {segments ? PieceKind::kSegment : PieceKind::kRecording, pieces,
+                              piece_length};
     const auto cuttings = cut_pieces(input.recordings, input.context.recordings, cut);
     out.validation = run_cross_validation(input, cuttings, hooks, [&](int fold) {
       monitor.set_prefix("fold " + std::to_string(fold + 1) + " of " +
@@ -102,12 +102,12 @@ CrossValidationHandle crossvalidate(const ProgramRequest& program, const std::st
 
 struct ValidationHandle {
   estimator::Validation validation;
-  ValidationChoice choice;
+  ValidationSettings choice;
   CalibrationContext context;
 };
 
-ValidationHandle validate(const ProgramRequest& program, double window, double start_window,
-                          ProgramMonitor& monitor) {
+ValidationHandle validate(const PythonRequest& program, double window, double start_window,
+                          PythonMonitor& monitor) {
   return solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
     CalibrationInput input = program.load();
     estimator::Validation validation = run_validation(
@@ -115,17 +115,17 @@ ValidationHandle validate(const ProgramRequest& program, double window, double s
           monitor.set_prefix("window " + std::to_string(index + 1) + " of " +
                              std::to_string(count) + ", ");
         });
-    ValidationChoice choice = {program.request.values.file, window, input.rig.mechanism};
+    ValidationSettings choice = {program.request.values.file, window, input.rig.mechanism};
     return ValidationHandle{std::move(validation), std::move(choice), std::move(input.context)};
   });
 }
 
 /// @return JSON, the text for a terminal, and why no standard deviations could be predicted
-py::tuple check(const ProgramRequest& program, ProgramMonitor& monitor) {
+py::tuple check(const PythonRequest& program, PythonMonitor& monitor) {
   std::string reason;
   auto [json, text] = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
     const CalibrationInput input = program.load();
-    const estimator::ExaminedInput examined = examine_input(input, hooks);
+    const estimator::DiagnosedInput examined = examine_input(input, hooks);
     estimator::Excitation excitation;
     try {
       excitation = estimator::predict_excitation(examined.mechanism, examined.recordings,
@@ -144,7 +144,7 @@ py::tuple check(const ProgramRequest& program, ProgramMonitor& monitor) {
 }  // namespace
 
 void bind_estimation(py::module_& module) {
-  py::class_<ProgramMonitor>(module, "Monitor")
+  py::class_<PythonMonitor>(module, "Monitor")
       .def(py::init<py::object, int>(), "progress"_a, "threads"_a);
   py::class_<CalibrationHandle>(module, "Calibration")
       .def("json",

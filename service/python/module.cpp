@@ -5,7 +5,7 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
-#include "service/python/program_input.hpp"
+#include "service/python/python_input.hpp"
 #include "service/result/finding_message.hpp"
 #include "service/text/iteration_text.hpp"
 #include "service/text/number_format.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "service/import/option_words.hpp"
+#include "service/import/option_names.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"
@@ -25,7 +25,7 @@ using estimator::Calibration;
 
 std::string describe_outcome(const Calibration& calibration) {
   std::string text = calibration.converged() ? describe_ending(calibration) + "."
-                     : calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
+                     : calibration.verdict.kind == estimator::VerdictKind::kNoFit
                          ? "No result."
                          : "Not converged.";
   text += " Joint estimation: " + describe_stage(calibration.termination, calibration.iterations);
@@ -48,27 +48,27 @@ bool is_physical(const Calibration& calibration) {
 
 std::string head(const Calibration& calibration, const CalibrationContext& context) {
   const estimator::Verdict& verdict = calibration.verdict;
-  std::string html =
-      verdict.sentence.empty()
-          ? heading("Calibration of " + context.rig, context, calibration.converged(),
-                    describe_outcome(calibration))
-          : heading("Calibration of " + context.rig, context,
-                    verdict.kind == estimator::VerdictKind::kHolds, as_sentence(verdict.sentence)) +
-                "<p>" + escape_html(describe_outcome(calibration)) + "</p>\n";
+  std::string html = verdict.sentence.empty()
+                         ? heading("Calibration of " + context.rig, context,
+                                   calibration.converged(), describe_outcome(calibration))
+                         : heading("Calibration of " + context.rig, context,
+                                   verdict.kind == estimator::VerdictKind::kAccepted,
+                                   as_sentence(verdict.sentence)) +
+                               "<p>" + escape_html(describe_outcome(calibration)) + "</p>\n";
   html += "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {
-    html += fact("open-loop RMSE, hinge " + error.hinge,
-                 format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
+    html += summary_box("open-loop RMSE, joint " + error.joint,
+                        format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
   }
-  html += fact("estimated states RMSE",
-               format_number(1e3 * calibration.observation_rmse) + " " +
-                   pooled_error_units(estimator::sensor_kinds(calibration.mechanism)));
-  html += fact("parameters", to_text(calibration.kind));
-  html += fact("time step", format_number(1e3 * calibration.step) + " ms");
+  html += summary_box("estimated states RMSE",
+                      format_number(1e3 * calibration.observation_rmse) + " " +
+                          pooled_error_units(estimator::encoder_kinds(calibration.mechanism)));
+  html += summary_box("parameters", to_text(calibration.kind));
+  html += summary_box("time step", format_number(1e3 * calibration.step) + " ms");
   if (!is_physical(calibration)) {
-    html += fact("state error weight κ", format_number(calibration.state_error_weight));
+    html += summary_box("state error weight κ", format_number(calibration.state_error_weight));
   }
-  html += fact("wall time", format_number(context.wall_time, 3) + " s");
+  html += summary_box("wall time", format_number(context.wall_time, 3) + " s");
   return html + "</div>\n";
 }
 
@@ -79,7 +79,7 @@ Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
   Chart chart;
   chart.x_label = "iteration";
   chart.log_y = true;
-  chart.whole_x = true;
+  chart.integer_x = true;
   std::vector<double> x;
   for (std::size_t k = 0; k < history.size(); ++k) {
     const bool begins = k > 0 && history[k].solve != history[k - 1].solve;
@@ -186,15 +186,15 @@ std::string noise_text(const Eigen::VectorXd& levels, double scale,
 
 void add_physical_options(const Calibration& calibration, HtmlTable& table) {
   std::vector<std::string> readings, accelerations;
-  for (const estimator::Sensor& sensor : estimator::sensors_of(calibration.mechanism)) {
+  for (const estimator::Encoder& sensor : estimator::used_encoders(calibration.mechanism)) {
     readings.emplace_back(sensor.units().error);
   }
-  for (const estimator::Hinge& hinge : calibration.mechanism.hinges) {
-    accelerations.emplace_back(hinge.units().noise);
+  for (const estimator::Joint& joint : calibration.mechanism.joints) {
+    accelerations.emplace_back(joint.units().noise);
   }
   table.add(
       {"noise of the readings, per sensor", noise_text(calibration.angle_noise, 1e3, readings)});
-  table.add({"unexplained acceleration, per hinge",
+  table.add({"unexplained acceleration, per joint",
              noise_text(calibration.acceleration_noise, 1.0, accelerations)});
 }
 
@@ -224,7 +224,7 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
                              const estimator::CrossValidation* validation) {
   TrajectoryLabels labels;
   for (const estimator::SimulationError& error : calibration.simulation) {
-    labels.hinges.push_back(error.hinge);
+    labels.joints.push_back(error.joint);
     labels.kinds.push_back(error.kind);
   }
   labels.controls = context.controls;

@@ -15,7 +15,7 @@ using Column = std::vector<double>;
 struct ChartRows {
   Column x;
   std::vector<Column> columns;
-  bool united = false;  ///< from series with different x: an empty value is no gap
+  bool has_merged_x = false;  ///< from series with different x: an empty value is no gap
 };
 
 std::vector<const ChartSeries*> series_of(const ChartFigure& figure) {
@@ -46,11 +46,11 @@ Column over(const Column& x, const ChartSeries& series) {
 ChartRows rows_of(const std::vector<const ChartSeries*>& all) {
   ChartRows rows;
   rows.x = all.front()->x;
-  rows.united = std::ranges::any_of(
+  rows.has_merged_x = std::ranges::any_of(
       all, [&](const ChartSeries* series) { return series->x != all.front()->x; });
-  if (rows.united) rows.x = union_of_x(all);
+  if (rows.has_merged_x) rows.x = union_of_x(all);
   for (const ChartSeries* series : all) {
-    rows.columns.push_back(rows.united ? over(rows.x, *series) : series->y);
+    rows.columns.push_back(rows.has_merged_x ? over(rows.x, *series) : series->y);
   }
   return rows;
 }
@@ -133,7 +133,7 @@ std::string chart_json(const Chart& chart, std::size_t& column) {
                          .add("label", json_string(one.label))
                          .add("style", json_string(one.css_class))
                          .add("points", one.markers)
-                         .add("aside", one.aside)
+                         .add("aside", one.excluded_from_range)
                          .text());
   }
   for (const ChartMark& mark : chart.marks) marks.push_back(mark_json(mark));
@@ -143,7 +143,7 @@ std::string chart_json(const Chart& chart, std::size_t& column) {
       .add("height", std::to_string(chart.height))
       .add("logX", chart.log_x)
       .add("logY", chart.log_y)
-      .add("wholeX", chart.whole_x)
+      .add("wholeX", chart.integer_x)
       .add("series", array(series))
       .add("marks", array(marks))
       .text();
@@ -162,7 +162,7 @@ std::string json_of(const ChartFigure& figure, const ChartRows& rows) {
   }
   return Object()
       .add("name", json_string(figure.name))
-      .add("united", rows.united)
+      .add("united", rows.has_merged_x)
       .add("columns", array(columns))
       .add("charts", array(charts))
       .text();

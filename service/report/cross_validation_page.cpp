@@ -28,13 +28,13 @@ std::string head(const CrossValidation& validation, const CalibrationContext& co
   html += "<div class=\"summary\">\n";
   const PredictionErrors errors = prediction_errors(validation);
   for (const estimator::SimulationError& error : errors.simulation) {
-    html += fact("open loop, held out, hinge " + error.hinge,
-                 format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
+    html += summary_box("open loop, held out, joint " + error.joint,
+                        format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
   }
-  html += fact("estimated states, held out", format_number(1e3 * errors.observation) + " " +
-                                                 pooled_error_units(validation.kinds));
-  html += fact("folds", std::to_string(validation.folds.size()));
-  html += fact("wall time", format_number(context.wall_time, 3) + " s");
+  html += summary_box("estimated states, held out", format_number(1e3 * errors.observation) + " " +
+                                                        pooled_error_units(validation.kinds));
+  html += summary_box("folds", std::to_string(validation.folds.size()));
+  html += summary_box("wall time", format_number(context.wall_time, 3) + " s");
   return html + "</div>\n";
 }
 
@@ -87,8 +87,8 @@ std::string matrices(const CrossValidation& validation) {
       "<section><h2>Errors</h2>\n"
       "<p class=\"quiet\">Row: the held-out piece. Column: the piece whose error is shown. Framed: "
       "predictions of held-out pieces; others are fits.</p>\n";
-  for (std::size_t j = 0; j < validation.hinges.size(); ++j) {
-    html += matrix("Open-loop simulation, hinge " + validation.hinges[j] + " [" +
+  for (std::size_t j = 0; j < validation.joints.size(); ++j) {
+    html += matrix("Open-loop simulation, joint " + validation.joints[j] + " [" +
                        joint_units(validation.kinds[j]).error + "]",
                    validation.simulation[j]);
   }
@@ -122,7 +122,7 @@ std::string parameters(const CrossValidation& validation) {
 std::string trajectories(const CrossValidation& validation, const CalibrationContext& context) {
   std::string html = "<h2>Pieces held out</h2>\n";
   const TrajectoryLabels labels = {
-      validation.hinges, validation.kinds, context.controls, {}, context.held};
+      validation.joints, validation.kinds, context.controls, {}, context.held};
   const std::size_t share = kPageNumbersMax / std::max<std::size_t>(1, validation.folds.size());
   for (const estimator::Fold& fold : validation.folds) {
     html += trajectory_sections(fold.evaluation.trajectories, labels, share);

@@ -24,9 +24,9 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   };
   TableRows rows = {{"held out", in_unit("states", pooled_error_units(validation.kinds)), "cost"}};
   std::vector<bool> right = {false, true, true};
-  for (std::size_t j = 0; j < validation.hinges.size(); ++j) {
+  for (std::size_t j = 0; j < validation.joints.size(); ++j) {
     rows[0].push_back(
-        in_unit("open loop " + validation.hinges[j], joint_units(validation.kinds[j]).error));
+        in_unit("open loop " + validation.joints[j], joint_units(validation.kinds[j]).error));
     right.push_back(true);
   }
   rows[0].push_back("");

@@ -55,14 +55,14 @@ std::string jitter_text(const ImportSummary& summary) {
 
 std::string left_out_text(const RecordingUse& use) {
   const ImportSummary& summary = use.summary;
-  const int unselected = summary.rows + summary.holes.rows - samples_used(use) - summary.held_rows -
-                         summary.dropped_rows;
+  const int unselected = summary.rows + summary.holes.rows - samples_used(use) -
+                         summary.rows_before_release - summary.dropped_rows;
   std::string text;
   const auto add = [&](int count, const char* why) {
     if (count <= 0) return;
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + why;
   };
-  add(summary.held_rows, "held by hand");
+  add(summary.rows_before_release, "held by hand");
   add(unselected, "not selected");
   add(summary.dropped_rows, "in scraps");
   return text.empty() ? "none" : text;
@@ -121,7 +121,7 @@ std::string strip(const RecordingUse& use) {
                   std::max(right - left, kGapWidthMin));
   }
   const std::vector<double> ticks = notation::nice_ticks(low, high, 12);
-  const std::vector<std::string> texts = notation::tick_texts(ticks, kTickLength).texts;
+  const std::vector<std::string> texts = notation::tick_labels(ticks, kTickLength).texts;
   for (std::size_t k = 0; k < ticks.size(); ++k) {
     svg +=
         format("<text x=\"%.1f\" y=\"40\" text-anchor=\"middle\" class=\"tick\">", to_x(ticks[k])) +

@@ -10,7 +10,7 @@ namespace service {
 namespace {
 
 /// Up to this many numbers are written as text, which is shorter than encoding them.
-constexpr std::size_t kFew = 64;
+constexpr std::size_t kTextCountMax = 64;
 constexpr double kEvenShare = 1e-6;  // of a step
 constexpr int kStepDigits = 12;      // more digits of a step are rounding errors
 
@@ -79,7 +79,7 @@ bool is_evenly_spaced(const std::vector<double>& values) {
 }
 
 std::string json_spaced(const std::vector<double>& values) {
-  if (values.size() <= kFew) return listed(values);
+  if (values.size() <= kTextCountMax) return listed(values);
   if (is_evenly_spaced(values)) {
     return std::string("{\"from\":")
         .append(json_number(values.front()))
@@ -95,7 +95,7 @@ std::string json_spaced(const std::vector<double>& values) {
 }
 
 std::string json_numbers(const std::vector<double>& values) {
-  if (values.size() <= kFew) return listed(values);
+  if (values.size() <= kTextCountMax) return listed(values);
   std::string bytes;
   for (const double value : values) {
     append(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(value)));

@@ -11,7 +11,7 @@ namespace service {
 /// or "mrad or mm" if both occur.
 std::string error_units(const std::vector<estimator::JointKind>& kinds);
 
-/// Returns the units of errors pooled over these types, in which kSlidePerRadian of a prismatic
+/// Returns the units of errors pooled over these types, in which kMetresPerRadian of a prismatic
 /// joint counts as one radian: "mrad", "0.1 mm" or "mrad or 0.1 mm".
 std::string pooled_error_units(const std::vector<estimator::JointKind>& kinds);
 

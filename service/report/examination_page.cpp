@@ -59,7 +59,7 @@ std::string excitation_section(const estimator::Excitation& excitation) {
 }
 
 Chart reading_chart(const std::vector<double>& times, const Segment& segment, Eigen::Index index,
-                    const estimator::Sensor& sensor) {
+                    const estimator::Encoder& sensor) {
   const std::string unit = std::string("[") + sensor.units().coordinate + "]";
   const auto column = segment.angles.col(index);
   Chart chart;
@@ -88,7 +88,7 @@ Chart command_chart(const std::vector<double>& times, const Segment& segment, Ei
 }
 
 std::string segment_section(const std::string& recording, const Segment& segment,
-                            const std::vector<estimator::Sensor>& sensors,
+                            const std::vector<estimator::Encoder>& sensors,
                             const std::vector<Finding>& findings, const CalibrationContext& context,
                             std::size_t rows_max) {
   std::vector<double> times;
@@ -98,13 +98,13 @@ std::string segment_section(const std::string& recording, const Segment& segment
   figure.name =
       recording.substr(recording.rfind('/') + 1) + "-" + format_number(segment.start, 6) + "s";
   for (Eigen::Index i = 0; i < segment.angles.cols(); ++i) {
-    const estimator::Sensor& sensor = sensors[static_cast<std::size_t>(i)];
+    const estimator::Encoder& sensor = sensors[static_cast<std::size_t>(i)];
     Chart chart = reading_chart(times, segment, i, sensor);
     chart.marks = marks_of(findings, recording, sensor.name, times);
-    std::vector<double> held = held_on(times, context.held, recording, i);
+    std::vector<double> held = rejected_samples_on(times, context.held, recording, i);
     if (!held.empty()) {
-      chart.series.push_back(held_series(times, std::move(held), sensor.name,
-                                         std::string("[") + sensor.units().coordinate + "]"));
+      chart.series.push_back(rejected_series(times, std::move(held), sensor.name,
+                                             std::string("[") + sensor.units().coordinate + "]"));
     }
     figure.charts.push_back(std::move(chart));
   }
@@ -124,7 +124,7 @@ std::string reading_sections(const estimator::Mechanism& mechanism,
                              const std::vector<Finding>& findings,
                              const CalibrationContext& context) {
   constexpr int kShownMax = 24;
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(mechanism);
   double numbers = 0.0;
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {

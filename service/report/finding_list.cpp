@@ -16,7 +16,7 @@ namespace {
 using estimator::Finding;
 
 /// The probability of a finding is printed if it is below this.
-constexpr double kSure = 0.99;
+constexpr double kPrintedProbabilityMax = 0.99;
 
 std::vector<Finding> worst_first(std::vector<Finding> findings) {
   std::ranges::stable_sort(findings, std::greater<>(), &Finding::severity);
@@ -26,7 +26,7 @@ std::vector<Finding> worst_first(std::vector<Finding> findings) {
 std::string what_of(const Finding& finding) {
   std::string text = finding.recording.empty() ? "" : finding.recording + ": ";
   text += finding.what;
-  if (finding.confidence < kSure) {
+  if (finding.confidence < kPrintedProbabilityMax) {
     text += " (probability " + format_number(finding.confidence, 2) + ")";
   }
   return text;
@@ -34,7 +34,7 @@ std::string what_of(const Finding& finding) {
 
 /// Describes whether an error of the clock's rate would be identifiable.
 std::string format_clock(const estimator::ClockExcitation& clock) {
-  const bool reported = clock.deviation < estimator::kClockTold;
+  const bool reported = clock.deviation < estimator::kDetectableClockDeviation;
   if (reported) {
     return "  clock: a rate error is identifiable, ± " + format_number(100.0 * clock.deviation, 2) +
            " %\n";
@@ -54,12 +54,13 @@ std::string format_clock(const estimator::ClockExcitation& clock) {
 std::string format_findings(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : worst_first(findings)) {
-    text += "  " + to_text(finding.severity) + ": " + proto::printable(what_of(finding)) + "\n";
+    text += "  " + to_text(finding.severity) + ": " + proto::escape_for_terminal(what_of(finding)) +
+            "\n";
     if (!finding.advice.empty()) {
-      text += "      to do: " + proto::printable(finding.advice) + "\n";
+      text += "      to do: " + proto::escape_for_terminal(finding.advice) + "\n";
     }
     if (!finding.treatment.empty()) {
-      text += "      rigcal: " + proto::printable(finding.treatment) + "\n";
+      text += "      rigcal: " + proto::escape_for_terminal(finding.treatment) + "\n";
     }
   }
   return text.empty() ? text : "Findings:\n" + text;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimator/assess/finding.hpp"
-#include "estimator/doctor/excitation.hpp"
+#include "estimator/diagnostics/excitation.hpp"
 
 namespace service {
 

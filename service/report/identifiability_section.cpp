@@ -23,24 +23,24 @@ using estimator::Calibration;
 using estimator::ParameterEstimate;
 
 // Relative standard deviation above which a parameter counts as poorly identified.
-constexpr double kPoorShare = 1.0 / 3.0;
+constexpr double kPoorRelativeDeviation = 1.0 / 3.0;
 
 // Weaker correlations are not reported.
-constexpr double kWorthTelling = 0.5;
+constexpr double kNotableCorrelation = 0.5;
 
 // Coefficients below this share of the largest in a direction are not reported.
 constexpr double kCoefficientShare = 1e-3;
 
 /// An identifiable parameter.
-struct Seen {
+struct IdentifiableParameter {
   Eigen::Index index = 0;        ///< among all parameters
   double deviation_alone = 0.0;  ///< standard deviation if all others were known
   double inflation = 1.0;        ///< factor on it because the others are uncertain
   Eigen::Index partner = -1;     ///< the most strongly correlated parameter
 };
 
-std::vector<Seen> find_seen(const Calibration& calibration) {
-  std::vector<Seen> seen;
+std::vector<IdentifiableParameter> find_identifiable(const Calibration& calibration) {
+  std::vector<IdentifiableParameter> seen;
   for (std::size_t k = 0; k < calibration.parameters.size(); ++k) {
     const ParameterEstimate& estimate = calibration.parameters[k];
     const auto index = static_cast<Eigen::Index>(k);
@@ -55,7 +55,7 @@ std::vector<Seen> find_seen(const Calibration& calibration) {
 }
 
 /// sd_i given all others is sd_i / √((R⁻¹)_ii); R correlates the identifiable parameters.
-void measure(const Calibration& calibration, std::vector<Seen>& seen) {
+void measure(const Calibration& calibration, std::vector<IdentifiableParameter>& seen) {
   const auto n = static_cast<Eigen::Index>(seen.size());
   Eigen::MatrixXd R(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
@@ -66,7 +66,7 @@ void measure(const Calibration& calibration, std::vector<Seen>& seen) {
   }
   const Eigen::MatrixXd inverse = estimator::solve_square(R, Eigen::MatrixXd::Identity(n, n));
   for (Eigen::Index i = 0; i < n; ++i) {
-    Seen& one = seen[static_cast<std::size_t>(i)];
+    IdentifiableParameter& one = seen[static_cast<std::size_t>(i)];
     const double deviation =
         calibration.parameters[static_cast<std::size_t>(one.index)].standard_deviation;
     one.inflation = std::sqrt(std::max(inverse(i, i), 1.0));
@@ -82,15 +82,15 @@ void measure(const Calibration& calibration, std::vector<Seen>& seen) {
   }
 }
 
-std::string partner_text(const Calibration& calibration, const Seen& one) {
+std::string partner_text(const Calibration& calibration, const IdentifiableParameter& one) {
   const double correlation = calibration.correlation(one.index, one.partner);
-  if (std::abs(correlation) < kWorthTelling) return "";
+  if (std::abs(correlation) < kNotableCorrelation) return "";
   return calibration.parameters[static_cast<std::size_t>(one.partner)].name + " (" +
          format_number(correlation, 2) + ")";
 }
 
 std::string dependence_table(const Calibration& calibration) {
-  std::vector<Seen> seen = find_seen(calibration);
+  std::vector<IdentifiableParameter> seen = find_identifiable(calibration);
   if (seen.size() < 2) return "";
   measure(calibration, seen);
   using enum CellAlign;
@@ -104,7 +104,7 @@ std::string dependence_table(const Calibration& calibration) {
        {"factor", kRight},
        {"correlated with"}},
       "narrow");
-  for (const Seen& one : seen) {
+  for (const IdentifiableParameter& one : seen) {
     const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(one.index)];
     const Notation notation = notation_of(estimate);
     table.add({estimate.name, notation.deviation(estimate.standard_deviation),
@@ -169,7 +169,7 @@ std::string poor_parameters(const Calibration& calibration) {
     } else if (std::isfinite(half) && half >= std::abs(estimate.value)) {
       items += "<li>" + escape_html(estimate.name) +
                " is compatible with zero: its 95 % interval includes zero.</li>\n";
-    } else if (std::isfinite(half) && half > kPoorShare * std::abs(estimate.value)) {
+    } else if (std::isfinite(half) && half > kPoorRelativeDeviation * std::abs(estimate.value)) {
       items += "<li>" + escape_html(estimate.name) + " is known only to ±" +
                format_number(100.0 * half / std::abs(estimate.value), 2) + " % (95 %).</li>\n";
     }
@@ -204,7 +204,7 @@ std::string principal_moments(const Calibration& calibration) {
         axis += (axis.empty() ? "" : ", ") + format_number(std::round(100.0 * part) / 100.0, 2);
       }
       table.add({inertia.body, number.value, number.standard_deviation, axis,
-                 inertia.at_border ? "at the feasibility boundary" : ""});
+                 inertia.at_feasibility_boundary ? "at the feasibility boundary" : ""});
     }
   }
   return "<h3>Principal moments of inertia</h3>\n" + table.html();
@@ -227,11 +227,11 @@ std::string base_parameters(const Calibration& calibration) {
 }
 
 std::string correlation(const Calibration& calibration) {
-  const std::vector<Seen> seen = find_seen(calibration);
+  const std::vector<IdentifiableParameter> seen = find_identifiable(calibration);
   if (seen.size() < 2) return "";
   std::vector<std::string> names;
   std::vector<Eigen::Index> indices;
-  for (const Seen& one : seen) {
+  for (const IdentifiableParameter& one : seen) {
     names.push_back(calibration.parameters[static_cast<std::size_t>(one.index)].name);
     indices.push_back(one.index);
   }

@@ -43,18 +43,18 @@ std::string origin_section(const CalibrationContext& context) {
   HtmlTable table(
       "SHA-256 shows whether a file is unchanged",
       {{"file", CellAlign::kWords}, {"bytes", CellAlign::kRight}, {"SHA-256", CellAlign::kWords}});
-  const auto add = [&](const std::string& name, const FileMark& mark) {
+  const auto add = [&](const std::string& name, const FileDigest& mark) {
     const bool known = !mark.sha256.empty();
     table.add({name, known ? std::to_string(mark.size_bytes) : "-",
                HtmlCell(known ? mark.sha256 : "not a file").with_class("hash")});
   };
   const CalibrationRequest& request = context.request;
-  if (!request.rig_text.empty()) add(request.rig_name, mark_text(request.rig_text));
+  if (!request.rig_text.empty()) add(request.rig_name, digest_text(request.rig_text));
   for (const RecordingUse& use : context.recordings) add(use.summary.file, use.mark);
   return "<section><h2>Files</h2>\n" + table.html() + "</section>\n";
 }
 
-std::string fact(const std::string& name, const std::string& value) {
+std::string summary_box(const std::string& name, const std::string& value) {
   return "<div>" + escape_html(name) + "<b>" + escape_html(value) + "</b></div>\n";
 }
 

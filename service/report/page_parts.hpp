@@ -30,7 +30,7 @@ std::string heading(const std::string& title, const CalibrationContext& context,
 std::string origin_section(const CalibrationContext& context);
 
 /// One box of a summary: a name and a value.
-std::string fact(const std::string& name, const std::string& value);
+std::string summary_box(const std::string& name, const std::string& value);
 
 /// A section with a list; empty for an empty list.
 std::string list_section(const std::string& title, const std::vector<std::string>& items);

@@ -50,7 +50,7 @@ std::string data_text(const ParameterEstimate& estimate) {
 std::string share_text(const ParameterEstimate& estimate) {
   if (estimate.at_bound || !(estimate.standard_deviation > 0.0)) return "";
   if (!std::isfinite(estimate.half_interval)) return "";
-  if (!has_relative_interval(estimate)) return "includes 0";
+  if (!interval_excludes_zero(estimate)) return "includes 0";
   return "± " + format_number(100.0 * estimate.half_interval / std::abs(estimate.value), 2) + " %";
 }
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "estimator/assess/agreement.hpp"
+#include "estimator/assess/part_consistency.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/embedded_data.hpp"
 #include "service/report/html_table.hpp"
@@ -26,7 +26,7 @@ std::vector<std::string> labels_of(const Calibration& calibration,
                                    const std::vector<std::string>& names) {
   std::vector<std::string> labels;
   for (std::size_t p = 0; p < names.size(); ++p) {
-    const estimator::PieceEstimate& piece = calibration.pieces[p];
+    const estimator::PartEstimate& piece = calibration.pieces[p];
     labels.push_back(names[p] + " " + format_number(piece.from, 3) + " to " +
                      format_number(piece.to, 3) + " s");
   }
@@ -34,9 +34,9 @@ std::vector<std::string> labels_of(const Calibration& calibration,
 }
 
 std::string agreement_text(const Calibration& calibration) {
-  const estimator::Agreement& agreement = calibration.agreement;
+  const estimator::ConsistencyTest& agreement = calibration.agreement;
   if (std::isnan(agreement.statistic)) return "<p>There are no pieces to compare.</p>\n";
-  const bool disagree = agreement.p_value < estimator::kDisagreementLevel;
+  const bool disagree = agreement.p_value < estimator::kConsistencyLevel;
   std::string text = "<p";
   if (disagree) text += " class=\"warn\"";
   text += ">Pieces " + std::string(disagree ? "disagree" : "agree") + ": Cochran's Q is " +
@@ -52,7 +52,7 @@ std::string agreement_text(const Calibration& calibration) {
 std::string pieces_csv(const Calibration& calibration, const std::vector<std::string>& labels) {
   std::string csv = csv_row({"piece", "parameter", "unit", "value", "standard deviation"});
   for (std::size_t p = 0; p < labels.size(); ++p) {
-    const estimator::PieceEstimate& piece = calibration.pieces[p];
+    const estimator::PartEstimate& piece = calibration.pieces[p];
     for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
       const auto& estimate = calibration.parameters[static_cast<std::size_t>(i)];
       if (!std::isfinite(piece.standard_deviations[i])) continue;
@@ -93,7 +93,7 @@ std::string piece_section(const Calibration& calibration) {
   }
   std::string html = "<section><h2>Pieces</h2>\n" + agreement_text(calibration);
   std::vector<std::string> names;
-  for (const estimator::PieceEstimate& piece : calibration.pieces) {
+  for (const estimator::PartEstimate& piece : calibration.pieces) {
     names.push_back(piece.recording.substr(piece.recording.rfind('/') + 1));
   }
   html += data_figure(

@@ -44,7 +44,7 @@ std::vector<RepeatedParameter> compare_repetition(const std::vector<ParameterEst
 
 bool is_repeated(const std::vector<RepeatedParameter>& parameters) {
   return std::ranges::all_of(parameters, [](const RepeatedParameter& parameter) {
-    return parameter.difference <= kRepeatedWithin;
+    return parameter.difference <= kRepeatTolerance;
   });
 }
 
@@ -60,10 +60,10 @@ std::string format_repetition(const std::vector<RepeatedParameter>& parameters) 
   }
   const std::string head = is_repeated(parameters)
                                ? "Repeated: every estimate is within " +
-                                     format_number(kRepeatedWithin) +
+                                     format_number(kRepeatTolerance) +
                                      " standard deviations of the previous one."
                                : "NOT REPEATED: estimates differ by more than " +
-                                     format_number(kRepeatedWithin) + " standard deviations.";
+                                     format_number(kRepeatTolerance) + " standard deviations.";
   return head + "\n\n" + format_table(rows, {false, true, true, true, true, false});
 }
 

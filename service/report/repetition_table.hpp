@@ -19,7 +19,7 @@ struct RepeatedParameter {
 
 /// A calibration counts as repeated if estimates differ by at most this many standard deviations.
 /// Differences in rounding between programs or processors are smaller and do not matter in use.
-inline constexpr double kRepeatedWithin = 0.01;
+inline constexpr double kRepeatTolerance = 0.01;
 
 /// Compares parameters in the order of `before`, followed by new ones.
 std::vector<RepeatedParameter> compare_repetition(

@@ -66,7 +66,8 @@ std::string principal_table(const estimator::Calibration& calibration) {
         axis += (axis.empty() ? "" : ", ") + format_number(std::round(100.0 * part) / 100.0, 2);
       }
       rows.push_back({"body " + inertia.body, number.value, number.standard_deviation, "kg·m²",
-                      "(" + axis + ")", inertia.at_border ? "at the feasibility boundary" : ""});
+                      "(" + axis + ")",
+                      inertia.at_feasibility_boundary ? "at the feasibility boundary" : ""});
     }
   }
   if (rows.size() == 1) return "";
@@ -111,7 +112,7 @@ std::string simulation_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
       {"open-loop simulation", slides ? "RMSE" : "RMSE [mrad]", ""}};
   for (const estimator::SimulationError& error : calibration.simulation) {
-    rows.push_back({"hinge " + error.hinge, format_number(1e3 * error.rmse),
+    rows.push_back({"joint " + error.joint, format_number(1e3 * error.rmse),
                     slides ? joint_units(error.kind).error : ""});
   }
   return format_table(rows, {false, true, false});
@@ -132,7 +133,7 @@ std::string inertial_table(const estimator::Calibration& calibration) {
 std::string format_table(std::vector<std::vector<std::string>> rows,
                          const std::vector<bool>& right) {
   for (auto& row : rows) {
-    for (std::string& cell : row) cell = proto::printable(cell);
+    for (std::string& cell : row) cell = proto::escape_for_terminal(cell);
   }
   std::vector<int> widths(right.size(), 0);
   for (const auto& row : rows) {

@@ -42,16 +42,16 @@ std::vector<Column> columns_of(const estimator::Mechanism& mechanism,
                                const std::vector<int>& wanted) {
   std::vector<Column> columns;
   Eigen::Index motor = 0;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
     for (const int quantity : wanted) {
-      if (!estimator::is_told(mechanism, j, quantity)) continue;
+      if (!estimator::is_observable(mechanism, j, quantity)) continue;
       const Quantity& facts = kQuantities[quantity];
       columns.push_back({StateEstimate::column(j, quantity),
-                         hinge.name + "_" + (hinge.traits().turns ? facts.turn : facts.slide)});
+                         joint.name + "_" + (joint.traits().turns ? facts.turn : facts.slide)});
     }
-    if (!hinge.motorised) continue;
-    if (tells_angles(wanted)) columns.push_back({motor, hinge.name + "_control", true});
+    if (!joint.motorised) continue;
+    if (includes_angles(wanted)) columns.push_back({motor, joint.name + "_control", true});
     ++motor;
   }
   return columns;
@@ -59,7 +59,7 @@ std::vector<Column> columns_of(const estimator::Mechanism& mechanism,
 
 }  // namespace
 
-bool tells_angles(const std::vector<int>& wanted) {
+bool includes_angles(const std::vector<int>& wanted) {
   return std::ranges::count(wanted, static_cast<int>(estimator::StateQuantity::kAngle)) > 0;
 }
 

@@ -14,7 +14,7 @@ std::vector<std::string> state_names();
 std::vector<int> state_quantities(const std::string& name);
 
 /// Whether joint positions are among the quantities; the controls are then written, too.
-bool tells_angles(const std::vector<int>& wanted);
+bool includes_angles(const std::vector<int>& wanted);
 
 /// Formats estimated states as CSV, a row per sample: the time in its recording, then each
 /// requested and identifiable state of each joint, followed by its standard deviation. With angles

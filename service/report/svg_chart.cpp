@@ -53,7 +53,7 @@ class Plane {
         const double x = transform_x(series.x[k]);
         if (!std::isfinite(x)) continue;
         x_.include(x);
-        if (!series.aside) y_.include(transform(series.y[k]));
+        if (!series.excluded_from_range) y_.include(transform(series.y[k]));
       }
       include_bars(series);
     }
@@ -117,11 +117,11 @@ struct Tick {
 
 struct AxisTicks {
   std::vector<Tick> ticks;
-  std::string offset;  // subtracted from all texts, see notation::TickTexts
+  std::string offset;  // subtracted from all texts, see notation::TickLabels
 };
 
 AxisTicks texts_at(const std::vector<double>& values, bool logarithmic) {
-  const notation::TickTexts reported = notation::tick_texts(values);
+  const notation::TickLabels reported = notation::tick_labels(values);
   AxisTicks axis{.ticks = {}, .offset = reported.offset};
   for (std::size_t k = 0; k < values.size(); ++k) {
     axis.ticks.push_back({logarithmic ? std::log10(values[k]) : values[k], reported.texts[k]});
@@ -167,7 +167,7 @@ AxisTicks x_ticks(const Chart& chart, const Plane& plane) {
   if (chart.log_x) return log_ticks(range, room);
   const double span = range.high - range.low;
   const int ticks_max =
-      chart.whole_x ? std::min(static_cast<int>(std::max(span, 1.0)), room) : room;
+      chart.integer_x ? std::min(static_cast<int>(std::max(span, 1.0)), room) : room;
   return texts_at(notation::nice_ticks(range.low, range.high, ticks_max), false);
 }
 
@@ -302,7 +302,7 @@ std::string point_marks(const Chart& chart, const Plane& plane, const ChartSerie
 }
 
 std::string drawing_of(const Chart& chart, const Plane& plane, const ChartSeries& series) {
-  std::string svg = series.aside ? "" : path(plane, series);
+  std::string svg = series.excluded_from_range ? "" : path(plane, series);
   svg += bars(plane, series, transformed(plane, series));
   return svg += point_marks(chart, plane, series);
 }

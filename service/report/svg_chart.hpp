@@ -17,7 +17,8 @@ struct ChartSeries {
   bool markers = false;  ///< mark every point; for few points
   MarkerShape shape = MarkerShape::kCircle;
   std::vector<double> y_error = {};  ///< half lengths of error bars; empty: none
-  bool aside = false;       ///< points only; they do not extend the axis but are drawn at its end
+  bool excluded_from_range =
+      false;                ///< points only; they do not extend the axis but are drawn at its end
   std::string column = {};  ///< title in saved data, with unit; empty: label and y axis
 };
 
@@ -34,7 +35,7 @@ struct Chart {
   int width = 900;      ///< [px]
   int height = 220;     ///< [px]
   bool log_y = false;
-  bool whole_x = false;  ///< x is a count: ticks at integers only
+  bool integer_x = false;  ///< x is a count: ticks at integers only
   std::vector<ChartSeries> series;
   bool log_x = false;  ///< points at x ≤ 0 are omitted
   std::vector<ChartMark> marks = {};

@@ -11,7 +11,7 @@ namespace service {
 namespace {
 
 using estimator::ParameterEstimate;
-using estimator::PieceEstimate;
+using estimator::PartEstimate;
 
 constexpr double kRow = 20.0;     // [px]
 constexpr double kTop = 26.0;     // [px], for the parameter's name
@@ -41,18 +41,18 @@ std::string forest_text(double x, double y, const char* anchor, const char* styl
          "\" class=\"" + style + "\">" + escape_html(text) + "</text>\n";
 }
 
-double half_width(const PieceEstimate& piece, Eigen::Index at) {
+double half_width(const PartEstimate& piece, Eigen::Index at) {
   return estimator::kNormalHalfWidth95 * piece.standard_deviations[at];
 }
 
 /// One parameter's axis in pixels.
 class ForestAxis {
  public:
-  ForestAxis(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate,
+  ForestAxis(const std::vector<PartEstimate>& pieces, const ParameterEstimate& estimate,
              Eigen::Index at, double left)
       : left_(left), low_(estimate.value), high_(estimate.value) {
     std::vector<double> halves;
-    for (const PieceEstimate& piece : pieces) {
+    for (const PartEstimate& piece : pieces) {
       if (std::isfinite(half_width(piece, at))) halves.push_back(half_width(piece, at));
     }
     double typical = 0.0;
@@ -64,7 +64,7 @@ class ForestAxis {
       low_ = std::min(low_, center - half);
       high_ = std::max(high_, center + half);
     };
-    for (const PieceEstimate& piece : pieces) {
+    for (const PartEstimate& piece : pieces) {
       const double half = half_width(piece, at);
       if (half <= kLongest * typical) include(piece.values[at], half);
     }
@@ -90,7 +90,7 @@ class ForestAxis {
     const double low = (low_ - zero) / unit, high = (high_ - zero) / unit;
     std::vector<double> ticks = notation::nice_ticks(low, high, 3);
     if (ticks.size() < 2) ticks = notation::nice_ticks(low, high, 5);  // one shows no scale
-    const std::vector<std::string> texts = notation::tick_texts(ticks).texts;
+    const std::vector<std::string> texts = notation::tick_labels(ticks).texts;
     double taken = 0.0;  // right end of the last tick text [px]
     for (std::size_t k = 0; k < ticks.size(); ++k) {
       const double x = to_x(zero + unit * ticks[k]);
@@ -123,7 +123,7 @@ std::string dot(const ForestAxis& axis, double value, double y, const char* styl
          style + "\"/>\n";
 }
 
-std::string column(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate,
+std::string column(const std::vector<PartEstimate>& pieces, const ParameterEstimate& estimate,
                    Eigen::Index at) {
   const ForestAxis axis(pieces, estimate, at, kLeft);
   const double bottom = kTop + kRow * static_cast<double>(pieces.size() + 1);
@@ -167,7 +167,7 @@ std::string picture(double width, std::size_t pieces, const std::string& attribu
 
 }  // namespace
 
-std::string svg_forest(const std::vector<PieceEstimate>& pieces,
+std::string svg_forest(const std::vector<PartEstimate>& pieces,
                        const std::vector<std::string>& labels,
                        const std::vector<ParameterEstimate>& parameters,
                        const std::vector<std::size_t>& columns) {

@@ -16,7 +16,7 @@ namespace service {
 /// @param pieces   at least one
 /// @param labels   of the pieces
 /// @param columns  indices of the parameters to plot
-std::string svg_forest(const std::vector<estimator::PieceEstimate>& pieces,
+std::string svg_forest(const std::vector<estimator::PartEstimate>& pieces,
                        const std::vector<std::string>& labels,
                        const std::vector<estimator::ParameterEstimate>& parameters,
                        const std::vector<std::size_t>& columns);

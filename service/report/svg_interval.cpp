@@ -23,7 +23,9 @@ std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0
   return text;
 }
 
-double to_x(double place) { return 0.5 * kWidth + place * (0.5 * kWidth - kArrowMargin); }
+double to_x(double axis_position) {
+  return 0.5 * kWidth + axis_position * (0.5 * kWidth - kArrowMargin);
+}
 
 bool has_interval(const ParameterEstimate& estimate) {
   return !estimate.at_bound && std::isfinite(estimate.standard_deviation) &&
@@ -38,7 +40,7 @@ class IntervalAxis {
 
   double share(double value) const { return (value - value_) / std::abs(value_); }
   bool holds(double value) const { return std::abs(share(value)) <= 1.0; }
-  double at(double value) const { return to_x(scale_.place(share(value))); }
+  double at(double value) const { return to_x(scale_.axis_position(share(value))); }
 
  private:
   double value_;
@@ -82,11 +84,11 @@ std::vector<double> decade_places(const RelativeScale& scale) {
 
 std::string grid(const RelativeScale& scale) {
   std::string svg;
-  for (const double place : decade_places(scale)) {
+  for (const double axis_position : decade_places(scale)) {
     for (const double side : {-1.0, 1.0}) {
-      const double x = to_x(side * place);
+      const double x = to_x(side * axis_position);
       svg += format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"20\" class=\"axis\"/>", x, x);
-      if (place == 0.0) break;
+      if (axis_position == 0.0) break;
     }
   }
   return svg;
@@ -99,20 +101,20 @@ const char* kOpen = "<svg viewBox=\"0 0 200 20\" class=\"interval\" aria-hidden=
 RelativeScale::RelativeScale(const std::vector<ParameterEstimate>& estimates) {
   double sharpest = 1.0;
   for (const ParameterEstimate& estimate : estimates) {
-    if (!has_relative_interval(estimate)) continue;
+    if (!interval_excludes_zero(estimate)) continue;
     sharpest = std::min(sharpest, estimate.half_interval / std::abs(estimate.value));
   }
   const int decades = 1 + static_cast<int>(std::ceil(-std::log10(std::max(sharpest, 1e-12))));
   decades_ = std::clamp(decades, kDecadesMin, kDecadesMax);
 }
 
-double RelativeScale::place(double share) const {
+double RelativeScale::axis_position(double share) const {
   const double decades = static_cast<double>(decades_) + std::log10(std::abs(share));
-  const double place = std::clamp(decades / decades_, 0.0, 1.0);
-  return share < 0.0 ? -place : place;
+  const double axis_position = std::clamp(decades / decades_, 0.0, 1.0);
+  return share < 0.0 ? -axis_position : axis_position;
 }
 
-bool has_relative_interval(const ParameterEstimate& estimate) {
+bool interval_excludes_zero(const ParameterEstimate& estimate) {
   return has_interval(estimate) && estimate.half_interval < std::abs(estimate.value);
 }
 
@@ -121,7 +123,7 @@ std::string svg_interval(const ParameterEstimate& estimate, const ParameterPrior
   if (!std::isfinite(estimate.value)) return "";
   const IntervalAxis axis(estimate, scale);
   std::string svg = kOpen + grid(scale);
-  const bool relative = has_relative_interval(estimate);
+  const bool relative = interval_excludes_zero(estimate);
   if (relative) svg += prior_band(axis, prior);
   const bool unseen = !relative && !estimate.at_bound && estimate.standard_deviation > 0.0;
   svg += format("<line x1=\"%.0f\" x2=\"%.0f\" y1=\"10\" y2=\"10\" class=\"", kArrowMargin,

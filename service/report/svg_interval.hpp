@@ -17,7 +17,7 @@ class RelativeScale {
 
   /// Returns the position, between -1 and 1, of a deviation given as a share of the estimate.
   /// Deviations beyond the ends are clamped.
-  double place(double share) const;
+  double axis_position(double share) const;
   int decades() const { return decades_; }
 
  private:
@@ -26,7 +26,7 @@ class RelativeScale {
 
 /// Whether a parameter differs from zero: its 95 % interval excludes zero. Otherwise a deviation in
 /// percent is meaningless.
-bool has_relative_interval(const estimator::ParameterEstimate& estimate);
+bool interval_excludes_zero(const estimator::ParameterEstimate& estimate);
 
 /// Draws one parameter on the scale: its 95 % interval (bar) around the estimate (dot), the prior's
 /// 95 % interval (band) if any, bounds within the scale (ticks), and the initial value (ring, or an

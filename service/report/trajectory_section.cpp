@@ -29,22 +29,22 @@ std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column
 }
 
 Chart angle_chart(const SegmentTrajectory& trajectory, Eigen::Index sensor,
-                  const std::string& hinge, const estimator::JointUnits& units) {
+                  const std::string& joint, const estimator::JointUnits& units) {
   const std::vector<double> times = times_of(trajectory);
   const std::string unit = std::string(" [") + units.coordinate + "]";
   Chart chart;
-  chart.title = "Hinge " + hinge;
+  chart.title = "Joint " + joint;
   chart.x_label = "time [s]";
   chart.y_label = units.quantity + unit;
   chart.series = {
       {"measured", "measured", times, column_of(trajectory.measured, sensor), false},
       {"simulated open loop", "simulated", times, column_of(trajectory.simulated, sensor), false}};
-  chart.series[0].column = "measured " + hinge + unit;
-  chart.series[1].column = "simulated " + hinge + unit;
+  chart.series[0].column = "measured " + joint + unit;
+  chart.series[1].column = "simulated " + joint + unit;
   return chart;
 }
 
-Chart error_chart(const Chart& angle, const std::string& hinge,
+Chart error_chart(const Chart& angle, const std::string& joint,
                   const estimator::JointUnits& units) {
   const std::vector<double>& measured = angle.series[0].y;
   const std::vector<double>& simulated = angle.series[1].y;
@@ -58,7 +58,7 @@ Chart error_chart(const Chart& angle, const std::string& hinge,
     count += 1.0;
   }
   Chart error;
-  error.title = "Hinge " + hinge + ": simulated − measured";
+  error.title = "Joint " + joint + ": simulated − measured";
   if (count > 0.0) {
     error.title += ", RMSE " + format_number(std::sqrt(squares / count), 3) + " " + units.error;
   }
@@ -66,7 +66,7 @@ Chart error_chart(const Chart& angle, const std::string& hinge,
   error.y_label = std::string("residual [") + units.error + "]";
   error.height = 160;
   error.series = {{"", "residual", angle.series[0].x, std::move(residual), false}};
-  error.series[0].column = "residual " + hinge + " [" + units.error + "]";
+  error.series[0].column = "residual " + joint + " [" + units.error + "]";
   return error;
 }
 
@@ -77,7 +77,7 @@ bool is_zero(const SegmentTrajectory& trajectory, Eigen::Index motor) {
 Chart control_chart(const SegmentTrajectory& trajectory, Eigen::Index motor,
                     const std::string& label) {
   const std::string of = label.empty() ? "" : " of " + label;
-  // For "hinge 1 [V]" the unit belongs to the axis.
+  // For "joint 1 [V]" the unit belongs to the axis.
   const std::size_t unit = label.rfind(" [");
   Chart chart;
   chart.title = "Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit);
@@ -128,18 +128,18 @@ ChartFigure segment_figure(const SegmentTrajectory& trajectory, const Trajectory
   figure.name = path.substr(path.rfind('/') + 1) + "-" + format_number(trajectory.start, 6) + "s";
   for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {
     const auto index = static_cast<std::size_t>(sensor);
-    const std::string& hinge = labels.hinges[index];
+    const std::string& joint = labels.joints[index];
     const estimator::JointUnits units = estimator::joint_units(
         index < labels.kinds.size() ? labels.kinds[index] : estimator::JointKind::kRevolute);
-    Chart angle = angle_chart(trajectory, sensor, hinge, units);
-    Chart error = error_chart(angle, hinge, units);
-    std::vector<double> held = held_on(angle.series[0].x, labels.held, path, sensor);
+    Chart angle = angle_chart(trajectory, sensor, joint, units);
+    Chart error = error_chart(angle, joint, units);
+    std::vector<double> held = rejected_samples_on(angle.series[0].x, labels.held, path, sensor);
     if (!held.empty()) {
-      angle.series.push_back(held_series(angle.series[0].x, std::move(held), hinge,
-                                         std::string("[") + units.coordinate + "]"));
+      angle.series.push_back(rejected_series(angle.series[0].x, std::move(held), joint,
+                                             std::string("[") + units.coordinate + "]"));
     }
     angle.marks = error.marks =
-        marks_of(labels.findings, trajectory.recording, hinge, angle.series[0].x);
+        marks_of(labels.findings, trajectory.recording, joint, angle.series[0].x);
     figure.charts.push_back(std::move(angle));
     figure.charts.push_back(std::move(error));
   }
@@ -165,12 +165,13 @@ std::string zero_controls(const SegmentTrajectory& trajectory, const TrajectoryL
 
 }  // namespace
 
-std::vector<double> held_on(const std::vector<double>& times, const std::vector<HeldReading>& held,
-                            const std::string& recording, Eigen::Index sensor) {
+std::vector<double> rejected_samples_on(const std::vector<double>& times,
+                                        const std::vector<RejectedReading>& held,
+                                        const std::string& recording, Eigen::Index sensor) {
   std::vector<double> values;
   if (times.size() < 2) return values;
   const double slack = 0.5 * (times.back() - times.front()) / static_cast<double>(times.size() - 1);
-  for (const HeldReading& reading : held) {
+  for (const RejectedReading& reading : held) {
     if (reading.recording != recording || reading.sensor != sensor) continue;
     const auto after = std::ranges::lower_bound(times, reading.time - slack);
     if (after == times.end() || *after > reading.time + slack) continue;
@@ -180,10 +181,10 @@ std::vector<double> held_on(const std::vector<double>& times, const std::vector<
   return values;
 }
 
-ChartSeries held_series(const std::vector<double>& times, std::vector<double> values,
-                        const std::string& sensor, const std::string& unit) {
+ChartSeries rejected_series(const std::vector<double>& times, std::vector<double> values,
+                            const std::string& sensor, const std::string& unit) {
   ChartSeries series{"rejected", "residual", times, std::move(values), true, MarkerShape::kDiamond};
-  series.aside = true;
+  series.excluded_from_range = true;
   series.column = "held back " + sensor + " " + unit;
   return series;
 }

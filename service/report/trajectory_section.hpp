@@ -16,21 +16,22 @@ inline constexpr std::size_t kPageNumbersMax = 1'000'000;
 
 /// Labels and annotations of trajectories.
 struct TrajectoryLabels {
-  std::vector<std::string> hinges;                ///< names of the measured joints
+  std::vector<std::string> joints;                ///< names of the measured joints
   std::vector<estimator::JointKind> kinds;        ///< of these joints; missing ones are revolute
-  std::vector<std::string> controls;              ///< of the motors, e.g. "hinge 1 [V]"
+  std::vector<std::string> controls;              ///< of the motors, e.g. "joint 1 [V]"
   std::vector<estimator::Finding> findings = {};  ///< marked if they have a time
-  std::vector<HeldReading> held = {};             ///< rejected samples, drawn as points
+  std::vector<RejectedReading> held = {};         ///< rejected samples, drawn as points
 };
 
 /// Returns the rejected samples of a sensor on the rows of `times`, NaN elsewhere. Empty if there
 /// are none in this time.
-std::vector<double> held_on(const std::vector<double>& times, const std::vector<HeldReading>& held,
-                            const std::string& recording, Eigen::Index sensor);
+std::vector<double> rejected_samples_on(const std::vector<double>& times,
+                                        const std::vector<RejectedReading>& held,
+                                        const std::string& recording, Eigen::Index sensor);
 
 /// Returns a series of rejected samples; `unit` of its values, e.g. "[rad]".
-ChartSeries held_series(const std::vector<double>& times, std::vector<double> values,
-                        const std::string& sensor, const std::string& unit);
+ChartSeries rejected_series(const std::vector<double>& times, std::vector<double> values,
+                            const std::string& sensor, const std::string& unit);
 
 /// Intervals of `times` with findings about a recording as a whole or about one sensor.
 std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,

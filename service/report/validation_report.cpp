@@ -102,7 +102,7 @@ std::string window_charts(const Validation& validation) {
   return html.empty() ? "" : "<section><h2>Windows</h2>\n" + html + "</section>\n";
 }
 
-std::string outcome(const Validation& validation, const ValidationChoice& choice) {
+std::string outcome(const Validation& validation, const ValidationSettings& choice) {
   const std::size_t count = validation.windows.size();
   return "Fixed parameters: " +
          (choice.parameters_file.empty() ? "those of the rig file" : choice.parameters_file) +
@@ -118,7 +118,7 @@ bool is_fitted(const Validation& validation) {
 }
 
 std::vector<std::string> describe_validation(const Validation& validation,
-                                             const ValidationChoice& choice) {
+                                             const ValidationSettings& choice) {
   std::vector<std::string> notes;
   notes.push_back(
       validation.start_window > 0.0
@@ -145,7 +145,7 @@ std::vector<std::string> describe_validation(const Validation& validation,
   return notes;
 }
 
-std::string format_validation(const Validation& validation, const ValidationChoice& choice,
+std::string format_validation(const Validation& validation, const ValidationSettings& choice,
                               double wall_time) {
   TableRows rows = {kHead};
   for (std::vector<std::string>& row : error_rows(validation)) rows.push_back(std::move(row));
@@ -158,7 +158,7 @@ std::string format_validation(const Validation& validation, const ValidationChoi
   return text + "\nDone in " + format_number(wall_time, 3) + " s\n";
 }
 
-std::string validation_page(const Validation& validation, const ValidationChoice& choice,
+std::string validation_page(const Validation& validation, const ValidationSettings& choice,
                             const CalibrationContext& context) {
   const std::string title = "Validation of " + context.rig;
   return html_page(

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "estimator/assess/verdict.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/finding_message.hpp"
 #include "service/result/provenance_message.hpp"
@@ -45,40 +45,40 @@ void add_noise(const estimator::Calibration& calibration, v1::CalibrationResult&
                        double acceleration) {
     v1::NoiseResult* out = result.add_noise();
     const bool slides = !joint_traits(kind).turns;
-    out->set_hinge(name);
+    out->set_joint(name);
     out->set_reading_rad(slides ? kNone : reading);
     if (slides) out->set_reading_m(reading);
     out->set_acceleration(acceleration);
   };
   if (calibration.angle_noise.size() == 0) return;
-  std::vector<estimator::Sensor> sensors = estimator::sensors_of(calibration.mechanism);
+  std::vector<estimator::Encoder> sensors = estimator::used_encoders(calibration.mechanism);
   Eigen::Index sensor = 0;
   for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
-    const estimator::Hinge& hinge = calibration.mechanism.hinges[static_cast<std::size_t>(j)];
+    const estimator::Joint& joint = calibration.mechanism.joints[static_cast<std::size_t>(j)];
     const bool is_read = sensor < std::ssize(sensors) &&
-                         sensors[static_cast<std::size_t>(sensor)].name == hinge.name;
-    add(hinge.name, hinge.kind, is_read ? calibration.angle_noise[sensor++] : kNone,
+                         sensors[static_cast<std::size_t>(sensor)].name == joint.name;
+    add(joint.name, joint.kind, is_read ? calibration.angle_noise[sensor++] : kNone,
         calibration.acceleration_noise[j]);
   }
   for (; sensor < std::ssize(sensors); ++sensor) {
-    const estimator::Sensor& own = sensors[static_cast<std::size_t>(sensor)];
+    const estimator::Encoder& own = sensors[static_cast<std::size_t>(sensor)];
     add(own.name, own.kind, calibration.angle_noise[sensor], kNone);
   }
 }
 
-void add_withheld(const std::vector<estimator::WithheldSensor>& sensors,
+void add_held_out(const std::vector<estimator::HeldOutSensor>& sensors,
                   v1::CalibrationResult& result) {
-  for (const estimator::WithheldSensor& sensor : sensors) {
-    v1::WithheldResult* out = result.add_withheld();
+  for (const estimator::HeldOutSensor& sensor : sensors) {
+    v1::HeldOutResult* out = result.add_held_out();
     const bool slides = !joint_traits(sensor.kind).turns;
-    out->set_hinge(sensor.name);
+    out->set_joint(sensor.name);
     const bool is_axis = !sensor.unit.empty();
     if (is_axis) out->set_rmse(sensor.rmse);
     out->set_unit(sensor.unit);
     out->set_rmse_rad(slides || is_axis ? std::numeric_limits<double>::quiet_NaN() : sensor.rmse);
     if (slides) out->set_rmse_m(sensor.rmse);
-    out->set_narrowing(sensor.narrowing);
-    out->set_narrowed(sensor.narrowed);
+    out->set_deviation_ratio(sensor.narrowing);
+    out->set_improved_parameter(sensor.narrowed);
     out->set_mean(sensor.mean);
   }
 }
@@ -98,11 +98,11 @@ void add_combinations(const std::vector<estimator::Combination>& combinations,
 void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   result.mutable_verdict()->set_kind(std::string(estimator::to_string(calibration.verdict.kind)));
   result.mutable_verdict()->set_sentence(calibration.verdict.sentence);
-  result.mutable_agreement()->set_statistic(calibration.agreement.statistic);
-  result.mutable_agreement()->set_degrees_of_freedom(calibration.agreement.degrees_of_freedom);
-  result.mutable_agreement()->set_p_value(calibration.agreement.p_value);
-  for (const estimator::PieceEstimate& piece : calibration.pieces) {
-    v1::PieceResult* out = result.add_pieces();
+  result.mutable_consistency()->set_statistic(calibration.agreement.statistic);
+  result.mutable_consistency()->set_degrees_of_freedom(calibration.agreement.degrees_of_freedom);
+  result.mutable_consistency()->set_p_value(calibration.agreement.p_value);
+  for (const estimator::PartEstimate& piece : calibration.pieces) {
+    v1::PartResult* out = result.add_parts();
     out->set_recording(piece.recording);
     out->set_from_s(piece.from);
     out->set_to_s(piece.to);
@@ -119,7 +119,7 @@ void add_inertias(const estimator::Calibration& calibration, v1::CalibrationResu
   for (const estimator::PrincipalInertia& inertia : calibration.principal) {
     v1::PrincipalInertiaResult* out = result.add_principal_inertias();
     out->set_body(inertia.body);
-    out->set_at_border(inertia.at_border);
+    out->set_at_feasibility_boundary(inertia.at_feasibility_boundary);
     for (int i = 0; i < 3; ++i) {
       out->add_moments(inertia.moments[i]);
       out->add_standard_deviations(inertia.deviations[i]);
@@ -142,10 +142,10 @@ void add_contradictions(const estimator::Calibration& calibration, v1::Calibrati
     v1::ContradictionResult* out = result.add_contradictions();
     out->set_parameter(contradiction.name);
     out->set_unit(contradiction.unit);
-    out->set_kept(contradiction.kept);
+    out->set_fixed(contradiction.kept);
     out->set_value(contradiction.value);
     out->set_standard_deviation(contradiction.standard_deviation);
-    out->set_moved(contradiction.moved);
+    out->set_most_affected_parameter(contradiction.moved);
     out->set_shift(contradiction.shift);
   }
 }
@@ -170,7 +170,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   result.set_version(context.version);
   result.set_wall_time_s(context.wall_time);
   add_parameters(calibration.parameters, calibration.mechanism, result.mutable_parameters());
-  add_parameters(calibration.tied, calibration.mechanism, result.mutable_tied());
+  add_parameters(calibration.tied, calibration.mechanism, result.mutable_dependent());
   add_simulation(calibration.simulation, result.mutable_simulation());
   add_inertial(calibration, result);
   result.set_cost(calibration.cost);
@@ -181,7 +181,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   add_null_directions(calibration.initial_null_directions,
                       result.mutable_initial_null_directions());
   add_noise(calibration, result);
-  add_withheld(calibration.withheld, result);
+  add_held_out(calibration.held_out, result);
   add_evidence(calibration, result);
   add_inertias(calibration, result);
   add_contradictions(calibration, result);
@@ -202,7 +202,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   for (const std::string& note : calibration.notes) result.add_notes(note);
   add_provenance(context, result.mutable_provenance());
   for (const estimator::Parameter& parameter : context.kept) {
-    v1::ValueResult* out = result.add_kept();
+    v1::ValueResult* out = result.add_fixed();
     out->set_name(parameter.name);
     out->set_value(parameter.value);
     out->set_unit(parameter.unit);

@@ -10,7 +10,7 @@
 namespace service {
 
 /// Reading that was rejected as faulty.
-struct HeldReading {
+struct RejectedReading {
   std::string recording;
   int sensor = 0;      ///< sensor index
   double time = 0.0;   ///< [s]
@@ -24,11 +24,11 @@ struct CalibrationContext {
   double wall_time = 0.0;  ///< of the calibration only [s]
   estimator::CalibrationOptions options;
   std::vector<RecordingUse> recordings;
-  std::vector<std::string> controls;  ///< label of each motor's control, e.g. "hinge 1 [V]"
+  std::vector<std::string> controls;  ///< label of each motor's control, e.g. "joint 1 [V]"
   std::string command = "calibrate";  ///< command that made the result
   std::string date = {};              ///< time at which the input was loaded, UTC
   CalibrationRequest request = {};
-  std::vector<HeldReading> held = {};
+  std::vector<RejectedReading> held = {};
   std::vector<estimator::Parameter> kept = {};  ///< fixed parameters with changed values
 };
 

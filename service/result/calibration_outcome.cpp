@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "estimator/assess/agreement.hpp"
+#include "estimator/assess/part_consistency.hpp"
 #include "estimator/assess/verdict.hpp"
 #include "service/text/number_format.hpp"
 
@@ -35,13 +35,13 @@ std::string describe_ending(const estimator::Calibration& calibration) {
                      "Converged (the simulation fit; the joint estimation before it ended by ") +
                      std::string(estimator::to_string(calibration.termination)) + ")";
   }
-  return calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
+  return calibration.verdict.kind == estimator::VerdictKind::kNoFit
              ? "NO RESULT (the model does not fit the data)"
              : "NOT CONVERGED";
 }
 
 std::string describe_intervals(const estimator::Calibration& calibration) {
-  if (!(calibration.agreement.p_value < estimator::kDisagreementLevel)) return "";
+  if (!(calibration.agreement.p_value < estimator::kConsistencyLevel)) return "";
   const ParameterEstimate* widest = nullptr;
   double most = kWide;
   for (const ParameterEstimate& estimate : calibration.parameters) {
@@ -61,7 +61,7 @@ std::vector<std::string> describe_misfit(const estimator::Calibration& calibrati
   std::vector<std::string> warnings;
   for (const estimator::SensorFit& fit : estimator::sensor_fits(calibration)) {
     if (!estimator::is_unexplained(fit)) continue;
-    warnings.push_back("warning: hinge " + fit.name +
+    warnings.push_back("warning: joint " + fit.name +
                        ": the simulation does not reproduce the recording (unexplained: " +
                        estimator::share_text(fit.unexplained) +
                        "). Check the column's unit, sign and zero, and the rig's geometry, before "

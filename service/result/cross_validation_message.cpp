@@ -38,9 +38,9 @@ void add_fold(const std::string& held_out, const estimator::Fold& fold, v1::Fold
 PredictionErrors prediction_errors(const estimator::CrossValidation& validation) {
   PredictionErrors errors;
   errors.observation = diagonal_rms(validation.observation);
-  for (std::size_t j = 0; j < validation.hinges.size(); ++j) {
+  for (std::size_t j = 0; j < validation.joints.size(); ++j) {
     errors.simulation.push_back(
-        {validation.hinges[j], diagonal_rms(validation.simulation[j]), validation.kinds[j]});
+        {validation.joints[j], diagonal_rms(validation.simulation[j]), validation.kinds[j]});
   }
   return errors;
 }
@@ -56,7 +56,7 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
   result.set_rig(context.rig);
   result.set_version(context.version);
   result.set_wall_time_s(context.wall_time);
-  for (const std::string& piece : validation.pieces) result.add_pieces(piece);
+  for (const std::string& piece : validation.pieces) result.add_parts(piece);
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
     add_fold(validation.pieces[i], validation.folds[i], result.add_folds());
   }
@@ -64,9 +64,9 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
   result.set_observation_rmse_rad(errors.observation);
   add_simulation(errors.simulation, result.mutable_simulation());
   add_matrix(validation.observation, result.mutable_observation_rmse_matrix_rad());
-  for (std::size_t j = 0; j < validation.hinges.size(); ++j) {
+  for (std::size_t j = 0; j < validation.joints.size(); ++j) {
     v1::SimulationMatrix* matrix = result.add_simulation_matrices();
-    matrix->set_hinge(validation.hinges[j]);
+    matrix->set_joint(validation.joints[j]);
     matrix->set_unit(estimator::joint_units(validation.kinds[j]).coordinate);
     add_matrix(validation.simulation[j], matrix->mutable_rmse_rad());
   }

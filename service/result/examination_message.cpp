@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "proto/examination.pb.h"
+#include "proto/check.pb.h"
 #include "service/result/finding_message.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
@@ -12,7 +12,7 @@ namespace service {
 std::string examination_json(const std::vector<estimator::Finding>& findings,
                              const estimator::Excitation& excitation,
                              const CalibrationContext& context) {
-  rigcal::v1::ExaminationResult result;
+  rigcal::v1::CheckResult result;
   result.set_rig(context.rig);
   result.set_version(context.version);
   const auto worst = std::ranges::max_element(findings, {}, &estimator::Finding::severity);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/doctor/excitation.hpp"
+#include "estimator/diagnostics/excitation.hpp"
 #include "service/result/calibration_message.hpp"
 
 namespace service {

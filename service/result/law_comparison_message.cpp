@@ -36,11 +36,11 @@ void add_law(const LawScore& score, v1::LawResult* out) {
 
 }  // namespace
 
-std::string describe_choice(const LawComparison& comparison) {
+std::string describe_recommendation(const LawComparison& comparison) {
   if (comparison.recommended < 0) return "no friction law could be fitted";
   const LawScore& recommended = at(comparison, comparison.recommended);
   std::string others;
-  for (const int index : comparison.alike) {
+  for (const int index : comparison.indistinguishable) {
     if (index == comparison.recommended) continue;
     others += (others.empty() ? "" : ", ") + at(comparison, index).law.name;
   }
@@ -55,14 +55,15 @@ std::string law_comparison_json(const LawComparison& comparison,
   result.set_version(context.version);
   result.set_wall_time_s(context.wall_time);
   for (const std::string& joint : comparison.joints) result.add_joints(joint);
-  for (const std::string& piece : comparison.pieces) result.add_pieces(piece);
+  for (const std::string& piece : comparison.pieces) result.add_parts(piece);
   result.set_folds(comparison.folds);
   for (const LawScore& score : comparison.laws) add_law(score, result.add_laws());
   if (comparison.recommended >= 0) {
     result.set_recommended(at(comparison, comparison.recommended).law.name);
   }
-  for (const int index : comparison.alike) result.add_alike(at(comparison, index).law.name);
-  result.set_verdict(describe_choice(comparison));
+  for (const int index : comparison.indistinguishable)
+    result.add_indistinguishable_laws(at(comparison, index).law.name);
+  result.set_verdict(describe_recommendation(comparison));
   for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
   add_provenance(context, result.mutable_provenance());
   return to_json(result);

@@ -8,7 +8,7 @@
 namespace service {
 
 /// Returns which friction law to use, and which others the data cannot distinguish from it.
-std::string describe_choice(const estimator::LawComparison& comparison);
+std::string describe_recommendation(const estimator::LawComparison& comparison);
 
 /// Returns rigcal.v1.LawComparisonResult as JSON.
 std::string law_comparison_json(const estimator::LawComparison& comparison,

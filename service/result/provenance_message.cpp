@@ -13,7 +13,7 @@
 #include "proto/check/number_check.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/job_options.hpp"
-#include "service/import/option_words.hpp"
+#include "service/import/option_names.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
@@ -62,12 +62,12 @@ std::time_t seconds_now() {
   return static_cast<std::time_t>(seconds);
 }
 
-void add_mark(const FileMark& mark, v1::SourceResult* out) {
+void add_mark(const FileDigest& mark, v1::SourceResult* out) {
   out->set_sha256(mark.sha256);
   out->set_size_bytes(mark.size_bytes);
 }
 
-void add_source(const RecordingSource& source, const FileMark& mark, v1::SourceResult* out) {
+void add_source(const RecordingSource& source, const FileDigest& mark, v1::SourceResult* out) {
   out->set_path(source.origin.empty() ? source.path : source.origin);
   out->set_name(source.name);
   add_mark(mark, out);
@@ -116,10 +116,10 @@ estimator::CalibrationOptions options_of(const std::string& file, const v1::Opti
   options.set_filter_cutoff_hz(stored.filter_cutoff_hz());
   options.set_max_iterations(stored.max_iterations());
   options.set_refine_simulation(stored.refine_simulation());
-  options.set_approach(stored.approach());
+  options.set_start_from_physical(stored.start_from_physical());
   options.set_repair(stored.repair());
   options.set_inertias(stored.inertias());
-  if (const auto fault = proto::find_number_fault(options)) fail(file, "options", fault->sentence);
+  if (const auto fault = proto::find_number_error(options)) fail(file, "options", fault->sentence);
   try {
     return calibration_options(options);
   } catch (const proto::InputError& error) {
@@ -157,7 +157,7 @@ void add_provenance(const CalibrationContext& context, v1::ProvenanceResult* out
   out->set_version(context.version);
   out->set_build(describe_build());
   out->mutable_rig()->set_path(request.rig_name);
-  add_mark(mark_text(request.rig_text), out->mutable_rig());
+  add_mark(digest_text(request.rig_text), out->mutable_rig());
   out->set_rig_text(request.rig_text);
   for (std::size_t i = 0; i < request.recordings.size() && i < context.recordings.size(); ++i) {
     add_source(request.recordings[i], context.recordings[i].mark, out->add_recordings());
@@ -166,11 +166,11 @@ void add_provenance(const CalibrationContext& context, v1::ProvenanceResult* out
   assign(request.edits.start, out->mutable_start());
   assign(request.edits.free, out->mutable_free());
   assign(request.edits.fix, out->mutable_fix());
-  assign(request.edits.withhold, out->mutable_withhold());
-  add_asked(request.options, out->mutable_options());
+  assign(request.edits.hold_out, out->mutable_hold_out());
+  add_requested_options(request.options, out->mutable_options());
 }
 
-CalibrationRequest request_of(const std::string& file, const v1::ProvenanceResult& provenance) {
+CalibrationRequest stored_request(const std::string& file, const v1::ProvenanceResult& provenance) {
   CalibrationRequest request;
   request.rig_name = file + ": rig text of " + provenance.rig().path();
   request.rig_text = provenance.rig_text();
@@ -183,7 +183,7 @@ CalibrationRequest request_of(const std::string& file, const v1::ProvenanceResul
         {"provenance." + field, value.name(), value.unit(), value.value()});
   }
   request.edits = {texts_of(provenance.start()), texts_of(provenance.free()),
-                   texts_of(provenance.fix()), texts_of(provenance.withhold())};
+                   texts_of(provenance.fix()), texts_of(provenance.hold_out())};
   for (int i = 0; i < provenance.recordings_size(); ++i) {
     request.recordings.push_back(source_of(file, i, provenance.recordings(i)));
   }

@@ -19,7 +19,7 @@ void add_provenance(const CalibrationContext& context, rigcal::v1::ProvenanceRes
 /// paths.
 /// @param file  path of the result, for messages
 /// @throws proto::InputError naming file and field
-CalibrationRequest request_of(const std::string& file,
-                              const rigcal::v1::ProvenanceResult& provenance);
+CalibrationRequest stored_request(const std::string& file,
+                                  const rigcal::v1::ProvenanceResult& provenance);
 
 }  // namespace service

@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "service/import/option_words.hpp"
+#include "service/import/option_names.hpp"
 #include "service/import/parameter_prior.hpp"
 
 namespace service {
@@ -51,7 +51,7 @@ void add_simulation(const std::vector<estimator::SimulationError>& errors,
                     google::protobuf::RepeatedPtrField<v1::SimulationResult>* out_list) {
   for (const estimator::SimulationError& error : errors) {
     v1::SimulationResult* out = out_list->Add();
-    out->set_hinge(error.hinge);
+    out->set_joint(error.joint);
     const bool slides = !joint_traits(error.kind).turns;
     out->set_rmse_rad(slides ? std::numeric_limits<double>::quiet_NaN() : error.rmse);
     if (slides) out->set_rmse_m(error.rmse);
@@ -60,13 +60,13 @@ void add_simulation(const std::vector<estimator::SimulationError>& errors,
 
 void add_options(const estimator::Calibration& calibration,
                  const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
-  add_asked(options, out);
+  add_requested_options(options, out);
   out->set_parameters(to_text(calibration.kind));
   out->set_step_s(calibration.step);
   out->set_state_error_weight(calibration.state_error_weight);
 }
 
-void add_asked(const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
+void add_requested_options(const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
   if (options.kind) out->set_parameters(to_text(*options.kind));
   out->set_acceleration_noise(options.acceleration_noise);
   out->set_step_s(options.step);
@@ -80,9 +80,9 @@ void add_asked(const estimator::CalibrationOptions& options, v1::OptionsResult* 
   out->set_filter_cutoff_hz(options.filter_cutoff);
   out->set_max_iterations(options.max_iterations);
   out->set_refine_simulation(options.refine_simulation);
-  out->set_approach(options.approach);
+  out->set_start_from_physical(options.start_from_physical);
   out->set_repair(options.repair);
-  out->set_inertias(std::string(to_string(options.inertia_chart)));
+  out->set_inertias(std::string(to_string(options.inertia_parameterization)));
 }
 
 void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
@@ -90,7 +90,7 @@ void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
   out->set_rate_hz(1.0 / recording.summary.period);
   out->set_gaps(static_cast<int>(recording.summary.gaps.size()));
   out->set_dropped_rows(recording.summary.dropped_rows);
-  out->set_held_rows(recording.summary.held_rows);
+  out->set_rows_before_release(recording.summary.rows_before_release);
   out->set_missing_rows(recording.summary.holes.rows);
   out->set_steady_clock(recording.summary.steady_clock);
   out->set_missing_samples(recording.summary.missing_samples);

@@ -29,7 +29,8 @@ void add_options(const estimator::Calibration& calibration,
                  const estimator::CalibrationOptions& options, rigcal::v1::OptionsResult* out);
 
 /// Adds the requested options only; values left to the calibration are 0, −1 or empty.
-void add_asked(const estimator::CalibrationOptions& options, rigcal::v1::OptionsResult* out);
+void add_requested_options(const estimator::CalibrationOptions& options,
+                           rigcal::v1::OptionsResult* out);
 
 void add_recording(const RecordingUse& recording, rigcal::v1::RecordingResult* out);
 

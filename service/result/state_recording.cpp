@@ -21,7 +21,7 @@ using estimator::JointLoad;
 using estimator::StateQuantity;
 
 constexpr double kNanosecond = 1e-9;  // [s]
-constexpr double kUntoldState = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMissingState = std::numeric_limits<double>::quiet_NaN();
 
 /// Copies a joint's row of values or of deviations into a message.
 void fill(const Eigen::RowVectorXd& row, v1::JointEstimate& out) {
@@ -58,14 +58,14 @@ void write_state_recording(const std::string& path, const estimator::Mechanism& 
   std::vector<std::uint16_t> channels;
   std::vector<Eigen::Index> motors;  // column of each joint's control; −1: no motor
   Eigen::Index motor_count = 0;
-  for (const estimator::Hinge& hinge : mechanism.hinges) {
-    motors.push_back(hinge.motorised ? motor_count++ : -1);
+  for (const estimator::Joint& joint : mechanism.joints) {
+    motors.push_back(joint.motorised ? motor_count++ : -1);
     channels.push_back(
-        proto::add_message_channel(writer, std::string(proto::kJointTopics.name) + hinge.name,
+        proto::add_message_channel(writer, std::string(proto::kJointTopics.name) + joint.name,
                                    *v1::JointEstimate::descriptor()));
   }
   Eigen::RowVectorXd unwanted =
-      Eigen::RowVectorXd::Constant(estimator::kStateQuantities, kUntoldState);
+      Eigen::RowVectorXd::Constant(estimator::kStateQuantities, kMissingState);
   for (const int quantity : wanted) unwanted[quantity] = 0.0;
   std::uint32_t sequence = 0;
   std::string bytes;
@@ -75,7 +75,7 @@ void write_state_recording(const std::string& path, const estimator::Mechanism& 
       const double time = estimate.start + estimate.times[k];
       const auto time_ns =
           static_cast<std::uint64_t>(std::llround(std::max(time, 0.0) / kNanosecond));
-      for (int j = 0; j < mechanism.hinge_count(); ++j) {
+      for (int j = 0; j < mechanism.joint_count(); ++j) {
         const auto joint = static_cast<std::size_t>(j);
         const Eigen::Index first = estimator::StateEstimate::column(j, 0);
         v1::JointEstimate message;
@@ -85,8 +85,9 @@ void write_state_recording(const std::string& path, const estimator::Mechanism& 
         };
         fill(of_joint(estimate.values), message);
         fill(of_joint(estimate.deviations), *message.mutable_standard_deviation());
-        message.set_control(
-            motors[joint] < 0 ? kUntoldState : estimate.controls(row, motors[joint]) + unwanted[0]);
+        message.set_control(motors[joint] < 0
+                                ? kMissingState
+                                : estimate.controls(row, motors[joint]) + unwanted[0]);
         message.SerializeToString(&bytes);
         check(path, writer.write_message({.channel_id = channels[joint],
                                           .sequence = sequence,

@@ -36,10 +36,10 @@ std::vector<estimator::ParameterEstimate> estimates_of(
 
 CalibratedRig rig_of(const v1::CalibrationResult& result) {
   CalibratedRig rig{.estimates = estimates_of(result.parameters()),
-                    .tied = estimates_of(result.tied()),
+                    .tied = estimates_of(result.dependent()),
                     .kept = {},
                     .headline = {}};
-  for (const v1::ValueResult& value : result.kept()) {
+  for (const v1::ValueResult& value : result.fixed()) {
     estimator::Parameter parameter{.name = value.name(), .unit = value.unit()};
     parameter.value = value.value();
     rig.kept.push_back(std::move(parameter));
@@ -48,8 +48,8 @@ CalibratedRig rig_of(const v1::CalibrationResult& result) {
   for (const v1::RecordingResult& recording : result.recordings()) {
     files += (files.empty() ? "" : ", ") + recording.file();
   }
-  rig.headline = headline_of(result.version(), result.provenance().date(), files,
-                             result.options().parameters(), result.options().step_s());
+  rig.headline = make_headline(result.version(), result.provenance().date(), files,
+                               result.options().parameters(), result.options().step_s());
   return rig;
 }
 
@@ -74,7 +74,7 @@ std::map<std::string, double> noise_of(const v1::CalibrationResult& result) {
   std::map<std::string, double> noise;
   for (const v1::NoiseResult& each : result.noise()) {
     const double reading = each.has_reading_m() ? each.reading_m() : each.reading_rad();
-    if (reading > 0.0 && std::isfinite(reading)) noise[each.hinge()] = reading;
+    if (reading > 0.0 && std::isfinite(reading)) noise[each.joint()] = reading;
   }
   return noise;
 }
@@ -98,7 +98,7 @@ StoredResult stored_result(const std::string& file, const v1::CalibrationResult&
                       .date = provenance.date(),
                       .version = provenance.version(),
                       .build = provenance.build(),
-                      .request = request_of(file, provenance),
+                      .request = stored_request(file, provenance),
                       .recordings = {}};
   for (const v1::SourceResult& source : provenance.recordings()) {
     stored.recordings.push_back({source.sha256(), source.size_bytes()});

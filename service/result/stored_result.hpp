@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "service/import/calibration_request.hpp"
-#include "service/import/file_mark.hpp"
-#include "service/result/rig_out.hpp"
+#include "service/import/file_digest.hpp"
+#include "service/result/calibrated_rig_file.hpp"
 
 namespace rigcal::v1 {
 class CalibrationResult;
@@ -27,8 +27,8 @@ struct StoredResult {
   std::string date;
   std::string version;
   std::string build;
-  CalibrationRequest request;        ///< recordings have their original paths
-  std::vector<FileMark> recordings;  ///< one per recording of the request
+  CalibrationRequest request;          ///< recordings have their original paths
+  std::vector<FileDigest> recordings;  ///< one per recording of the request
 };
 
 /// @throws proto::InputError with file and field, if the provenance is missing

@@ -1,6 +1,6 @@
 #include "service/result/trajectory_message.hpp"
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 
 namespace service {
 namespace {
@@ -20,7 +20,7 @@ void add_column(const Eigen::MatrixXd& matrix, Eigen::Index column,
 void add_trajectories(const estimator::Calibration& calibration,
                       const std::vector<std::string>& controls,
                       google::protobuf::RepeatedPtrField<v1::TrajectoryResult>* out_list) {
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(calibration.mechanism);
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(calibration.mechanism);
   for (const estimator::SegmentTrajectory& trajectory : calibration.trajectories) {
     v1::TrajectoryResult* out = out_list->Add();
     out->set_recording(trajectory.recording);

@@ -6,7 +6,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "proto/validation.pb.h"
 #include "service/import/import_notes.hpp"
-#include "service/import/option_words.hpp"
+#include "service/import/option_names.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 
@@ -87,8 +87,8 @@ std::vector<RecordingErrors> errors_by_recording(const estimator::Validation& va
   return rows;
 }
 
-std::string validation_json(const estimator::Validation& validation, const ValidationChoice& choice,
-                            const CalibrationContext& context) {
+std::string validation_json(const estimator::Validation& validation,
+                            const ValidationSettings& choice, const CalibrationContext& context) {
   v1::ValidationResult result;
   result.set_rig(context.rig);
   result.set_version(context.version);
@@ -114,7 +114,7 @@ std::string validation_json(const estimator::Validation& validation, const Valid
   for (const ValidationWindow& window : validation.windows) {
     add_window(window, result.add_windows());
   }
-  result.set_still_windows(validation.still);
+  result.set_motionless_windows(validation.still);
   for (const std::string& note : validation.notes) result.add_notes(note);
   for (const RecordingUse& use : context.recordings) {
     for (const std::string& note : describe_import(use.summary)) result.add_notes(note);

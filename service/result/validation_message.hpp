@@ -27,14 +27,14 @@ struct RecordingErrors {
 std::vector<RecordingErrors> errors_by_recording(const estimator::Validation& validation);
 
 /// Options of a validation.
-struct ValidationChoice {
+struct ValidationSettings {
   std::string parameters_file;  ///< empty: the rig file's own values
   double window = 0.0;          ///< [s]; 0: whole segments
   estimator::Mechanism estimate;
 };
 
 /// Returns rigcal.v1.ValidationResult as JSON.
-std::string validation_json(const estimator::Validation& validation, const ValidationChoice& choice,
-                            const CalibrationContext& context);
+std::string validation_json(const estimator::Validation& validation,
+                            const ValidationSettings& choice, const CalibrationContext& context);
 
 }  // namespace service

@@ -6,14 +6,14 @@ namespace service {
 namespace {
 
 template <typename Messages>
-proto::RuleBreach take_all(const Messages& messages, proto::RecordingRules& rules) {
+proto::RuleViolation take_all(const Messages& messages, proto::RecordingRules& rules) {
   for (const auto& message : messages) {
     const auto thing = proto::from_message(message);
     if (!thing) {
       return "the arrays of a sample differ in length or name more than eight channels, or an "
              "inertial reading has no count for each axis";
     }
-    if (auto breach = rules.take(*thing)) return breach;
+    if (auto breach = rules.check_and_add(*thing)) return breach;
   }
   return std::nullopt;
 }
@@ -30,7 +30,7 @@ std::uint64_t recorded_size(const rigcal::v1::SampleBatch& batch) {
   return batch.ByteSizeLong() + kMessageOverhead * static_cast<std::uint64_t>(messages);
 }
 
-std::optional<std::string> BatchCheck::take(const rigcal::v1::SampleBatch& batch) {
+std::optional<std::string> BatchCheck::check_and_add(const rigcal::v1::SampleBatch& batch) {
   const std::string where = "batch " + std::to_string(batch.batch_sequence()) + ": ";
   if (batch.batch_sequence() > kBatchCountMax) {
     return where + "a session has at most " + std::to_string(kBatchCountMax) + " batches";

@@ -24,7 +24,7 @@ class BatchCheck {
   explicit BatchCheck(const proto::RecordingShape& shape) : rules_(shape) {}
 
   /// Returns nothing and counts the samples if the batch is valid; otherwise returns the reason.
-  std::optional<std::string> take(const rigcal::v1::SampleBatch& batch);
+  std::optional<std::string> check_and_add(const rigcal::v1::SampleBatch& batch);
 
   /// Sum of recorded_size() over all accepted batches.
   std::uint64_t recorded_bytes() const { return recorded_bytes_; }

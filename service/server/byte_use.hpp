@@ -8,7 +8,7 @@
 namespace service {
 
 /// Byte counts per identity, and their total.
-class ByteUse {
+class ByteUsage {
  public:
   void add(const std::string& identity, std::uint64_t bytes) {
     if (bytes == 0) return;

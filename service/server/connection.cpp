@@ -15,10 +15,10 @@
 namespace service {
 namespace {
 
-constexpr std::size_t kControlBytesPause = 1u << 20;  // pause reading requests above it
-constexpr std::size_t kControlBytesMax = 16u << 20;   // the client never reads: close
-constexpr std::size_t kRequestReserve = 16u << 10;    // for a request and an error reply
-constexpr std::size_t kRoomOfEach = 320u << 10;       // always allowed: one batch of a rig
+constexpr std::size_t kControlBytesPause = 1u << 20;   // pause reading requests above it
+constexpr std::size_t kControlBytesMax = 16u << 20;    // the client never reads: close
+constexpr std::size_t kRequestReserve = 16u << 10;     // for a request and an error reply
+constexpr std::size_t kGuaranteedBuffer = 320u << 10;  // always allowed: one batch of a rig
 constexpr std::size_t kLiveFramesMax = 256;
 constexpr std::size_t kLiveBytesMax = 4u << 20;
 constexpr std::chrono::milliseconds kWatchPeriod(250);
@@ -88,9 +88,9 @@ void Connection::release(std::size_t bytes) {
 
 bool Connection::has_room(std::size_t bytes) const {
   const ServiceLimits& limits = context_.limits;
-  if (context_.buffers.of(identity()) + bytes <= kRoomOfEach) return true;
+  if (context_.buffers.of(identity()) + bytes <= kGuaranteedBuffer) return true;
   return context_.buffers.has_room(identity(), bytes, limits.buffer_bytes,
-                                   limits.of_one().buffer_bytes);
+                                   limits.per_identity().buffer_bytes);
 }
 
 // Updates the charge for received but unanswered bytes.
@@ -103,13 +103,13 @@ void Connection::hold_input() {
 
 // Reads more while there is room for requests and their replies.
 void Connection::read() {
-  if (reading_ || closed_ || finishing_ || damage_ || !frames_.empty()) return;
+  if (reading_ || closed_ || finishing_ || framing_error_ || !frames_.empty()) return;
   if (!conversation_->ready() || control_bytes_ > kControlBytesPause) {
     paused_ = true;
     return;
   }
-  crowded_ = !has_room(kRequestReserve);
-  if (crowded_) return;
+  out_of_buffer_ = !has_room(kRequestReserve);
+  if (out_of_buffer_) return;
   if (std::exchange(paused_, false) && frame_began_at_ != Clock::time_point()) {
     frame_began_at_ = Clock::now();
   }
@@ -130,7 +130,7 @@ void Connection::received(std::size_t count) {
   context_.metrics.received_bytes_total += count;
   std::vector<proto::Frame> frames;
   const proto::Status fed = decoder_.feed(std::span(input_).first(count), frames);
-  if (!fed.ok()) damage_ = fed.error();
+  if (!fed.ok()) framing_error_ = fed.error();
   for (proto::Frame& frame : frames) frames_.push_back(std::move(frame));
   const bool between = decoder_.idle() || !fed.ok();
   if (between || !frames.empty()) frame_began_at_ = {};
@@ -148,8 +148,8 @@ void Connection::pump() {
       const proto::Frame frame = std::move(frames_.front());
       frames_.pop_front();
       conversation_->on_frame(frame);
-    } else if (damage_) {
-      conversation_->on_damage(*damage_);
+    } else if (framing_error_) {
+      conversation_->on_damage(*framing_error_);
     } else {
       break;
     }
@@ -284,7 +284,8 @@ void Connection::watch() {
     if (self->write_began_at_ != none && now - self->write_began_at_ > self->timeouts_.write) {
       return self->abort("client reads nothing");
     }
-    if (self->paused_ || self->crowded_) self->pump();  // other connections may have freed memory
+    if (self->paused_ || self->out_of_buffer_)
+      self->pump();  // other connections may have freed memory
     if (self->closed_) return;
     if (self->lingering_ && now - self->lingering_since_ > kLinger) return self->close();
     self->watch();

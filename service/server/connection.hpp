@@ -27,7 +27,7 @@ struct ConnectionTimeouts {
 /// A socket, with or without TLS, and the conversation on it. It reads only as fast as requests are
 /// answered and replies are read. Memory is bounded per connection, per identity and in total,
 /// whatever the clients do.
-class Connection final : public Outlet, public std::enable_shared_from_this<Connection> {
+class Connection final : public FrameSink, public std::enable_shared_from_this<Connection> {
  public:
   /// @param ended  called once, when the socket is closed
   Connection(ServiceContext& context, StreamSocket socket, asio::ssl::context* tls,
@@ -77,10 +77,11 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   std::array<std::uint8_t, 64 << 10> input_;
   proto::FrameDecoder decoder_;
   std::deque<proto::Frame> frames_;
-  std::optional<proto::Error> damage_;  // a framing error after the queued frames
+  std::optional<proto::Error> framing_error_;  // a framing error after the queued frames
   bool reading_ = false;
-  bool paused_ = false;   // by this side; the client's timeout is suspended
-  bool crowded_ = false;  // paused because its identity's buffers are full; the timeout runs on
+  bool paused_ = false;  // by this side; the client's timeout is suspended
+  bool out_of_buffer_ =
+      false;  // paused because its identity's buffers are full; the timeout runs on
   bool pumping_ = false;
   bool finishing_ = false;
   bool lingering_ = false;

@@ -44,20 +44,20 @@ std::string frame_of(const ServiceReply& reply) {
   if (appended.ok()) return bytes;
   ServiceReply instead;
   *instead.mutable_error() =
-      make_fault(ServiceError::INTERNAL,
-                 "the reply is larger than the protocol allows: " + appended.error().detail);
+      make_service_error(ServiceError::INTERNAL, "the reply is larger than the protocol allows: " +
+                                                     appended.error().detail);
   if (!proto::append_frame(instead, proto::service_reply_limits(), bytes).ok()) bytes.clear();
   return bytes;
 }
 
 std::string fault_frame(ServiceError::Code code, const std::string& text) {
   ServiceReply reply;
-  *reply.mutable_error() = make_fault(code, text);
+  *reply.mutable_error() = make_service_error(code, text);
   return frame_of(reply);
 }
 
 std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
-  const auto file = proto::open_input_file(path, proto::Links::kRefuse);
+  const auto file = proto::open_input_file(path, proto::SymlinkPolicy::kRefuse);
   if (!file.ok()) {
     const bool none = file.error().code == proto::ErrorCode::kNotFound;
     return fault_frame(none ? ServiceError::NOT_FOUND : ServiceError::STORAGE,
@@ -144,16 +144,16 @@ void Conversation::on_damage(const proto::Error& error) {
   ++context_.metrics.protocol_errors_total;
   log_event(LogLevel::kWarning, "protocol_error", {{"peer", peer_.place}, {"error", error.detail}});
   if (mode_ == Mode::kIngest) {
-    if (session_) session_->leave(*this);
+    if (session_) session_->drop_owner(*this);
     return on_refused(SessionRefused::REASON_BAD_REQUEST, error.detail);
   }
-  end_with(make_fault(ServiceError::BAD_REQUEST, error.detail));
+  end_with(make_service_error(ServiceError::BAD_REQUEST, error.detail));
 }
 
 void Conversation::on_disconnected() {
   outlet_ = nullptr;
   mode_ = Mode::kEnded;
-  if (session_) session_->leave(*this);
+  if (session_) session_->drop_owner(*this);
   session_.reset();
 }
 
@@ -163,15 +163,15 @@ void Conversation::greet(ServiceRequest& request) {
   if (request.has_open_session()) return open_session(request.open_session());
   if (!request.has_hello()) {
     ++context_.metrics.protocol_errors_total;
-    return end_with(
-        make_fault(ServiceError::BAD_REQUEST, "a connection must start with Hello or OpenSession"));
+    return end_with(make_service_error(ServiceError::BAD_REQUEST,
+                                       "a connection must start with Hello or OpenSession"));
   }
-  if (const std::string busy = gate_ ? gate_() : ""; !busy.empty()) {
-    return end_with(make_fault(ServiceError::BUSY, busy));
+  if (const std::string busy = admission_check_ ? admission_check_() : ""; !busy.empty()) {
+    return end_with(make_service_error(ServiceError::BUSY, busy));
   }
   const auto& hello = request.hello();
   if (hello.protocol_version() != proto::kServiceVersion) {
-    return end_with(make_fault(
+    return end_with(make_service_error(
         ServiceError::PROTOCOL_VERSION,
         "this service speaks protocol version " + std::to_string(proto::kServiceVersion) +
             ", the client version " + std::to_string(hello.protocol_version()) +
@@ -190,7 +190,7 @@ void Conversation::greet(ServiceRequest& request) {
 // Streaming ------------------------------------------------------------------------------------
 
 void Conversation::open_session(const rigcal::v1::OpenSession& request) {
-  const std::string busy = gate_ ? gate_() : "";
+  const std::string busy = admission_check_ ? admission_check_() : "";
   mode_ = Mode::kIngest;
   if (!busy.empty()) return on_refused(SessionRefused::REASON_BUSY, busy);
   if (request.protocol_version() != proto::kStreamVersion) {
@@ -224,36 +224,37 @@ void Conversation::ingest(ServiceRequest& request) {
 void Conversation::ingest_batch(rigcal::v1::SampleBatch& batch) {
   const std::string& owner = session_->stored_info().owner();
   const std::uint64_t size_bytes = recorded_size(batch);
-  if (const auto full = sessions_.reason_against_bytes(owner, size_bytes)) {
-    session_->leave(*this);
+  if (const auto full = sessions_.storage_quota_error(owner, size_bytes)) {
+    session_->drop_owner(*this);
     return on_refused(SessionRefused::REASON_STORAGE, full->text());
   }
   context_.disk.add(owner, size_bytes);
   session_->append(*this, batch);
 }
 
-void Conversation::on_opened(std::uint64_t through, const std::string& secret) {
-  log_event(
-      LogLevel::kInfo, "session_opened",
-      {{"peer", peer_.place}, {"session", session_->info().session_id()}, {"through", through}});
+void Conversation::on_opened(std::uint64_t last_durable, const std::string& secret) {
+  log_event(LogLevel::kInfo, "session_opened",
+            {{"peer", peer_.place},
+             {"session", session_->info().session_id()},
+             {"through", last_durable}});
   waiting_ = false;
   ServiceReply reply;
-  reply.mutable_session_opened()->set_acknowledged_through(through);
+  reply.mutable_session_opened()->set_acknowledged_through(last_durable);
   reply.mutable_session_opened()->set_secret(secret);
   send(reply);
   if (outlet_ != nullptr) outlet_->resume();
 }
 
-void Conversation::on_acknowledged(std::uint64_t through) {
+void Conversation::on_acknowledged(std::uint64_t last_durable) {
   ServiceReply reply;
-  reply.mutable_acknowledge()->set_through(through);
+  reply.mutable_acknowledge()->set_through(last_durable);
   send(reply);
   if (outlet_ != nullptr) outlet_->resume();
 }
 
-void Conversation::on_closed(std::uint64_t through) {
+void Conversation::on_closed(std::uint64_t last_durable) {
   ServiceReply reply;
-  reply.mutable_session_closed()->set_through(through);
+  reply.mutable_session_closed()->set_through(last_durable);
   send(reply);
   mode_ = Mode::kEnded;
   if (outlet_ != nullptr) outlet_->finish();
@@ -280,7 +281,7 @@ void Conversation::on_superseded() {
 // Clients --------------------------------------------------------------------------------------
 
 template <typename Reply>
-void Conversation::answer(const Outcome<Reply>& outcome) {
+void Conversation::answer(const ReplyOrError<Reply>& outcome) {
   ServiceReply reply;
   std::visit([&](const auto& message) { put(reply, message); }, outcome);
   send(reply);
@@ -288,9 +289,9 @@ void Conversation::answer(const Outcome<Reply>& outcome) {
 
 // Returns a callback that answers once a disk operation is done. The client may be gone by then.
 template <typename Reply>
-std::function<void(const Outcome<Reply>&)> Conversation::later() {
+std::function<void(const ReplyOrError<Reply>&)> Conversation::deferred_answer() {
   waiting_ = true;
-  return [weak = weak_from_this()](const Outcome<Reply>& outcome) {
+  return [weak = weak_from_this()](const ReplyOrError<Reply>& outcome) {
     const auto self = weak.lock();
     if (!self || self->outlet_ == nullptr) return;
     self->waiting_ = false;
@@ -311,14 +312,14 @@ void Conversation::serve(ServiceRequest& request) {
   const Identity& who = peer_.identity;
   switch (request.request_case()) {
     case ServiceRequest::kListSessions:
-      return answer(Outcome<rigcal::v1::SessionList>(sessions_.list()));
+      return answer(ReplyOrError<rigcal::v1::SessionList>(sessions_.list()));
     case ServiceRequest::kInspectSession:
       return answer(sessions_.inspect(request.inspect_session().session_id()));
     case ServiceRequest::kEndSession:
       return answer(sessions_.end(request.end_session().session_id(), who));
     case ServiceRequest::kDeleteSession:
       return sessions_.remove(request.delete_session().session_id(), who,
-                              later<rigcal::v1::Deleted>());
+                              deferred_answer<rigcal::v1::Deleted>());
     case ServiceRequest::kSubscribeSession:
       return answer(
           sessions_.subscribe(request.subscribe_session().session_id(), shared_from_this()));
@@ -326,14 +327,16 @@ void Conversation::serve(ServiceRequest& request) {
       return read_file(sessions_.recording_path(request.read_recording().session_id()),
                        request.read_recording().offset_bytes());
     case ServiceRequest::kOpenUpload:
-      return sessions_.open_upload(request.open_upload(), who, later<rigcal::v1::UploadState>());
+      return sessions_.open_upload(request.open_upload(), who,
+                                   deferred_answer<rigcal::v1::UploadState>());
     case ServiceRequest::kUploadPart:
       return sessions_.append_upload(*request.mutable_upload_part(), who,
-                                     later<rigcal::v1::UploadState>());
+                                     deferred_answer<rigcal::v1::UploadState>());
     case ServiceRequest::kSubmitJob:
-      return jobs_.submit(*request.mutable_submit_job(), who, later<rigcal::v1::JobInfo>());
+      return jobs_.submit(*request.mutable_submit_job(), who,
+                          deferred_answer<rigcal::v1::JobInfo>());
     case ServiceRequest::kListJobs:
-      return answer(Outcome<rigcal::v1::JobList>(jobs_.list()));
+      return answer(ReplyOrError<rigcal::v1::JobList>(jobs_.list()));
     case ServiceRequest::kInspectJob:
       return answer(jobs_.inspect(request.inspect_job().job_id()));
     case ServiceRequest::kSubscribeJob:
@@ -341,7 +344,8 @@ void Conversation::serve(ServiceRequest& request) {
     case ServiceRequest::kCancelJob:
       return answer(jobs_.cancel(request.cancel_job().job_id(), who));
     case ServiceRequest::kDeleteJob:
-      return jobs_.remove(request.delete_job().job_id(), who, later<rigcal::v1::Deleted>());
+      return jobs_.remove(request.delete_job().job_id(), who,
+                          deferred_answer<rigcal::v1::Deleted>());
     case ServiceRequest::kGetResult:
       return read_result(request.get_result().job_id());
     case ServiceRequest::kReadReport:
@@ -354,12 +358,12 @@ void Conversation::serve(ServiceRequest& request) {
       break;
   }
   ++context_.metrics.protocol_errors_total;
-  end_with(make_fault(
+  end_with(make_service_error(
       ServiceError::BAD_REQUEST,
       "after Hello, a connection can send neither Hello nor OpenSession; open another connection"));
 }
 
-void Conversation::read_file(const Outcome<std::string>& path, std::uint64_t offset_bytes) {
+void Conversation::read_file(const ReplyOrError<std::string>& path, std::uint64_t offset_bytes) {
   if (const auto* fault = std::get_if<ServiceError>(&path)) return send_fault(*fault);
   waiting_ = true;
   context_.reader(identity(), [self = shared_from_this(), path = std::get<std::string>(path),

@@ -17,9 +17,9 @@
 namespace service {
 
 /// Destination of a conversation's frames. Main thread.
-class Outlet {
+class FrameSink {
  public:
-  virtual ~Outlet() = default;
+  virtual ~FrameSink() = default;
   /// Sends a frame in order; never drops it.
   virtual void send(std::string frame) = 0;
   /// Whether this client may have `bytes` more waiting to be read.
@@ -40,7 +40,7 @@ struct Peer {
 
 /// The server side of proto/service.proto for one connection, without its socket. Accepts frames,
 /// answers them in order, and sends the updates that the client subscribed to. Main thread.
-class Conversation final : public IngestOwner,
+class Conversation final : public RigConnection,
                            public LiveSubscriber,
                            public JobSubscriber,
                            public std::enable_shared_from_this<Conversation> {
@@ -54,13 +54,15 @@ class Conversation final : public IngestOwner,
   void identify(Identity identity) { peer_.identity = std::move(identity); }
 
   /// Sets the outlet. Call it once, before anything else. It is not used after on_disconnected.
-  void attach(Outlet& outlet) { outlet_ = &outlet; }
+  void attach(FrameSink& outlet) { outlet_ = &outlet; }
 
   /// False while an answer is in progress or the disk is behind; hold frames back then.
   bool ready() const;
 
   /// Sets a function that returns why a first message cannot be served now, or an empty text.
-  void set_gate(std::function<std::string()> reason_against) { gate_ = std::move(reason_against); }
+  void set_admission_check(std::function<std::string()> admission_error) {
+    admission_check_ = std::move(admission_error);
+  }
 
   void on_frame(const proto::Frame& frame);
 
@@ -74,9 +76,9 @@ class Conversation final : public IngestOwner,
 
   static std::string make_drop_notice(std::uint64_t batch_count, std::uint64_t sample_count);
 
-  void on_opened(std::uint64_t through, const std::string& secret) override;
-  void on_acknowledged(std::uint64_t through) override;
-  void on_closed(std::uint64_t through) override;
+  void on_opened(std::uint64_t last_durable, const std::string& secret) override;
+  void on_acknowledged(std::uint64_t last_durable) override;
+  void on_closed(std::uint64_t last_durable) override;
   void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) override;
   void on_superseded() override;
   void on_live(const LiveFrame& frame) override;
@@ -91,7 +93,7 @@ class Conversation final : public IngestOwner,
   void ingest(rigcal::v1::ServiceRequest& request);
   void ingest_batch(rigcal::v1::SampleBatch& batch);
   void serve(rigcal::v1::ServiceRequest& request);
-  void read_file(const Outcome<std::string>& path, std::uint64_t offset_bytes);
+  void read_file(const ReplyOrError<std::string>& path, std::uint64_t offset_bytes);
   void read_report(const rigcal::v1::ReadReport& request);
   void read_result(const std::string& job_id);
 
@@ -100,19 +102,19 @@ class Conversation final : public IngestOwner,
   void send_fault(const rigcal::v1::ServiceError& fault);
   void end_with(const rigcal::v1::ServiceError& fault);
   template <typename Reply>
-  void answer(const Outcome<Reply>& outcome);
+  void answer(const ReplyOrError<Reply>& outcome);
   template <typename Reply>
-  std::function<void(const Outcome<Reply>&)> later();
+  std::function<void(const ReplyOrError<Reply>&)> deferred_answer();
   void answer_frame(std::string frame);
 
   ServiceContext& context_;
   SessionStore& sessions_;
   JobStore& jobs_;
   Peer peer_;
-  Outlet* outlet_ = nullptr;
+  FrameSink* outlet_ = nullptr;
   Mode mode_ = Mode::kGreeting;
   bool waiting_ = false;  // for a reply that needs the disk
-  std::function<std::string()> gate_;
+  std::function<std::string()> admission_check_;
   std::shared_ptr<IngestSession> session_;
 };
 

@@ -73,8 +73,8 @@ class Daemon {
         shutdown_limit_(io_),
         workers_(io_, program, config.limits.job_memory_bytes),
         sessions_(
-            context_, [this] { jobs_.advance(); },
-            [this](const std::string& id) { return jobs_.user_of(id); }),
+            context_, [this] { jobs_.start_ready_jobs(); },
+            [this](const std::string& id) { return jobs_.job_using(id); }),
         jobs_(context_, sessions_, workers_) {
     make_context(config, version);
     load();
@@ -143,9 +143,9 @@ class Daemon {
     count_use();
   }
 
-  ListenPlace parse(const std::string& text, const DaemonConfig& config, bool tls,
-                    const std::string& remedy) {
-    ListenPlace place = parse_listen_place(io_, text);
+  ListenAddress parse(const std::string& text, const DaemonConfig& config, bool tls,
+                      const std::string& remedy) {
+    ListenAddress place = parse_listen_address(io_, text);
     if (place.loopback || tls || config.insecure) return place;
     throw proto::InputError(text + ": is reachable from other machines, and without TLS " + remedy +
                             ", listen at 127.0.0.1, or allow it with --insecure");
@@ -156,7 +156,7 @@ class Daemon {
     if (proto::wants_tls(config.tls)) tls = proto::make_server_tls(config.tls);
     std::vector<std::string> texts = config.listen;
     if (texts.empty()) texts.push_back(proto::account_service_place());
-    std::vector<ListenPlace> places;
+    std::vector<ListenAddress> places;
     for (const std::string& text : texts) {
       places.push_back(
           parse(text, config, tls.has_value(),
@@ -178,8 +178,8 @@ class Daemon {
 
   // Recounts each owner's use and the disk capacity.
   void count_use() {
-    ByteUse disk, index;
-    used_bytes_ = sessions_.add_use(disk, index) + jobs_.add_use(disk, index);
+    ByteUsage disk, index;
+    used_bytes_ = sessions_.add_usage(disk, index) + jobs_.add_usage(disk, index);
     context_.disk = std::move(disk);
     context_.index = std::move(index);
     context_.disk_capacity_bytes = disk_capacity();
@@ -202,7 +202,8 @@ class Daemon {
     return !stopping_ && std::chrono::steady_clock::now() - storage_seen_ < kStuckAfter;
   }
 
-  // Once a second: pings the storage threads, and feeds the watchdog if all have answered.
+  // CompletionLatch a second: pings the storage threads, and feeds the watchdog if all have
+  // answered.
   void tick() {
     if (storage_answers_ == storage_.size()) {
       storage_seen_ = std::chrono::steady_clock::now();
@@ -215,7 +216,7 @@ class Daemon {
     sessions_.unload_abandoned();
     count_use();
     if (++tick_count_ % kRetryTicks == 0) sessions_.retry();
-    jobs_.advance();
+    jobs_.start_ready_jobs();
     tick_.expires_after(kTickPeriod);
     tick_.async_wait([this](const asio::error_code& error) {
       if (!error) tick();

@@ -4,8 +4,8 @@
 
 namespace service {
 
-/// Runs the calibration service until SIGTERM or SIGINT. Once it accepts connections, prints a line
-/// "rigcald listens at PLACE" to standard output for each address.
+/// Runs the calibration service until SIGTERM or SIGINT. CompletionLatch it accepts connections,
+/// prints a line "rigcald listens at PLACE" to standard output for each address.
 /// @param program  path of this program, which also runs the jobs
 /// @return exit status
 /// @throws proto::InputError for invalid settings

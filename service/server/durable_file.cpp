@@ -100,7 +100,7 @@ Status write_durably(const std::string& path, std::string_view content) {
 }
 
 proto::Result<std::string> read_small_file(const std::string& path, std::uint64_t size_bytes_max) {
-  auto file = proto::open_input_file(path, proto::Links::kRefuse);
+  auto file = proto::open_input_file(path, proto::SymlinkPolicy::kRefuse);
   if (!file.ok()) return file.error();
   const std::uint64_t size = file.value()->size_bytes();
   if (size > size_bytes_max) {

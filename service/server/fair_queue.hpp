@@ -33,13 +33,13 @@ class FairQueue {
   std::size_t size(const std::string& identity) const;
 
  private:
-  struct Line {
+  struct OwnerQueue {
     std::string identity;
     std::deque<std::string> ids;
   };
-  std::list<Line>::iterator take_out(const std::string& id);
+  std::list<OwnerQueue>::iterator remove_entry(const std::string& id);
 
-  std::list<Line> lines_;  // next turn first; none is empty
+  std::list<OwnerQueue> queues_;  // next turn first; none is empty
 };
 
 }  // namespace service

@@ -63,7 +63,7 @@ class HttpEndpoint::Exchange : public std::enable_shared_from_this<Exchange> {
   std::string response_;
 };
 
-HttpEndpoint::HttpEndpoint(asio::io_context& io, const ListenPlace& place, Pages pages)
+HttpEndpoint::HttpEndpoint(asio::io_context& io, const ListenAddress& place, Pages pages)
     : acceptor_(io), pause_(io), pages_(std::move(pages)) {
   listen_at(acceptor_, place, "--http");
 }

@@ -25,7 +25,7 @@ class HttpEndpoint {
   };
 
   /// @throws proto::InputError if it cannot listen at the address
-  HttpEndpoint(asio::io_context& io, const ListenPlace& place, Pages pages);
+  HttpEndpoint(asio::io_context& io, const ListenAddress& place, Pages pages);
 
   void start() { accept(); }
   void shut_down();

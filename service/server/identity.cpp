@@ -69,7 +69,8 @@ Identity identify_certificate(const std::string& name, const Operators& operator
   return {"certificate:" + name, contains(operators.certificates, name)};
 }
 
-std::string ownership_text(const std::string& what, const std::string& owner, const Identity& who) {
+std::string describe_ownership_error(const std::string& what, const std::string& owner,
+                                     const Identity& who) {
   return what + " belongs to " +
          (owner.empty() ? "nobody (an older version created it)" : "\"" + owner + "\"") +
          ", not to \"" + who.name +

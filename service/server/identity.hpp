@@ -36,6 +36,7 @@ Identity identify_certificate(const std::string& name, const Operators& operator
 
 /// Returns why `who` may not change a session or job of `owner`, and what to do.
 /// @param what  e.g. "job 'x'"
-std::string ownership_text(const std::string& what, const std::string& owner, const Identity& who);
+std::string describe_ownership_error(const std::string& what, const std::string& owner,
+                                     const Identity& who);
 
 }  // namespace service

@@ -42,14 +42,14 @@ LiveFrame make_live_frame(const std::string& session_id, const std::string& batc
 
 struct IngestSession::Loaded {
   BatchCheck check;
-  std::uint64_t through;
+  std::uint64_t last_durable;
   std::uint64_t sample_count;
   std::uint64_t size_bytes;
 };
 
 struct IngestSession::Committed {
   Status status = proto::success();
-  std::uint64_t through = 0;
+  std::uint64_t last_durable = 0;
   std::uint64_t size_bytes = 0;
   std::optional<std::uint64_t> conflict;  // number of a batch resent with different content
 };
@@ -62,7 +62,7 @@ IngestSession::IngestSession(ServiceContext& context, std::string folder, Sessio
       secret_(std::move(*record.mutable_secret())),
       is_new_(is_new),
       changed_(std::move(changed)),
-      storage_(context.storage_of(info_.session_id(), info_.owner())),
+      storage_(context.storage_poster(info_.session_id(), info_.owner())),
       log_(std::make_shared<LogHolder>()),
       names_(names_of(info_.metadata()).value()),
       check_(names_.shape()),
@@ -104,7 +104,7 @@ void IngestSession::load() {
       if (!opened.ok()) return opened.error();
       if (Status synced = sync_folder(folder); !synced.ok()) return synced.error();
       log->log.emplace(std::move(opened.value()));
-      return Loaded{log->log->check(), log->log->through(), log->log->sample_count(),
+      return Loaded{log->log->check(), log->log->last_durable(), log->log->sample_count(),
                     log->log->size_bytes()};
     };
     main([self, outcome = work()] { self->loaded(outcome); });
@@ -112,17 +112,17 @@ void IngestSession::load() {
 }
 
 void IngestSession::loaded(Result<Loaded> outcome) {
-  if (outcome.ok() && outcome.value().through < durable_) {
+  if (outcome.ok() && outcome.value().last_durable < durable_) {
     outcome = Error{ErrorCode::kDamaged, "the service's disk lost stored batches of session " +
                                              info_.session_id() + " after batch " +
-                                             std::to_string(outcome.value().through) + "; " +
+                                             std::to_string(outcome.value().last_durable) + "; " +
                                              "the rig's own recording holds them"};
   }
   if (!outcome.ok()) {
     phase_ = Phase::kUnloaded;
     close_asked_ = false;
-    trouble("session_load_failed", outcome.error());
-    if (outcome.error().code == ErrorCode::kDamaged) return end_damaged(outcome.error());
+    report_error("session_load_failed", outcome.error());
+    if (outcome.error().code == ErrorCode::kDamaged) return close_damaged(outcome.error());
     refuse(SessionRefused::REASON_STORAGE, outcome.error().detail);
     std::error_code ignored;
     is_new_ = is_new_ && !fs::exists(folder_, ignored);
@@ -132,19 +132,19 @@ void IngestSession::loaded(Result<Loaded> outcome) {
   is_new_ = false;
   phase_ = Phase::kOpen;
   check_ = outcome.value().check;
-  durable_ = outcome.value().through;
+  durable_ = outcome.value().last_durable;
   next_ = durable_ + 1;
   info_.set_batch_count(durable_);
   info_.set_sample_count(outcome.value().sample_count);
   info_.set_size_bytes(outcome.value().size_bytes);
   info_.clear_problem();
-  used_at_ = Clock::now();
+  last_used_at_ = Clock::now();
   answer_open();
   advance_closing();
 }
 
 // Lost data cannot be recovered by retrying: the session ends and its remaining part is stored.
-void IngestSession::end_damaged(const Error& error) {
+void IngestSession::close_damaged(const Error& error) {
   refuse(SessionRefused::REASON_BAD_REQUEST, error.detail +
                                                  "; the session is closed with the remaining data; "
                                                  "the complete recording is on the rig computer");
@@ -157,29 +157,29 @@ void IngestSession::end_damaged(const Error& error) {
 void IngestSession::unload_if_abandoned() {
   const bool idle = phase_ == Phase::kOpen && owner_.expired() && !committing_ &&
                     pending_.size() == 0 && !close_asked_;
-  if (!idle ||
-      Clock::now() - used_at_ < std::chrono::duration<double>(context_.limits.unload_after_s)) {
+  if (!idle || Clock::now() - last_used_at_ <
+                   std::chrono::duration<double>(context_.limits.unload_after_s)) {
     return;
   }
   phase_ = Phase::kUnloaded;
   storage_([log = log_] { log->log.reset(); });
 }
 
-std::uint64_t IngestSession::due_bytes() const {
+std::uint64_t IngestSession::expected_size_bytes() const {
   return phase_ == Phase::kStored ? info_.size_bytes()
                                   : std::max(info_.size_bytes(), check_.recorded_bytes());
 }
 
-std::string IngestSession::streamed_by() const {
+std::string IngestSession::connected_identity() const {
   const auto owner = owner_.lock();
   return owner ? owner->identity() : std::string();
 }
 
 bool IngestSession::admits(const std::string& secret) const {
-  return secret_.empty() || proto::same_secret(secret, secret_);
+  return secret_.empty() || proto::secrets_equal(secret, secret_);
 }
 
-void IngestSession::open(const std::shared_ptr<IngestOwner>& owner, const std::string& secret) {
+void IngestSession::open(const std::shared_ptr<RigConnection>& owner, const std::string& secret) {
   if (secret_.empty() && !secret.empty() && is_open()) {
     secret_ = secret;
     storage_([folder = folder_, info = info_, secret] {
@@ -188,7 +188,7 @@ void IngestSession::open(const std::shared_ptr<IngestOwner>& owner, const std::s
     });
   }
   if (const auto earlier = owner_.lock(); earlier && earlier != owner) earlier->on_superseded();
-  drop_repeats();  // from an earlier connection
+  drop_resent_batches();  // from an earlier connection
   owner_ = owner;
   owner_identity_ = owner.get();
   open_asked_ = true;
@@ -203,10 +203,10 @@ void IngestSession::answer_open() {
   if (!open_asked_ || committing_ || phase_ == Phase::kLoading || phase_ == Phase::kClosing) return;
   const auto owner = owner_.lock();
   open_asked_ = false;
-  if (owner) owner->on_opened(durable_, std::exchange(tells_secret_, false) ? secret_ : "");
+  if (owner) owner->on_opened(durable_, std::exchange(send_secret_, false) ? secret_ : "");
 }
 
-void IngestSession::append(const IngestOwner& owner, rigcal::v1::SampleBatch& batch) {
+void IngestSession::append(const RigConnection& owner, rigcal::v1::SampleBatch& batch) {
   if (&owner != owner_identity_) return;
   const std::uint64_t sequence = batch.batch_sequence();
   if (phase_ != Phase::kOpen) {
@@ -219,9 +219,9 @@ void IngestSession::append(const IngestOwner& owner, rigcal::v1::SampleBatch& ba
   }
   if (sequence < next_) {
     ++context_.metrics.duplicate_batches_total;
-    pending_.repeats_from = owner_;
-    pending_.repeats.emplace_back(sequence, batch.SerializeAsString());
-    pending_bytes_ += pending_.repeats.back().second.size();
+    pending_.resent_by = owner_;
+    pending_.resent_batches.emplace_back(sequence, batch.SerializeAsString());
+    pending_bytes_ += pending_.resent_batches.back().second.size();
     return commit_next();
   }
   take_new(batch);
@@ -242,7 +242,7 @@ void IngestSession::take_new(rigcal::v1::SampleBatch& batch) {
                       " MiB, but this service accepts recordings of at most " +
                       std::to_string(limit >> 20) + " MiB; start a new session");
   }
-  if (const auto fault = check_.take(batch)) {
+  if (const auto fault = check_.check_and_add(batch)) {
     return refuse(SessionRefused::REASON_BAD_REQUEST, *fault);
   }
   if (pending_.batches.empty()) pending_.since = Clock::now();
@@ -253,9 +253,9 @@ void IngestSession::take_new(rigcal::v1::SampleBatch& batch) {
   commit_next();
 }
 
-void IngestSession::drop_repeats() {
-  for (const auto& [sequence, batch] : pending_.repeats) pending_bytes_ -= batch.size();
-  pending_.repeats.clear();
+void IngestSession::drop_resent_batches() {
+  for (const auto& [sequence, batch] : pending_.resent_batches) pending_bytes_ -= batch.size();
+  pending_.resent_batches.clear();
 }
 
 bool IngestSession::congested() const {
@@ -278,10 +278,10 @@ IngestSession::Committed IngestSession::commit(SessionLog& log, const Group& gro
                                                const Status& space) {
   Committed outcome;
   if (!group.batches.empty()) outcome.status = space.ok() ? log.commit(group.batches) : space;
-  outcome.through = log.through();
+  outcome.last_durable = log.last_durable();
   outcome.size_bytes = log.size_bytes();
   // After the new batches, which may include resent ones.
-  for (const auto& [sequence, batch] : group.repeats) {
+  for (const auto& [sequence, batch] : group.resent_batches) {
     if (!outcome.status.ok() || outcome.conflict) break;
     const auto same = log.holds(sequence, batch);
     if (!same.ok()) outcome.status = same.error();
@@ -297,11 +297,11 @@ void IngestSession::committed(const Committed& outcome, const Group& group) {
     pending_ = {};
     pending_bytes_ = 0;
     phase_ = Phase::kUnloaded;  // read the log again: the check counted batches not stored
-    trouble("session_store_failed", outcome.status.error());
+    report_error("session_store_failed", outcome.status.error());
     return refuse(SessionRefused::REASON_STORAGE, outcome.status.error().detail);
   }
   const auto owner = owner_.lock();
-  if (outcome.conflict && owner && owner == group.repeats_from.lock()) {
+  if (outcome.conflict && owner && owner == group.resent_by.lock()) {
     refuse(SessionRefused::REASON_BAD_REQUEST,
            "batch " + std::to_string(*outcome.conflict) + " of session " + info_.session_id() +
                " was resent with different content; the stored batch is kept");
@@ -313,8 +313,8 @@ void IngestSession::committed(const Committed& outcome, const Group& group) {
 }
 
 void IngestSession::count_durable(const Committed& outcome, const Group& group) {
-  const auto stored = static_cast<std::size_t>(outcome.through - durable_);
-  durable_ = outcome.through;
+  const auto stored = static_cast<std::size_t>(outcome.last_durable - durable_);
+  durable_ = outcome.last_durable;
   const std::uint64_t sample_count = std::accumulate(
       group.sample_counts.begin(),
       group.sample_counts.begin() + static_cast<std::ptrdiff_t>(stored), std::uint64_t{0});
@@ -340,7 +340,7 @@ void IngestSession::publish_live(const std::string& batch) {
   }
 }
 
-void IngestSession::close(const IngestOwner& owner, const rigcal::v1::CloseSession& request) {
+void IngestSession::close(const RigConnection& owner, const rigcal::v1::CloseSession& request) {
   if (&owner != owner_identity_) return;
   const std::uint64_t last_batch = request.last_batch_sequence();
   const std::uint64_t last = phase_ == Phase::kOpen ? next_ - 1 : durable_;
@@ -366,13 +366,13 @@ std::optional<std::string> IngestSession::end() {
   return std::nullopt;
 }
 
-void IngestSession::leave(const IngestOwner& owner) {
+void IngestSession::drop_owner(const RigConnection& owner) {
   if (&owner != owner_identity_) return;
   owner_.reset();
   owner_identity_ = nullptr;
   open_asked_ = false;
-  drop_repeats();
-  used_at_ = Clock::now();
+  drop_resent_batches();
+  last_used_at_ = Clock::now();
 }
 
 void IngestSession::subscribe(const std::shared_ptr<LiveSubscriber>& subscriber) {
@@ -390,7 +390,7 @@ void IngestSession::refuse(SessionRefused::Reason reason, const std::string& tex
   if (owner) owner->on_refused(reason, text);
 }
 
-void IngestSession::trouble(const std::string& what, const Error& error) {
+void IngestSession::report_error(const std::string& what, const Error& error) {
   ++context_.metrics.storage_errors_total;
   info_.set_problem(error.detail);
   log_event(LogLevel::kError, what, {{"session", info_.session_id()}, {"error", error.detail}});

@@ -18,14 +18,14 @@ namespace service {
 
 /// The connection of a rig computer, as used by a session. The session drops it after on_refused,
 /// on_superseded and on_closed.
-class IngestOwner {
+class RigConnection {
  public:
-  virtual ~IngestOwner() = default;
+  virtual ~RigConnection() = default;
   virtual const std::string& identity() const = 0;  ///< of the rig computer, see Identity
   /// @param secret  made by the service for a new session; else empty
-  virtual void on_opened(std::uint64_t through, const std::string& secret) = 0;
-  virtual void on_acknowledged(std::uint64_t through) = 0;
-  virtual void on_closed(std::uint64_t through) = 0;
+  virtual void on_opened(std::uint64_t last_durable, const std::string& secret) = 0;
+  virtual void on_acknowledged(std::uint64_t last_durable) = 0;
+  virtual void on_closed(std::uint64_t last_durable) = 0;
   virtual void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) = 0;
   virtual void on_superseded() = 0;  ///< the rig computer has reconnected
 };
@@ -71,12 +71,12 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// Opens the session for a rig computer, also after a reconnect; supersedes an earlier
   /// connection.
   /// @param secret  sent by the rig computer; stored if the session has none
-  void open(const std::shared_ptr<IngestOwner>& owner, const std::string& secret);
+  void open(const std::shared_ptr<RigConnection>& owner, const std::string& secret);
   /// Sends the secret, which the service made, in the reply to the next opening.
-  void tell_secret() { tells_secret_ = true; }
-  void append(const IngestOwner& owner, rigcal::v1::SampleBatch& batch);
-  void close(const IngestOwner& owner, const rigcal::v1::CloseSession& request);
-  void leave(const IngestOwner& owner);
+  void send_secret_at_next_opening() { send_secret_ = true; }
+  void append(const RigConnection& owner, rigcal::v1::SampleBatch& batch);
+  void close(const RigConnection& owner, const rigcal::v1::CloseSession& request);
+  void drop_owner(const RigConnection& owner);
 
   /// True while the owner should pause sending.
   bool congested() const;
@@ -90,7 +90,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   void retry();
 
   /// True if closed and storing the recording has failed so far.
-  bool waits_to_be_stored() const {
+  bool is_store_pending() const {
     return phase_ == Phase::kClosed && store_at_ != Clock::time_point();
   }
 
@@ -98,10 +98,10 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   void unload_if_abandoned();
 
   /// Identity of the connected rig computer, or empty.
-  std::string streamed_by() const;
+  std::string connected_identity() const;
 
   /// Expected size of the recording on disk, from the batches so far [byte].
-  std::uint64_t due_bytes() const;
+  std::uint64_t expected_size_bytes() const;
 
   bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }
   rigcal::v1::SessionInfo info() const;
@@ -120,19 +120,19 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
     std::vector<std::uint64_t> sample_counts;
     Clock::time_point since;  // arrival of the first one
     // Batches sent again, to be compared with the stored ones.
-    std::vector<std::pair<std::uint64_t, std::string>> repeats;
-    std::weak_ptr<IngestOwner> repeats_from;
+    std::vector<std::pair<std::uint64_t, std::string>> resent_batches;
+    std::weak_ptr<RigConnection> resent_by;
 
-    std::size_t size() const { return batches.size() + repeats.size(); }
+    std::size_t size() const { return batches.size() + resent_batches.size(); }
   };
   struct Committed;
 
   void load();
   void loaded(proto::Result<Loaded> outcome);
   void answer_open();
-  void end_damaged(const proto::Error& error);
+  void close_damaged(const proto::Error& error);
   void take_new(rigcal::v1::SampleBatch& batch);
-  void drop_repeats();
+  void drop_resent_batches();
   void commit_next();
   static Committed commit(SessionLog& log, const Group& group, const proto::Status& space);
   void committed(const Committed& outcome, const Group& group);
@@ -144,9 +144,9 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   void store();
   void stored(const proto::Status& status, const rigcal::v1::SessionInfo& info);
   void store_failed(const proto::Error& error, const rigcal::v1::SessionInfo& info);
-  void settled(const rigcal::v1::SessionInfo& info);
+  void set_final_state(const rigcal::v1::SessionInfo& info);
   void refuse(rigcal::v1::SessionRefused::Reason reason, const std::string& text);
-  void trouble(const std::string& what, const proto::Error& error);
+  void report_error(const std::string& what, const proto::Error& error);
   proto::RecordingHeader header() const;
 
   ServiceContext& context_;
@@ -167,11 +167,11 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   std::uint64_t pending_bytes_ = 0;
   bool committing_ = false;
 
-  std::weak_ptr<IngestOwner> owner_;
-  const IngestOwner* owner_identity_ = nullptr;
-  Clock::time_point used_at_{};  // last use by a rig, or loading
+  std::weak_ptr<RigConnection> owner_;
+  const RigConnection* owner_identity_ = nullptr;
+  Clock::time_point last_used_at_{};  // last use by a rig, or loading
   bool open_asked_ = false;
-  bool tells_secret_ = false;
+  bool send_secret_ = false;
   bool close_asked_ = false;
   bool interrupted_ = false;  // closed without a declared end
 

@@ -17,9 +17,9 @@ constexpr std::uint64_t kJobIndexSize = 8u << 10;  // including session names an
 }  // namespace
 
 // Returns an error in the job itself.
-std::optional<ServiceError> JobStore::reason_against(const rigcal::v1::SubmitJob& request) const {
+std::optional<ServiceError> JobStore::admission_error(const rigcal::v1::SubmitJob& request) const {
   const auto bad = [](const std::string& text) {
-    return make_fault(ServiceError::BAD_REQUEST, text);
+    return make_service_error(ServiceError::BAD_REQUEST, text);
   };
   const rigcal::v1::JobSpec& spec = request.spec();
   if (!proto::is_session_id(request.job_id())) {
@@ -38,23 +38,23 @@ std::optional<ServiceError> JobStore::reason_against(const rigcal::v1::SubmitJob
     if (const auto known = sessions_.inspect(id); std::holds_alternative<ServiceError>(known)) {
       return std::get<ServiceError>(known);
     }
-    if (auto why = sessions_.reason_against_use(id)) return why;
+    if (auto why = sessions_.usability_error(id)) return why;
   }
   return std::nullopt;
 }
 
 // Returns why one more job exceeds the limits of `who` or of the service.
-std::optional<ServiceError> JobStore::reason_against_more(const rigcal::v1::SubmitJob& request,
-                                                          const Identity& who) const {
+std::optional<ServiceError> JobStore::quota_error(const rigcal::v1::SubmitJob& request,
+                                                  const Identity& who) const {
   const ServiceLimits& limits = context_.limits;
-  const ServiceShare share = limits.of_one();
+  const ServiceShare share = limits.per_identity();
   const auto busy = [](std::size_t count, const std::string& text) {
-    return make_fault(ServiceError::BUSY, std::to_string(count) + text);
+    return make_service_error(ServiceError::BUSY, std::to_string(count) + text);
   };
-  const std::string of_one = " from " + who.name;
+  const std::string per_identity = " from " + who.name;
   if (const auto count = queue_.size(who.name); count >= share.queued_jobs) {
     return busy(count,
-                " jobs" + of_one +
+                " jobs" + per_identity +
                     " are waiting, the limit for one client; cancel some or try again later");
   }
   if (const auto count = queue_.size(); count >= limits.queued_jobs) {
@@ -65,12 +65,12 @@ std::optional<ServiceError> JobStore::reason_against_more(const rigcal::v1::Subm
         return entry.second.info.owner() == who.name;
       }));
   if (kept >= share.jobs) {
-    return busy(kept, " jobs" + of_one + " are kept, the limit for one client; delete some");
+    return busy(kept, " jobs" + per_identity + " are kept, the limit for one client; delete some");
   }
   if (jobs_.size() >= limits.jobs) {
     return busy(jobs_.size(), " jobs are kept, the limit of this service; delete some");
   }
-  return sessions_.reason_against_bytes(who.name, request.ByteSizeLong(), kJobIndexSize);
+  return sessions_.storage_quota_error(who.name, request.ByteSizeLong(), kJobIndexSize);
 }
 
 }  // namespace service

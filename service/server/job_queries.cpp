@@ -23,7 +23,8 @@ std::uint64_t index_size(const JobInfo& info) {
 }
 
 ServiceError unknown_job(const std::string& id) {
-  return make_fault(ServiceError::NOT_FOUND, "there is no job \"" + utf8_prefix(id, 64) + "\"");
+  return make_service_error(ServiceError::NOT_FOUND,
+                            "there is no job \"" + utf8_prefix(id, 64) + "\"");
 }
 
 const JobStore::Job* JobStore::find(const std::string& id) const {
@@ -48,7 +49,7 @@ double JobStore::processor_use_s(const std::string& owner) const {
   double used_s = processor_use_.of(owner, now_s);
   for (const auto& [id, other] : running_) {
     if (other != owner) continue;
-    used_s += std::min(now_s - jobs_.at(id).started_s, ProcessorUse::kWindow_s);
+    used_s += std::min(now_s - jobs_.at(id).started_s, ProcessorUsage::kWindow_s);
   }
   return used_s;
 }
@@ -63,7 +64,7 @@ JobInfo JobStore::info(const Job& job) const {
     const auto order = waiting();
     const auto place = std::find(order.begin(), order.end(), info.job_id());
     info.set_queue_position(static_cast<int>(place - order.begin()) + 1);
-    const double share_s = context_.limits.of_one().processor_s;
+    const double share_s = context_.limits.per_identity().processor_s;
     if (const double used_s = processor_use_s(info.owner()); used_s > share_s) {
       info.set_error(info.owner() + " has used " + std::to_string(std::lround(used_s)) +
                      " s of processor time in the last hour, and its share is " +
@@ -78,7 +79,7 @@ JobInfo JobStore::info(const Job& job) const {
   return info;
 }
 
-Outcome<JobInfo> JobStore::inspect(const std::string& id) const {
+ReplyOrError<JobInfo> JobStore::inspect(const std::string& id) const {
   const Job* const job = find_stored(id);
   if (job == nullptr) return unknown_job(id);
   return info(*job);
@@ -110,17 +111,17 @@ rigcal::v1::JobList JobStore::list() const {
   return list;
 }
 
-Outcome<std::string> JobStore::result_folder(const std::string& id) const {
+ReplyOrError<std::string> JobStore::result_folder(const std::string& id) const {
   const Job* const job = find_stored(id);
   if (job == nullptr || job->removing) return unknown_job(id);
   const JobInfo& info = job->info;
   if (info.state() == rigcal::v1::JOB_DONE) return folder_of(id);
-  return make_fault(ServiceError::NOT_READY, "job \"" + id + "\" has no result: it is " +
-                                                 state_name(info.state()) +
-                                                 (info.error().empty() ? "" : ": " + info.error()));
+  return make_service_error(ServiceError::NOT_READY,
+                            "job \"" + id + "\" has no result: it is " + state_name(info.state()) +
+                                (info.error().empty() ? "" : ": " + info.error()));
 }
 
-std::string JobStore::user_of(const std::string& session_id) const {
+std::string JobStore::job_using(const std::string& session_id) const {
   const auto session = sessions_.inspect(session_id);
   const auto* const known = std::get_if<rigcal::v1::SessionInfo>(&session);
   const auto user = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
@@ -138,7 +139,7 @@ std::map<std::string, std::uint64_t> JobStore::counts() const {
   return counts;
 }
 
-std::uint64_t JobStore::add_use(ByteUse& disk, ByteUse& index) const {
+std::uint64_t JobStore::add_usage(ByteUsage& disk, ByteUsage& index) const {
   std::uint64_t there = 0;
   for (const auto& [id, job] : jobs_) {
     disk.add(job.info.owner(), job.disk_bytes);

@@ -31,7 +31,8 @@ constexpr int kNamedRecordingsMax = 3;
 constexpr std::size_t kNameSizeMax = 64;
 
 ServiceError not_allowed(const std::string& id, const std::string& owner, const Identity& who) {
-  return make_fault(ServiceError::NOT_ALLOWED, ownership_text("job \"" + id + "\"", owner, who));
+  return make_service_error(ServiceError::NOT_ALLOWED,
+                            describe_ownership_error("job \"" + id + "\"", owner, who));
 }
 
 std::string recordings_text(const rigcal::v1::JobSpec& spec) {
@@ -76,7 +77,7 @@ Status JobStore::load() {
   });
   for (const JobInfo* info : waiting) queue_.add(info->owner(), info->job_id());
   if (Status synced = sync_folder(folder); !synced.ok()) return synced;
-  advance();
+  start_ready_jobs();
   return proto::success();
 }
 
@@ -119,11 +120,11 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
 void JobStore::submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer) {
   if (const Job* known = find(request.job_id())) {
     if (known->on_disk) return compare(request, who, answer);
-    return answer(make_fault(ServiceError::BUSY,
-                             "job \"" + request.job_id() + "\" is being stored; ask again"));
+    return answer(make_service_error(
+        ServiceError::BUSY, "job \"" + request.job_id() + "\" is being stored; ask again"));
   }
-  if (auto reason = reason_against(request)) return answer(std::move(*reason));
-  if (auto reason = reason_against_more(request, who)) return answer(std::move(*reason));
+  if (auto reason = admission_error(request)) return answer(std::move(*reason));
+  if (auto reason = quota_error(request, who)) return answer(std::move(*reason));
   create(request, who, answer);
 }
 
@@ -155,14 +156,14 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
       if (!created.ok() || stored == nullptr) {
         ++context_.metrics.storage_errors_total;
         jobs_.erase(id);
-        return answer(make_fault(ServiceError::STORAGE,
-                                 created.ok() ? "the job was deleted" : created.error().detail));
+        return answer(make_service_error(
+            ServiceError::STORAGE, created.ok() ? "the job was deleted" : created.error().detail));
       }
       stored->on_disk = true;
       queue_.add(stored->info.owner(), id);
       log_event(LogLevel::kInfo, "job_submitted", {{"job", id}, {"owner", stored->info.owner()}});
       answer(info(*stored));
-      advance();
+      start_ready_jobs();
     });
   });
 }
@@ -180,8 +181,9 @@ void JobStore::compare(const rigcal::v1::SubmitJob& request, const Identity& who
       const Job* const job = find(id);
       if (job == nullptr) return answer(unknown_job(id));
       if (same) return answer(info(*job));
-      answer(make_fault(ServiceError::EXISTS,
-                        "job id \"" + id + "\" belongs to a different job; choose another"));
+      answer(
+          make_service_error(ServiceError::EXISTS,
+                             "job id \"" + id + "\" belongs to a different job; choose another"));
     });
   });
 }
@@ -199,9 +201,9 @@ void JobStore::save(const std::string& id, const Saved& saved) {
   });
 }
 
-void JobStore::advance() {
+void JobStore::start_ready_jobs() {
   if (shutting_down_) return;
-  const ServiceShare share = context_.limits.of_one();
+  const ServiceShare share = context_.limits.per_identity();
   processor_use_.forget_before(context_.time_s());
   for (const std::string& id : waiting()) {
     if (running_.size() >= context_.limits.workers) return;
@@ -299,7 +301,7 @@ void JobStore::end(const std::string& id, JobState state, const std::string& err
                 {{"job", id}, {"error", saved.error().detail}});
     }
     if (Job* const over = find(id)) notify(*over);
-    advance();
+    start_ready_jobs();
   });
 }
 
@@ -312,7 +314,7 @@ void JobStore::notify(Job& job) {
   std::erase_if(job.subscribers, [](const auto& subscriber) { return subscriber.expired(); });
 }
 
-Outcome<JobInfo> JobStore::cancel(const std::string& id, const Identity& who) {
+ReplyOrError<JobInfo> JobStore::cancel(const std::string& id, const Identity& who) {
   if (find_stored(id) == nullptr) return unknown_job(id);
   Job& job = jobs_.at(id);
   if (!who.may_change(job.info.owner())) return not_allowed(id, job.info.owner(), who);
@@ -325,8 +327,8 @@ Outcome<JobInfo> JobStore::cancel(const std::string& id, const Identity& who) {
   return info(job);
 }
 
-Outcome<JobInfo> JobStore::subscribe(const std::string& id,
-                                     const std::shared_ptr<JobSubscriber>& subscriber) {
+ReplyOrError<JobInfo> JobStore::subscribe(const std::string& id,
+                                          const std::shared_ptr<JobSubscriber>& subscriber) {
   if (find_stored(id) == nullptr) return unknown_job(id);
   Job& job = jobs_.at(id);
   JobInfo now = info(job);
@@ -341,24 +343,24 @@ void JobStore::remove(const std::string& id, const Identity& who, const Removed&
   if (job == nullptr) return removed(unknown_job(id));
   if (!who.may_change(job->info.owner())) return removed(not_allowed(id, job->info.owner(), who));
   if (!has_ended(job->info) || job->removing) {
-    return removed(
-        make_fault(ServiceError::NOT_READY, "job \"" + id + "\" has not ended; cancel it first"));
+    return removed(make_service_error(ServiceError::NOT_READY,
+                                      "job \"" + id + "\" has not ended; cancel it first"));
   }
   job->removing = true;
   // After the job's pending saves.
-  context_.storage.front()(job->info.owner(),
-                           [this, id, removed, folder = folder_of(id), main = context_.main] {
-                             const Status status = remove_folder(folder);
-                             main([this, id, removed, status] {
-                               if (status.ok()) {
-                                 jobs_.erase(id);
-                                 log_event(LogLevel::kInfo, "job_deleted", {{"job", id}});
-                                 return removed(rigcal::v1::Deleted());
-                               }
-                               if (Job* const kept = find(id)) kept->removing = false;
-                               removed(make_fault(ServiceError::STORAGE, status.error().detail));
-                             });
-                           });
+  context_.storage.front()(
+      job->info.owner(), [this, id, removed, folder = folder_of(id), main = context_.main] {
+        const Status status = remove_folder(folder);
+        main([this, id, removed, status] {
+          if (status.ok()) {
+            jobs_.erase(id);
+            log_event(LogLevel::kInfo, "job_deleted", {{"job", id}});
+            return removed(rigcal::v1::Deleted());
+          }
+          if (Job* const kept = find(id)) kept->removing = false;
+          removed(make_service_error(ServiceError::STORAGE, status.error().detail));
+        });
+      });
 }
 
 void JobStore::shut_down() {

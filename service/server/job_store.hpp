@@ -56,35 +56,35 @@ class JobStore {
 
   proto::Status load();
 
-  using Answer = std::function<void(const Outcome<rigcal::v1::JobInfo>&)>;
+  using Answer = std::function<void(const ReplyOrError<rigcal::v1::JobInfo>&)>;
   /// Queues a job; answers when the job is on disk.
   /// @param who  submits the job and owns it
   void submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
-  Outcome<rigcal::v1::JobInfo> inspect(const std::string& id) const;
-  Outcome<rigcal::v1::JobInfo> cancel(const std::string& id, const Identity& who);
+  ReplyOrError<rigcal::v1::JobInfo> inspect(const std::string& id) const;
+  ReplyOrError<rigcal::v1::JobInfo> cancel(const std::string& id, const Identity& who);
   rigcal::v1::JobList list() const;
   /// Sends updates until the job has ended; the last one reports its end.
-  Outcome<rigcal::v1::JobInfo> subscribe(const std::string& id,
-                                         const std::shared_ptr<JobSubscriber>& subscriber);
-  using Removed = std::function<void(const Outcome<rigcal::v1::Deleted>&)>;
+  ReplyOrError<rigcal::v1::JobInfo> subscribe(const std::string& id,
+                                              const std::shared_ptr<JobSubscriber>& subscriber);
+  using Removed = std::function<void(const ReplyOrError<rigcal::v1::Deleted>&)>;
   void remove(const std::string& id, const Identity& who, const Removed& removed);
 
   /// Returns the folder with the files of a finished job (see run_job), or why there is none.
-  Outcome<std::string> result_folder(const std::string& id) const;
+  ReplyOrError<std::string> result_folder(const std::string& id) const;
 
   /// Starts the jobs that can start. Call it when a session was stored, and periodically: owners
   /// regain processor time as time passes.
-  void advance();
+  void start_ready_jobs();
 
   /// Stops starting jobs and ends the running ones, which restart with the service.
   void shut_down();
 
   /// Returns a waiting or running job that needs the session and has the same owner, or an empty
   /// text. Jobs of other owners do not prevent its deletion.
-  std::string user_of(const std::string& session_id) const;
+  std::string job_using(const std::string& session_id) const;
   std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
   /// Adds the use of each owner. @return the total on disk [byte]
-  std::uint64_t add_use(ByteUse& disk, ByteUse& index) const;
+  std::uint64_t add_usage(ByteUsage& disk, ByteUsage& index) const;
 
  private:
   struct Job {
@@ -100,10 +100,10 @@ class JobStore {
   using Saved = std::function<void(const proto::Status&)>;
 
   void load_job(const std::string& folder, const std::string& id);
-  std::optional<rigcal::v1::ServiceError> reason_against(
+  std::optional<rigcal::v1::ServiceError> admission_error(
       const rigcal::v1::SubmitJob& request) const;
-  std::optional<rigcal::v1::ServiceError> reason_against_more(const rigcal::v1::SubmitJob& request,
-                                                              const Identity& who) const;
+  std::optional<rigcal::v1::ServiceError> quota_error(const rigcal::v1::SubmitJob& request,
+                                                      const Identity& who) const;
   void create(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
   void compare(const rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
   void save(const std::string& id, const Saved& saved);
@@ -129,7 +129,7 @@ class JobStore {
   std::map<std::string, Job> jobs_;
   FairQueue queue_;                             // queued jobs that are on disk
   std::map<std::string, std::string> running_;  // owners of running jobs
-  ProcessorUse processor_use_;                  // of ended jobs, deleted ones included
+  ProcessorUsage processor_use_;                // of ended jobs, deleted ones included
   bool shutting_down_ = false;
 };
 

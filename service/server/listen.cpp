@@ -25,7 +25,7 @@ asio::ip::tcp::endpoint as_tcp(const StreamEndpoint& endpoint) {
 
 // Removes a socket at which no process listens: it refuses connections. Another kind of file is
 // left alone; binding then fails.
-void remove_left_over(const ListenPlace& place) {
+void remove_left_over(const ListenAddress& place) {
   struct stat found {};
   if (::lstat(place.unix_path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return;
   const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -38,8 +38,8 @@ void remove_left_over(const ListenPlace& place) {
 
 }  // namespace
 
-ListenPlace parse_listen_place(asio::io_context& io, const std::string& text) {
-  const proto::ServicePlace place = proto::parse_service_place(text);
+ListenAddress parse_listen_address(asio::io_context& io, const std::string& text) {
+  const proto::ServiceLocation place = proto::parse_service_place(text);
   if (!place.unix_path.empty()) {
     return {asio::local::stream_protocol::endpoint(place.unix_path), place.unix_path, true};
   }
@@ -55,7 +55,7 @@ ListenPlace parse_listen_place(asio::io_context& io, const std::string& text) {
   return {endpoint, "", endpoint.address().is_loopback()};
 }
 
-void listen_at(StreamAcceptor& acceptor, const ListenPlace& place, const std::string& option) {
+void listen_at(StreamAcceptor& acceptor, const ListenAddress& place, const std::string& option) {
   if (!place.unix_path.empty()) remove_left_over(place);
   asio::error_code error;
   acceptor.open(place.endpoint.protocol(), error);
@@ -70,11 +70,11 @@ void listen_at(StreamAcceptor& acceptor, const ListenPlace& place, const std::st
   if (!error) return;
   const bool taken = error == asio::error::address_in_use;
   throw proto::InputError(
-      "cannot listen at " + place_text(place.endpoint) + ": " + error.message() + "; " +
+      "cannot listen at " + endpoint_text(place.endpoint) + ": " + error.message() + "; " +
       (taken ? "stop the program that uses it, or " : "") + "name another address with " + option);
 }
 
-std::string place_text(const StreamEndpoint& endpoint) {
+std::string endpoint_text(const StreamEndpoint& endpoint) {
   const auto* const address = static_cast<const sockaddr*>(endpoint.data());
   if (address->sa_family == AF_UNIX) {
     return std::string("unix:") + reinterpret_cast<const sockaddr_un*>(address)->sun_path;

@@ -8,7 +8,7 @@
 namespace service {
 
 /// An address to listen at.
-struct ListenPlace {
+struct ListenAddress {
   StreamEndpoint endpoint;
   std::string unix_path;  ///< path of the Unix socket; empty for an IP address
   bool loopback = false;  ///< not reachable from other machines
@@ -16,16 +16,16 @@ struct ListenPlace {
 
 /// Parses "HOST:PORT" or "[IPv6]:PORT", resolving host names, or "unix:/PATH".
 /// @throws proto::InputError
-ListenPlace parse_listen_place(asio::io_context& io, const std::string& text);
+ListenAddress parse_listen_address(asio::io_context& io, const std::string& text);
 
 /// Binds and listens. Replaces a Unix socket left by a dead process; every account of this machine
 /// may connect to the new one.
 /// @param option  command-line option that sets the address, for messages
 /// @throws proto::InputError
-void listen_at(StreamAcceptor& acceptor, const ListenPlace& place, const std::string& option);
+void listen_at(StreamAcceptor& acceptor, const ListenAddress& place, const std::string& option);
 
 /// Returns address and port, or path, for people and for --server.
-std::string place_text(const StreamEndpoint& endpoint);
+std::string endpoint_text(const StreamEndpoint& endpoint);
 
 /// Returns the port, or 0 for a Unix socket.
 std::uint16_t port_of(const StreamEndpoint& endpoint);

@@ -10,37 +10,38 @@
 namespace service {
 
 Listener::Listener(asio::io_context& io, ServiceContext& context, SessionStore& sessions,
-                   JobStore& jobs, const std::vector<ListenPlace>& places,
+                   JobStore& jobs, const std::vector<ListenAddress>& places,
                    std::optional<asio::ssl::context> tls, ConnectionTimeouts timeouts)
     : context_(context),
       sessions_(sessions),
       jobs_(jobs),
       tls_(std::move(tls)),
       timeouts_(timeouts) {
-  for (const ListenPlace& place : places) {
-    Door& door = doors_.emplace_back(io);
+  for (const ListenAddress& place : places) {
+    Acceptor& door = acceptors_.emplace_back(io);
     listen_at(door.acceptor, place, "--listen");
     door.unix_path = place.unix_path;
   }
 }
 
 Listener::~Listener() {
-  for (const Door& door : doors_) {
+  for (const Acceptor& door : acceptors_) {
     if (!door.unix_path.empty()) ::unlink(door.unix_path.c_str());
   }
 }
 
 std::vector<std::string> Listener::places() const {
   std::vector<std::string> texts;
-  for (const Door& door : doors_) texts.push_back(place_text(door.acceptor.local_endpoint()));
+  for (const Acceptor& door : acceptors_)
+    texts.push_back(endpoint_text(door.acceptor.local_endpoint()));
   return texts;
 }
 
 void Listener::start() {
-  for (Door& door : doors_) accept(door);
+  for (Acceptor& door : acceptors_) accept(door);
 }
 
-void Listener::accept(Door& door) {
+void Listener::accept(Acceptor& door) {
   door.acceptor.async_accept([this, &door](const asio::error_code& error, StreamSocket socket) {
     if (error == asio::error::operation_aborted) return;
     if (!error) {
@@ -68,14 +69,14 @@ bool Listener::make_room(const std::string& identity) {
   return true;
 }
 
-std::string Listener::reason_against(const Conversation& newcomer) const {
+std::string Listener::admission_error(const Conversation& newcomer) const {
   const std::string& identity = newcomer.identity();
-  const auto of_one =
+  const auto per_identity =
       std::count_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
         return connection->in_use() && connection->identity() == identity;
       });
-  if (of_one < context_.limits.of_one().connections) return "";
-  return std::to_string(of_one) + " connections from " + identity +
+  if (per_identity < context_.limits.per_identity().connections) return "";
+  return std::to_string(per_identity) + " connections from " + identity +
          " are open, the limit for one client; close some";
 }
 
@@ -90,9 +91,9 @@ void Listener::take(StreamSocket socket, bool local) {
                                     [](const auto& connection) { return connection->in_use(); });
   const bool full = in_use >= limit;
   auto conversation = std::make_shared<Conversation>(
-      context_, sessions_, jobs_, Peer{identity, local ? identity.name : place_text(remote)});
-  conversation->set_gate([this, full, limit, newcomer = conversation.get()] {
-    std::string why = reason_against(*newcomer);
+      context_, sessions_, jobs_, Peer{identity, local ? identity.name : endpoint_text(remote)});
+  conversation->set_admission_check([this, full, limit, newcomer = conversation.get()] {
+    std::string why = admission_error(*newcomer);
     if (why.empty() && full) {
       why = std::to_string(limit) +
             " connections are open, the limit of this service; try again later";
@@ -113,7 +114,7 @@ void Listener::take(StreamSocket socket, bool local) {
 
 void Listener::shut_down() {
   asio::error_code ignored;
-  for (Door& door : doors_) {
+  for (Acceptor& door : acceptors_) {
     door.acceptor.close(ignored);
     door.pause.cancel();
   }

@@ -24,7 +24,7 @@ class Listener {
  public:
   /// @throws proto::InputError if it cannot listen at an address
   Listener(asio::io_context& io, ServiceContext& context, SessionStore& sessions, JobStore& jobs,
-           const std::vector<ListenPlace>& places, std::optional<asio::ssl::context> tls,
+           const std::vector<ListenAddress>& places, std::optional<asio::ssl::context> tls,
            ConnectionTimeouts timeouts);
   ~Listener();
   Listener(const Listener&) = delete;
@@ -40,24 +40,24 @@ class Listener {
   std::size_t connection_count() const { return connections_.size(); }
 
  private:
-  struct Door {
-    explicit Door(asio::io_context& io) : acceptor(io), pause(io) {}
+  struct Acceptor {
+    explicit Acceptor(asio::io_context& io) : acceptor(io), pause(io) {}
     StreamAcceptor acceptor;
     asio::steady_timer pause;
     std::string unix_path;
   };
 
-  void accept(Door& door);
+  void accept(Acceptor& door);
   void take(StreamSocket socket, bool local);
   /// Closes a connection that is not in use; one of `identity` unless that is empty.
   bool make_room(const std::string& identity);
   /// Returns why the connection's first message cannot be served, or an empty text.
-  std::string reason_against(const Conversation& newcomer) const;
+  std::string admission_error(const Conversation& newcomer) const;
 
   ServiceContext& context_;
   SessionStore& sessions_;
   JobStore& jobs_;
-  std::list<Door> doors_;
+  std::list<Acceptor> acceptors_;
   std::optional<asio::ssl::context> tls_;
   ConnectionTimeouts timeouts_;
   std::list<std::shared_ptr<Connection>> connections_;  // oldest first

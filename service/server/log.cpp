@@ -52,7 +52,7 @@ std::string quoted(std::string_view text) {
     if (c == '"' || c == '\\') escaped += '\\';
     escaped += c;
   }
-  return '"' + proto::printable(escaped) + (text.size() > kSizeMax ? "...\"" : "\"");
+  return '"' + proto::escape_for_terminal(escaped) + (text.size() > kSizeMax ? "...\"" : "\"");
 }
 
 std::string field_text(double number) {

@@ -13,9 +13,10 @@ inline constexpr int kListCountMax = 1000;
 
 /// The reply to a request, or the error.
 template <typename Reply>
-using Outcome = std::variant<Reply, rigcal::v1::ServiceError>;
+using ReplyOrError = std::variant<Reply, rigcal::v1::ServiceError>;
 
-inline rigcal::v1::ServiceError make_fault(rigcal::v1::ServiceError::Code code, std::string text) {
+inline rigcal::v1::ServiceError make_service_error(rigcal::v1::ServiceError::Code code,
+                                                   std::string text) {
   rigcal::v1::ServiceError fault;
   fault.set_code(code);
   fault.set_text(std::move(text));

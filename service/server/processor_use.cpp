@@ -7,7 +7,7 @@ namespace service {
 namespace {
 
 constexpr double kMinute_s = 60.0;
-constexpr auto kMinutes = static_cast<std::int64_t>(ProcessorUse::kWindow_s / kMinute_s);
+constexpr auto kMinutes = static_cast<std::int64_t>(ProcessorUsage::kWindow_s / kMinute_s);
 
 std::int64_t minute_of(double time_s) {
   return static_cast<std::int64_t>(std::floor(time_s / kMinute_s));
@@ -15,8 +15,8 @@ std::int64_t minute_of(double time_s) {
 
 }  // namespace
 
-void ProcessorUse::add(const std::string& identity, double from_s, double to_s,
-                       double processor_s) {
+void ProcessorUsage::add(const std::string& identity, double from_s, double to_s,
+                         double processor_s) {
   if (!(processor_s > 0.0)) return;
   Minutes& minutes = used_[identity];
   // Use outside the window never counts; this bounds the loop over minutes.
@@ -33,7 +33,7 @@ void ProcessorUse::add(const std::string& identity, double from_s, double to_s,
   }
 }
 
-double ProcessorUse::of(const std::string& identity, double now_s) const {
+double ProcessorUsage::of(const std::string& identity, double now_s) const {
   const auto found = used_.find(identity);
   if (found == used_.end()) return 0.0;
   double sum_s = 0.0;
@@ -44,7 +44,7 @@ double ProcessorUse::of(const std::string& identity, double now_s) const {
   return sum_s;
 }
 
-void ProcessorUse::forget_before(double now_s) {
+void ProcessorUsage::forget_before(double now_s) {
   for (auto identity = used_.begin(); identity != used_.end();) {
     Minutes& minutes = identity->second;
     minutes.erase(minutes.begin(), minutes.upper_bound(minute_of(now_s) - kMinutes));

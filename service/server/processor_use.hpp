@@ -8,7 +8,7 @@ namespace service {
 
 /// Processor time used by each identity within the last hour, by minute. Times are in seconds on
 /// any one clock.
-class ProcessorUse {
+class ProcessorUsage {
  public:
   static constexpr double kWindow_s = 3600.0;
 

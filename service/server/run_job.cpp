@@ -27,7 +27,7 @@ CalibrationRequest make_request(const JobRun& run, const rigcal::v1::JobSpec& sp
   request.edits = {{spec.start().begin(), spec.start().end()},
                    {spec.free().begin(), spec.free().end()},
                    {spec.fix().begin(), spec.fix().end()},
-                   {spec.withhold().begin(), spec.withhold().end()}};
+                   {spec.hold_out().begin(), spec.hold_out().end()}};
   for (int k = 0; k < spec.recordings_size(); ++k) {
     const rigcal::v1::JobRecording& recording = spec.recordings(k);
     request.recordings.push_back(

@@ -46,7 +46,7 @@ void write_all(const std::string& bytes) {
 }
 
 // Limits the process's use of resources. The job runs even if the kernel refuses these calls.
-bool settle_down(pid_t parent, rlim_t memory_bytes_max, double duration_s_max) {
+bool limit_resources(pid_t parent, rlim_t memory_bytes_max, double duration_s_max) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) return false;  // the parent died before prctl
   ::setpriority(PRIO_PROCESS, 0, kNice);
@@ -80,7 +80,7 @@ int run_job_process(const std::vector<std::string>& arguments, const std::string
   double duration_s_max = 0.0;
   if (arguments.size() <= kFixedCount || !parse(arguments[1], parent) ||
       !parse(arguments[2], memory_bytes_max) || !parse(arguments[3], duration_s_max) ||
-      !settle_down(parent, memory_bytes_max, duration_s_max)) {
+      !limit_resources(parent, memory_bytes_max, duration_s_max)) {
     log_event(LogLevel::kError, "run_job_misused",
               {{"hint", "run-job is started by rigcald itself"}});
     return 2;

@@ -48,7 +48,7 @@ struct ServiceLimits {
   double store_retry_s = 10.0;  // after the first failure; doubles each time
 
   /// The share of one identity, which leaves room for others whatever it does.
-  ServiceShare of_one() const {
+  ServiceShare per_identity() const {
     const auto figure = []<typename Number>(Number set, Number limit) {
       return set > 0 ? std::min(set, limit) : static_cast<Number>(limit / 2 + limit % 2);
     };
@@ -63,7 +63,7 @@ struct ServiceLimits {
             .buffer_bytes = figure(share.buffer_bytes, buffer_bytes),
             .index_bytes = figure(share.index_bytes, index_bytes),
             .processor_s = share.processor_s > 0.0 ? share.processor_s
-                                                   : ProcessorUse::kWindow_s * running_jobs};
+                                                   : ProcessorUsage::kWindow_s * running_jobs};
   }
 };
 
@@ -80,9 +80,9 @@ struct ServiceContext {
   ServiceLimits limits;
   Operators operators;
   Metrics metrics;
-  ByteUse buffers;  ///< memory held for clients, by identity
-  ByteUse disk;     ///< stored, by owner; recounted once a second
-  ByteUse index;    ///< memory for its index; recounted likewise
+  ByteUsage buffers;  ///< memory held for clients, by identity
+  ByteUsage disk;     ///< stored, by owner; recounted once a second
+  ByteUsage index;    ///< memory for its index; recounted likewise
   /// Disk capacity for all owners at the last count; unlimited before the first.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
   /// Measures that capacity now; other programs fill and free the disk, too.
@@ -94,7 +94,7 @@ struct ServiceContext {
   OwnedPoster maintenance;           ///< low priority: writes recordings, deletes folders
 
   /// Returns the poster for a session's storage thread, on behalf of its owner.
-  Poster storage_of(const std::string& session_id, const std::string& owner) const {
+  Poster storage_poster(const std::string& session_id, const std::string& owner) const {
     const OwnedPoster& post = storage[std::hash<std::string>()(session_id) % storage.size()];
     return [post, owner](Task task) { post(owner, std::move(task)); };
   }

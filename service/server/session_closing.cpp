@@ -51,7 +51,7 @@ void IngestSession::closed(const Status& saved, const SessionInfo& info) {
   close_asked_ = false;
   if (!saved.ok()) {
     phase_ = Phase::kUnloaded;
-    trouble("session_close_failed", saved.error());
+    report_error("session_close_failed", saved.error());
     return refuse(SessionRefused::REASON_STORAGE, saved.error().detail);
   }
   info_ = info;
@@ -70,9 +70,9 @@ void IngestSession::closed(const Status& saved, const SessionInfo& info) {
 
 void IngestSession::store() {
   phase_ = Phase::kStoring;
-  const StoreOrder order{.batch_count = info_.batch_count(),
-                         .interrupted = info_.interrupted(),
-                         .last_try = store_tries_ + 1 >= kStoreTriesMax};
+  const StoreRequest order{.batch_count = info_.batch_count(),
+                           .interrupted = info_.interrupted(),
+                           .last_try = store_tries_ + 1 >= kStoreTriesMax};
   context_.maintenance(info_.owner(),
                        [self = shared_from_this(), folder = folder_, header = header(), order,
                         info = info_, secret = secret_, main = context_.main]() mutable {
@@ -99,14 +99,14 @@ void IngestSession::stored(const Status& status, const SessionInfo& info) {
              {"samples", info.sample_count()},
              {"bytes", info.size_bytes()},
              {"problem", info.problem()}});
-  settled(info);
+  set_final_state(info);
 }
 
 // Retries without limit while the disk is full, at growing intervals. After a few other errors the
 // session has failed, and is not retried any more.
 void IngestSession::store_failed(const Error& error, const SessionInfo& info) {
   phase_ = Phase::kClosed;
-  trouble("recording_store_failed", error);
+  report_error("recording_store_failed", error);
   if (error.code != ErrorCode::kDiskFull) ++store_tries_;
   store_at_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(store_delay_);
   store_delay_ = std::min(2.0 * store_delay_, kStoreDelayMax);
@@ -118,11 +118,11 @@ void IngestSession::store_failed(const Error& error, const SessionInfo& info) {
     // If this fails, too, the next start retries a few times.
     static_cast<void>(save_session(folder, failed, secret));
   });
-  settled(failed);
+  set_final_state(failed);
 }
 
 // Sets the final state.
-void IngestSession::settled(const SessionInfo& info) {
+void IngestSession::set_final_state(const SessionInfo& info) {
   phase_ = Phase::kStored;
   info_ = info;
   for (const auto& subscriber : std::exchange(subscribers_, {})) {
@@ -137,13 +137,13 @@ void IngestSession::retry() {
 
 proto::RecordingHeader IngestSession::header() const {
   proto::RecordingHeader header;
-  header.hinges = names_.hinges;
+  header.joints = names_.joints;
   header.slides = names_.slides;
   header.inertial_sensors = names_.inertial_sensors;
   header.motors = names_.motors;
   header.command_units = names_.command_units;
   header.epoch_unix_ns = info_.epoch_unix_ns();
-  const auto named = proto::named_in(header);
+  const auto named = proto::metadata_of_names(header);
   for (const auto& [key, value] : info_.metadata()) {
     if (!named.contains(key)) header.facts[key] = value;
   }

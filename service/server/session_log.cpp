@@ -41,17 +41,17 @@ Result<SessionLog> SessionLog::open(const std::string& folder, const proto::Reco
   for (std::uint64_t sequence = 1; sequence < log.spool_.end(); ++sequence) {
     auto batch = read_batch(log.spool_, sequence);
     if (!batch.ok()) return batch.error();
-    if (const auto fault = log.check_.take(batch.value())) {
+    if (const auto fault = log.check_.check_and_add(batch.value())) {
       return Error{ErrorCode::kDamaged, *fault};
     }
     log.sample_count_ += static_cast<std::uint64_t>(batch.value().samples_size());
   }
-  log.through_ = log.spool_.end() - 1;
+  log.last_durable_ = log.spool_.end() - 1;
   return log;
 }
 
 Result<bool> SessionLog::holds(std::uint64_t sequence, const std::string& batch) {
-  assert(sequence >= 1 && sequence <= through_);
+  assert(sequence >= 1 && sequence <= last_durable_);
   const auto stored = spool_.read(sequence);
   if (!stored.ok()) return stored.error();
   if (stored.value().empty()) {
@@ -71,7 +71,7 @@ Status SessionLog::commit(const std::vector<std::string>& batches) {
     }
   }
   if (Status synced = spool_.sync(); !synced.ok()) return synced;
-  through_ = spool_.end() - 1;
+  last_durable_ = spool_.end() - 1;
   return stored;
 }
 

@@ -28,7 +28,9 @@ class SessionLog {
   /// Whether the stored batch `sequence` is identical to `batch`. It must be durable.
   proto::Result<bool> holds(std::uint64_t sequence, const std::string& batch);
 
-  std::uint64_t through() const { return through_; }  ///< number of the last durable batch
+  std::uint64_t last_durable() const {
+    return last_durable_;
+  }  ///< number of the last durable batch
   std::uint64_t sample_count() const { return sample_count_; }  ///< found by open()
   std::uint64_t size_bytes() const { return spool_.size_bytes(); }
   const BatchCheck& check() const { return check_; }  ///< after the batches found by open()
@@ -39,7 +41,7 @@ class SessionLog {
 
   proto::Spool spool_;
   BatchCheck check_;
-  std::uint64_t through_ = 0;
+  std::uint64_t last_durable_ = 0;
   std::uint64_t sample_count_ = 0;
 };
 

@@ -61,21 +61,23 @@ SessionInfo shortened(SessionInfo info) {
 }  // namespace
 
 ServiceError unknown_session(const std::string& id) {
-  return make_fault(ServiceError::NOT_FOUND, "there is no session \"" + utf8_prefix(id, 64) + "\"");
+  return make_service_error(ServiceError::NOT_FOUND,
+                            "there is no session \"" + utf8_prefix(id, 64) + "\"");
 }
 
-SessionInfo SessionStore::Entry::info() const { return ingest ? ingest->info() : known_info(); }
+SessionInfo SessionStore::Entry::info() const { return ingest ? ingest->info() : record_info(); }
 
-const SessionInfo& SessionStore::Entry::known_info() const {
+const SessionInfo& SessionStore::Entry::record_info() const {
   if (ingest) return ingest->stored_info();
   return upload ? upload->record().info() : unreadable;
 }
 
-std::optional<ServiceError> SessionStore::Entry::reason_against_change(const Identity& who) const {
-  const SessionInfo& known = known_info();
+std::optional<ServiceError> SessionStore::Entry::ownership_error(const Identity& who) const {
+  const SessionInfo& known = record_info();
   if (who.may_change(known.owner())) return std::nullopt;
-  return make_fault(ServiceError::NOT_ALLOWED,
-                    ownership_text("session \"" + known.session_id() + "\"", known.owner(), who));
+  return make_service_error(
+      ServiceError::NOT_ALLOWED,
+      describe_ownership_error("session \"" + known.session_id() + "\"", known.owner(), who));
 }
 
 SessionStore::SessionStore(ServiceContext& context, std::function<void()> stored,
@@ -145,7 +147,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
                    "\"slides\", if given, distinct ones of these, and \"inertial_sensors\", if "
                    "given, up to 4 distinct sensors");
   }
-  if (const auto breach = proto::breach_of_epoch(request.epoch_unix_ns())) {
+  if (const auto breach = proto::find_epoch_violation(request.epoch_unix_ns())) {
     return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);
   }
   const std::string& secret = request.secret();
@@ -165,7 +167,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
                            "\" exists, and the secret is wrong. The rig that opened it must send "
                            "the secret from its spool; another rig must choose another id");
       }
-      if (auto full = reason_against_streaming(id, who); full && ingest->is_open()) {
+      if (auto full = streaming_quota_error(id, who); full && ingest->is_open()) {
         return std::move(*full);
       }
       return ingest;
@@ -173,7 +175,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "session id \"" + id + "\" belongs to another recording; choose another id");
   }
-  if (auto full = reason_against_streaming(id, who)) return std::move(*full);
+  if (auto full = streaming_quota_error(id, who)) return std::move(*full);
   SessionRecord record;
   record.set_secret(secret.empty() ? proto::make_secret() : secret);
   SessionInfo& info = *record.mutable_info();
@@ -183,28 +185,28 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   *info.mutable_metadata() = metadata;
   info.set_epoch_unix_ns(request.epoch_unix_ns());
   info.set_created_unix_ns(unix_time_ns());
-  if (const auto full = reason_against_new(info, 0)) {
+  if (const auto full = new_session_error(info, 0)) {
     return refusal(SessionRefused::REASON_STORAGE, full->text());
   }
   auto session = add_ingest(record, true);
-  if (secret.empty()) session->tell_secret();
+  if (secret.empty()) session->send_secret_at_next_opening();
   session->start();
   return session;
 }
 
-std::optional<SessionRefused> SessionStore::reason_against_streaming(const std::string& id,
-                                                                     const Identity& who) const {
+std::optional<SessionRefused> SessionStore::streaming_quota_error(const std::string& id,
+                                                                  const Identity& who) const {
   const std::uint32_t limit = context_.limits.streaming_sessions;
   std::uint32_t streaming = 0;
-  std::uint32_t of_one = 0;
+  std::uint32_t per_identity = 0;
   for (const auto& [other, entry] : entries_) {
-    const std::string rig = entry.ingest ? entry.ingest->streamed_by() : std::string();
+    const std::string rig = entry.ingest ? entry.ingest->connected_identity() : std::string();
     if (rig.empty() || other == id) continue;  // a rig may take over its own session
     ++streaming;
-    if (rig == who.name) ++of_one;
+    if (rig == who.name) ++per_identity;
   }
-  if (of_one >= context_.limits.of_one().streaming_sessions) {
-    return refusal(SessionRefused::REASON_BUSY, std::to_string(of_one) +
+  if (per_identity >= context_.limits.per_identity().streaming_sessions) {
+    return refusal(SessionRefused::REASON_BUSY, std::to_string(per_identity) +
                                                     " sessions are streaming from " + who.name +
                                                     ", the limit for one client; end some");
   }
@@ -217,32 +219,33 @@ std::optional<SessionRefused> SessionStore::reason_against_streaming(const std::
 }
 
 // Returns why the owner in `info` may not have one more session or upload.
-std::optional<ServiceError> SessionStore::reason_against_new(const SessionInfo& info,
-                                                             std::uint64_t size_bytes) const {
+std::optional<ServiceError> SessionStore::new_session_error(const SessionInfo& info,
+                                                            std::uint64_t size_bytes) const {
   const auto full = [](std::size_t count, const std::string& text) {
-    return make_fault(ServiceError::BUSY, std::to_string(count) + " sessions" + text);
+    return make_service_error(ServiceError::BUSY, std::to_string(count) + " sessions" + text);
   };
   const auto kept = static_cast<std::size_t>(std::count_if(
       entries_.begin(), entries_.end(),
-      [&](const auto& entry) { return entry.second.known_info().owner() == info.owner(); }));
-  if (kept >= context_.limits.of_one().sessions) {
+      [&](const auto& entry) { return entry.second.record_info().owner() == info.owner(); }));
+  if (kept >= context_.limits.per_identity().sessions) {
     return full(kept, " of " + info.owner() + " are kept, the limit for one client; delete some");
   }
   if (entries_.size() >= context_.limits.sessions) {
     return full(entries_.size(), " are kept, the limit of this service; delete some");
   }
-  if (auto why = reason_against_bytes(info.owner(), size_bytes, index_size(info))) return why;
+  if (auto why = storage_quota_error(info.owner(), size_bytes, index_size(info))) return why;
   context_.disk.add(info.owner(), size_bytes);
   context_.index.add(info.owner(), index_size(info));
   return std::nullopt;
 }
 
-std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string& owner,
-                                                               std::uint64_t disk_bytes,
-                                                               std::uint64_t index_bytes) const {
+std::optional<ServiceError> SessionStore::storage_quota_error(const std::string& owner,
+                                                              std::uint64_t disk_bytes,
+                                                              std::uint64_t index_bytes) const {
   const auto full = [&](const std::string& what) {
-    return make_fault(ServiceError::STORAGE,
-                      what + ", which exceeds the limit for one client; delete sessions or jobs");
+    return make_service_error(
+        ServiceError::STORAGE,
+        what + ", which exceeds the limit for one client; delete sessions or jobs");
   };
   const auto has_room = [&] {
     const auto no_limit =
@@ -261,7 +264,7 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
   if (index_bytes == 0) return std::nullopt;  // existing sessions may continue
   const ServiceLimits& limits = context_.limits;
   if (!context_.index.has_room(owner, index_bytes, limits.index_bytes,
-                               limits.of_one().index_bytes)) {
+                               limits.per_identity().index_bytes)) {
     return full("the index of sessions and jobs has " +
                 std::to_string(context_.index.total() >> 10) + " KiB, " +
                 std::to_string(context_.index.of(owner) >> 10) + " of them of " + owner);
@@ -269,14 +272,14 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
   return std::nullopt;
 }
 
-std::uint64_t SessionStore::add_use(ByteUse& disk, ByteUse& index) const {
+std::uint64_t SessionStore::add_usage(ByteUsage& disk, ByteUsage& index) const {
   std::uint64_t there = 0;
   for (const auto& [id, entry] : entries_) {
-    const SessionInfo& info = entry.known_info();
+    const SessionInfo& info = entry.record_info();
     // An upload reserves its full size from the start.
     std::uint64_t due = info.size_bytes();
     if (entry.upload) due = std::max(due, entry.upload->record().upload_size_bytes());
-    if (entry.ingest) due = entry.ingest->due_bytes();
+    if (entry.ingest) due = entry.ingest->expected_size_bytes();
     disk.add(info.owner(), due);
     index.add(info.owner(), index_size(info));
     there += info.size_bytes();
@@ -303,31 +306,33 @@ rigcal::v1::SessionList SessionStore::list() const {
   return list;
 }
 
-Outcome<SessionInfo> SessionStore::inspect(const std::string& id) const {
+ReplyOrError<SessionInfo> SessionStore::inspect(const std::string& id) const {
   const Entry* entry = find(id);
   if (entry == nullptr) return unknown_session(id);
   return entry->info();
 }
 
-Outcome<SessionInfo> SessionStore::end(const std::string& id, const Identity& who) {
+ReplyOrError<SessionInfo> SessionStore::end(const std::string& id, const Identity& who) {
   const Entry* entry = find(id);
   if (entry == nullptr) return unknown_session(id);
-  if (auto why = entry->reason_against_change(who)) return *why;
+  if (auto why = entry->ownership_error(who)) return *why;
   if (entry->ingest) {
     if (const auto why = entry->ingest->end()) {
-      return make_fault(ServiceError::NOT_READY, "session \"" + id + "\" cannot be ended: " + *why);
+      return make_service_error(ServiceError::NOT_READY,
+                                "session \"" + id + "\" cannot be ended: " + *why);
     }
   }
   return entry->info();
 }
 
-Outcome<SessionInfo> SessionStore::subscribe(const std::string& id,
-                                             const std::shared_ptr<LiveSubscriber>& subscriber) {
+ReplyOrError<SessionInfo> SessionStore::subscribe(
+    const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber) {
   const Entry* entry = find(id);
   if (entry == nullptr) return unknown_session(id);
   if (!entry->ingest || !entry->ingest->is_open()) {
-    return make_fault(ServiceError::NOT_READY,
-                      "session \"" + id + "\" is not being recorded; read its recording instead");
+    return make_service_error(
+        ServiceError::NOT_READY,
+        "session \"" + id + "\" is not being recorded; read its recording instead");
   }
   entry->ingest->subscribe(subscriber);
   return entry->info();
@@ -336,13 +341,13 @@ Outcome<SessionInfo> SessionStore::subscribe(const std::string& id,
 void SessionStore::remove(const std::string& id, const Identity& who, const Removed& removed) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return removed(unknown_session(id));
-  if (auto why = found->second.reason_against_change(who)) return removed(*why);
+  if (auto why = found->second.ownership_error(who)) return removed(*why);
   const SessionState state = found->second.info().state();
   const auto refuse = [&](const std::string& why) {
-    removed(make_fault(ServiceError::NOT_READY, "session \"" + id + "\" is " + why));
+    removed(make_service_error(ServiceError::NOT_READY, "session \"" + id + "\" is " + why));
   };
   const auto& ingest = found->second.ingest;
-  const bool waits = ingest && ingest->waits_to_be_stored();  // deleting may free space it needs
+  const bool waits = ingest && ingest->is_store_pending();  // deleting may free space it needs
   if (state == rigcal::v1::SESSION_OPEN || (state == rigcal::v1::SESSION_CLOSED && !waits)) {
     return refuse("not stored yet; end it or wait");
   }
@@ -351,24 +356,24 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
     return refuse("used by job \"" + job + "\"; wait for its end or cancel it");
   }
   found->second.removing = true;
-  context_.maintenance(found->second.known_info().owner(),
-                       [this, id, folder = folder_of(id), removed, main = context_.main] {
-                         const Status status = remove_folder(folder);
-                         main([this, id, status, removed] {
-                           entries_.erase(id);
-                           if (status.ok()) {
-                             log_event(LogLevel::kInfo, "session_deleted", {{"session", id}});
-                             return removed(rigcal::v1::Deleted());
-                           }
-                           // If parts remain, the session is loaded again.
-                           std::error_code ignored;
-                           if (fs::exists(folder_of(id), ignored)) load_session(folder_of(id), id);
-                           removed(make_fault(ServiceError::STORAGE, status.error().detail));
-                         });
-                       });
+  context_.maintenance(found->second.record_info().owner(), [this, id, folder = folder_of(id),
+                                                             removed, main = context_.main] {
+    const Status status = remove_folder(folder);
+    main([this, id, status, removed] {
+      entries_.erase(id);
+      if (status.ok()) {
+        log_event(LogLevel::kInfo, "session_deleted", {{"session", id}});
+        return removed(rigcal::v1::Deleted());
+      }
+      // If parts remain, the session is loaded again.
+      std::error_code ignored;
+      if (fs::exists(folder_of(id), ignored)) load_session(folder_of(id), id);
+      removed(make_service_error(ServiceError::STORAGE, status.error().detail));
+    });
+  });
 }
 
-Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
+ReplyOrError<std::string> SessionStore::recording_path(const std::string& id) const {
   const Entry* entry = find(id);
   if (entry == nullptr || entry->removing) return unknown_session(id);
   const SessionInfo info = entry->info();
@@ -376,17 +381,20 @@ Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
     const std::string path = folder_of(id) + "/" + info.file_name();
     std::error_code ignored;
     if (!fs::is_symlink(path, ignored)) return path;
-    return make_fault(ServiceError::STORAGE, path + ": is a symbolic link, which is not followed");
+    return make_service_error(ServiceError::STORAGE,
+                              path + ": is a symbolic link, which is not followed");
   }
   if (info.state() == rigcal::v1::SESSION_FAILED) {
-    return make_fault(ServiceError::BAD_REQUEST, "session \"" + id + "\" " + info.problem());
+    return make_service_error(ServiceError::BAD_REQUEST,
+                              "session \"" + id + "\" " + info.problem());
   }
-  return make_fault(ServiceError::NOT_READY,
-                    "session \"" + id + "\" is " + state_name(info.state()) +
-                        (info.problem().empty() ? ", not stored yet" : ": " + info.problem()));
+  return make_service_error(
+      ServiceError::NOT_READY,
+      "session \"" + id + "\" is " + state_name(info.state()) +
+          (info.problem().empty() ? ", not stored yet" : ": " + info.problem()));
 }
 
-std::optional<ServiceError> SessionStore::reason_against_use(const std::string& id) const {
+std::optional<ServiceError> SessionStore::usability_error(const std::string& id) const {
   const Entry* entry = find(id);
   if (entry == nullptr || entry->removing) return unknown_session(id);
   const std::string named = "session \"" + id + "\" is ";
@@ -395,16 +403,17 @@ std::optional<ServiceError> SessionStore::reason_against_use(const std::string& 
     case rigcal::v1::SESSION_CLOSED:
       return std::nullopt;
     case rigcal::v1::SESSION_OPEN:
-      return make_fault(ServiceError::NOT_READY,
-                        named +
-                            "still being recorded; submit the job when it is closed, or end "
-                            "the session");
+      return make_service_error(
+          ServiceError::NOT_READY,
+          named +
+              "still being recorded; submit the job when it is closed, or end "
+              "the session");
     case rigcal::v1::SESSION_UPLOADING:
-      return make_fault(ServiceError::NOT_READY,
-                        named + "not uploaded completely; upload it again");
+      return make_service_error(ServiceError::NOT_READY,
+                                named + "not uploaded completely; upload it again");
     default:
-      return make_fault(ServiceError::NOT_READY,
-                        named + state_name(info.state()) + ": " + info.problem());
+      return make_service_error(ServiceError::NOT_READY,
+                                named + state_name(info.state()) + ": " + info.problem());
   }
 }
 

@@ -33,11 +33,11 @@ class SessionStore {
       const rigcal::v1::OpenSession& request, const Identity& who);
 
   rigcal::v1::SessionList list() const;
-  Outcome<rigcal::v1::SessionInfo> inspect(const std::string& id) const;
-  Outcome<rigcal::v1::SessionInfo> end(const std::string& id, const Identity& who);
-  Outcome<rigcal::v1::SessionInfo> subscribe(const std::string& id,
-                                             const std::shared_ptr<LiveSubscriber>& subscriber);
-  using Removed = std::function<void(const Outcome<rigcal::v1::Deleted>&)>;
+  ReplyOrError<rigcal::v1::SessionInfo> inspect(const std::string& id) const;
+  ReplyOrError<rigcal::v1::SessionInfo> end(const std::string& id, const Identity& who);
+  ReplyOrError<rigcal::v1::SessionInfo> subscribe(
+      const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber);
+  using Removed = std::function<void(const ReplyOrError<rigcal::v1::Deleted>&)>;
   void remove(const std::string& id, const Identity& who, const Removed& removed);
 
   void open_upload(const rigcal::v1::OpenUpload& request, const Identity& who,
@@ -47,18 +47,18 @@ class SessionStore {
 
   /// Returns why an owner may not store `disk_bytes` more, or `index_bytes` more of session and job
   /// info.
-  std::optional<rigcal::v1::ServiceError> reason_against_bytes(const std::string& owner,
-                                                               std::uint64_t disk_bytes,
-                                                               std::uint64_t index_bytes = 0) const;
+  std::optional<rigcal::v1::ServiceError> storage_quota_error(const std::string& owner,
+                                                              std::uint64_t disk_bytes,
+                                                              std::uint64_t index_bytes = 0) const;
   /// Adds the use of each owner, including space reserved for uploads. @return the total on disk
   /// [byte]
-  std::uint64_t add_use(ByteUse& disk, ByteUse& index) const;
+  std::uint64_t add_usage(ByteUsage& disk, ByteUsage& index) const;
 
   /// Returns the path of a stored session's recording, or why there is none yet.
-  Outcome<std::string> recording_path(const std::string& id) const;
+  ReplyOrError<std::string> recording_path(const std::string& id) const;
 
   /// Returns why a job cannot use the session; nothing if it is closed, and thus complete.
-  std::optional<rigcal::v1::ServiceError> reason_against_use(const std::string& id) const;
+  std::optional<rigcal::v1::ServiceError> usability_error(const std::string& id) const;
 
   std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
 
@@ -75,8 +75,8 @@ class SessionStore {
     rigcal::v1::SessionInfo unreadable;  // set if both are empty
     bool removing = false;
     rigcal::v1::SessionInfo info() const;
-    const rigcal::v1::SessionInfo& known_info() const;  ///< without the `connected` flag
-    std::optional<rigcal::v1::ServiceError> reason_against_change(const Identity& who) const;
+    const rigcal::v1::SessionInfo& record_info() const;  ///< without the `connected` flag
+    std::optional<rigcal::v1::ServiceError> ownership_error(const Identity& who) const;
     bool is_upload(std::uint64_t size_bytes, const std::string& file_name,
                    const Identity& who) const;
   };
@@ -84,10 +84,10 @@ class SessionStore {
   void load_session(const std::string& folder, const std::string& id);
   std::shared_ptr<IngestSession> add_ingest(const rigcal::v1::SessionRecord& record, bool is_new);
   std::shared_ptr<Upload> add_upload(const rigcal::v1::SessionRecord& record);
-  std::optional<rigcal::v1::SessionRefused> reason_against_streaming(const std::string& id,
-                                                                     const Identity& who) const;
-  std::optional<rigcal::v1::ServiceError> reason_against_new(const rigcal::v1::SessionInfo& info,
-                                                             std::uint64_t size_bytes) const;
+  std::optional<rigcal::v1::SessionRefused> streaming_quota_error(const std::string& id,
+                                                                  const Identity& who) const;
+  std::optional<rigcal::v1::ServiceError> new_session_error(const rigcal::v1::SessionInfo& info,
+                                                            std::uint64_t size_bytes) const;
   const Entry* find(const std::string& id) const;
   std::string folder_of(const std::string& id) const;
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "proto/stream/content_name.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "service/server/session_store.hpp"
 
@@ -25,7 +25,7 @@ bool SessionStore::Entry::is_upload(std::uint64_t size_bytes, const std::string&
   if (!upload) return false;
   const SessionRecord& record = upload->record();
   const bool known_content =
-      upload->is_stored() && !proto::promised_content(record.info().session_id()).empty();
+      upload->is_stored() && !proto::content_hash_of(record.info().session_id()).empty();
   return record.upload_size_bytes() == size_bytes && record.info().file_name() == file_name &&
          (known_content || record.info().owner() == who.name);
 }
@@ -49,23 +49,24 @@ void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Iden
   const bool mcap = name.ends_with(".mcap");
   if (!proto::is_session_id(id) || name.size() > kFileNameSizeMax || request.size_bytes() == 0 ||
       (!mcap && !name.ends_with(".csv"))) {
-    return answer(make_fault(ServiceError::BAD_REQUEST,
-                             "an upload needs an id of 1 to 64 characters of A-Z a-z 0-9 . _ -, a "
-                             "size, and a name that ends in .mcap or .csv"));
+    return answer(
+        make_service_error(ServiceError::BAD_REQUEST,
+                           "an upload needs an id of 1 to 64 characters of A-Z a-z 0-9 . _ -, a "
+                           "size, and a name that ends in .mcap or .csv"));
   }
   if (request.size_bytes() > context_.limits.session_size_bytes) {
-    return answer(make_fault(ServiceError::BAD_REQUEST,
-                             name + ": has " + std::to_string(request.size_bytes()) +
-                                 " bytes, but this service accepts at most " +
-                                 std::to_string(context_.limits.session_size_bytes)));
+    return answer(make_service_error(ServiceError::BAD_REQUEST,
+                                     name + ": has " + std::to_string(request.size_bytes()) +
+                                         " bytes, but this service accepts at most " +
+                                         std::to_string(context_.limits.session_size_bytes)));
   }
   const std::string file_name = mcap ? "recording.mcap" : "recording.csv";
   if (const Entry* entry = find(id); entry != nullptr) {
     if (entry->removing || !entry->is_upload(request.size_bytes(), file_name, who)) {
-      return answer(
-          make_fault(ServiceError::EXISTS,
-                     "session id \"" + id +
-                         "\" belongs to another recording or to somebody else; choose another id"));
+      return answer(make_service_error(
+          ServiceError::EXISTS,
+          "session id \"" + id +
+              "\" belongs to another recording or to somebody else; choose another id"));
     }
     return entry->upload->open(answer);
   }
@@ -78,7 +79,7 @@ void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Iden
   info.set_file_name(file_name);
   (*info.mutable_metadata())["file"] = name;
   info.set_owner(who.name);
-  if (auto full = reason_against_new(info, request.size_bytes())) return answer(*full);
+  if (auto full = new_session_error(info, request.size_bytes())) return answer(*full);
   add_upload(record)->open(answer);
 }
 
@@ -88,7 +89,7 @@ void SessionStore::append_upload(rigcal::v1::UploadPart& request, const Identity
   if (entry == nullptr || !entry->upload || entry->removing) {
     return answer(unknown_session(request.session_id()));
   }
-  if (auto why = entry->reason_against_change(who)) return answer(*why);
+  if (auto why = entry->ownership_error(who)) return answer(*why);
   entry->upload->append(request.offset_bytes(), std::move(*request.mutable_data()), answer);
 }
 

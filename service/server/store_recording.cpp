@@ -162,7 +162,7 @@ Status write_batches(proto::Spool& spool, std::uint64_t batch_count, LogWriter& 
 // Writes a log as a recording under its final name; the log stays.
 Result<StoredRecording> write_recording(const std::string& folder, const std::string& path,
                                         const proto::RecordingHeader& header,
-                                        const StoreOrder& order) {
+                                        const StoreRequest& order) {
   auto spool = proto::Spool::open(log_folder(folder), {.segment_size_bytes = kLogFileSize});
   if (!spool.ok()) return spool.error();
   auto file = proto::RecordingWriter::create(path, header, writer_options());
@@ -176,7 +176,7 @@ Result<StoredRecording> write_recording(const std::string& folder, const std::st
 
 // Checks that a recording can be read; on the last try, damage by the disk is accepted.
 Status verify(const std::string& path, bool damage_allowed, StoredRecording& stored) {
-  auto file = proto::open_input_file(path, proto::Links::kRefuse);
+  auto file = proto::open_input_file(path, proto::SymlinkPolicy::kRefuse);
   if (!file.ok()) return file.error();
   const auto scan = proto::check_recording(*file.value());
   if (!scan.ok()) return scan.error();
@@ -221,7 +221,7 @@ Status check_space_for(const std::string& folder) {
 
 Result<StoredRecording> store_recording(const std::string& folder,
                                         const proto::RecordingHeader& header,
-                                        const StoreOrder& order) {
+                                        const StoreRequest& order) {
   const std::string path = folder + "/recording.mcap";
   std::error_code ignored;
   if (!fs::exists(log_folder(folder), ignored)) {

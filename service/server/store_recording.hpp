@@ -9,7 +9,7 @@
 namespace service {
 
 /// State of a closed session that is needed to store its recording.
-struct StoreOrder {
+struct StoreRequest {
   std::uint64_t batch_count = 0;  ///< at the closing of the session
   bool interrupted = false;       ///< the end of the run was not declared
   bool last_try = false;          ///< accept a damaged recording
@@ -35,6 +35,6 @@ struct StoredRecording {
 /// @return kDiskFull if a retry needs more space; other errors may be temporary
 proto::Result<StoredRecording> store_recording(const std::string& folder,
                                                const proto::RecordingHeader& header,
-                                               const StoreOrder& order);
+                                               const StoreRequest& order);
 
 }  // namespace service

@@ -24,17 +24,18 @@ TaskThreads::~TaskThreads() {
 void TaskThreads::post(const std::string& owner, Task task) {
   {
     const std::lock_guard lock(mutex_);
-    auto line = std::find_if(lines_.begin(), lines_.end(),
-                             [&](const Line& other) { return other.owner == owner; });
-    if (line == lines_.end()) line = lines_.insert(lines_.end(), Line{owner, {}});
+    auto line = std::find_if(queues_.begin(), queues_.end(),
+                             [&](const OwnerQueue& other) { return other.owner == owner; });
+    if (line == queues_.end()) line = queues_.insert(queues_.end(), OwnerQueue{owner, {}});
     line->tasks.push_back(std::move(task));
   }
   wake_.notify_one();
 }
 
-std::list<TaskThreads::Line>::iterator TaskThreads::next() {
-  return std::find_if(lines_.begin(), lines_.end(),
-                      [](const Line& line) { return !line.under_way && !line.tasks.empty(); });
+std::list<TaskThreads::OwnerQueue>::iterator TaskThreads::next() {
+  return std::find_if(queues_.begin(), queues_.end(), [](const OwnerQueue& line) {
+    return !line.under_way && !line.tasks.empty();
+  });
 }
 
 void TaskThreads::run(int nice) {
@@ -43,12 +44,12 @@ void TaskThreads::run(int nice) {
   std::unique_lock lock(mutex_);
   while (true) {
     auto line = next();
-    if (line == lines_.end()) {
-      if (ending_ && lines_.empty()) return;
+    if (line == queues_.end()) {
+      if (ending_ && queues_.empty()) return;
       wake_.wait(lock);
       continue;
     }
-    lines_.splice(lines_.end(), lines_, line);  // this task ends its turn
+    queues_.splice(queues_.end(), queues_, line);  // this task ends its turn
     line->under_way = true;
     Task task = std::move(line->tasks.front());
     line->tasks.pop_front();
@@ -57,7 +58,7 @@ void TaskThreads::run(int nice) {
     task = nullptr;  // its captures may post tasks when destroyed
     lock.lock();
     line->under_way = false;
-    if (line->tasks.empty()) lines_.erase(line);
+    if (line->tasks.empty()) queues_.erase(line);
     // Other threads may have found only this line, or wait for the end.
     wake_.notify_all();
   }

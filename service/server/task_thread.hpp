@@ -36,18 +36,18 @@ class TaskThreads {
   void post(const std::string& owner, Task task);
 
  private:
-  struct Line {
+  struct OwnerQueue {
     std::string owner;
     std::deque<Task> tasks;
     bool under_way = false;  // one of its tasks is running
   };
 
   void run(int nice);
-  std::list<Line>::iterator next();
+  std::list<OwnerQueue>::iterator next();
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::list<Line> lines_;  // next turn first; a line without tasks has one running
+  std::list<OwnerQueue> queues_;  // next turn first; a line without tasks has one running
   bool ending_ = false;
   std::vector<std::thread> threads_;  // last: they use the other members
 };

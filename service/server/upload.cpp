@@ -92,12 +92,12 @@ Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord
 
 // Adds the stored bytes of a file to the content's hash.
 Status add_file(const std::string& folder, const SessionRecord& record, std::uint64_t size_bytes,
-                proto::ContentName& content) {
+                proto::ContentHash& content) {
   const std::string path = file_path(folder, record);
   std::error_code ignored;
   const bool named = fs::exists(path, ignored);
   const auto file =
-      proto::open_input_file(named ? path : proto::part_path(path), proto::Links::kRefuse);
+      proto::open_input_file(named ? path : proto::part_path(path), proto::SymlinkPolicy::kRefuse);
   if (!file.ok()) return file.error();
   std::string part;
   for (std::uint64_t at = 0; at < size_bytes; at += part.size()) {
@@ -123,9 +123,9 @@ Status publish(const std::string& folder, SessionRecord& record) {
 
 // Completes an upload after all content was added. Content that does not match the hash in the id
 // is deleted, unless an earlier version stored it without this check.
-Status complete(const std::string& folder, SessionRecord& record, proto::ContentName& content) {
+Status complete(const std::string& folder, SessionRecord& record, proto::ContentHash& content) {
   const std::string& id = record.info().session_id();
-  const std::string_view promised = proto::promised_content(id);
+  const std::string_view promised = proto::content_hash_of(id);
   if (!promised.empty()) {
     const std::string name = content.text();
     if (name != promised) {
@@ -150,24 +150,24 @@ Upload::Upload(ServiceContext& context, std::string folder, SessionRecord record
       folder_(std::move(folder)),
       record_(std::move(record)),
       ended_(std::move(ended)),
-      storage_(context.storage_of(record_.info().session_id(), record_.info().owner())),
+      storage_(context.storage_poster(record_.info().session_id(), record_.info().owner())),
       durable_bytes_(is_stored() ? record_.upload_size_bytes() : 0),
       opened_(is_stored()) {}
 
 // Uploads stored by a version without the check are checked when opened again.
 bool Upload::checks_content() const {
-  return !record_.content_checked() &&
-         !proto::promised_content(record_.info().session_id()).empty();
+  return !record_.content_checked() && !proto::content_hash_of(record_.info().session_id()).empty();
 }
 
 void Upload::open(const Answer& answer) {
   if (busy_)
-    return answer(make_fault(ServiceError::BUSY, "a part of it is being stored; try again later"));
+    return answer(
+        make_service_error(ServiceError::BUSY, "a part of it is being stored; try again later"));
   if (is_stored() && !checks_content()) {
     return finished({proto::success(), durable_bytes_, record_}, answer);
   }
   busy_ = true;
-  content_ = std::make_shared<proto::ContentName>();
+  content_ = std::make_shared<proto::ContentHash>();
   storage_([self = shared_from_this(), answer, record = record_, folder = folder_,
             content = content_, main = context_.main, maintenance = context_.maintenance] {
     const auto durable = open_folder(folder, record);
@@ -193,16 +193,18 @@ void Upload::open(const Answer& answer) {
 
 void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& answer) {
   if (!opened_ || busy_) {
-    return answer(make_fault(ServiceError::BAD_REQUEST,
-                             "the upload is not open; send OpenUpload and wait for its reply"));
+    return answer(
+        make_service_error(ServiceError::BAD_REQUEST,
+                           "the upload is not open; send OpenUpload and wait for its reply"));
   }
   if (offset_bytes != durable_bytes_ || data.empty() ||
       data.size() > record_.upload_size_bytes() - durable_bytes_) {
-    return answer(make_fault(ServiceError::BAD_REQUEST,
-                             "a part from byte " + std::to_string(offset_bytes) + " with " +
-                                 std::to_string(data.size()) + " bytes does not fit; byte " +
-                                 std::to_string(durable_bytes_) + " of " +
-                                 std::to_string(record_.upload_size_bytes()) + " is expected"));
+    return answer(make_service_error(
+        ServiceError::BAD_REQUEST, "a part from byte " + std::to_string(offset_bytes) + " with " +
+                                       std::to_string(data.size()) + " bytes does not fit; byte " +
+                                       std::to_string(durable_bytes_) + " of " +
+                                       std::to_string(record_.upload_size_bytes()) +
+                                       " is expected"));
   }
   busy_ = true;
   storage_([self = shared_from_this(), answer, data = std::move(data), offset_bytes,
@@ -236,17 +238,17 @@ void Upload::finished(const Progress& progress, const Answer& answer) {
   if (!status.ok() && status.error().code == ErrorCode::kVerifyMismatch) {
     log_event(LogLevel::kWarning, "upload_refused",
               {{"session", id}, {"error", status.error().detail}});
-    if (is_stored()) return answer(make_fault(ServiceError::EXISTS, status.error().detail));
+    if (is_stored()) return answer(make_service_error(ServiceError::EXISTS, status.error().detail));
     ended_(*this);
-    return answer(
-        make_fault(ServiceError::BAD_REQUEST,
-                   status.error().detail + "; the upload was deleted, upload the file again"));
+    return answer(make_service_error(
+        ServiceError::BAD_REQUEST,
+        status.error().detail + "; the upload was deleted, upload the file again"));
   }
   if (!status.ok()) {
     ++context_.metrics.storage_errors_total;
     log_event(LogLevel::kError, "upload_failed",
               {{"session", id}, {"error", status.error().detail}});
-    return answer(make_fault(ServiceError::STORAGE, status.error().detail));
+    return answer(make_service_error(ServiceError::STORAGE, status.error().detail));
   }
   record_ = progress.record;
   durable_bytes_ = progress.durable_bytes;

@@ -6,7 +6,7 @@
 
 #include "proto/result.hpp"
 #include "proto/service.pb.h"
-#include "proto/stream/content_name.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "service/server/outcome.hpp"
 #include "service/server/service_context.hpp"
 
@@ -21,7 +21,7 @@ namespace service {
 /// its copy until the upload is complete.
 class Upload : public std::enable_shared_from_this<Upload> {
  public:
-  using Answer = std::function<void(const Outcome<rigcal::v1::UploadState>&)>;
+  using Answer = std::function<void(const ReplyOrError<rigcal::v1::UploadState>&)>;
 
   /// @param ended  called when the upload is complete, or deleted: is_stored() is then false
   Upload(ServiceContext& context, std::string folder, rigcal::v1::SessionRecord record,
@@ -49,7 +49,7 @@ class Upload : public std::enable_shared_from_this<Upload> {
   rigcal::v1::SessionRecord record_;
   std::function<void(const Upload&)> ended_;
   Poster storage_;
-  std::shared_ptr<proto::ContentName> content_;  // of the durable bytes, once open
+  std::shared_ptr<proto::ContentHash> content_;  // of the durable bytes, once open
   std::uint64_t durable_bytes_ = 0;
   bool opened_ = false;
   bool busy_ = false;  // an operation is in progress

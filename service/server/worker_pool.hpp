@@ -27,7 +27,7 @@ class WorkerPool final : public JobRunner {
   void stop(const std::string& job_id) override;
 
   /// Sets the time between SIGTERM and SIGKILL to a worker.
-  void set_grace(std::chrono::milliseconds grace) { grace_ = grace; }
+  void set_kill_delay(std::chrono::milliseconds grace) { grace_ = grace; }
 
   bool idle() const { return workers_.empty(); }
   void shut_down() { child_ended_.cancel(); }

@@ -8,14 +8,14 @@
 #include <stdexcept>
 #include <utility>
 
-#include "estimator/fit/closed_states.hpp"
+#include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/model_values.hpp"
+#include "estimator/simulation/inertial_sensing.hpp"
+#include "estimator/simulation/interval_motion.hpp"
+#include "estimator/simulation/loop_closure.hpp"
 #include "estimator/spook/spook_stepper.hpp"
-#include "estimator/tree/inertial_sensing.hpp"
-#include "estimator/tree/interval_motion.hpp"
-#include "estimator/tree/loop_closure.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/text/number_format.hpp"
 
@@ -40,7 +40,7 @@ class SpookPlant final : public Plant {
         stepper_(rig.mechanism, step),
         state_(estimator::assemble_state(rig.mechanism, estimator::unpack(rig.mechanism),
                                          scenario.initial_angles, scenario.initial_speeds)) {
-    unwrap(estimator::hinge_angles(mechanism_, state_.poses));
+    unwrap(estimator::joint_angles(mechanism_, state_.poses));
   }
 
   void advance(const Eigen::VectorXd& control, double time) override {
@@ -50,7 +50,7 @@ class SpookPlant final : public Plant {
     }
     motion_.col(0) = angles_;
     motion_.col(1) = speeds_;
-    unwrap(estimator::hinge_angles(mechanism_, state_.poses));
+    unwrap(estimator::joint_angles(mechanism_, state_.poses));
     speeds_ = (angles_ - motion_.col(0)) / stepper_.step_size();
     motion_.col(2) = (speeds_ - motion_.col(1)) / stepper_.step_size();
     refuse_divergence(angles_, time);
@@ -61,7 +61,7 @@ class SpookPlant final : public Plant {
  private:
   void unwrap(const Eigen::VectorXd& wrapped) {
     for (Eigen::Index j = 0; j < angles_.size(); ++j) {
-      angles_[j] += estimator::turn_difference(wrapped[j] - angles_[j]);
+      angles_[j] += estimator::wrapped_difference(wrapped[j] - angles_[j]);
     }
   }
 
@@ -113,8 +113,8 @@ class PhysicalPlant final : public Plant {
     interval_[0] = {.controls = &controls_,
                     .last_sample = 2,
                     .period = step,
-                    .look_times = &kBegin,
-                    .last_look = 1,
+                    .sample_instants = &kBegin,
+                    .last_instant = 1,
                     .guess = angles_};
     begin_from_here();
   }
@@ -124,7 +124,7 @@ class PhysicalPlant final : public Plant {
     controls_ = {segment_,
                  {0.0, segment_.period},
                  std::vector<estimator::ControlDelay>(course_->program().motors().size())};
-    interval_[0].last_stretch = controls_.first(1);
+    interval_[0].last_substep = controls_.first(1);
     course_->motion().run(interval_, joint_angles_);
     begin_ = interval_[0];
     course_of_begin_ = course_;
@@ -144,7 +144,7 @@ class PhysicalPlant final : public Plant {
 
   Eigen::MatrixXd motion() const override {
     const Eigen::MatrixXd at =
-        estimator::motion_at_looks(course_of_begin_->program(), mechanism_, {&begin_, 1});
+        estimator::motion_at_instants(course_of_begin_->program(), mechanism_, {&begin_, 1});
     return at.reshaped(angles_.size(), 3);
   }
 
@@ -218,7 +218,7 @@ class PhysicalPlant final : public Plant {
   Course* course_of_begin_ = nullptr;
   double good_ = 0.0;  // condition of the coordinates when they were chosen
   estimator::Segment segment_;
-  estimator::HeldControls controls_;
+  estimator::SegmentControls controls_;
   std::array<estimator::MotionInterval, 1> interval_;
   estimator::MotionInterval begin_;  // interval of the last step
   std::vector<Eigen::MatrixXd> joint_angles_;
@@ -241,7 +241,7 @@ std::span<const daq::JointState> Plant::joints() {
 Integrator choose_integrator(const estimator::Mechanism& mechanism, Integrator asked) {
   if (asked != Integrator::kAutomatic) return asked;
   try {
-    estimator::require_hinges(mechanism);
+    estimator::require_spook_support(mechanism);
   } catch (const std::invalid_argument&) {
     return Integrator::kPhysical;
   }
@@ -253,7 +253,7 @@ std::unique_ptr<Plant> make_plant(const Rig& rig, const Scenario& scenario, doub
   if (choose_integrator(rig.mechanism, integrator) == Integrator::kPhysical) {
     return std::make_unique<PhysicalPlant>(rig, scenario, step);
   }
-  estimator::require_hinges(rig.mechanism);
+  estimator::require_spook_support(rig.mechanism);
   return std::make_unique<SpookPlant>(rig, scenario, step);
 }
 

@@ -7,8 +7,8 @@
 #include "estimator/model/joint_stop.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/text_file.hpp"
-#include "service/import/joint_fields.hpp"
-#include "service/simulation/start_assembly.hpp"
+#include "service/import/joint_fields_check.hpp"
+#include "service/simulation/initial_assembly.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -40,27 +40,27 @@ class ScenarioReader {
 
   daq::ScenarioRig scenario_rig() const {
     daq::ScenarioRig facts{.path = rig_.path, .has_operator = false};
-    for (const estimator::Hinge& hinge : rig_.mechanism.hinges) {
-      facts.hinges.push_back(hinge.name);
-      facts.slides.push_back(!hinge.traits().turns);
-      if (hinge.motorised) facts.motors.push_back(hinge.name);
+    for (const estimator::Joint& joint : rig_.mechanism.joints) {
+      facts.joints.push_back(joint.name);
+      facts.slides.push_back(!joint.traits().turns);
+      if (joint.motorised) facts.motors.push_back(joint.name);
     }
     return facts;
   }
 
-  int find_hinge(const std::string& name, const proto::TextLocator& place,
+  int find_joint(const std::string& name, const proto::TextLocator& place,
                  const char* field) const {
     std::string known;
-    for (int j = 0; j < rig_.mechanism.hinge_count(); ++j) {
-      const std::string& hinge = rig_.mechanism.hinges[static_cast<std::size_t>(j)].name;
-      if (hinge == name) return j;
-      known += (known.empty() ? "" : ", ") + hinge;
+    for (int j = 0; j < rig_.mechanism.joint_count(); ++j) {
+      const std::string& joint = rig_.mechanism.joints[static_cast<std::size_t>(j)].name;
+      if (joint == name) return j;
+      known += (known.empty() ? "" : ", ") + joint;
     }
-    place.at(field).fail("the rig has no hinge \"" + name + "\"; " + field + " is one of " + known);
+    place.at(field).fail("the rig has no joint \"" + name + "\"; " + field + " is one of " + known);
   }
 
-  const JointTraits& traits_at(int hinge) const {
-    return rig_.mechanism.hinges[static_cast<std::size_t>(hinge)].traits();
+  const JointTraits& traits_at(int joint) const {
+    return rig_.mechanism.joints[static_cast<std::size_t>(joint)].traits();
   }
 
   void read_noise(const v1::SensorNoise& noise) {
@@ -70,26 +70,26 @@ class ScenarioReader {
     };
     scenario_.noise = noise.angle_standard_deviation_rad();
     scenario_.position_noise = noise.position_standard_deviation_m();
-    of(Reading::kPlace) = scenario_.position_noise;
+    of(Reading::kPosition) = scenario_.position_noise;
     of(Reading::kRate) = noise.gyroscope_standard_deviation_rad_per_s();
     of(Reading::kSpecificForce) = noise.accelerometer_standard_deviation_m_per_s2();
     of(Reading::kMoment) = noise.torque_standard_deviation_nm();
     of(Reading::kForce) = noise.force_standard_deviation_n();
-    scenario_.quantise = noise.quantise();
+    scenario_.quantize = noise.quantize();
     scenario_.seed = noise.seed();
   }
 
   void read_initial_state() {
-    Eigen::VectorXd stated = Eigen::VectorXd::Constant(rig_.mechanism.hinge_count(),
+    Eigen::VectorXd stated = Eigen::VectorXd::Constant(rig_.mechanism.joint_count(),
                                                        std::numeric_limits<double>::quiet_NaN());
-    scenario_.initial_speeds.setZero(rig_.mechanism.hinge_count());
+    scenario_.initial_speeds.setZero(rig_.mechanism.joint_count());
     for (int i = 0; i < source_.initial_size(); ++i) {
       const proto::TextLocator place = root_.at("initial", i);
       const v1::InitialState& initial = source_.initial(i);
-      const int hinge = find_hinge(initial.hinge(), place, "hinge");
-      const JointTraits& is = traits_at(hinge);
-      stated[hinge] = number_of(initial, is, &JointTraits::coordinate_field, "", place);
-      scenario_.initial_speeds[hinge] = number_of(initial, is, &JointTraits::rate_field, "", place);
+      const int joint = find_joint(initial.joint(), place, "joint");
+      const JointTraits& is = traits_at(joint);
+      stated[joint] = number_of(initial, is, &JointTraits::coordinate_field, "", place);
+      scenario_.initial_speeds[joint] = number_of(initial, is, &JointTraits::rate_field, "", place);
     }
     const auto assembled = assemble_joints(rig_.mechanism, stated);
     if (!assembled) refuse_open_loops();
@@ -105,23 +105,23 @@ class ScenarioReader {
                 "joints, or with other values");
     }
     root_.fail("has no initial joint positions, and the loops of " + rig_.path +
-               " cannot be closed near zero. Write initial { hinge: ... angle_rad: ... } for a "
-               "joint, or assembled_at for a hinge in the rig file");
+               " cannot be closed near zero. Write initial { joint: ... angle_rad: ... } for a "
+               "joint, or assembly_guess for a joint in the rig file");
   }
 
   void refuse_start_beyond_stops() const {
     for (const estimator::JointStop& stop : estimator::joint_stops(rig_.mechanism)) {
       const double start = scenario_.initial_angles[stop.joint];
       if (stop.distance(start) >= 0.0) continue;
-      const estimator::Hinge& hinge = rig_.mechanism.hinges[static_cast<std::size_t>(stop.joint)];
-      const std::string unit = hinge.units().coordinate;
+      const estimator::Joint& joint = rig_.mechanism.joints[static_cast<std::size_t>(stop.joint)];
+      const std::string unit = joint.units().coordinate;
       proto::TextLocator place = root_;
       for (int i = 0; i < source_.initial_size(); ++i) {
-        if (source_.initial(i).hinge() == hinge.name) place = root_.at("initial", i);
+        if (source_.initial(i).joint() == joint.name) place = root_.at("initial", i);
       }
-      place.fail("hinge \"" + hinge.name + "\" starts at " + format_number(start, 6) + " " + unit +
+      place.fail("joint \"" + joint.name + "\" starts at " + format_number(start, 6) + " " + unit +
                  ", beyond its stop at " + format_number(stop.position, 6) + " " + unit +
-                 "; write initial { hinge: \"" + hinge.name + "\" " +
+                 "; write initial { joint: \"" + joint.name + "\" " +
                  traits_at(stop.joint).coordinate_field + ": ... } within its stops");
     }
   }
@@ -129,26 +129,27 @@ class ScenarioReader {
   void read_command_limits() {
     std::vector<daq::CommandLimits> limits;
     std::vector<std::string> units;
-    for (int j = 0; j < rig_.mechanism.hinge_count(); ++j) {
-      const auto hinge = static_cast<std::size_t>(j);
-      if (!rig_.mechanism.hinges[hinge].motorised) continue;
-      limits.push_back(allowed_commands(rig_, j));
-      units.push_back(rig_.hinge_facts[hinge].control_unit);
+    for (int j = 0; j < rig_.mechanism.joint_count(); ++j) {
+      const auto joint = static_cast<std::size_t>(j);
+      if (!rig_.mechanism.joints[joint].motorised) continue;
+      limits.push_back(motor_command_limits(rig_, j));
+      units.push_back(rig_.joint_facts[joint].control_unit);
     }
-    scenario_.command_limits = daq::tighten_commands(std::move(limits), source_.limits(), root_);
+    scenario_.command_limits =
+        daq::merge_command_limits(std::move(limits), source_.limits(), root_);
     daq::check_commands(scenario_.excitation, scenario_.command_limits, units, scenario_rig(),
                         root_);
   }
 
   void read_limits() {
     const v1::Limits& limits = source_.limits();
-    for (int i = 0; i < limits.hinge_size(); ++i) {
-      const v1::HingeLimit& limit = limits.hinge(i);
-      const proto::TextLocator place = root_.at("limits").at("hinge", i);
-      const int hinge = find_hinge(limit.hinge(), place, "hinge");
-      const JointTraits& is = traits_at(hinge);
+    for (int i = 0; i < limits.joint_size(); ++i) {
+      const v1::JointLimit& limit = limits.joint(i);
+      const proto::TextLocator place = root_.at("limits").at("joint", i);
+      const int joint = find_joint(limit.joint(), place, "joint");
+      const JointTraits& is = traits_at(joint);
       scenario_.limits.push_back(
-          {hinge, number_of(limit, is, &JointTraits::coordinate_field, "_max", place),
+          {joint, number_of(limit, is, &JointTraits::coordinate_field, "_max", place),
            number_of(limit, is, &JointTraits::rate_field, "_max", place)});
     }
   }
@@ -170,8 +171,8 @@ Scenario parse_scenario(const std::string& path, const std::string& text, const 
       .read();
 }
 
-daq::CommandLimits allowed_commands(const Rig& rig, int motor) {
-  const HingeFacts& facts = rig.hinge_facts[static_cast<std::size_t>(motor)];
+daq::CommandLimits motor_command_limits(const Rig& rig, int motor) {
+  const JointFacts& facts = rig.joint_facts[static_cast<std::size_t>(motor)];
   daq::CommandLimits limits;
   if (facts.control_max > 0.0) limits.command_max = facts.control_max;
   if (!facts.safety) return limits;

@@ -9,7 +9,7 @@ namespace service {
 
 /// Returns the rig file's limits of a motor's command: its safety section, else the motor's own.
 /// @param motor  index of the driven joint
-daq::CommandLimits allowed_commands(const Rig& rig, int motor);
+daq::CommandLimits motor_command_limits(const Rig& rig, int motor);
 
 /// Reads and checks a scenario file (proto/scenario.proto) for a rig.
 /// @throws InputError "FILE:LINE:COLUMN: message; remedy"

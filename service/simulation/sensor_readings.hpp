@@ -16,7 +16,7 @@ class SensorReadings {
   /// @param step  step of the plant [s]
   SensorReadings(const Rig& rig, const Scenario& scenario, double step);
 
-  int sensor_count() const { return mechanism_.inertial_count(); }
+  int sensor_count() const { return mechanism_.sensor_count(); }
 
   /// Records one step of the plant.
   /// @param motion   Plant::motion
@@ -28,9 +28,9 @@ class SensorReadings {
   Eigen::RowVectorXd read();
 
  private:
-  static constexpr int kAxes = estimator::InertialSensor::kAxes;
+  static constexpr int kAxes = estimator::Sensor::kAxes;
 
-  double noise_of(const estimator::InertialSensor& sensor, int axis) const;
+  double noise_of(const estimator::Sensor& sensor, int axis) const;
 
   const estimator::Mechanism& mechanism_;
   const Scenario& scenario_;

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <random>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/simulation/plant.hpp"
@@ -16,7 +16,7 @@
 namespace service {
 namespace {
 
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
 constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz, a CSV file of about 1 GB
@@ -69,20 +69,20 @@ class Encoders {
       : rig_(rig),
         scenario_(scenario),
         step_(step),
-        sensors_(estimator::sensors_of(rig.mechanism)),
+        sensors_(estimator::used_encoders(rig.mechanism)),
         random_(scenario.seed) {
-    for (const estimator::Sensor& sensor : sensors_) {
+    for (const estimator::Encoder& sensor : sensors_) {
       late_.push_back(estimator::parameter_at(rig.mechanism, sensor.delay).value / step);
       if (late_.back() >= 0.0) continue;
       throw proto::InputError(rig.path + ": encoder \"" + sensor.name +
                               "\" has a negative delay, " +
                               "which cannot be simulated. Use a delay of 0 or more");
     }
-    if (!scenario.quantise) return;
+    if (!scenario.quantize) return;
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       if (rig.encoders[i].count > 0.0) continue;
-      throw proto::InputError(std::string("quantise needs ") + sensors_[i].traits().counts.name +
-                              " in the encoder of hinge \"" + sensors_[i].name + "\" (" + rig.path +
+      throw proto::InputError(std::string("quantize needs ") + sensors_[i].traits().counts.name +
+                              " in the encoder of joint \"" + sensors_[i].name + "\" (" + rig.path +
                               ")");
     }
   }
@@ -102,14 +102,14 @@ class Encoders {
   Eigen::VectorXd read() {
     Eigen::VectorXd readings(count());
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      const estimator::Sensor& sensor = sensors_[i];
+      const estimator::Encoder& sensor = sensors_[i];
       double& reading = readings[static_cast<Eigen::Index>(i)];
-      reading = sensor.sum([&](int hinge) { return place(hinge, late_[i]); }) -
+      reading = sensor.sum([&](int joint) { return place(joint, late_[i]); }) -
                 rig_.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
       const double noise = sensor.traits().turns ? scenario_.noise : scenario_.position_noise;
       if (noise > 0.0) reading += noise * normal_(random_);
       const double count = rig_.encoders[i].count;
-      if (scenario_.quantise) reading = std::round(reading / count) * count;
+      if (scenario_.quantize) reading = std::round(reading / count) * count;
     }
     return readings;
   }
@@ -120,22 +120,22 @@ class Encoders {
   };
 
   /// Returns a joint's coordinate `ago` steps ago, interpolated by a cubic between steps.
-  double place(int hinge, double ago) const {
-    if (ago == 0.0) return past_.back().angles[hinge];
+  double place(int joint, double ago) const {
+    if (ago == 0.0) return past_.back().angles[joint];
     const double at = static_cast<double>(past_.size()) - 1.0 - ago;
-    if (at < 0.0) return past_.front().angles[hinge];
+    if (at < 0.0) return past_.front().angles[joint];
     const auto before = std::min(static_cast<std::size_t>(at), past_.size() - 2);
     const double x = at - static_cast<double>(before);
     const Past &a = past_[before], &b = past_[before + 1];
     return (1.0 - x) * (1.0 - x) *
-               ((1.0 + 2.0 * x) * a.angles[hinge] + x * step_ * a.speeds[hinge]) +
-           x * x * ((3.0 - 2.0 * x) * b.angles[hinge] - (1.0 - x) * step_ * b.speeds[hinge]);
+               ((1.0 + 2.0 * x) * a.angles[joint] + x * step_ * a.speeds[joint]) +
+           x * x * ((3.0 - 2.0 * x) * b.angles[joint] - (1.0 - x) * step_ * b.speeds[joint]);
   }
 
   const Rig& rig_;
   const Scenario& scenario_;
   double step_;
-  std::vector<estimator::Sensor> sensors_;
+  std::vector<estimator::Encoder> sensors_;
   std::vector<double> late_;  // delays [steps]
   std::deque<Past> past_;     // the last entry is the present
   std::mt19937_64 random_;
@@ -149,24 +149,24 @@ class Watch {
 
   void check(double time, const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds,
              std::vector<std::string>& notes) {
-    for (const HingeLimit& limit : scenario_.limits) {
+    for (const JointLimit& limit : scenario_.limits) {
       const estimator::JointUnits units =
-          rig_.mechanism.hinges[static_cast<std::size_t>(limit.hinge)].units();
-      report(limit, units.quantity, angles[limit.hinge], limit.angle_max, units.coordinate, time,
+          rig_.mechanism.joints[static_cast<std::size_t>(limit.joint)].units();
+      report(limit, units.quantity, angles[limit.joint], limit.angle_max, units.coordinate, time,
              notes);
-      report(limit, "speed", speeds[limit.hinge], limit.speed_max, units.rate, time, notes);
+      report(limit, "speed", speeds[limit.joint], limit.speed_max, units.rate, time, notes);
     }
   }
 
  private:
-  void report(const HingeLimit& limit, const std::string& quantity, double value, double maximum,
+  void report(const JointLimit& limit, const std::string& quantity, double value, double maximum,
               const std::string& unit, double time, std::vector<std::string>& notes) {
     if (!(maximum > 0.0) || std::abs(value) <= maximum) return;
-    const std::string& hinge = rig_.mechanism.hinges[static_cast<std::size_t>(limit.hinge)].name;
-    const std::string key = hinge + quantity;
+    const std::string& joint = rig_.mechanism.joints[static_cast<std::size_t>(limit.joint)].name;
+    const std::string key = joint + quantity;
     if (std::find(reported_.begin(), reported_.end(), key) != reported_.end()) return;
     reported_.push_back(key);
-    notes.push_back("hinge " + hinge + " exceeds its " + quantity + " limit of " +
+    notes.push_back("joint " + joint + " exceeds its " + quantity + " limit of " +
                     format_number(maximum) + " " + unit + " at " + format_number(time, 6) +
                     " s; a run on the rig would stop there");
   }
@@ -185,7 +185,7 @@ int count_steps(double period, double step) {
                             " s; give a positive one of at least " +
                             format_number(period / kStepsPerSampleMax) + " s");
   }
-  const auto steps = estimator::whole_number(ratio);
+  const auto steps = estimator::nearest_integer_ratio(ratio);
   if (!steps) {
     throw proto::InputError("--step " + format_number(step) +
                             " s does not divide the sampling period " + format_number(period) +
@@ -214,11 +214,11 @@ bool has_ended_early(const daq::Scenario& excitation, double time) {
 std::vector<CommandHistory> make_histories(const estimator::Mechanism& mechanism,
                                            const Scenario& scenario, double period) {
   std::vector<CommandHistory> motors;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (!mechanism.hinges[static_cast<std::size_t>(j)].motorised) continue;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (!mechanism.joints[static_cast<std::size_t>(j)].motorised) continue;
     const std::size_t m = motors.size();
     motors.emplace_back(
-        period, mechanism.hinge_parameter(j, HingeQuantity::kInputDelay).value,
+        period, mechanism.joint_parameter(j, JointQuantity::kInputDelay).value,
         m < scenario.command_limits.size() ? scenario.command_limits[m] : daq::CommandLimits());
   }
   return motors;
@@ -249,7 +249,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   run.controls.setZero(samples, motor_count);
   SensorReadings sensors(rig, scenario, step);
   run.inertial.resize(sensors.sensor_count() > 0 ? samples : 0,
-                      estimator::InertialSensor::kAxes * sensors.sensor_count());
+                      estimator::Sensor::kAxes * sensors.sensor_count());
 
   Watch watch(rig, scenario);
   const std::unique_ptr<Plant> plant = make_plant(rig, scenario, step, run.integrator);

@@ -23,7 +23,7 @@ struct StudyArm {
   double slowest = 0.0;          ///< [Hz]
   double fastest = 0.0;          ///< [Hz]
   double dither = 0.0;           ///< dither of the controls relative to their size [-]
-  double wrong = 0.0;            ///< relative error of the initial values [-]
+  double initial_error = 0.0;    ///< relative error of the initial values [-]
   std::vector<double> noise;     ///< of angles [rad] and controls [N·m]
   int energy_starts = 0;         ///< initial values of the energy experiment; 0: skip it
   double energy_duration = 0.0;  ///< [s]
@@ -32,13 +32,14 @@ struct StudyArm {
 
 /// Outcome of one calibration. Errors are relative and cover the base parameters, friction and
 /// gains.
-struct ArmDraw {
+struct ArmResult {
   double noise = 0.0;
-  bool found = false;  ///< residuals are at noise level; otherwise the result is known to be wrong
+  bool fits_noise =
+      false;  ///< residuals are at noise level; otherwise the result is known to be wrong
   std::vector<double> errors, torque_errors, energy_errors;  ///< the latter two: of the regressions
-  int held = 0, intervals = 0;  ///< 95 % intervals that contain the truth, and all
-  bool possible = false;        ///< all inertias are physically consistent
-  double seconds = 0.0;         ///< on one core
+  int covering_intervals = 0, intervals = 0;  ///< 95 % intervals that contain the truth, and all
+  bool has_consistent_inertias = false;       ///< all inertias are physically consistent
+  double seconds = 0.0;                       ///< on one core
   int iterations = 0;
   std::vector<double> tied_ratios;  ///< base parameters' deviations: tied friction over free
 };
@@ -53,7 +54,7 @@ struct ArmTime {
 
 /// One estimate with or without energy observations.
 struct EnergyRun {
-  bool found = false;  ///< it converged near the truth
+  bool fits_noise = false;  ///< it converged near the truth
   int iterations = 0;
   double cost = 0.0;
   double trajectory = 0.0;  ///< largest error of an angle [rad]
@@ -65,7 +66,7 @@ struct EnergyRun {
 /// Estimates without and with energy, each first with inflated control noise, then continued with
 /// the correct noise. Iterations of the continued ones include both.
 struct EnergyRuns {
-  EnergyRun without, with, loose_without, loose_with;
+  EnergyRun without, with, inflated_without, inflated_with;
 };
 
 /// Estimates from one of several initial values with the same recording.

@@ -22,8 +22,8 @@ double between(Random& random, double low, double high) {
 }
 
 /// Returns 1 − wrong or 1 + wrong at random.
-double off_by(Random& random, double wrong) {
-  return std::bernoulli_distribution()(random) ? 1.0 + wrong : 1.0 - wrong;
+double off_by(Random& random, double initial_error) {
+  return std::bernoulli_distribution()(random) ? 1.0 + initial_error : 1.0 - initial_error;
 }
 
 /// Typical dimensions of an arm's link, whose length is along x, y or z of its frame.
@@ -76,13 +76,13 @@ ArmBody draw_body(const LinkShape& shape, Random& random) {
 
 /// Changes mass, coordinates of the centre and principal second moments each by the given share.
 /// The result is a physically consistent body.
-ArmBody wrong_body(const ArmBody& body, double wrong, Random& random) {
+ArmBody wrong_body(const ArmBody& body, double initial_error, Random& random) {
   ArmBody start = body;
-  start.mass *= off_by(random, wrong);
-  for (double& coordinate : start.centre) coordinate *= off_by(random, wrong);
+  start.mass *= off_by(random, initial_error);
+  for (double& coordinate : start.centre) coordinate *= off_by(random, initial_error);
   const auto [second_moments, axes] = estimator::symmetric_eigen3(body.second);
   Vector3d moments = second_moments;
-  for (double& moment : moments) moment *= off_by(random, wrong);
+  for (double& moment : moments) moment *= off_by(random, initial_error);
   start.second = axes * moments.asDiagonal() * axes.transpose();
   return start;
 }
@@ -112,10 +112,10 @@ std::string body_text(const std::string& name, const ArmBody& body) {
          "\n}\n";
 }
 
-std::string hinge_text(std::size_t i, const ArmLink& link, double noise) {
+std::string joint_text(std::size_t i, const ArmLink& link, double noise) {
   const std::string name = std::to_string(i + 1);
   const std::string parent = i == 0 ? "ground" : std::string("L") + std::to_string(i);
-  return "hinge {\n  name: \"" + name + "\"\n  parent {\n    body: \"" + parent + "\"\n    " +
+  return "joint {\n  name: \"" + name + "\"\n  parent {\n    body: \"" + parent + "\"\n    " +
          point("point", link.point, false) + "\n    " + direction("axis", link.mount.col(2)) +
          "\n    " + direction("zero_direction", link.mount.col(0)) +
          "\n  }\n  child {\n    body: \"L" + name +
@@ -138,9 +138,10 @@ ArmLink::Standard ArmBody::standard() const {
   return values;
 }
 
-DrawnArm draw_arm(int links, double wrong, std::uint64_t seed, std::uint64_t start_seed) {
+RandomArm make_random_arm(int links, double initial_error, std::uint64_t seed,
+                          std::uint64_t start_seed) {
   Random random(seed), astray(start_seed);
-  DrawnArm drawn;
+  RandomArm drawn;
   const std::vector<LinkShape> shapes = shapes_of(links);
   // World y is up. Two links swing about world z and hang at angle 0; the manipulator's first axis
   // is vertical.
@@ -165,14 +166,14 @@ DrawnArm draw_arm(int links, double wrong, std::uint64_t seed, std::uint64_t sta
   }
   drawn.start = drawn.arm;
   for (std::size_t i = 0; i < drawn.bodies.size(); ++i) {
-    drawn.start_bodies.push_back(wrong_body(drawn.bodies[i], wrong, astray));
+    drawn.start_bodies.push_back(wrong_body(drawn.bodies[i], initial_error, astray));
     ArmLink& link = drawn.start.links[i];
     link.standard = drawn.start_bodies.back().standard();
-    link.viscous *= off_by(astray, wrong);
-    link.coulomb *= off_by(astray, wrong);
+    link.viscous *= off_by(astray, initial_error);
+    link.coulomb *= off_by(astray, initial_error);
     if (i == 0) continue;
-    link.gain *= off_by(astray, wrong);
-    link.shaft *= off_by(astray, wrong);
+    link.gain *= off_by(astray, initial_error);
+    link.shaft *= off_by(astray, initial_error);
   }
   return drawn;
 }
@@ -182,7 +183,7 @@ std::string arm_rig_text(const Arm& arm, const std::vector<ArmBody>& bodies, dou
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     text += body_text(std::string("L") + std::to_string(i + 1), bodies[i]);
   }
-  for (std::size_t i = 0; i < arm.links.size(); ++i) text += hinge_text(i, arm.links[i], noise);
+  for (std::size_t i = 0; i < arm.links.size(); ++i) text += joint_text(i, arm.links[i], noise);
   return text + "gravity { " + parameter("magnitude", arm.gravity, false) + " }\n";
 }
 
@@ -191,7 +192,7 @@ estimator::Mechanism arm_mechanism(const Arm& arm, const std::vector<ArmBody>& b
   return parse_rig("arm", arm_rig_text(arm, bodies, noise)).mechanism;
 }
 
-ArmRun recorded(const ArmRun& run, double noise, std::uint64_t seed) {
+ArmRun with_noise(const ArmRun& run, double noise, std::uint64_t seed) {
   Random random(seed);
   std::normal_distribution<double> normal(0.0, 1.0);
   ArmRun noisy = run;
@@ -200,13 +201,13 @@ ArmRun recorded(const ArmRun& run, double noise, std::uint64_t seed) {
   return noisy;
 }
 
-DrawnArm draw_arm_of(const StudyArm& settings, std::uint64_t index) {
-  return draw_arm(settings.links, settings.wrong, settings.seed + index,
-                  settings.seed + 7'919 * (index + 1));
+RandomArm make_study_arm(const StudyArm& settings, std::uint64_t index) {
+  return make_random_arm(settings.links, settings.initial_error, settings.seed + index,
+                         settings.seed + 7'919 * (index + 1));
 }
 
-DrawnRun draw_run(const StudyArm& settings, double duration, std::uint64_t index) {
-  DrawnArm drawn = draw_arm_of(settings, index);
+RandomArmRun draw_run(const StudyArm& settings, double duration, std::uint64_t index) {
+  RandomArm drawn = make_study_arm(settings, index);
   ArmRun clean = simulate_arm(drawn.arm,
                               {.seed = settings.seed + 1'000'003 * (index + 1),
                                .duration = duration,
@@ -221,7 +222,7 @@ DrawnRun draw_run(const StudyArm& settings, double duration, std::uint64_t index
 
 ArmRun recorded_draw(const StudyArm& settings, const ArmRun& clean, double noise,
                      std::uint64_t index) {
-  return recorded(clean, noise, settings.seed + 104'729 * (index + 1));
+  return with_noise(clean, noise, settings.seed + 104'729 * (index + 1));
 }
 
 estimator::Recording recording_of(const ArmRun& run) {
@@ -229,7 +230,7 @@ estimator::Recording recording_of(const ArmRun& run) {
   segment.period = run.period;
   segment.angles = run.angles;
   segment.controls = run.controls;
-  segment.begins = true;
+  segment.is_first_of_recording = true;
   return {"run", {segment}};
 }
 

@@ -23,7 +23,7 @@ struct ArmBody {
 };
 
 /// A randomly drawn arm and the initial values of its calibration.
-struct DrawnArm {
+struct RandomArm {
   Arm arm;
   std::vector<ArmBody> bodies, start_bodies;
   Arm start;  ///< every estimated parameter has the given relative error, up or down
@@ -35,7 +35,8 @@ struct DrawnArm {
 /// the other gains, and the rotor inertias of all motors but the first.
 /// @param links  from 2 to 6
 /// @param wrong  relative error of the initial values, up or down [-], below 1
-DrawnArm draw_arm(int links, double wrong, std::uint64_t seed, std::uint64_t start_seed);
+RandomArm make_random_arm(int links, double initial_error, std::uint64_t seed,
+                          std::uint64_t start_seed);
 
 /// Returns a rig file of an arm in which every unknown parameter is free.
 /// @param noise  of the controls [N·m]
@@ -46,17 +47,17 @@ estimator::Mechanism arm_mechanism(const Arm& arm, const std::vector<ArmBody>& b
                                    double noise = 0.0);
 
 /// Adds white noise to the angles [rad] and controls [N·m] of a run.
-ArmRun recorded(const ArmRun& run, double noise, std::uint64_t seed);
+ArmRun with_noise(const ArmRun& run, double noise, std::uint64_t seed);
 
 /// Returns a draw of a study.
-DrawnArm draw_arm_of(const StudyArm& settings, std::uint64_t index);
+RandomArm make_study_arm(const StudyArm& settings, std::uint64_t index);
 
 /// A drawn arm and its motion.
-struct DrawnRun {
-  DrawnArm drawn;
+struct RandomArmRun {
+  RandomArm drawn;
   ArmRun clean;
 };
-DrawnRun draw_run(const StudyArm& settings, double duration, std::uint64_t index);
+RandomArmRun draw_run(const StudyArm& settings, double duration, std::uint64_t index);
 
 /// Returns the recording of a draw, with noise.
 ArmRun recorded_draw(const StudyArm& settings, const ArmRun& clean, double noise,

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "estimator/model/ties.hpp"
-#include "estimator/tree/inertial_base.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
+#include "estimator/simulation/base_inertial_parameters.hpp"
 
 namespace service {
 namespace {
@@ -16,8 +16,8 @@ using Eigen::VectorXd;
 constexpr double kEnergyStep = 1e-5;       // relative, for central differences
 constexpr double kSmallEnergyStep = 1e-8;  // for values near zero
 
-double value_of(const est::Mechanism& mechanism, int joint, est::HingeQuantity quantity) {
-  return mechanism.hinge_parameter(joint, quantity).value;
+double value_of(const est::Mechanism& mechanism, int joint, est::JointQuantity quantity) {
+  return mechanism.joint_parameter(joint, quantity).value;
 }
 
 /// Trapezoidal integrals of a joint's friction over one interval: the factors of b and τ_c.
@@ -34,10 +34,10 @@ EnergyObservedProblem::EnergyObservedProblem(est::ShootingProblem problem, const
   point_.arm = geometry;
   point_.mechanism = problem_.mechanism();
   point_.states = problem_.states(0);
-  take_values(point_);
+  copy_parameter_values(point_);
   point_.cost = total_cost(point_);
   candidate_ = point_;
-  update_slopes();
+  update_sensitivities();
   make_order();
 }
 
@@ -57,15 +57,15 @@ void EnergyObservedProblem::make_order() {
   while (next < last) order_.push_back(static_cast<int>(-1 - next++));
 }
 
-void EnergyObservedProblem::take_values(Point& point) const {
+void EnergyObservedProblem::copy_parameter_values(Point& point) const {
   const VectorXd standard = est::standard_values(point.mechanism);
   for (int j = 0; j < point.arm.size(); ++j) {
     ArmLink& link = point.arm.links[static_cast<std::size_t>(j)];
     link.standard = standard.segment<10>(10 * j);
-    link.viscous = value_of(point.mechanism, j, est::HingeQuantity::kViscous);
-    link.coulomb = value_of(point.mechanism, j, est::HingeQuantity::kCoulombTorque);
-    link.gain = value_of(point.mechanism, j, est::HingeQuantity::kMotorGain);
-    link.shaft = value_of(point.mechanism, j, est::HingeQuantity::kShaftInertia);
+    link.viscous = value_of(point.mechanism, j, est::JointQuantity::kViscous);
+    link.coulomb = value_of(point.mechanism, j, est::JointQuantity::kCoulombTorque);
+    link.gain = value_of(point.mechanism, j, est::JointQuantity::kMotorGain);
+    link.shaft = value_of(point.mechanism, j, est::JointQuantity::kShaftInertia);
   }
 }
 
@@ -103,19 +103,19 @@ double EnergyObservedProblem::total_cost(const Point& point) const {
   return sum;
 }
 
-void EnergyObservedProblem::update_slopes() {
+void EnergyObservedProblem::update_sensitivities() {
   const std::vector<int>& indices = free_.indices();
-  standard_slopes_.resize(11 * point_.arm.size(), std::ssize(indices));
+  standard_sensitivities_.resize(11 * point_.arm.size(), std::ssize(indices));
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const auto moved = [&](double by) {
       est::Mechanism other = point_.mechanism;
       other.parameters[static_cast<std::size_t>(indices[i])].value += by;
-      est::apply_ties(other);
+      est::apply_dependencies(other);
       return est::standard_values(other);
     };
     const double value = est::parameter_at(point_.mechanism, indices[i]).value;
     const double step = std::max(kEnergyStep * std::abs(value), kSmallEnergyStep);
-    standard_slopes_.col(static_cast<Eigen::Index>(i)) =
+    standard_sensitivities_.col(static_cast<Eigen::Index>(i)) =
         (moved(step) - moved(-step)) / (2.0 * step);
   }
 }
@@ -152,18 +152,18 @@ void EnergyObservedProblem::linearize(int index, est::ResidualBlock& out) const 
           sign * momentum[j] + weight * 0.5 * run_.period * friction;
     }
   }
-  out.arrow_jacobian.row(0) = standard.transpose() * standard_slopes_;
+  out.arrow_jacobian.row(0) = standard.transpose() * standard_sensitivities_;
   for (int j = 0; j < static_cast<int>(n); ++j) {
     const auto [viscous, dry] =
         friction_parts(point_.states(n + j, node), point_.states(n + j, node + 1), run_.period);
     const double work = run_.controls(node, j) * (run_.angles(node + 1, j) - run_.angles(node, j));
-    const auto add = [&](est::HingeQuantity quantity, double slope) {
-      const int column = free_.position(point_.mechanism.index_of_hinge(j, quantity));
+    const auto add = [&](est::JointQuantity quantity, double slope) {
+      const int column = free_.position(point_.mechanism.index_of_joint(j, quantity));
       if (column >= 0) out.arrow_jacobian(0, column) += weight * slope;
     };
-    add(est::HingeQuantity::kViscous, viscous);
-    add(est::HingeQuantity::kCoulombTorque, dry);
-    add(est::HingeQuantity::kMotorGain, -work);
+    add(est::JointQuantity::kViscous, viscous);
+    add(est::JointQuantity::kCoulombTorque, dry);
+    add(est::JointQuantity::kMotorGain, -work);
   }
 }
 
@@ -173,7 +173,7 @@ double EnergyObservedProblem::evaluate_candidate(const VectorXd& node_step,
   free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
   candidate_.states =
       point_.states + node_step.reshaped(point_.states.rows(), point_.states.cols());
-  take_values(candidate_);
+  copy_parameter_values(candidate_);
   candidate_.cost = total_cost(candidate_);
   return inner + candidate_.cost;
 }
@@ -181,7 +181,7 @@ double EnergyObservedProblem::evaluate_candidate(const VectorXd& node_step,
 void EnergyObservedProblem::accept_candidate() {
   problem_.accept_candidate();
   std::swap(point_, candidate_);
-  update_slopes();
+  update_sensitivities();
 }
 
 void EnergyObservedProblem::mark() {
@@ -192,7 +192,7 @@ void EnergyObservedProblem::mark() {
 void EnergyObservedProblem::restore() {
   problem_.restore();
   point_ = marked_;
-  update_slopes();
+  update_sensitivities();
 }
 
 }  // namespace service

@@ -51,11 +51,11 @@ class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
     double cost = 0.0;
   };
 
-  void take_values(Point& point) const;
+  void copy_parameter_values(Point& point) const;
   double total_cost(const Point& point) const;
   double residual(const Point& point, Eigen::Index node) const;
   double deviation(Eigen::Index node) const;
-  void update_slopes();
+  void update_sensitivities();
   void make_order();
 
   estimator::ShootingProblem problem_;
@@ -63,8 +63,8 @@ class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
   ArmRun run_;
   double noise_;
   Point point_, candidate_, marked_;
-  std::vector<int> order_;           ///< blocks of the problem, or −1 − node for energies
-  Eigen::MatrixXd standard_slopes_;  ///< sensitivities of standard parameters to free ones
+  std::vector<int> order_;  ///< blocks of the problem, or −1 − node for energies
+  Eigen::MatrixXd standard_sensitivities_;  ///< sensitivities of standard parameters to free ones
 };
 
 }  // namespace service

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/fit/charted_problem.hpp"
+#include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/optimize/covariance.hpp"
-#include "estimator/tree/inertial_base.hpp"
+#include "estimator/simulation/base_inertial_parameters.hpp"
 #include "service/study/arm.hpp"
 #include "service/study/arm_draw.hpp"
 #include "service/study/arm_energy.hpp"
@@ -24,18 +24,19 @@ using Eigen::VectorXd;
 constexpr double kEnergyMotionStep = 2.5e-3;  // of the simulation [s]
 constexpr double kEnergyCutoff = 5.0;         // of filters for initial states [Hz]
 constexpr double kUnexplained = 1e-4;         // accelerations not caused by the controls' noise
-constexpr double kLoose = 30.0;               // inflation of the controls' noise
+constexpr double kNoiseInflation = 30.0;      // inflation of the controls' noise
 constexpr double kEnergyTolerance = 1e-8;     // relative decrease of the cost at which a solve ends
 constexpr int kEnergyIterations = 100;
 constexpr double kEnergyFound = 0.5;  // upper limit of the relative error of base parameters
-constexpr double kDistant = 1e3;      // prior deviations relative to values: without influence
+constexpr double kPriorToValueRatio =
+    1e3;  // prior deviations relative to values: without influence
 
 /// Adds weak priors, which determine only unidentifiable directions.
-est::Mechanism held_loosely(est::Mechanism mechanism) {
+est::Mechanism with_weak_priors(est::Mechanism mechanism) {
   for (est::Parameter& parameter : mechanism.parameters) {
     if (!parameter.free) continue;
     parameter.prior_mean = parameter.value;
-    parameter.prior_standard_deviation = kDistant * std::abs(parameter.value);
+    parameter.prior_standard_deviation = kPriorToValueRatio * std::abs(parameter.value);
   }
   return mechanism;
 }
@@ -44,7 +45,8 @@ est::Mechanism held_loosely(est::Mechanism mechanism) {
 struct EnergyCase {
   EnergyCase(const StudyArm& settings, std::uint64_t start)
       : arm(settings),
-        drawn(draw_arm(arm.links, arm.wrong, arm.seed, arm.seed + 31 * (start + 1))) {
+        drawn(
+            make_random_arm(arm.links, arm.initial_error, arm.seed, arm.seed + 31 * (start + 1))) {
     clean = simulate_arm(drawn.arm,
                          {.seed = arm.seed + 17,
                           .duration = arm.energy_duration,
@@ -54,9 +56,9 @@ struct EnergyCase {
                           .fastest = arm.fastest,
                           .dither = arm.dither},
                          kEnergyMotionStep);
-    run = recorded(clean, arm.energy_noise, arm.seed + 19);
+    run = with_noise(clean, arm.energy_noise, arm.seed + 19);
     truth = arm_mechanism(drawn.arm, drawn.bodies);
-    first = held_loosely(arm_mechanism(drawn.start, drawn.start_bodies));
+    first = with_weak_priors(arm_mechanism(drawn.start, drawn.start_bodies));
     est::CalibrationOptions options;
     options.filter_cutoff = kEnergyCutoff;
     input = est::prepare_shooting(first, {recording_of(run)}, options);
@@ -73,16 +75,17 @@ struct EnergyCase {
 
   /// Returns the problem with inflated control noise, for poor initial values.
   est::ShootingProblem problem() const {
-    return {first, input.segments, input.states, input.state_spacing, input.grid, noise(kLoose)};
+    return {first,      input.segments,        input.states, input.state_spacing,
+            input.grid, noise(kNoiseInflation)};
   }
 
   /// Returns the problem with correct noise, starting from another problem's result.
-  est::ShootingProblem tightened(const est::ShootingProblem& reached) const {
+  est::ShootingProblem with_correct_noise(const est::ShootingProblem& reached) const {
     return reached.restated(reached.mechanism(), input.segments, input.grid, noise(1.0));
   }
 
   StudyArm arm;
-  DrawnArm drawn;
+  RandomArm drawn;
   ArmRun clean, run;
   est::Mechanism truth, first;
   est::ShootingInput input;
@@ -92,7 +95,7 @@ double relative(const VectorXd& values, const VectorXd& truth) {
   return (values - truth).norm() / truth.norm();
 }
 
-VectorXd base_values(const est::InertialBase& base, const est::Mechanism& mechanism) {
+VectorXd base_values(const est::BaseInertialParameters& base, const est::Mechanism& mechanism) {
   const VectorXd standard = est::standard_values(mechanism);
   VectorXd values(std::ssize(base.base));
   for (Eigen::Index i = 0; i < values.size(); ++i) {
@@ -104,9 +107,9 @@ VectorXd base_values(const est::InertialBase& base, const est::Mechanism& mechan
 /// Indices of the friction parameters.
 std::vector<int> friction_of(const est::Mechanism& mechanism) {
   std::vector<int> indices;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    indices.push_back(mechanism.index_of_hinge(j, est::HingeQuantity::kViscous));
-    indices.push_back(mechanism.index_of_hinge(j, est::HingeQuantity::kCoulombTorque));
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    indices.push_back(mechanism.index_of_joint(j, est::JointQuantity::kViscous));
+    indices.push_back(mechanism.index_of_joint(j, est::JointQuantity::kCoulombTorque));
   }
   return indices;
 }
@@ -118,12 +121,12 @@ EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& i
   options.max_iterations = kEnergyIterations;
   options.cost_tolerance = kEnergyTolerance;
   options.stagnant_gain = kEnergyTolerance;
-  const est::LmSummary summary = est::solve_in_charts(
-      problem, inner.mechanism(), est::InertiaChart::kLogCholesky, options, {}, stop);
+  const est::LmSummary summary = est::solve_parameterized(
+      problem, inner.mechanism(), est::InertiaParameterization::kLogCholesky, options, {}, stop);
   EnergyRun run{.iterations = summary.iterations, .cost = summary.cost};
   const est::Mechanism& reached = inner.mechanism();
   run.trajectory = (inner.angles(0) - own.clean.angles).cwiseAbs().maxCoeff();
-  const est::InertialBase base = est::find_inertial_base(own.truth);
+  const est::BaseInertialParameters base = est::find_base_inertial_parameters(own.truth);
   run.inertia = relative(base_values(base, reached), base_values(base, own.truth));
   const est::ParameterInformation information =
       est::compute_information(problem, {.effective_parameters = false});
@@ -141,15 +144,15 @@ EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& i
   }
   run.friction = relative(values, truth);
   run.reported = std::sqrt(squares / static_cast<double>(indices.size()));
-  run.found = run.inertia < kEnergyFound && run.friction < kEnergyFound;
+  run.fits_noise = run.inertia < kEnergyFound && run.friction < kEnergyFound;
   return run;
 }
 
 constexpr std::pair<const char*, EnergyRun EnergyRuns::*> kEnergyParts[] = {
     {"without", &EnergyRuns::without},
     {"with", &EnergyRuns::with},
-    {"loose_without", &EnergyRuns::loose_without},
-    {"loose_with", &EnergyRuns::loose_with}};
+    {"loose_without", &EnergyRuns::inflated_without},
+    {"loose_with", &EnergyRuns::inflated_with}};
 
 }  // namespace
 
@@ -160,7 +163,7 @@ std::vector<RunParameter> parameters_of(const EnergyRuns& runs) {
     const auto add = [&, prefix = std::string(name) + "."](const char* what, double value) {
       all.push_back({.name = prefix + what, .unit = "SI", .value = value});
     };
-    add("found", run.found ? 1.0 : 0.0);
+    add("found", run.fits_noise ? 1.0 : 0.0);
     add("iterations", run.iterations);
     add("cost", run.cost);
     add("trajectory", run.trajectory);
@@ -177,7 +180,7 @@ EnergyRuns energy_runs_of(const StudyRun& kept) {
     const auto value = [&, prefix = std::string(name) + "."](const char* what) {
       return kept.find(prefix + what)->value;
     };
-    runs.*part = {.found = value("found") != 0.0,
+    runs.*part = {.fits_noise = value("found") != 0.0,
                   .iterations = static_cast<int>(value("iterations")),
                   .cost = value("cost"),
                   .trajectory = value("trajectory"),
@@ -192,16 +195,16 @@ EnergyRuns run_energy(const StudyArm& arm, std::uint64_t start, const std::atomi
   const EnergyCase own(arm, start);
   EnergyRuns runs;
   est::ShootingProblem loose = own.problem();
-  runs.loose_without = solve(loose, loose, own, stop);
-  est::ShootingProblem right = own.tightened(loose);
+  runs.inflated_without = solve(loose, loose, own, stop);
+  est::ShootingProblem right = own.with_correct_noise(loose);
   runs.without = solve(right, right, own, stop);
-  EnergyObservedProblem loose_with(own.problem(), own.drawn.arm, own.run, arm.energy_noise);
-  runs.loose_with = solve(loose_with, loose_with.inner(), own, stop);
-  EnergyObservedProblem right_with(own.tightened(loose_with.inner()), own.drawn.arm, own.run,
-                                   arm.energy_noise);
+  EnergyObservedProblem inflated_with(own.problem(), own.drawn.arm, own.run, arm.energy_noise);
+  runs.inflated_with = solve(inflated_with, inflated_with.inner(), own, stop);
+  EnergyObservedProblem right_with(own.with_correct_noise(inflated_with.inner()), own.drawn.arm,
+                                   own.run, arm.energy_noise);
   runs.with = solve(right_with, right_with.inner(), own, stop);
-  runs.without.iterations += runs.loose_without.iterations;
-  runs.with.iterations += runs.loose_with.iterations;
+  runs.without.iterations += runs.inflated_without.iterations;
+  runs.with.iterations += runs.inflated_with.iterations;
   return runs;
 }
 

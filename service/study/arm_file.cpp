@@ -27,7 +27,7 @@ StudyArm read_arm(const rigcal::v1::StudyArm& source, const proto::TextLocator& 
     place.at("slowest_Hz").fail("slowest_Hz must not exceed fastest_Hz");
   }
   arm.dither = source.dither();
-  arm.wrong = source.start_error();
+  arm.initial_error = source.start_error();
   arm.noise.assign(source.noise().begin(), source.noise().end());
   if (arm.noise.empty()) place.fail("has no noise; write noise: [0, 0.1]");
   arm.energy_starts = source.energy_starts();

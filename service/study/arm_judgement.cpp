@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "estimator/assess/calibration.hpp"
-#include "estimator/model/inertia_chart.hpp"
-#include "estimator/model/possible_inertia.hpp"
+#include "estimator/model/consistent_inertia.hpp"
+#include "estimator/model/inertia_parameterization.hpp"
 #include "service/study/arm_draw.hpp"
 #include "service/study/arm_regressors.hpp"
 #include "service/study/study_task.hpp"
@@ -24,7 +24,7 @@ double off(double value, double truth) { return std::abs(value - truth) / std::a
 
 /// Relative errors of base parameters, then of unknown friction and gains.
 /// @param values  in the order of regression_values
-std::vector<double> relative_errors(const est::InertialBase& base, const VectorXd& values,
+std::vector<double> relative_errors(const est::BaseInertialParameters& base, const VectorXd& values,
                                     const VectorXd& truth) {
   std::vector<double> errors;
   for (const est::BaseCombination& each : base.base) {
@@ -37,16 +37,16 @@ std::vector<double> relative_errors(const est::InertialBase& base, const VectorX
 
 /// Values of a mechanism in the order of regression_values.
 VectorXd arm_values(const est::Mechanism& mechanism) {
-  const int n = mechanism.hinge_count();
+  const int n = mechanism.joint_count();
   VectorXd values(regression_size(n));
   values.head(11 * n) = est::standard_values(mechanism);
   for (int j = 0; j < n; ++j) {
-    const auto value = [&](est::HingeQuantity quantity) {
-      return mechanism.hinge_parameter(j, quantity).value;
+    const auto value = [&](est::JointQuantity quantity) {
+      return mechanism.joint_parameter(j, quantity).value;
     };
-    values[11 * n + j] = value(est::HingeQuantity::kViscous);
-    values[12 * n + j] = value(est::HingeQuantity::kCoulombTorque);
-    if (j > 0) values[13 * n + j - 1] = value(est::HingeQuantity::kMotorGain);
+    values[11 * n + j] = value(est::JointQuantity::kViscous);
+    values[12 * n + j] = value(est::JointQuantity::kCoulombTorque);
+    if (j > 0) values[13 * n + j - 1] = value(est::JointQuantity::kMotorGain);
   }
   return values;
 }
@@ -62,7 +62,7 @@ double median_of(std::vector<double> values) {
 
 /// Whether all inertias are physically consistent. A link that turns about only one axis has other,
 /// unidentifiable moments; consistent ones exist if its moment about that axis is positive.
-bool all_possible(const est::Mechanism& mechanism, const est::InertialBase& base) {
+bool all_consistent(const est::Mechanism& mechanism, const est::BaseInertialParameters& base) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const bool turns_about_z = std::ranges::count(base.unseen, 10 * body) > 0 &&
                                std::ranges::count(base.unseen, 10 * body + 1) > 0;
@@ -73,7 +73,7 @@ bool all_possible(const est::Mechanism& mechanism, const est::InertialBase& base
     }
     if (!(mechanism.parameter(body, est::BodyQuantity::kMass).value > 0.0)) return false;
     if (turns_about_z ? !(moments[2] > 0.0)
-                      : !est::is_possible_inertia(est::inertia_matrix(moments))) {
+                      : !est::is_physically_consistent(est::inertia_matrix(moments))) {
       return false;
     }
   }
@@ -87,9 +87,9 @@ double rmse_of(const StudyArm& arm, const StudyRun& run) {
 
 }  // namespace
 
-ArmTruth::ArmTruth(const DrawnArm& drawn)
+ArmTruth::ArmTruth(const RandomArm& drawn)
     : mechanism_(arm_mechanism(drawn.arm, drawn.bodies)),
-      base_(est::find_inertial_base(mechanism_)),
+      base_(est::find_base_inertial_parameters(mechanism_)),
       values_(regression_values(drawn.arm)) {}
 
 std::vector<double> ArmTruth::errors(const VectorXd& values) const {
@@ -98,11 +98,12 @@ std::vector<double> ArmTruth::errors(const VectorXd& values) const {
 
 double ArmTruth::median_error(const VectorXd& values) const { return median_of(errors(values)); }
 
-void ArmTruth::count_intervals(const StudyRun& run, ArmDraw& draw) const {
+void ArmTruth::count_intervals(const StudyRun& run, ArmResult& draw) const {
   const VectorXd standard = est::standard_values(mechanism_);
   const auto count = [&](const RunParameter& estimate, double truth) {
     const double error = std::abs(estimate.value - truth);
-    draw.held += error <= est::kNormalHalfWidth95 * estimate.standard_deviation ? 1 : 0;
+    draw.covering_intervals +=
+        error <= est::kNormalHalfWidth95 * estimate.standard_deviation ? 1 : 0;
     ++draw.intervals;
   };
   for (std::size_t i = 0; i < run.base.size(); ++i) {
@@ -110,25 +111,25 @@ void ArmTruth::count_intervals(const StudyRun& run, ArmDraw& draw) const {
   }
   for (const RunParameter& each : run.parameters) {
     const int index = mechanism_.find_parameter(each.name);
-    if (index < mechanism_.index_of_hinge(0, est::HingeQuantity::kViscous)) continue;
+    if (index < mechanism_.index_of_joint(0, est::JointQuantity::kViscous)) continue;
     if (index >= mechanism_.index(est::WorldQuantity::kGravity)) continue;  // centres of mass
     if (each.name.ends_with("shaft")) continue;  // among the base parameters
     count(each, est::parameter_at(mechanism_, index).value);
   }
 }
 
-ArmDraw judge_arm_draw(const StudyArm& arm, double noise, std::uint64_t index, const StudyRun& fit,
+ArmResult evaluate_arm(const StudyArm& arm, double noise, std::uint64_t index, const StudyRun& fit,
                        const StudyRun& regressions, const StudyRun* tied) {
-  const DrawnArm drawn = draw_arm_of(arm, index);
+  const RandomArm drawn = make_study_arm(arm, index);
   const ArmTruth truth(drawn);
   const est::Mechanism reached =
       with_estimates(arm_mechanism(drawn.start, drawn.start_bodies, noise), fit);
-  ArmDraw draw;
+  ArmResult draw;
   draw.noise = noise;
-  draw.found = fit.error.empty() && rmse_of(arm, fit) <= kFoundOver * noise + kFoundRmse;
+  draw.fits_noise = fit.error.empty() && rmse_of(arm, fit) <= kFoundOver * noise + kFoundRmse;
   // Both define links' standard parameters about the joints; rotors follow them.
   draw.errors = truth.errors(arm_values(reached));
-  draw.possible = all_possible(reached, truth.base());
+  draw.has_consistent_inertias = all_consistent(reached, truth.base());
   truth.count_intervals(fit, draw);
   draw.seconds = fit.wall_time;
   draw.iterations = fit.iterations;
@@ -139,7 +140,7 @@ ArmDraw judge_arm_draw(const StudyArm& arm, double noise, std::uint64_t index, c
   }
   draw.torque_errors = truth.errors(values.head(size));
   draw.energy_errors = truth.errors(values.tail(size));
-  if (tied == nullptr || !draw.found) return draw;
+  if (tied == nullptr || !draw.fits_noise) return draw;
   for (std::size_t i = 0; i < tied->base.size(); ++i) {
     draw.tied_ratios.push_back(tied->base[i].standard_deviation / fit.base[i].standard_deviation);
   }

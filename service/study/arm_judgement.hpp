@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
-#include "estimator/tree/inertial_base.hpp"
+#include "estimator/simulation/base_inertial_parameters.hpp"
 #include "service/study/arm.hpp"
 #include "service/study/arm_draw.hpp"
 #include "service/study/study_run.hpp"
@@ -15,9 +15,9 @@ namespace service {
 /// Reference with which a draw's estimates are compared.
 class ArmTruth {
  public:
-  explicit ArmTruth(const DrawnArm& drawn);
+  explicit ArmTruth(const RandomArm& drawn);
 
-  const estimator::InertialBase& base() const { return base_; }
+  const estimator::BaseInertialParameters& base() const { return base_; }
 
   /// Relative errors of base parameters, then of friction and gains.
   /// @param values  in the order of regression_values
@@ -25,11 +25,11 @@ class ArmTruth {
   double median_error(const Eigen::VectorXd& values) const;
 
   /// Counts the 95 % intervals, and those that contain the truth.
-  void count_intervals(const StudyRun& run, ArmDraw& draw) const;
+  void count_intervals(const StudyRun& run, ArmResult& draw) const;
 
  private:
   estimator::Mechanism mechanism_;
-  estimator::InertialBase base_;
+  estimator::BaseInertialParameters base_;
   Eigen::VectorXd values_;
 };
 
@@ -37,7 +37,7 @@ class ArmTruth {
 /// @param fit          the run of the arm_fit_task
 /// @param regressions  the run of the arm_regression_task
 /// @param tied         the run of the arm_tied_task, or null
-ArmDraw judge_arm_draw(const StudyArm& arm, double noise, std::uint64_t index, const StudyRun& fit,
+ArmResult evaluate_arm(const StudyArm& arm, double noise, std::uint64_t index, const StudyRun& fit,
                        const StudyRun& regressions, const StudyRun* tied);
 
 }  // namespace service

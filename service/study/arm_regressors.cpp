@@ -11,15 +11,15 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr int kOrder = 3;            // of the polynomials
-constexpr double kStretch = 0.1;     // length of an energy equation's interval [s]
-constexpr double kRank = 1e-9;       // relative to the largest pivot
-constexpr double kStanding = 1e-12;  // [rad/s]
+constexpr int kOrder = 3;                // of the polynomials
+constexpr double kIntervalLength = 0.1;  // length of an energy equation's interval [s]
+constexpr double kRank = 1e-9;           // relative to the largest pivot
+constexpr double kZeroRate = 1e-12;      // [rad/s]
 
-double sign_of(double rate) { return rate > kStanding ? 1.0 : rate < -kStanding ? -1.0 : 0.0; }
+double sign_of(double rate) { return rate > kZeroRate ? 1.0 : rate < -kZeroRate ? -1.0 : 0.0; }
 
 /// Solves least squares with normalized columns in the identifiable directions.
-VectorXd solve_shown(const MatrixXd& rows, const VectorXd& right) {
+VectorXd solve_identifiable(const MatrixXd& rows, const VectorXd& right) {
   VectorXd scale = rows.colwise().norm();
   for (double& each : scale) each = each > 0.0 ? each : 1.0;
   // A QR factor keeps the digits that normal equations, with squared condition number, lose.
@@ -112,7 +112,7 @@ Regression regress_torques(const Arm& geometry, const ArmRun& run, int window) {
     for (int j = 0; j < n; ++j) rows.row(j * count + k) = own.row(j);
     right[k] = geometry.links.front().gain * smoothed.controls(k, 0);
   }
-  VectorXd values = solve_shown(rows, right);
+  VectorXd values = solve_identifiable(rows, right);
   for (int j = 0; j < n; ++j) {
     auto part = rows.middleRows(j * count, count);
     auto value = right.segment(j * count, count);
@@ -121,7 +121,7 @@ Regression regress_torques(const Arm& geometry, const ArmRun& run, int window) {
     part /= std::max(size, 1e-9);
     value /= std::max(size, 1e-9);
   }
-  values = solve_shown(rows, right);
+  values = solve_identifiable(rows, right);
   return {values, window};
 }
 
@@ -129,7 +129,7 @@ Regression regress_energy(const Arm& geometry, const ArmRun& run, int window) {
   const SmoothedRun smoothed = smooth_run(run, window);
   const int n = geometry.size();
   const Eigen::Index columns = regression_size(n);
-  const auto length = static_cast<Eigen::Index>(std::lround(kStretch / run.period));
+  const auto length = static_cast<Eigen::Index>(std::lround(kIntervalLength / run.period));
   const Eigen::Index count = (smoothed.angles.rows() - 1) / length;
   MatrixXd rows = MatrixXd::Zero(count, columns);
   VectorXd right(count);
@@ -158,7 +158,7 @@ Regression regress_energy(const Arm& geometry, const ArmRun& run, int window) {
       }
     }
   }
-  return {solve_shown(rows, right), window};
+  return {solve_identifiable(rows, right), window};
 }
 
 }  // namespace service

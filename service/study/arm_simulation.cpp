@@ -26,7 +26,7 @@ class MovingArm {
       : arm_(arm),
         angle_(VectorXd::Zero(arm.size())),
         rate_(VectorXd::Zero(arm.size())),
-        sense_(VectorXd::Zero(arm.size())) {}
+        friction_sign_(VectorXd::Zero(arm.size())) {}
 
   const VectorXd& angle() const { return angle_; }
   const VectorXd& rate() const { return rate_; }
@@ -34,7 +34,7 @@ class MovingArm {
   void hold(const VectorXd& control) {
     torque_.resize(control.size());
     for (Eigen::Index j = 0; j < control.size(); ++j) torque_[j] = link(j).gain * control[j];
-    choose_senses();
+    choose_friction_signs();
   }
 
   /// Advances by h, split where friction changes.
@@ -51,12 +51,13 @@ class MovingArm {
         (changes(stepped(middle)) ? after : before) = middle;
       }
       const State at = stepped(after);
-      for (Eigen::Index j = 0; j < sense_.size(); ++j) {
-        if (sense_[j] != 0.0 && at.rate[j] * sense_[j] < 0.0) sense_[j] = 0.0;
+      for (Eigen::Index j = 0; j < friction_sign_.size(); ++j) {
+        if (friction_sign_[j] != 0.0 && at.rate[j] * friction_sign_[j] < 0.0)
+          friction_sign_[j] = 0.0;
       }
       take(at);
       h -= after;
-      choose_senses();
+      choose_friction_signs();
     }
   }
 
@@ -68,23 +69,23 @@ class MovingArm {
   const ArmLink& link(Eigen::Index j) const { return arm_.links[static_cast<std::size_t>(j)]; }
 
   /// Returns accelerations with resting joints fixed; `held` gets the friction needed to hold them.
-  VectorXd accelerations(const State& state, VectorXd* held = nullptr) const {
+  VectorXd accelerations(const State& state, VectorXd* covering_intervals = nullptr) const {
     const ArmState own = arm_state(arm_, state.angle, state.rate);
     VectorXd force = torque_ - own.bias;
     Eigen::MatrixXd mass = own.mass;
     for (Eigen::Index j = 0; j < force.size(); ++j) {
-      force[j] -= link(j).viscous * state.rate[j] + link(j).coulomb * sense_[j];
+      force[j] -= link(j).viscous * state.rate[j] + link(j).coulomb * friction_sign_[j];
     }
     VectorXd right = force;
     for (Eigen::Index j = 0; j < force.size(); ++j) {
-      if (sense_[j] != 0.0) continue;
+      if (friction_sign_[j] != 0.0) continue;
       mass.row(j).setZero();
       mass.col(j).setZero();
       mass(j, j) = 1.0;
       right[j] = 0.0;
     }
     const VectorXd acceleration = mass.llt().solve(right);
-    if (held != nullptr) *held = force - own.mass * acceleration;
+    if (covering_intervals != nullptr) *covering_intervals = force - own.mass * acceleration;
     return acceleration;
   }
 
@@ -106,11 +107,12 @@ class MovingArm {
 
   /// Whether a moving joint has reversed, or the torque on a resting one exceeds its dry friction.
   bool changes(const State& state) const {
-    VectorXd held;
-    accelerations(state, &held);
-    for (Eigen::Index j = 0; j < sense_.size(); ++j) {
-      if (sense_[j] != 0.0 ? state.rate[j] * sense_[j] < 0.0
-                           : std::abs(held[j]) > link(j).coulomb * (1.0 + 1e-9)) {
+    VectorXd covering_intervals;
+    accelerations(state, &covering_intervals);
+    for (Eigen::Index j = 0; j < friction_sign_.size(); ++j) {
+      if (friction_sign_[j] != 0.0
+              ? state.rate[j] * friction_sign_[j] < 0.0
+              : std::abs(covering_intervals[j]) > link(j).coulomb * (1.0 + 1e-9)) {
         return true;
       }
     }
@@ -119,35 +121,35 @@ class MovingArm {
 
   /// Releases resting joints, the one with the largest excess torque first, until friction can hold
   /// the others.
-  void choose_senses() {
-    for (Eigen::Index j = 0; j < sense_.size(); ++j) {
-      sense_[j] = rate_[j] > 0.0 ? 1.0 : rate_[j] < 0.0 ? -1.0 : 0.0;
+  void choose_friction_signs() {
+    for (Eigen::Index j = 0; j < friction_sign_.size(); ++j) {
+      friction_sign_[j] = rate_[j] > 0.0 ? 1.0 : rate_[j] < 0.0 ? -1.0 : 0.0;
     }
-    for (Eigen::Index round = 0; round < sense_.size(); ++round) {
-      VectorXd held;
-      accelerations({angle_, rate_}, &held);
+    for (Eigen::Index round = 0; round < friction_sign_.size(); ++round) {
+      VectorXd covering_intervals;
+      accelerations({angle_, rate_}, &covering_intervals);
       Eigen::Index hardest = -1;
       double most = 1.0;
-      for (Eigen::Index j = 0; j < sense_.size(); ++j) {
-        const double share = std::abs(held[j]) / std::max(link(j).coulomb, 1e-12);
-        if (sense_[j] != 0.0 || share <= most) continue;
+      for (Eigen::Index j = 0; j < friction_sign_.size(); ++j) {
+        const double share = std::abs(covering_intervals[j]) / std::max(link(j).coulomb, 1e-12);
+        if (friction_sign_[j] != 0.0 || share <= most) continue;
         most = share;
         hardest = j;
       }
       if (hardest < 0) return;
-      sense_[hardest] = held[hardest] > 0.0 ? 1.0 : -1.0;
+      friction_sign_[hardest] = covering_intervals[hardest] > 0.0 ? 1.0 : -1.0;
     }
   }
 
   void take(const State& state) {
     angle_ = state.angle;
     for (Eigen::Index j = 0; j < rate_.size(); ++j) {
-      rate_[j] = sense_[j] == 0.0 ? 0.0 : state.rate[j];
+      rate_[j] = friction_sign_[j] == 0.0 ? 0.0 : state.rate[j];
     }
   }
 
   const Arm& arm_;
-  VectorXd angle_, rate_, sense_, torque_;
+  VectorXd angle_, rate_, friction_sign_, torque_;
 };
 
 /// Reference motion of one joint.

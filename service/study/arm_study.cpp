@@ -55,7 +55,7 @@ std::vector<double> gathered(const Items& items, const Get& get) {
 
 std::string percent_of(double share) { return format_number(100.0 * share, 3) + " %"; }
 
-struct Wishes {
+struct ArmGoals {
   bool good = true;
   std::string text;
   void add(bool holds, const std::string& what) {
@@ -72,71 +72,74 @@ std::string printed_beside(double noise, double PrintedErrors::*column) {
 }
 
 /// One row of Table II.
-void add_errors(const std::vector<ArmDraw>& draws, StudyTable& table) {
+void add_errors(const std::vector<ArmResult>& draws, StudyTable& table) {
   const double noise = draws.front().noise;
-  const auto median = [&](std::vector<double> ArmDraw::*list) {
+  const auto median = [&](std::vector<double> ArmResult::*list) {
     return percent_of(
         quantile_of(gathered(
-                        draws, [&](const ArmDraw& d) -> const auto& { return d.*list; }),
+                        draws, [&](const ArmResult& d) -> const auto& { return d.*list; }),
                     0.5));
   };
   std::vector<double> worse = gathered(
-      draws, [](const ArmDraw& d) -> const auto& { return d.errors; });
+      draws, [](const ArmResult& d) -> const auto& { return d.errors; });
   table.rows.push_back(
-      {format_number(noise), std::to_string(draws.size()), median(&ArmDraw::torque_errors),
-       printed_beside(noise, &PrintedErrors::torque), median(&ArmDraw::energy_errors),
-       printed_beside(noise, &PrintedErrors::energy), median(&ArmDraw::errors),
+      {format_number(noise), std::to_string(draws.size()), median(&ArmResult::torque_errors),
+       printed_beside(noise, &PrintedErrors::torque), median(&ArmResult::energy_errors),
+       printed_beside(noise, &PrintedErrors::energy), median(&ArmResult::errors),
        printed_beside(noise, &PrintedErrors::estimate), percent_of(quantile_of(worse, 0.9))});
 }
 
 /// Table of convergence, coverage and physical consistency.
-void add_trust(const std::vector<ArmDraw>& draws, StudyTable& table) {
-  int held = 0, intervals = 0, found = 0;
-  for (const ArmDraw& draw : draws) {
-    found += draw.found ? 1 : 0;
-    if (!draw.found) continue;
-    held += draw.held;
+void add_trust(const std::vector<ArmResult>& draws, StudyTable& table) {
+  int covering_intervals = 0, intervals = 0, fits_noise = 0;
+  for (const ArmResult& draw : draws) {
+    fits_noise += draw.fits_noise ? 1 : 0;
+    if (!draw.fits_noise) continue;
+    covering_intervals += draw.covering_intervals;
     intervals += draw.intervals;
   }
-  const auto possible = std::ranges::count_if(draws, &ArmDraw::possible);
+  const auto has_consistent_inertias =
+      std::ranges::count_if(draws, &ArmResult::has_consistent_inertias);
   const std::vector<double> ties = gathered(
-      draws, [](const ArmDraw& d) -> const auto& { return d.tied_ratios; });
+      draws, [](const ArmResult& d) -> const auto& { return d.tied_ratios; });
   const double noise = draws.front().noise;
   table.rows.push_back(
-      {format_number(noise), std::to_string(found) + " of " + std::to_string(draws.size()),
-       noise > 0.0 ? percent_of(static_cast<double>(held) / std::max(intervals, 1)) : "–",
-       std::to_string(possible) + " of " + std::to_string(draws.size()),
+      {format_number(noise), std::to_string(fits_noise) + " of " + std::to_string(draws.size()),
+       noise > 0.0 ? percent_of(static_cast<double>(covering_intervals) / std::max(intervals, 1))
+                   : "–",
+       std::to_string(has_consistent_inertias) + " of " + std::to_string(draws.size()),
        ties.empty() ? "–" : format_number(quantile_of(ties, 0.5), 3),
        ties.empty() ? "–" : format_number(quantile_of(ties, 1.0), 3),
-       format_number(mean_of(gathered(draws, [](const ArmDraw& d) { return d.seconds; })), 3),
-       format_number(mean_of(gathered(draws, [](const ArmDraw& d) { return d.iterations; })), 3)});
+       format_number(mean_of(gathered(draws, [](const ArmResult& d) { return d.seconds; })), 3),
+       format_number(mean_of(gathered(draws, [](const ArmResult& d) { return d.iterations; })),
+                     3)});
 }
 
-void judge(const StudyArm& arm, const std::vector<std::vector<ArmDraw>>& all, Wishes& wishes) {
-  int held = 0, intervals = 0;
-  bool possible = true;
+void judge(const StudyArm& arm, const std::vector<std::vector<ArmResult>>& all, ArmGoals& wishes) {
+  int covering_intervals = 0, intervals = 0;
+  bool has_consistent_inertias = true;
   std::vector<double> ties;
   const std::string name = std::to_string(arm.links) + " links: ";
-  for (const std::vector<ArmDraw>& draws : all) {
+  for (const std::vector<ArmResult>& draws : all) {
     const double noise = draws.front().noise;
     const double median =
         quantile_of(gathered(
-                        draws, [](const ArmDraw& d) -> const auto& { return d.errors; }),
+                        draws, [](const ArmResult& d) -> const auto& { return d.errors; }),
                     0.5);
     if (noise == 0.0)
       wishes.add(median <= kExactWanted, name + percent_of(median) + " without noise");
     if (noise == 0.1) wishes.add(median <= kNoisyWanted, name + percent_of(median) + " at 0.1");
-    for (const ArmDraw& draw : draws) {
-      possible &= draw.possible;
+    for (const ArmResult& draw : draws) {
+      has_consistent_inertias &= draw.has_consistent_inertias;
       ties.insert(ties.end(), draw.tied_ratios.begin(), draw.tied_ratios.end());
-      if (noise == 0.0 || !draw.found) continue;
-      held += draw.held;
+      if (noise == 0.0 || !draw.fits_noise) continue;
+      covering_intervals += draw.covering_intervals;
       intervals += draw.intervals;
     }
   }
-  wishes.add(possible, name + "every inertia physically consistent");
+  wishes.add(has_consistent_inertias, name + "every inertia physically consistent");
   if (intervals > 0) {
-    const double cover = static_cast<double>(held) / intervals;
+    const double cover = static_cast<double>(covering_intervals) / intervals;
     wishes.add(cover >= kCoverLow && cover <= kCoverHigh,
                name + "intervals hold in " + percent_of(cover));
   }
@@ -154,7 +157,8 @@ StudyTable errors_table(const StudyArm& arm) {
       "Medians over draws and parameters of the relative error of base parameters, friction and "
       "gains; " +
       format_number(arm.duration) + " s at " + format_number(1.0 / arm.period) +
-      " Hz, noise on angles [rad] and controls [N·m], initial values " + percent_of(arm.wrong) +
+      " Hz, noise on angles [rad] and controls [N·m], initial values " +
+      percent_of(arm.initial_error) +
       " off. Regressions use the window with the smallest true error. Last column: 90 % quantile "
       "of the errors. Paper: [MTM, Table II].";
   table.header = {"noise", "draws",  "torques", "paper",       "energy",
@@ -207,24 +211,24 @@ StudyTable energy_table(const StudyArm& arm, const std::vector<EnergyRuns>& runs
       return quantile_of(gathered(runs, [&](const EnergyRuns& r) { return (r.*part).*field; }),
                          0.5);
     };
-    const auto found =
-        std::ranges::count_if(runs, [&](const EnergyRuns& r) { return (r.*part).found; });
+    const auto fits_noise =
+        std::ranges::count_if(runs, [&](const EnergyRuns& r) { return (r.*part).fits_noise; });
     table.rows.push_back(
-        {name, std::to_string(found), format_number(median(&EnergyRun::iterations)),
+        {name, std::to_string(fits_noise), format_number(median(&EnergyRun::iterations)),
          format_number(median(&EnergyRun::cost), 4),
          format_number(median(&EnergyRun::trajectory), 3), percent_of(median(&EnergyRun::inertia)),
          percent_of(median(&EnergyRun::friction)), format_number(median(&EnergyRun::reported), 3)});
   };
   row("without, correct weights", &EnergyRuns::without);
   row("with, correct weights", &EnergyRuns::with);
-  row("without, loose", &EnergyRuns::loose_without);
-  row("with, loose", &EnergyRuns::loose_with);
+  row("without, loose", &EnergyRuns::inflated_without);
+  row("with, loose", &EnergyRuns::inflated_with);
   return table;
 }
 
 /// Results for one kind of arm.
 struct ArmRuns {
-  std::vector<std::vector<ArmDraw>> draws;  ///< by noise
+  std::vector<std::vector<ArmResult>> draws;  ///< by noise
   std::vector<ArmTime> times;
   std::vector<EnergyRuns> energy;
 };
@@ -248,7 +252,9 @@ class TaskList {
   std::size_t next_ = 0;
 };
 
-bool is_tied(const StudyArm& arm, double noise, int draw) { return noise > 0.0 && draw < arm.tied; }
+bool is_tied_parameter(const StudyArm& arm, double noise, int draw) {
+  return noise > 0.0 && draw < arm.tied;
+}
 
 /// Calls visit(noise, draw) for every recording.
 template <typename Visit>
@@ -281,7 +287,7 @@ TaskList tied_tasks(const std::vector<StudyArm>& arms, TaskList& first) {
     for_each_draw(arm, [&](double noise, int draw) {
       const StudyRun& fit = first.next();
       first.next();
-      if (is_tied(arm, noise, draw)) {
+      if (is_tied_parameter(arm, noise, draw)) {
         tasks.add(arm_tied_task(arm, noise, static_cast<std::uint64_t>(draw), fit));
       }
     });
@@ -300,9 +306,9 @@ ArmRuns take_runs(const StudyArm& arm, TaskList& first, TaskList& tied) {
     if (draw == 0) runs.draws.emplace_back();
     const StudyRun& fit = first.next();
     const StudyRun& regressions = first.next();
-    const StudyRun* of_tie = is_tied(arm, noise, draw) ? &tied.next() : nullptr;
+    const StudyRun* of_tie = is_tied_parameter(arm, noise, draw) ? &tied.next() : nullptr;
     runs.draws.back().push_back(
-        judge_arm_draw(arm, noise, static_cast<std::uint64_t>(draw), fit, regressions, of_tie));
+        evaluate_arm(arm, noise, static_cast<std::uint64_t>(draw), fit, regressions, of_tie));
   });
   for (const double share : kTimedShares) {
     const StudyRun& run = first.next();
@@ -321,13 +327,13 @@ std::optional<StudyReport> study_arm(const Study& study, const std::vector<Loade
   TaskList tied = tied_tasks(study.arms, first);
   if (!tied.compute(run)) return std::nullopt;
   StudyReport report;
-  Wishes wishes;
+  ArmGoals wishes;
   StudyFile lines{"draws.jsonl", ""};
   std::vector<ArmTime> times;
   for (const StudyArm& arm : study.arms) {
     const ArmRuns runs = take_runs(arm, first, tied);
     StudyTable errors = errors_table(arm), trust = trust_table(arm);
-    for (const std::vector<ArmDraw>& draws : runs.draws) {
+    for (const std::vector<ArmResult>& draws : runs.draws) {
       add_errors(draws, errors);
       add_trust(draws, trust);
     }

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
-#include "estimator/fit/charted_bodies.hpp"
-#include "estimator/model/inertia_chart.hpp"
-#include "estimator/model/possible_inertia.hpp"
+#include "estimator/fit/parameterized_bodies.hpp"
+#include "estimator/model/consistent_inertia.hpp"
+#include "estimator/model/inertia_parameterization.hpp"
 #include "service/study/arm_draw.hpp"
 #include "service/study/arm_judgement.hpp"
 #include "service/study/arm_regressors.hpp"
@@ -27,8 +27,8 @@ constexpr double kRegressionWork = 500.0, kEnergyWork = 5e3;
 
 std::string links_of(const StudyArm& arm) { return std::to_string(arm.links) + " links"; }
 
-RunPlace place_of(const StudyArm& arm, const char* stage, std::uint64_t index, double noise) {
-  RunPlace place;
+RunLabels place_of(const StudyArm& arm, const char* stage, std::uint64_t index, double noise) {
+  RunLabels place;
   place.stage = stage;
   place.set = links_of(arm);
   place.recording = "draw " + std::to_string(index) + ", noise " + std::to_string(noise);
@@ -41,36 +41,36 @@ Fingerprint fingerprint_of(const StudyArm& arm, std::string_view stage, double d
   Fingerprint key;
   key.add(RIGCAL_VERSION).add(stage).add(static_cast<std::uint64_t>(arm.links)).add(arm.seed);
   for (const double each : {duration, arm.period, arm.amplitude, arm.slowest, arm.fastest,
-                            arm.dither, arm.wrong, noise}) {
+                            arm.dither, arm.initial_error, noise}) {
     key.add(each);
   }
   return key.add(index);
 }
 
 /// Makes a calibration task for a recorded draw.
-StudyTask calibration_of(RunPlace place, const est::Mechanism& start, const ArmRun& recorded) {
+StudyTask calibration_of(RunLabels place, const est::Mechanism& start, const ArmRun& with_noise) {
   auto data = std::make_shared<StudyData>();
   data->name = place.recording;
-  data->duration = static_cast<double>(recorded.angles.rows()) * recorded.period;
-  data->recordings.push_back(recording_of(recorded));
+  data->duration = static_cast<double>(with_noise.angles.rows()) * with_noise.period;
+  data->recordings.push_back(recording_of(with_noise));
   est::CalibrationOptions options;
   options.kind = est::EstimateKind::kPhysical;
   options.filter_cutoff = kArmCutoff;
   options.max_iterations = kArmIterations;
   options.refine_simulation = false;
-  options.compare_pieces = false;
+  options.compare_parts = false;
   options.repair = false;  // simulated data have no faults
   return make_task(std::move(place), std::move(data), start, options);
 }
 
 StudyTask fit_task(const StudyArm& arm, const char* stage, double duration, double noise,
                    std::uint64_t index) {
-  RunPlace place = place_of(arm, stage, index, noise);
+  RunLabels place = place_of(arm, stage, index, noise);
   const auto compute = [arm, duration, noise, index, place](StudyRun& run,
                                                             const std::atomic<bool>* stop) {
     const auto [drawn, clean] = draw_run(arm, duration, index);
-    const ArmRun recorded = recorded_draw(arm, clean, noise, index);
-    calibration_of(place, arm_mechanism(drawn.start, drawn.start_bodies, noise), recorded)
+    const ArmRun with_noise = recorded_draw(arm, clean, noise, index);
+    calibration_of(place, arm_mechanism(drawn.start, drawn.start_bodies, noise), with_noise)
         .compute(run, stop);
   };
   return {.place = std::move(place),
@@ -81,12 +81,12 @@ StudyTask fit_task(const StudyArm& arm, const char* stage, double duration, doub
 
 /// Makes inertias physically consistent. Unidentifiable moments keep their initial values and may
 /// be inconsistent with the estimated ones; uses the nearest consistent ones.
-est::Mechanism with_possible_bodies(est::Mechanism mechanism) {
+est::Mechanism with_consistent_inertias(est::Mechanism mechanism) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    const Eigen::Matrix3d possible =
-        est::possible_inertia(mechanism.parameter(body, est::BodyQuantity::kMass).value,
-                              est::inertia_matrix(est::moments_of(mechanism, body)));
-    const est::Moments moments = est::moments_of(possible);
+    const Eigen::Matrix3d has_consistent_inertias = est::nearest_consistent_inertia_matrix(
+        mechanism.parameter(body, est::BodyQuantity::kMass).value,
+        est::inertia_matrix(est::moments_of(mechanism, body)));
+    const est::Moments moments = est::moments_of(has_consistent_inertias);
     for (int i = 0; i < 6; ++i) {
       const int index = mechanism.index(body, est::BodyQuantity::kJxx) + i;
       mechanism.parameters[static_cast<std::size_t>(index)].value = moments[i];
@@ -100,16 +100,16 @@ est::Mechanism with_tied_friction(est::Mechanism mechanism, const Arm& arm) {
   for (int j = 1; j < arm.size(); ++j) {
     const ArmLink& first = arm.links.front();
     const ArmLink& own = arm.links[static_cast<std::size_t>(j)];
-    const auto tie = [&](est::HingeQuantity quantity, double ratio) {
-      const int index = mechanism.index_of_hinge(j, quantity);
+    const auto tie = [&](est::JointQuantity quantity, double ratio) {
+      const int index = mechanism.index_of_joint(j, quantity);
       mechanism.parameters[static_cast<std::size_t>(index)].free = false;
-      mechanism.ties.push_back(
-          {.parameter = index, .terms = {{mechanism.index_of_hinge(0, quantity), ratio}}});
+      mechanism.dependencies.push_back(
+          {.parameter = index, .terms = {{mechanism.index_of_joint(0, quantity), ratio}}});
     };
-    tie(est::HingeQuantity::kViscous, own.viscous / first.viscous);
-    tie(est::HingeQuantity::kCoulombTorque, own.coulomb / first.coulomb);
+    tie(est::JointQuantity::kViscous, own.viscous / first.viscous);
+    tie(est::JointQuantity::kCoulombTorque, own.coulomb / first.coulomb);
   }
-  est::apply_ties(mechanism);
+  est::apply_dependencies(mechanism);
   return mechanism;
 }
 
@@ -125,14 +125,15 @@ StudyTask arm_time_task(const StudyArm& arm, double duration) {
 
 StudyTask arm_tied_task(const StudyArm& arm, double noise, std::uint64_t index,
                         const StudyRun& fit) {
-  RunPlace place = place_of(arm, "tied", index, noise);
+  RunLabels place = place_of(arm, "tied", index, noise);
   const auto compute = [arm, noise, index, place, fit](StudyRun& run,
                                                        const std::atomic<bool>* stop) {
     const auto [drawn, clean] = draw_run(arm, arm.duration, index);
-    const ArmRun recorded = recorded_draw(arm, clean, noise, index);
+    const ArmRun with_noise = recorded_draw(arm, clean, noise, index);
     const est::Mechanism reached =
         with_estimates(arm_mechanism(drawn.start, drawn.start_bodies, noise), fit);
-    calibration_of(place, with_tied_friction(with_possible_bodies(reached), drawn.arm), recorded)
+    calibration_of(place, with_tied_friction(with_consistent_inertias(reached), drawn.arm),
+                   with_noise)
         .compute(run, stop);
   };
   return {.place = std::move(place),
@@ -144,13 +145,13 @@ StudyTask arm_tied_task(const StudyArm& arm, double noise, std::uint64_t index,
 StudyTask arm_regression_task(const StudyArm& arm, double noise, std::uint64_t index) {
   const auto compute = [arm, noise, index](StudyRun& run, const std::atomic<bool>*) {
     const auto [drawn, clean] = draw_run(arm, arm.duration, index);
-    const ArmRun recorded = recorded_draw(arm, clean, noise, index);
+    const ArmRun with_noise = recorded_draw(arm, clean, noise, index);
     const auto error = [&, truth = ArmTruth(drawn)](const VectorXd& values) {
       return truth.median_error(values);
     };
     for (const auto& [name, regress] :
          {std::pair{"torques", &regress_torques}, std::pair{"energy", &regress_energy}}) {
-      for (const double value : tuned_regression(drawn.arm, recorded, error, regress).values) {
+      for (const double value : tuned_regression(drawn.arm, with_noise, error, regress).values) {
         run.parameters.push_back({.name = name, .unit = "SI", .value = value});
       }
     }

@@ -80,18 +80,18 @@ std::vector<double> times_of(const StudyRun& run, std::size_t count) {
   return times;
 }
 
-Chart angle_panel(const std::vector<StudyRun>& runs, std::size_t hinge) {
+Chart angle_panel(const std::vector<StudyRun>& runs, std::size_t joint) {
   Chart chart;
-  const RunHinge& measured = runs.front().hinges[hinge];
+  const RunJoint& measured = runs.front().joints[joint];
   const estimator::JointUnits units = joint_units(measured.kind);
-  chart.title = std::string(units.quantity) + " of hinge " + measured.name;
+  chart.title = std::string(units.quantity) + " of joint " + measured.name;
   chart.x_label = "time [s]";
   chart.y_label = std::string(units.quantity) + " [" + units.coordinate + "]";
   chart.series.push_back({"measured", "measured", times_of(runs.front(), measured.measured.size()),
                           measured.measured});
   for (std::size_t i = 0; i < runs.size(); ++i) {
     ChartSeries series = trace_line(runs[i], i, false);
-    series.y = runs[i].hinges[hinge].simulated;
+    series.y = runs[i].joints[joint].simulated;
     series.x = times_of(runs[i], series.y.size());
     chart.series.push_back(std::move(series));
   }
@@ -112,7 +112,7 @@ Chart history_panel(const std::vector<StudyRun>& runs, const std::string& parame
   Chart chart;
   chart.title = parameter + " by iteration";
   chart.x_label = "iteration";
-  chart.whole_x = true;
+  chart.integer_x = true;
   double last = 0.0;
   std::string unit;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -141,7 +141,7 @@ Chart cost_panel(const std::vector<StudyRun>& runs) {
   chart.title = "cost by iteration";
   chart.x_label = "iteration";
   chart.y_label = "cost over time steps";
-  chart.whole_x = true;
+  chart.integer_x = true;
   chart.log_y = true;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     ChartSeries series = trace_line(runs[i], i, true);
@@ -164,7 +164,7 @@ StudyFigure trace_figure(const LoadedSet& set, const std::vector<StudyRun>& runs
                    ". Left: open-loop simulations from the estimated initial state with the "
                    "recorded control. Right: values by solver iteration.";
   std::vector<Chart> left;
-  for (std::size_t j = 0; j < runs.front().hinges.size(); ++j) left.push_back(angle_panel(runs, j));
+  for (std::size_t j = 0; j < runs.front().joints.size(); ++j) left.push_back(angle_panel(runs, j));
   if (!runs.front().control.empty()) left.push_back(control_panel(runs.front()));
   std::vector<Chart> right;
   std::vector<std::string> inertias = visible_inertias(runs.front());
@@ -187,13 +187,13 @@ StudyTable trace_table(const std::vector<StudyRun>& runs) {
   table.caption =
       "Error of the simulation from the estimated initial state over the whole recording.";
   table.header = {"κ", "iterations", "ended by"};
-  for (const RunHinge& hinge : runs.front().hinges) {
-    table.header.push_back("RMSE " + hinge.name + " [" + joint_units(hinge.kind).coordinate + "]");
+  for (const RunJoint& joint : runs.front().joints) {
+    table.header.push_back("RMSE " + joint.name + " [" + joint_units(joint.kind).coordinate + "]");
   }
   for (const StudyRun& run : runs) {
     std::vector<std::string> row = {format_number(run.place.state_error_weight, 6),
                                     std::to_string(run.iterations), run.termination};
-    for (const RunHinge& hinge : run.hinges) row.push_back(format_number(hinge.rmse, 3));
+    for (const RunJoint& joint : run.joints) row.push_back(format_number(joint.rmse, 3));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -205,7 +205,7 @@ std::optional<std::vector<StudyRun>> run_trace(const Study& study, const LoadedS
   const StudyModel& model = set.set->models.front();
   std::vector<StudyTask> tasks;
   for (const double weight : study.trace.state_error_weights) {
-    RunPlace place;
+    RunLabels place;
     place.stage = "trace";
     place.set = set.set->name;
     place.model = model.name;

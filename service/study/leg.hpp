@@ -24,7 +24,7 @@ struct LegDrive {
 };
 
 /// Randomly drawn legs and their recordings (StudyLeg.Draw of proto/study.proto).
-struct LegDrawing {
+struct RandomLegs {
   int legs = 0;
   std::uint64_t seed = 0;
   double deviation = 0.0;               ///< relative deviation of masses, inertias and `drawn`
@@ -48,19 +48,19 @@ struct LegStudy {
   int crank = 0, knee = 0;
   double torque_noise = 0.0;  ///< standard deviation of a motor's measured torque [N·m]
   double cutoff = 0.0;        ///< low-pass cutoff for the measured motion [Hz]
-  std::optional<LegDrawing> drawing;
+  std::optional<RandomLegs> drawing;
   std::optional<LegFiles> files;  ///< used if nothing is drawn
 };
 
 /// One leg's recordings.
-struct LegCase {
+struct LegRecordings {
   std::string name;
   std::string training, held_out;             ///< CSV text; empty if they are files
   std::optional<estimator::Mechanism> truth;  ///< of a drawn leg
 };
 
 /// Draws a leg and records it twice with different motions.
-LegCase draw_leg(const LegStudy& study, std::uint64_t index);
+LegRecordings draw_leg(const LegStudy& study, std::uint64_t index);
 
 /// Measured and predicted motor torques of a recording, samples × motors [N·m].
 struct LegTorques {

@@ -4,7 +4,7 @@
 #include <numbers>
 #include <random>
 
-#include "estimator/tree/loop_closure.hpp"
+#include "estimator/simulation/loop_closure.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/simulation/plant.hpp"
 #include "service/simulation/simulation_csv.hpp"
@@ -29,7 +29,7 @@ double drawn_factor(LegGenerator& generator, double deviation) {
 
 /// Draws the masses to be estimated, with their inertias and centres, and the `drawn` parameters.
 /// Scaling an inertia about the centre of mass keeps it physically consistent.
-estimator::Mechanism draw_leg_truth(const LegDrawing& drawing, LegGenerator& generator) {
+estimator::Mechanism draw_leg_truth(const RandomLegs& drawing, LegGenerator& generator) {
   using estimator::BodyQuantity;
   estimator::Mechanism truth = drawing.typical;
   for (int i = 0; i < truth.body_count(); ++i) {
@@ -58,14 +58,14 @@ estimator::Mechanism draw_leg_truth(const LegDrawing& drawing, LegGenerator& gen
     truth.parameters[static_cast<std::size_t>(parameter)].value *=
         drawn_factor(generator, drawing.deviation);
   }
-  estimator::apply_ties(truth);
+  estimator::apply_dependencies(truth);
   for (estimator::Parameter& parameter : truth.parameters) parameter.free = false;
   return truth;
 }
 
 /// Reference angles of the driven joints, samples × drives [rad]: three sines about each one's
 /// mean, with log-uniform frequencies.
-Eigen::MatrixXd draw_leg_motion(const LegDrawing& drawing, LegGenerator& generator) {
+Eigen::MatrixXd draw_leg_motion(const RandomLegs& drawing, LegGenerator& generator) {
   const auto samples = static_cast<Eigen::Index>(std::lround(drawing.duration / drawing.period));
   const auto drives = static_cast<Eigen::Index>(drawing.drives.size());
   const auto even = [&](double low, double high) {
@@ -93,12 +93,12 @@ Eigen::MatrixXd draw_leg_motion(const LegDrawing& drawing, LegGenerator& generat
 }
 
 /// Joint angles with the driven joints at their mean angles and loops closed.
-Eigen::VectorXd start_angles(const LegDrawing& drawing, const Rig& rig) {
-  const Eigen::Index n = rig.mechanism.hinge_count();
+Eigen::VectorXd start_angles(const RandomLegs& drawing, const Rig& rig) {
+  const Eigen::Index n = rig.mechanism.joint_count();
   Eigen::VectorXd angles = Eigen::VectorXd::Zero(n);
   Eigen::VectorXd wanted = Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
   for (Eigen::Index j = 0; j < n; ++j) {
-    const double about = rig.mechanism.hinges[static_cast<std::size_t>(j)].assembled_at;
+    const double about = rig.mechanism.joints[static_cast<std::size_t>(j)].assembly_guess;
     if (!std::isnan(about)) angles[j] = about;
   }
   for (const LegDrive& drive : drawing.drives) angles[drive.joint] = drive.about;
@@ -115,18 +115,18 @@ Eigen::VectorXd start_angles(const LegDrawing& drawing, const Rig& rig) {
 /// Simulates the leg and records encoder readings and motor torques.
 std::string record_leg(const LegStudy& study, const estimator::Mechanism& truth,
                        LegGenerator& generator) {
-  const LegDrawing& drawing = *study.drawing;
+  const RandomLegs& drawing = *study.drawing;
   Rig rig = study.loop;
   rig.mechanism = truth;
   const Eigen::MatrixXd reference = draw_leg_motion(drawing, generator);
   const Scenario scenario{.excitation = {"leg", daq::Release({}), drawing.duration},
                           .initial_angles = start_angles(drawing, rig),
-                          .initial_speeds = Eigen::VectorXd::Zero(rig.mechanism.hinge_count())};
+                          .initial_speeds = Eigen::VectorXd::Zero(rig.mechanism.joint_count())};
   const std::unique_ptr<Plant> plant =
       make_plant(rig, scenario, drawing.period, Integrator::kPhysical);
   std::vector<Eigen::Index> read;
-  for (int j = 0; j < truth.hinge_count(); ++j) {
-    if (truth.hinges[static_cast<std::size_t>(j)].measured) read.push_back(j);
+  for (int j = 0; j < truth.joint_count(); ++j) {
+    if (truth.joints[static_cast<std::size_t>(j)].measured) read.push_back(j);
   }
   SimulatedRun run;
   run.period = run.step = drawing.period;
@@ -151,10 +151,10 @@ std::string record_leg(const LegStudy& study, const estimator::Mechanism& truth,
 
 }  // namespace
 
-LegCase draw_leg(const LegStudy& study, std::uint64_t index) {
+LegRecordings draw_leg(const LegStudy& study, std::uint64_t index) {
   std::seed_seq seeds{study.drawing->seed, index};
   LegGenerator generator(seeds);
-  LegCase drawn;
+  LegRecordings drawn;
   drawn.name = "leg " + std::to_string(index + 1);
   drawn.truth = draw_leg_truth(*study.drawing, generator);
   drawn.training = record_leg(study, *drawn.truth, generator);

@@ -36,16 +36,16 @@ Rig read_rig(const std::string& file, const proto::TextLocator& place, const cha
 void find_linkage(const proto::TextLocator& place, LegStudy& study) {
   const auto motors_of = [](const Rig& rig) {
     std::vector<std::string> names;
-    for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
-      if (hinge.motorised) names.push_back(hinge.name);
+    for (const estimator::Joint& joint : rig.mechanism.joints) {
+      if (joint.motorised) names.push_back(joint.name);
     }
     return names;
   };
   const std::vector<std::string> of_loop = motors_of(study.loop), of_ratio = motors_of(study.ratio);
   const auto joint_of = [&](const std::string& name) {
-    const auto& hinges = study.loop.mechanism.hinges;
-    const auto found = std::ranges::find(hinges, name, &estimator::Hinge::name);
-    return found == hinges.end() ? -1 : static_cast<int>(found - hinges.begin());
+    const auto& joints = study.loop.mechanism.joints;
+    const auto found = std::ranges::find(joints, name, &estimator::Joint::name);
+    return found == joints.end() ? -1 : static_cast<int>(found - joints.begin());
   };
   int pairs = 0;
   for (std::size_t i = 0; i < of_loop.size() && of_loop.size() == of_ratio.size(); ++i) {
@@ -79,15 +79,15 @@ estimator::Mechanism with_values(const google::protobuf::RepeatedPtrField<std::s
 }
 
 void read_drives(const StudyLeg::Draw& source, const proto::TextLocator& place,
-                 LegDrawing& drawing) {
-  const std::vector<estimator::Hinge>& hinges = drawing.typical.hinges;
+                 RandomLegs& drawing) {
+  const std::vector<estimator::Joint>& joints = drawing.typical.joints;
   int given = 0;
-  for (std::size_t j = 0; j < hinges.size(); ++j) {
-    if (!hinges[j].motorised) continue;
+  for (std::size_t j = 0; j < joints.size(); ++j) {
+    if (!joints[j].motorised) continue;
     const auto& drives = source.drive();
-    const auto drive = std::ranges::find(drives, hinges[j].name, &StudyLeg::Drive::joint);
+    const auto drive = std::ranges::find(drives, joints[j].name, &StudyLeg::Drive::joint);
     if (drive == drives.end()) {
-      place.fail("names no drive { } of the motor at joint \"" + hinges[j].name + "\"");
+      place.fail("names no drive { } of the motor at joint \"" + joints[j].name + "\"");
     }
     const proto::TextLocator at =
         place.at("drive", static_cast<int>(std::distance(drives.begin(), drive)));
@@ -104,9 +104,9 @@ void read_drives(const StudyLeg::Draw& source, const proto::TextLocator& place,
   }
 }
 
-LegDrawing read_drawing(const StudyLeg::Draw& source, const proto::TextLocator& place,
+RandomLegs read_drawing(const StudyLeg::Draw& source, const proto::TextLocator& place,
                         const Rig& rig) {
-  LegDrawing drawing;
+  RandomLegs drawing;
   if (source.legs() == 0) place.at("legs").fail("legs must be given, above 0");
   drawing.legs = source.legs();
   drawing.seed = source.seed();

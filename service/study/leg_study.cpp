@@ -27,12 +27,12 @@ struct LegPrediction {
 
 /// Results for one leg; the last prediction uses its true parameters, if known.
 struct LegResult {
-  LegCase leg;
+  LegRecordings leg;
   StudyRun ratio, loop;
   std::vector<LegPrediction> predictions;
 };
 
-std::shared_ptr<const StudyData> recording_of(const LegCase& leg, const std::string& text,
+std::shared_ptr<const StudyData> recording_of(const LegRecordings& leg, const std::string& text,
                                               const std::string& path, const Rig& rig) {
   ImportedRecording imported =
       text.empty() ? import_recording(path, rig) : import_csv_text(leg.name, text, *rig.format);
@@ -48,13 +48,13 @@ std::shared_ptr<const StudyData> recording_of(const LegCase& leg, const std::str
   return data;
 }
 
-std::shared_ptr<const StudyData> training_of(const LegStudy& study, const LegCase& leg,
+std::shared_ptr<const StudyData> training_of(const LegStudy& study, const LegRecordings& leg,
                                              const Rig& rig) {
   return recording_of(leg, leg.training, study.files ? study.files->training : "", rig);
 }
 
 /// Returns the longest segment of the held-out recording.
-estimator::Segment held_out_of(const LegStudy& study, const LegCase& leg, const Rig& rig) {
+estimator::Segment held_out_of(const LegStudy& study, const LegRecordings& leg, const Rig& rig) {
   const auto data = recording_of(leg, leg.held_out, study.files ? study.files->held_out : "", rig);
   const std::vector<estimator::Segment>& segments = data->recordings.front().segments;
   return *std::ranges::max_element(segments, {}, &estimator::Segment::sample_count);
@@ -63,7 +63,7 @@ estimator::Segment held_out_of(const LegStudy& study, const LegCase& leg, const 
 StudyTask task_of(const std::string& model, const Rig& rig,
                   const std::shared_ptr<const StudyData>& data) {
   const StudyMethod method{.name = "physical", .physical = true};
-  RunPlace place;
+  RunLabels place;
   place.stage = "fit";
   place.set = rig.mechanism.name;
   place.model = model;
@@ -96,8 +96,8 @@ void predict(const LegStudy& study, LegResult& result) {
 
 std::vector<std::string> motors_of(const LegStudy& study) {
   std::vector<std::string> names;
-  for (const estimator::Hinge& hinge : study.loop.mechanism.hinges) {
-    if (hinge.motorised) names.push_back(hinge.name);
+  for (const estimator::Joint& joint : study.loop.mechanism.joints) {
+    if (joint.motorised) names.push_back(joint.name);
   }
   return names;
 }
@@ -150,7 +150,7 @@ StudyTable torque_table(const LegStudy& study, const std::vector<LegResult>& res
 /// Index of the crank's motor among the motors.
 Eigen::Index driven_of(const LegStudy& study) {
   const auto motors = motors_of(study);
-  const auto& name = study.loop.mechanism.hinges[static_cast<std::size_t>(study.crank)].name;
+  const auto& name = study.loop.mechanism.joints[static_cast<std::size_t>(study.crank)].name;
   return std::ranges::find(motors, name) - motors.begin();
 }
 
@@ -165,7 +165,7 @@ StudyTable leg_table(const LegStudy& study, const std::vector<LegResult>& result
   table.header = {"", "least", "largest", "ratio"};
   for (const LegPrediction& each : results.front().predictions) table.header.push_back(each.model);
   const Eigen::Index motor = driven_of(study);
-  const auto& knee = study.loop.mechanism.hinges[static_cast<std::size_t>(study.knee)].name;
+  const auto& knee = study.loop.mechanism.joints[static_cast<std::size_t>(study.knee)].name;
   for (const LegResult& result : results) {
     const Eigen::VectorXd& transmission = result.predictions[2].torques.transmission;
     const RunParameter* ratio = result.ratio.find(knee + ".K");
@@ -231,7 +231,7 @@ StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
   table.header = {"parameter", "unit", "truth", "linkage", "± sd", "constant ratio", "± sd"};
   for (const RunParameter& parameter : result.loop.parameters) {
     const int index = study.loop.mechanism.find_parameter(parameter.name);
-    if (index < study.loop.mechanism.index_of_hinge(0, estimator::HingeQuantity::kPointAx)) {
+    if (index < study.loop.mechanism.index_of_joint(0, estimator::JointQuantity::kPointAx)) {
       continue;
     }
     const Measured loop = format_measured(parameter.value, parameter.standard_deviation);

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "estimator/fit/closed_states.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/fit/loop_closed_states.hpp"
+#include "estimator/model/encoder.hpp"
 #include "estimator/signal/filtfilt.hpp"
 #include "service/study/leg.hpp"
 #include "service/study/needed_controls.hpp"
@@ -25,19 +25,19 @@ Eigen::MatrixXd joint_angles(const estimator::Mechanism& model, const estimator:
                              double cutoff) {
   const Eigen::MatrixXd smooth = estimator::filtfilt_columns(
       estimator::butterworth_low_pass(kLowPassPoles, cutoff, segment.period), segment.angles);
-  const estimator::JointReadings readings(model);
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(model);
+  const estimator::EncoderJoints readings(model);
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(model);
   Eigen::VectorXd offsets(static_cast<Eigen::Index>(sensors.size()));
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     offsets[static_cast<Eigen::Index>(i)] = estimator::parameter_at(model, sensors[i].offset).value;
   }
-  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * model.hinge_count(), smooth.rows());
+  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * model.joint_count(), smooth.rows());
   for (Eigen::Index k = 0; k < smooth.rows(); ++k) {
-    states.col(k).head(model.hinge_count()) =
+    states.col(k).head(model.joint_count()) =
         readings.coordinates(smooth.row(k).transpose() + offsets);
   }
   estimator::close_loops(model, segment.period, "the measured motion", states);
-  return states.topRows(model.hinge_count());
+  return states.topRows(model.joint_count());
 }
 
 /// Computes derivatives from differences over five samples, with an error of fourth order in the
@@ -68,7 +68,7 @@ LegTorques predict_torques(const estimator::Mechanism& model, const estimator::S
   if (count < 1) throw std::invalid_argument("the recording is shorter than half a second");
   const LegMotion motion = differentiate(joint_angles(model, segment, cutoff), segment.period);
 
-  NeededControls needed(model);
+  ControlInverseDynamics needed(model);
   LegTorques torques;
   torques.period = segment.period;
   torques.start = segment.start + (static_cast<double>(first) + 0.5) * segment.period;
@@ -80,7 +80,7 @@ LegTorques predict_torques(const estimator::Mechanism& model, const estimator::S
   }
   Eigen::Index driven = 0;  // index of the crank's motor
   for (int j = 0; j < crank; ++j) {
-    driven += model.hinges[static_cast<std::size_t>(j)].motorised ? 1 : 0;
+    driven += model.joints[static_cast<std::size_t>(j)].motorised ? 1 : 0;
   }
   const auto controls_at = [&](Eigen::Index sample) {
     const Eigen::Index k = sample - 2;
@@ -94,7 +94,7 @@ LegTorques predict_torques(const estimator::Mechanism& model, const estimator::S
     if (knee < 0) continue;
     const Eigen::VectorXd angles = motion.angles.col(first + k - 2);
     torques.knee[k] = angles[knee];
-    torques.transmission[k] = needed.couplings(angles)(knee, driven);
+    torques.transmission[k] = needed.joint_rate_map(angles)(knee, driven);
   }
   return torques;
 }

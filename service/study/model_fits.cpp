@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-RunPlace place_of(const ModelFits& fits, const char* stage) {
-  RunPlace place;
+RunLabels place_of(const ModelFits& fits, const char* stage) {
+  RunLabels place;
   place.stage = stage;
   place.set = fits.set->set->name;
   place.model = fits.model;
@@ -149,7 +149,7 @@ std::optional<std::vector<ModelFits>> fit_models(const Study& study,
           mechanism_of(*fits.set->set, *choices[m].model, *fits.set->data[i]), fits.fits[i]);
       for (std::size_t j = 0; j < count; ++j) {
         if (j == i) continue;
-        RunPlace place = place_of(fits, "cross");
+        RunLabels place = place_of(fits, "cross");
         place.trained_on = fits.set->data[i]->name;
         tasks.push_back(make_task(place, fits.set->data[j], trained,
                                   make_options(*choices[m].method, fits.set->set->settings), true));
@@ -225,8 +225,8 @@ StudyTable model_table(const std::vector<const ModelFits*>& models) {
       "Means over the recordings: squared residuals over time steps of the fits and of the "
       "cross-validation; open-loop error of the simulation from the estimated initial state.";
   table.header = {"model", "method", "cost", "CV"};
-  for (const RunHinge& hinge : models.front()->fits.front().hinges) {
-    table.header.push_back("open loop " + hinge.name + " [" + joint_units(hinge.kind).error + "]");
+  for (const RunJoint& joint : models.front()->fits.front().joints) {
+    table.header.push_back("open loop " + joint.name + " [" + joint_units(joint.kind).error + "]");
   }
   for (const ModelFits* fits : models) {
     std::vector<std::string> row = {fits->model, fits->method,
@@ -235,7 +235,7 @@ StudyTable model_table(const std::vector<const ModelFits*>& models) {
     for (std::size_t j = 0; j + 4 < table.header.size(); ++j) {
       std::vector<double> errors;
       for (const StudyRun& run : fits->fits) {
-        if (j < run.hinges.size()) errors.push_back(1e3 * run.hinges[j].rmse);
+        if (j < run.joints.size()) errors.push_back(1e3 * run.joints[j].rmse);
       }
       row.push_back(format_number(mean(errors), 3));
     }
@@ -249,7 +249,7 @@ Chart estimate_panel(const std::vector<const ModelFits*>& models, const RunParam
   Chart chart;
   chart.title = parameter.name;
   chart.x_label = "recording";
-  chart.whole_x = true;
+  chart.integer_x = true;
   const std::size_t count = models.front()->fits.size();
   // An invisible series that makes room at both ends.
   chart.series.push_back({"", "points", {0.5, static_cast<double>(count) + 0.5}, {kNaN, kNaN}});

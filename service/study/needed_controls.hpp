@@ -5,7 +5,7 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/tree/loop_closure.hpp"
+#include "estimator/simulation/loop_closure.hpp"
 
 namespace service {
 
@@ -16,16 +16,16 @@ namespace service {
 ///   K u = Nᵀ r(q, v, a),
 ///
 /// The loops' reactions do not appear, since they do no work along N.
-class NeededControls {
+class ControlInverseDynamics {
  public:
   /// @param mechanism  its motors drive all its degrees of freedom
-  /// @throws std::invalid_argument if there are more than kTreeHingesMax joints, a motor's gain is
+  /// @throws std::invalid_argument if there are more than kTreeJointsMax joints, a motor's gain is
   /// zero, or friction depends on the unknown bearing load in a loop
-  explicit NeededControls(const estimator::Mechanism& mechanism);
+  explicit ControlInverseDynamics(const estimator::Mechanism& mechanism);
 
   /// Returns N at closed loops, joints × motors.
   /// @throws std::invalid_argument if the motors do not determine the motion, as at a dead centre
-  Eigen::MatrixXd couplings(const Eigen::VectorXd& angles);
+  Eigen::MatrixXd joint_rate_map(const Eigen::VectorXd& angles);
 
   /// Returns u, one per motor [unit of its control]. Joints at rest have no dry friction.
   /// @param angles, rates, accelerations  of all joints [rad, rad/s, rad/s²], loops closed

@@ -11,18 +11,18 @@ StudyFigure trajectories(const ModelFits& fits) {
   figure.caption =
       "Measurements and open-loop simulation from the initial state estimated with the parameters.";
   for (const StudyRun& run : fits.fits) {
-    for (const RunHinge& hinge : run.hinges) {
+    for (const RunJoint& joint : run.joints) {
       Chart chart;
-      chart.title = run.place.recording + ", hinge " + hinge.name;
+      chart.title = run.place.recording + ", joint " + joint.name;
       chart.x_label = "time [s]";
-      const estimator::JointUnits units = joint_units(hinge.kind);
+      const estimator::JointUnits units = joint_units(joint.kind);
       chart.y_label = std::string(units.quantity) + " [" + units.coordinate + "]";
-      std::vector<double> times(hinge.measured.size());
+      std::vector<double> times(joint.measured.size());
       for (std::size_t k = 0; k < times.size(); ++k) {
         times[k] = run.start + static_cast<double>(k) * run.spacing;
       }
-      chart.series = {{"measured", "measured", times, hinge.measured},
-                      {"simulated open loop", "simulated", times, hinge.simulated}};
+      chart.series = {{"measured", "measured", times, joint.measured},
+                      {"simulated open loop", "simulated", times, joint.simulated}};
       figure.panels.push_back(std::move(chart));
     }
   }

@@ -22,8 +22,8 @@ struct StudyNoise {
   double encoder = 0.0;        ///< [rad]
 };
 
-/// Randomly drawn chains (StudyChain of proto/study.proto).
-struct StudyChain {
+/// Randomly drawn chains (RedundantChain of proto/study.proto).
+struct RedundantChain {
   int links = 0;
   int draws = 0;
   std::uint64_t seed = 0;
@@ -34,25 +34,25 @@ struct StudyChain {
   double jerk = 0.0;      ///< [rad/s³/√Hz]
 };
 
-/// A robot (StudyRobot of proto/study.proto).
-struct StudyRobot {
+/// A robot (RedundantRobot of proto/study.proto).
+struct RedundantRobot {
   std::string path;                                 ///< of the rig file
   std::optional<estimator::Mechanism> mechanism;    ///< absent: the file does not exist
-  std::vector<int> gyroscopes, wrenches, withheld;  ///< inertial sensors, joints, joints
+  std::vector<int> gyroscopes, wrenches, held_out;  ///< inertial sensors, joints, joints
   Eigen::VectorXd about;                            ///< mean position per joint [rad]
   double amplitude = 0.0;                           ///< [rad]
   double slowest = 0.0, fastest = 0.0;              ///< [Hz]
   std::uint64_t seed = 0;
   double duration = 0.0, period = 0.0;  ///< [s]
   double jerk = 0.0;                    ///< [rad/s³/√Hz]
-  double outside_force = 0.0;           ///< [N]
-  double outside_moment = 0.0;          ///< [N·m]
+  double external_force = 0.0;          ///< [N]
+  double external_moment = 0.0;         ///< [N·m]
 };
 
 struct RedundantStudy {
   StudyNoise noise;
-  std::optional<StudyChain> chain;
-  std::optional<StudyRobot> robot;
+  std::optional<RedundantChain> chain;
+  std::optional<RedundantRobot> robot;
 };
 
 /// Errors of one estimate. The dynamic variables d [Nori, eq. 1] are the acceleration, torque,
@@ -63,17 +63,18 @@ struct MotionErrors {
 };
 
 /// The estimate of one chain in one state.
-struct ChainDraw {
+struct ChainResult {
   MotionErrors before, after;
   /// Standard deviations from the sensors only, root of the sum over joints and over d.
   double angle_bound = 0.0, rate_bound = 0.0, dynamics_bound = 0.0;
   double lead = 0.0;  ///< FoundMotion::lead
   bool converged = false;
-  bool right = false;    ///< every unknown within kRight standard deviations of the truth
-  int iterations = 0;    ///< of the whole search
-  double seconds = 0.0;  ///< of the whole search, processor time
-  double again = 0.0;    ///< time of an estimate from the search's result, with all derivatives
-  std::string line;      ///< chain, sensors, readings and results as one JSON object
+  bool near_truth = false;  ///< every unknown within kRight standard deviations of the truth
+  int iterations = 0;       ///< of the whole search
+  double seconds = 0.0;     ///< of the whole search, processor time
+  double repeat_seconds =
+      0.0;           ///< time of an estimate from the search's result, with all derivatives
+  std::string line;  ///< chain, sensors, readings and results as one JSON object
 };
 
 /// Errors over the instants of a record.
@@ -103,12 +104,12 @@ struct RobotRecord {
 };
 
 /// Draws a chain and a state, and estimates the state.
-ChainDraw run_draw(const StudyChain& chain, const StudyNoise& noise, std::uint64_t index);
+ChainResult run_draw(const RedundantChain& chain, const StudyNoise& noise, std::uint64_t index);
 
 /// Draws a chain and a motion, and estimates the motion.
-ChainRecord run_record(const StudyChain& chain, const StudyNoise& noise, std::uint64_t index);
+ChainRecord run_record(const RedundantChain& chain, const StudyNoise& noise, std::uint64_t index);
 
 /// Simulates the robot and estimates its motion.
-RobotRecord run_robot(const StudyRobot& robot, const StudyNoise& noise);
+RobotRecord run_robot(const RedundantRobot& robot, const StudyNoise& noise);
 
 }  // namespace service

@@ -17,7 +17,7 @@ namespace est = estimator;
 using Random = std::mt19937_64;
 
 /// Largest error, in standard deviations, at the right optimum.
-constexpr double kRight = 6.0;
+constexpr double kNearTruthDeviations = 6.0;
 
 double uniform(Random& random, double low, double high) {
   return std::uniform_real_distribution<double>(low, high)(random);
@@ -45,7 +45,7 @@ DrawnChain draw_links(int count, Random& random) {
   for (int i = 0; i < count; ++i) {
     const std::string name = std::to_string(i + 1);
     for (const char* half : {"outer", "inner"}) {
-      mechanism.inertial_sensors.push_back({.name = half + name, .body = i});
+      mechanism.sensors.push_back({.name = half + name, .body = i});
     }
   }
   est::make_parameters(mechanism);
@@ -61,10 +61,10 @@ DrawnChain draw_links(int count, Random& random) {
     link.sensors[1] = uniform(random, 0.0, 0.5) * link.length;
     mechanism.parameter(i, est::BodyQuantity::kMass).value = link.mass;
     est::set_inertia(mechanism, i, {1e-3 * link.inertia, link.inertia, link.inertia});
-    est::set_hinge_points(mechanism, i, before * x, -link.center * x);
+    est::set_joint_points(mechanism, i, before * x, -link.center * x);
     before = link.length - link.center;
     for (int k = 0; k < 2; ++k) {
-      mechanism.inertial_parameter(2 * i + k, est::InertialQuantity::kPointX).value =
+      mechanism.sensor_parameter(2 * i + k, est::SensorQuantity::kPointX).value =
           link.sensors[static_cast<std::size_t>(k)] - link.center;
     }
     drawn.links.push_back(link);
@@ -133,8 +133,8 @@ std::vector<est::InstantAxis> dynamics_axes(int links) {
 }
 
 /// A chain with its sensors, its true state, and the prior.
-struct Case {
-  Case(const StudyChain& settings, const StudyNoise& levels, std::uint64_t index)
+struct ChainCase {
+  ChainCase(const RedundantChain& settings, const StudyNoise& levels, std::uint64_t index)
       : random(settings.seed + index),
         chain(draw_links(settings.links, random)),
         sensors(draw_sensors(settings.links, levels, random)),
@@ -181,7 +181,7 @@ struct Case {
   /// Draws the error of the prior mean of d [Nori, section VII-A]: 20 numbers per link. Joint
   /// accelerations have the prior's error. The others are functions of the motion; their wide
   /// priors add nothing, so the estimator omits them.
-  double told_dynamics(double most) {
+  double draw_prior_dynamics_error(double most) {
     const Eigen::Index n = truth.size() / 3;
     double squares = (prior.mean - truth).tail(n).squaredNorm();
     for (Eigen::Index i = 0; i < 19 * n; ++i) squares += std::pow(uniform(random, 0.0, most), 2);
@@ -191,8 +191,8 @@ struct Case {
   Random random;
   DrawnChain chain;
   DrawnSensors sensors;
-  est::InstantEstimator estimator;
-  est::InstantProgram dynamics;
+  est::MotionObserver estimator;
+  est::InstantModel dynamics;
   Eigen::VectorXd truth;
   est::MotionPrior prior;
 };
@@ -209,7 +209,7 @@ double normalised_square(const Eigen::VectorXd& error, const Eigen::MatrixXd& co
 }
 
 /// Adds the errors of one instant to sums of squares.
-void add_instant(Case& own, const Eigen::VectorXd& motion, const Eigen::MatrixXd& covariance,
+void add_instant(ChainCase& own, const Eigen::VectorXd& motion, const Eigen::MatrixXd& covariance,
                  const Eigen::VectorXd& truth, RecordErrors& sums) {
   const Eigen::Index n = motion.size() / 3;
   const MotionErrors errors = own.errors(motion, truth);
@@ -230,7 +230,8 @@ void finish(RecordErrors& sums, double count) {
 }
 
 /// Draws a motion from the filter's model: integrated white jerk.
-Eigen::MatrixXd wander(const StudyChain& settings, const Eigen::VectorXd& start, Random& random) {
+Eigen::MatrixXd draw_jerk_motion(const RedundantChain& settings, const Eigen::VectorXd& start,
+                                 Random& random) {
   const Eigen::Index n = start.size() / 3;
   const auto count = static_cast<Eigen::Index>(std::lround(settings.duration / settings.period));
   Eigen::MatrixXd motion(start.size(), count);
@@ -254,18 +255,18 @@ Eigen::MatrixXd wander(const StudyChain& settings, const Eigen::VectorXd& start,
 
 }  // namespace
 
-ChainDraw run_draw(const StudyChain& chain, const StudyNoise& noise, std::uint64_t index) {
-  Case own(chain, noise, index);
+ChainResult run_draw(const RedundantChain& chain, const StudyNoise& noise, std::uint64_t index) {
+  ChainCase own(chain, noise, index);
   const int n = chain.links;
   const Eigen::VectorXd readings = own.read(own.truth);
-  ChainDraw draw;
+  ChainResult draw;
   draw.before = own.errors(own.prior.mean, own.truth);
-  draw.before.dynamics = own.told_dynamics(chain.dynamics_error);
+  draw.before.dynamics = own.draw_prior_dynamics_error(chain.dynamics_error);
   std::clock_t start = std::clock();
   const est::FoundMotion found = est::search_motion(own.estimator, readings, own.prior);
   draw.seconds = seconds_since(start);
   draw.iterations = found.iterations;
-  draw.lead = found.lead();
+  draw.cost_margin = found.cost_margin();
   Eigen::VectorXd motion = own.prior.mean;
   if (!found.motions.empty()) {
     motion = found.motions.front().motion;
@@ -273,13 +274,15 @@ ChainDraw run_draw(const StudyChain& chain, const StudyNoise& noise, std::uint64
   }
   start = std::clock();
   own.estimator.estimate(readings, own.prior, motion);
-  draw.again = seconds_since(start);
+  draw.repeat_seconds = seconds_since(start);
   draw.after = own.errors(motion, own.truth);
 
   const Eigen::MatrixXd bound = own.estimator.bound(own.truth);
   const Eigen::VectorXd variance = bound.diagonal();
   const Eigen::VectorXd error = motion - own.truth;
-  draw.right = (error.cwiseAbs2().array() < kRight * kRight * variance.array()).all();
+  draw.near_truth =
+      (error.cwiseAbs2().array() < kNearTruthDeviations * kNearTruthDeviations * variance.array())
+          .all();
   draw.angle_bound = std::sqrt(variance.head(n).sum());
   draw.rate_bound = std::sqrt(variance.segment(n, n).sum());
   Eigen::MatrixXd slopes;
@@ -291,9 +294,9 @@ ChainDraw run_draw(const StudyChain& chain, const StudyNoise& noise, std::uint64
   return draw;
 }
 
-ChainRecord run_record(const StudyChain& chain, const StudyNoise& noise, std::uint64_t index) {
-  Case own(chain, noise, index);
-  const Eigen::MatrixXd truth = wander(chain, own.truth, own.random);
+ChainRecord run_record(const RedundantChain& chain, const StudyNoise& noise, std::uint64_t index) {
+  ChainCase own(chain, noise, index);
+  const Eigen::MatrixXd truth = draw_jerk_motion(chain, own.truth, own.random);
   Eigen::MatrixXd readings(own.sensors.noise.axes.size(), truth.cols());
   for (Eigen::Index k = 0; k < truth.cols(); ++k) readings.col(k) = own.read(truth.col(k));
   const est::FoundMotion found = est::search_motion(own.estimator, readings.col(0), own.prior);

@@ -36,10 +36,10 @@ std::string axis_line(const estimator::InstantAxis& axis, double deviation) {
 
 }  // namespace
 
-std::string draw_line(const std::vector<LinkLine>& links, estimator::InstantEstimator& estimator,
+std::string draw_line(const std::vector<LinkLine>& links, estimator::MotionObserver& estimator,
                       const Eigen::VectorXd& truth, const Eigen::VectorXd& prior_mean,
                       const Eigen::VectorXd& readings, const Eigen::VectorXd& motion,
-                      const ChainDraw& draw) {
+                      const ChainResult& draw) {
   std::string text = "{\"links\":[";
   for (const LinkLine& link : links) {
     if (&link != &links.front()) text += ',';
@@ -57,9 +57,9 @@ std::string draw_line(const std::vector<LinkLine>& links, estimator::InstantEsti
   }
   return text + "]," + field("truth", list_of(truth)) + "," + field("prior", list_of(prior_mean)) +
          "," + field("readings", list_of(readings)) + "," + field("estimate", list_of(motion)) +
-         "," + field("right", draw.right ? "true" : "false") + "," +
+         "," + field("right", draw.near_truth ? "true" : "false") + "," +
          field("seconds", json_number(draw.seconds)) + "," +
-         field("again_seconds", json_number(draw.again)) + "," +
+         field("again_seconds", json_number(draw.repeat_seconds)) + "," +
          field("dynamics_error", json_number(draw.after.dynamics)) + "}\n";
 }
 

@@ -19,9 +19,9 @@ struct LinkLine {
 
 /// Formats a draw as one JSON object, so that other programs can estimate it
 /// (scripts/redundant/compare.py).
-std::string draw_line(const std::vector<LinkLine>& links, estimator::InstantEstimator& estimator,
+std::string draw_line(const std::vector<LinkLine>& links, estimator::MotionObserver& estimator,
                       const Eigen::VectorXd& truth, const Eigen::VectorXd& prior_mean,
                       const Eigen::VectorXd& readings, const Eigen::VectorXd& motion,
-                      const ChainDraw& draw);
+                      const ChainResult& draw);
 
 }  // namespace service

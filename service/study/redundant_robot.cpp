@@ -13,7 +13,7 @@ namespace {
 namespace est = estimator;
 
 /// Time for the estimate to converge from its initial guess; errors before it do not count [s].
-constexpr double kSettled = 1.0;
+constexpr double kSettlingTime = 1.0;
 /// Prior of the first instant: joints without encoders have the error of an angle estimated by eye;
 /// rates and accelerations are those of slow movements.
 constexpr double kAngleGuess = 0.3;         // [rad]
@@ -23,7 +23,7 @@ constexpr double kAccelerationGuess = 5.0;  // [rad/s²]
 /// Moves every joint along a sine about its mean position.
 class Movement {
  public:
-  Movement(const StudyRobot& robot, std::mt19937_64& random) : robot_(robot) {
+  Movement(const RedundantRobot& robot, std::mt19937_64& random) : robot_(robot) {
     std::uniform_real_distribution<double> frequency(robot.slowest, robot.fastest);
     std::uniform_real_distribution<double> phase(0.0, 2.0 * M_PI);
     for (Eigen::Index j = 0; j < robot.about.size(); ++j) {
@@ -47,11 +47,11 @@ class Movement {
   }
 
  private:
-  const StudyRobot& robot_;
+  const RedundantRobot& robot_;
   std::vector<double> rates_, phases_;
 };
 
-est::InstantEstimator make_estimator(const StudyRobot& robot, const StudyNoise& noise) {
+est::MotionObserver make_estimator(const RedundantRobot& robot, const StudyNoise& noise) {
   const est::Mechanism& mechanism = *robot.mechanism;
   std::vector<est::InstantAxis> axes;
   std::vector<double> deviations;
@@ -65,7 +65,7 @@ est::InstantEstimator make_estimator(const StudyRobot& robot, const StudyNoise& 
   const auto has = [](const std::vector<int>& list, int index) {
     return std::find(list.begin(), list.end(), index) != list.end();
   };
-  for (int i = 0; i < mechanism.inertial_count(); ++i) {
+  for (int i = 0; i < mechanism.sensor_count(); ++i) {
     if (has(robot.gyroscopes, i)) add(est::InstantQuantity::kInertial, i, 0, 3, noise.gyroscope);
     add(est::InstantQuantity::kInertial, i, 3, 3, noise.accelerometer);
   }
@@ -75,30 +75,30 @@ est::InstantEstimator make_estimator(const StudyRobot& robot, const StudyNoise& 
     add(est::InstantQuantity::kLoad, joint, kMoment, 3, noise.moment);
     add(est::InstantQuantity::kLoad, joint, kForce, 3, noise.force);
   }
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (!has(robot.withheld, j)) add(est::InstantQuantity::kMotion, j, 0, 1, noise.encoder);
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (!has(robot.held_out, j)) add(est::InstantQuantity::kMotion, j, 0, 1, noise.encoder);
   }
   est::InstantNoise levels{
       Eigen::Map<Eigen::VectorXd>(deviations.data(), static_cast<Eigen::Index>(deviations.size())),
-      robot.outside_moment, robot.outside_force};
+      robot.external_moment, robot.external_force};
   return {mechanism, std::move(axes), std::move(levels)};
 }
 
-Eigen::MatrixXd withheld_of(const StudyRobot& robot, const Eigen::MatrixXd& motion) {
-  return motion(robot.withheld, Eigen::all);
+Eigen::MatrixXd withheld_of(const RedundantRobot& robot, const Eigen::MatrixXd& motion) {
+  return motion(robot.held_out, Eigen::all);
 }
 
 }  // namespace
 
-RobotRecord run_robot(const StudyRobot& robot, const StudyNoise& noise) {
+RobotRecord run_robot(const RedundantRobot& robot, const StudyNoise& noise) {
   const est::Mechanism& mechanism = *robot.mechanism;
-  const Eigen::Index n = mechanism.hinge_count();
+  const Eigen::Index n = mechanism.joint_count();
   std::mt19937_64 random(robot.seed);
   const auto normal = [&](double deviation) {
     return std::normal_distribution<double>(0.0, deviation)(random);
   };
   const Movement movement(robot, random);
-  est::InstantEstimator estimator = make_estimator(robot, noise);
+  est::MotionObserver estimator = make_estimator(robot, noise);
   const auto count = static_cast<Eigen::Index>(std::lround(robot.duration / robot.period));
   Eigen::MatrixXd truth(3 * n, count), readings(estimator.program().axis_count(), count);
   RobotRecord record;
@@ -119,13 +119,13 @@ RobotRecord run_robot(const StudyRobot& robot, const StudyNoise& noise) {
   const est::MotionModel model{robot.period, Eigen::VectorXd::Constant(n, robot.jerk)};
 
   record.axes = static_cast<int>(readings.rows()) + estimator.program().outside_count();
-  record.settled = kSettled;
-  for (const int joint : robot.withheld) {
-    const est::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
-    record.joints.push_back(hinge.name);
-    record.kinds.push_back(hinge.kind);
+  record.settled = kSettlingTime;
+  for (const int joint : robot.held_out) {
+    const est::Joint& joint = mechanism.joints[static_cast<std::size_t>(joint)];
+    record.joints.push_back(joint.name);
+    record.kinds.push_back(joint.kind);
   }
-  const auto rows = static_cast<Eigen::Index>(robot.withheld.size());
+  const auto rows = static_cast<Eigen::Index>(robot.held_out.size());
   record.instant.resize(rows, count);
   record.causal.resize(rows, count);
   record.deviation.resize(rows, count);

@@ -22,14 +22,14 @@ constexpr double kConvergedWanted = 0.95;  // share of the draws
 constexpr double kBoundWanted = 1.05;      // root mean square of errors over the bound
 constexpr double kRobotWanted = 5e-3;      // [rad]
 constexpr double kRobotTimeWanted = 1e-3;  // [s]
-constexpr double kAmbiguous = 9.0;         // FoundMotion::lead below which the optimum is ambiguous
+constexpr double kAmbiguousLead = 9.0;     // FoundMotion::lead below which the optimum is ambiguous
 
 struct Spread {
   double mean = 0.0, deviation = 0.0;
 };
 
 template <typename Items, typename Value>
-Spread spread_of(const Items& items, const Value& value) {
+Spread value_covariance(const Items& items, const Value& value) {
   Spread spread;
   double squares = 0.0;
   for (const auto& item : items) spread.mean += value(item);
@@ -74,7 +74,7 @@ struct Goals {
 };
 
 /// Errors of single instants, beside those in the paper and the sensors' bounds.
-StudyTable instant_table(const std::vector<ChainDraw>& draws, const StudyNoise& noise,
+StudyTable instant_table(const std::vector<ChainResult>& draws, const StudyNoise& noise,
                          Goals& goals) {
   StudyTable table;
   table.name = "table-instant";
@@ -87,18 +87,21 @@ StudyTable instant_table(const std::vector<ChainDraw>& draws, const StudyNoise& 
       noise_text(noise);
   table.header = {"",      "before",        "before, paper", "after", "after, paper",
                   "bound", "over the bound"};
-  std::vector<ChainDraw> right;
-  std::ranges::copy_if(draws, std::back_inserter(right), &ChainDraw::right);
-  if (right.empty()) right = draws;
+  std::vector<ChainResult> near_truth;
+  std::ranges::copy_if(draws, std::back_inserter(near_truth), &ChainResult::near_truth);
+  if (near_truth.empty()) near_truth = draws;
   const auto row = [&](const std::string& name, const Printed& printed, const auto& error,
                        const auto& bound) {
-    const Spread after = spread_of(draws, [&](const ChainDraw& draw) { return error(draw.after); });
+    const Spread after =
+        value_covariance(draws, [&](const ChainResult& draw) { return error(draw.after); });
     const double share = root_mean_square(
-        right, [&](const ChainDraw& draw) { return error(draw.after) / bound(draw); });
-    table.rows.push_back(
-        {name, text_of(spread_of(draws, [&](const ChainDraw& draw) { return error(draw.before); })),
-         format_number(printed.before), text_of(after), format_number(printed.after),
-         text_of(spread_of(right, bound)), format_number(share, 4)});
+        near_truth, [&](const ChainResult& draw) { return error(draw.after) / bound(draw); });
+    table.rows.push_back({name,
+                          text_of(value_covariance(
+                              draws, [&](const ChainResult& draw) { return error(draw.before); })),
+                          format_number(printed.before), text_of(after),
+                          format_number(printed.after),
+                          text_of(value_covariance(near_truth, bound)), format_number(share, 4)});
     goals.add(after.mean <= printed.wanted, name + " " + format_number(after.mean, 3) +
                                                 " (wanted ≤ " + format_number(printed.wanted) +
                                                 ")");
@@ -106,17 +109,17 @@ StudyTable instant_table(const std::vector<ChainDraw>& draws, const StudyNoise& 
   };
   row(
       "‖e_q‖ [rad]", kAngle, [](const MotionErrors& errors) { return errors.angle.norm(); },
-      [](const ChainDraw& draw) { return draw.angle_bound; });
+      [](const ChainResult& draw) { return draw.angle_bound; });
   row(
       "‖e_q̇‖ [rad/s]", kRate, [](const MotionErrors& errors) { return errors.rate.norm(); },
-      [](const ChainDraw& draw) { return draw.rate_bound; });
+      [](const ChainResult& draw) { return draw.rate_bound; });
   row(
       "‖e_d‖", kDynamics, [](const MotionErrors& errors) { return errors.dynamics; },
-      [](const ChainDraw& draw) { return draw.dynamics_bound; });
+      [](const ChainResult& draw) { return draw.dynamics_bound; });
   return table;
 }
 
-StudyTable convergence_table(const std::vector<ChainDraw>& draws, Goals& goals) {
+StudyTable convergence_table(const std::vector<ChainResult>& draws, Goals& goals) {
   StudyTable table;
   table.name = "table-convergence";
   table.title = "Convergence from the prior";
@@ -124,30 +127,32 @@ StudyTable convergence_table(const std::vector<ChainDraw>& draws, Goals& goals) 
       "Correct: every angle, rate and acceleration within six standard deviations of the truth. "
       "Reported as ambiguous: another motion costs at most nine more.";
   table.header = {"", "value"};
-  const double right = share_of(draws, &ChainDraw::right);
-  goals.add(right >= kConvergedWanted, percent(right) + " of the draws converged to the truth");
+  const double near_truth = share_of(draws, &ChainResult::near_truth);
+  goals.add(near_truth >= kConvergedWanted,
+            percent(near_truth) + " of the draws converged to the truth");
   const auto add = [&](const std::string& name, const std::string& value) {
     table.rows.push_back({name, value});
   };
-  add("converged", percent(share_of(draws, &ChainDraw::converged)));
-  add("correct", percent(right));
+  add("converged", percent(share_of(draws, &ChainResult::converged)));
+  add("correct", percent(near_truth));
   add("reported as ambiguous",
-      percent(share_of(draws, [](const ChainDraw& draw) { return draw.lead < kAmbiguous; })));
-  add("wrong and not reported as ambiguous", percent(share_of(draws, [](const ChainDraw& draw) {
-        return !draw.right && draw.lead >= kAmbiguous;
+      percent(share_of(draws, [](const ChainResult& draw) { return draw.lead < kAmbiguousLead; })));
+  add("wrong and not reported as ambiguous", percent(share_of(draws, [](const ChainResult& draw) {
+        return !draw.near_truth && draw.lead >= kAmbiguousLead;
       })));
-  add("iterations of a search", text_of(spread_of(draws, [](const ChainDraw& draw) {
+  add("iterations of a search", text_of(value_covariance(draws, [](const ChainResult& draw) {
         return static_cast<double>(draw.iterations);
       })));
   add("processor time of a search [ms]",
-      text_of(spread_of(draws, [](const ChainDraw& draw) { return 1e3 * draw.seconds; })));
+      text_of(value_covariance(draws, [](const ChainResult& draw) { return 1e3 * draw.seconds; })));
   add("processor time of an estimate from the found state [ms]",
-      text_of(spread_of(draws, [](const ChainDraw& draw) { return 1e3 * draw.again; })));
+      text_of(value_covariance(draws,
+                               [](const ChainResult& draw) { return 1e3 * draw.repeat_seconds; })));
   return table;
 }
 
 /// Mean and standard deviation of every joint's error, before and after [Nori, Fig. 2].
-StudyFigure error_figure(const std::vector<ChainDraw>& draws) {
+StudyFigure error_figure(const std::vector<ChainResult>& draws) {
   StudyFigure figure;
   figure.name = "figure-errors";
   figure.title = "Errors of angles and rates, before and after";
@@ -158,7 +163,7 @@ StudyFigure error_figure(const std::vector<ChainDraw>& draws) {
     chart.title = title;
     chart.x_label = "joint";
     chart.y_label = "error [" + unit + "]";
-    chart.whole_x = true;
+    chart.integer_x = true;
     for (const bool after : {false, true}) {
       ChartSeries series;
       series.label = after ? "after" : "before";
@@ -167,7 +172,7 @@ StudyFigure error_figure(const std::vector<ChainDraw>& draws) {
       series.markers = true;
       const Eigen::Index joints = part(draws.front().before).size();
       for (Eigen::Index j = 0; j < joints; ++j) {
-        const Spread spread = spread_of(draws, [&](const ChainDraw& draw) {
+        const Spread spread = value_covariance(draws, [&](const ChainResult& draw) {
           return part(after ? draw.after : draw.before)[j];
         });
         series.x.push_back(static_cast<double>(j + 1));
@@ -185,7 +190,7 @@ StudyFigure error_figure(const std::vector<ChainDraw>& draws) {
   return figure;
 }
 
-StudyTable record_table(const std::vector<ChainRecord>& records, const StudyChain& chain) {
+StudyTable record_table(const std::vector<ChainRecord>& records, const RedundantChain& chain) {
   StudyTable table;
   table.name = "table-records";
   table.title = "Chains over time";
@@ -195,7 +200,7 @@ StudyTable record_table(const std::vector<ChainRecord>& records, const StudyChai
       " Hz: root mean squares of the norms of errors. Bound: for an instant from the sensors "
       "alone, otherwise from the estimate's covariance; over the bound: root of the mean of "
       "squared errors of angles and rates over their variances. Filter: " +
-      text_of(spread_of(records, [](const ChainRecord& r) { return 1e3 * r.seconds; })) +
+      text_of(value_covariance(records, [](const ChainRecord& r) { return 1e3 * r.seconds; })) +
       " ms of processor time per instant.";
   table.header = {"", "e_q [rad]", "bound", "e_q̇ [rad/s]", "bound", "e_d", "over the bound"};
   const auto row = [&](const std::string& name, const RecordErrors ChainRecord::*part) {
@@ -204,7 +209,7 @@ StudyTable record_table(const std::vector<ChainRecord>& records, const StudyChai
           root_mean_square(records, [&](const ChainRecord& r) { return r.*part.*field; }), 3);
     };
     const double normalised =
-        spread_of(records, [&](const ChainRecord& r) { return (r.*part).normalised; }).mean;
+        value_covariance(records, [&](const ChainRecord& r) { return (r.*part).normalised; }).mean;
     table.rows.push_back({name, mean(&RecordErrors::angle), mean(&RecordErrors::angle_bound),
                           mean(&RecordErrors::rate), mean(&RecordErrors::rate_bound),
                           mean(&RecordErrors::dynamics), format_number(std::sqrt(normalised), 4)});
@@ -248,7 +253,8 @@ StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Goals
   StudyTable table;
   table.name = "table-robot";
   table.title = "A robot whose joints lack encoders";
-  const double mean_time = spread_of(record.seconds, [](double seconds) { return seconds; }).mean;
+  const double mean_time =
+      value_covariance(record.seconds, [](double seconds) { return seconds; }).mean;
   const double slow_time = quantile(record.seconds, 0.99);
   table.caption =
       std::to_string(record.axes) + " axes per instant, encoders of " +
@@ -323,8 +329,8 @@ std::optional<StudyReport> study_redundant(const Study& study, const std::vector
   StudyReport report;
   Goals goals;
   if (redundant.chain) {
-    const StudyChain& chain = *redundant.chain;
-    std::vector<ChainDraw> draws;
+    const RedundantChain& chain = *redundant.chain;
+    std::vector<ChainResult> draws;
     StudyFile lines{"draws.jsonl", ""};
     for (int i = 0; i < chain.draws; ++i) {
       if (is_stopped()) return std::nullopt;

@@ -38,7 +38,7 @@ Mechanism at_physical_bounds(Mechanism mechanism) {
 
 std::vector<NamedStart> make_starts(const StudySet& set, const Mechanism& mechanism,
                                     const StudyStarts& starts) {
-  const Mechanism reference = at_truth(set, mechanism);
+  const Mechanism reference = with_true_values(set, mechanism);
   const double factor = starts.factor;
   std::vector<NamedStart> all = {
       {"reference", reference},

@@ -87,7 +87,7 @@ Plan make_plan(const Study& study, const std::vector<LoadedSet>& sets) {
           plan.points.push_back({&set, model.name, method.name, method.physical, settings, {}});
           plan.counts.push_back(starts.size());
           for (const NamedStart& start : starts) {
-            RunPlace place;
+            RunLabels place;
             place.stage = "robustness";
             place.set = set.set->name;
             place.model = model.name;

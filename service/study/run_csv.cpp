@@ -12,11 +12,11 @@ namespace {
 /// Formats a value exactly; empty for NaN.
 std::string exact(double value) { return std::isnan(value) ? "" : notation::format_exact(value); }
 
-const RunHinge* find_hinge(const std::vector<RunHinge>& hinges, const RunHinge& wanted) {
-  const auto found = std::ranges::find_if(hinges, [&](const RunHinge& hinge) {
-    return hinge.name == wanted.name && hinge.kind == wanted.kind;
+const RunJoint* find_joint(const std::vector<RunJoint>& joints, const RunJoint& wanted) {
+  const auto found = std::ranges::find_if(joints, [&](const RunJoint& joint) {
+    return joint.name == wanted.name && joint.kind == wanted.kind;
   });
-  return found == hinges.end() ? nullptr : &*found;
+  return found == joints.end() ? nullptr : &*found;
 }
 
 /// Names of all parameters in order of appearance.
@@ -33,18 +33,18 @@ std::vector<std::string> parameter_names(const std::vector<StudyRun>& runs) {
 }
 
 /// All joints by name and unit of their readings, likewise.
-std::vector<RunHinge> all_hinges(const std::vector<StudyRun>& runs) {
-  std::vector<RunHinge> hinges;
+std::vector<RunJoint> all_joints(const std::vector<StudyRun>& runs) {
+  std::vector<RunJoint> joints;
   for (const StudyRun& run : runs) {
-    for (const RunHinge& hinge : run.hinges) {
-      if (find_hinge(hinges, hinge) == nullptr) hinges.push_back(hinge);
+    for (const RunJoint& joint : run.joints) {
+      if (find_joint(joints, joint) == nullptr) joints.push_back(joint);
     }
   }
-  return hinges;
+  return joints;
 }
 
 std::vector<std::string> place_cells(const StudyRun& run) {
-  const RunPlace& p = run.place;
+  const RunLabels& p = run.place;
   return {run.key,
           p.stage,
           p.set,
@@ -71,13 +71,13 @@ void append(std::vector<std::string>& cells, const std::vector<std::string>& mor
 
 std::string runs_csv(const std::vector<StudyRun>& runs) {
   const std::vector<std::string> parameters = parameter_names(runs);
-  const std::vector<RunHinge> hinges = all_hinges(runs);
+  const std::vector<RunJoint> joints = all_joints(runs);
   std::vector<std::string> header = place_header();
   append(header, {"termination", "converged", "iterations", "nodes", "cost",
                   "observation_error_rad2", "state_error", "wall_time_s", "error"});
-  for (const RunHinge& hinge : hinges) {
-    header.push_back(std::string("open_loop_rmse_") + joint_units(hinge.kind).coordinate + " " +
-                     hinge.name);
+  for (const RunJoint& joint : joints) {
+    header.push_back(std::string("open_loop_rmse_") + joint_units(joint.kind).coordinate + " " +
+                     joint.name);
   }
   for (const std::string& name : parameters) append(header, {name, "std " + name});
   std::string csv = csv_row(header);
@@ -86,9 +86,9 @@ std::string runs_csv(const std::vector<StudyRun>& runs) {
     append(cells, {run.termination, run.converged ? "1" : "0", std::to_string(run.iterations),
                    std::to_string(run.nodes), exact(run.cost), exact(run.observation_error),
                    exact(run.state_error), exact(run.wall_time), run.error});
-    for (const RunHinge& each : hinges) {
-      const RunHinge* hinge = find_hinge(run.hinges, each);
-      cells.push_back(hinge == nullptr ? "" : exact(hinge->rmse));
+    for (const RunJoint& each : joints) {
+      const RunJoint* joint = find_joint(run.joints, each);
+      cells.push_back(joint == nullptr ? "" : exact(joint->rmse));
     }
     for (const std::string& name : parameters) {
       const RunParameter* p = run.find(name);

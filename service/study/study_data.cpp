@@ -29,13 +29,13 @@ std::string path_of(const Study& study, const StudySet& set, const StudyRecordin
 /// Simulates a recording of the rig's sensors.
 ImportedRecording simulate_recording(const StudySet& set, const StudyRecording& recording) {
   Rig rig = set.rig;
-  rig.mechanism = at_truth(set, std::move(rig.mechanism));
+  rig.mechanism = with_true_values(set, std::move(rig.mechanism));
   const StudySimulation& simulation = *recording.simulation;
-  for (estimator::Hinge& hinge : rig.mechanism.hinges) {
+  for (estimator::Joint& joint : rig.mechanism.joints) {
     if (simulation.compliance >= 0.0) {
-      hinge.compliance_linear = hinge.compliance_angular = simulation.compliance;
+      joint.compliance_linear = joint.compliance_angular = simulation.compliance;
     }
-    if (simulation.damping_time >= 0.0) hinge.damping_time = simulation.damping_time;
+    if (simulation.damping_time >= 0.0) joint.damping_time = simulation.damping_time;
   }
   const SimulatedRun run = simulate(rig, simulation.scenario, simulation.step);
   estimator::Segment segment;
@@ -116,7 +116,7 @@ estimator::Mechanism mechanism_of(const StudySet& set, const StudyModel& model,
   return mechanism;
 }
 
-estimator::Mechanism at_truth(const StudySet& set, estimator::Mechanism mechanism) {
+estimator::Mechanism with_true_values(const StudySet& set, estimator::Mechanism mechanism) {
   for (const TrueValue& truth : set.truth) {
     const int index = mechanism.find_parameter(truth.name);
     mechanism.parameters[static_cast<std::size_t>(index)].value = truth.value;

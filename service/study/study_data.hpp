@@ -35,6 +35,6 @@ estimator::Mechanism mechanism_of(const StudySet& set, const StudyModel& model,
                                   const StudyData& data);
 
 /// Returns the mechanism with the set's true values; free parameters stay free.
-estimator::Mechanism at_truth(const StudySet& set, estimator::Mechanism mechanism);
+estimator::Mechanism with_true_values(const StudySet& set, estimator::Mechanism mechanism);
 
 }  // namespace service

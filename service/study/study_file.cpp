@@ -128,7 +128,7 @@ class StudyReader {
       if (method.has_weighting_compliance()) {
         out.weighting_compliance = method.weighting_compliance();
       }
-      out.approach = method.approach();
+      out.approach = method.start_from_physical();
       out.physical = method.physical();
       study_.methods.push_back(std::move(out));
     }
@@ -329,10 +329,11 @@ class StudyReader {
     return redundant;
   }
 
-  static StudyChain read_chain(const v1::StudyChain& source, const proto::TextLocator& place) {
+  static RedundantChain read_chain(const v1::StudyChain& source,
+                                   const proto::TextLocator& place) {
     if (source.links() == 0) place.at("links").fail("links must be given, above 0");
     if (source.draws() == 0) place.at("draws").fail("draws must be given, above 0");
-    StudyChain chain;
+    RedundantChain chain;
     chain.links = source.links();
     chain.draws = source.draws();
     chain.seed = source.seed();
@@ -347,9 +348,10 @@ class StudyReader {
     return chain;
   }
 
-  StudyRobot read_robot(const v1::StudyRobot& source, const proto::TextLocator& place) const {
+  RedundantRobot read_robot(const v1::StudyRobot& source,
+                            const proto::TextLocator& place) const {
     if (source.rig().empty()) place.fail("names no rig file; write rig: \"rig-....textproto\"");
-    StudyRobot robot;
+    RedundantRobot robot;
     robot.path = beside(source.rig());
     if (!std::filesystem::exists(robot.path)) return robot;
     robot.mechanism = parse_rig(robot.path, proto::read_file(robot.path)).mechanism;
@@ -357,14 +359,14 @@ class StudyReader {
     if (!estimator::is_tree(mechanism)) {
       place.at("rig").fail("the robot's joints close loops; a redundant study needs a tree");
     }
-    robot.gyroscopes = read_names(source.gyroscope(), mechanism.inertial_sensors, "inertial sensor",
-                                  place, "gyroscope");
-    robot.wrenches = read_names(source.wrench(), mechanism.hinges, "joint", place, "wrench");
-    robot.withheld = read_names(source.withheld(), mechanism.hinges, "joint", place, "withheld");
-    robot.about.setZero(mechanism.hinge_count());
+    robot.gyroscopes =
+        read_names(source.gyroscope(), mechanism.sensors, "inertial sensor", place, "gyroscope");
+    robot.wrenches = read_names(source.wrench(), mechanism.joints, "joint", place, "wrench");
+    robot.held_out = read_names(source.held_out(), mechanism.joints, "joint", place, "withheld");
+    robot.about.setZero(mechanism.joint_count());
     for (int i = 0; i < source.about_size(); ++i) {
       const proto::TextLocator at = place.at("about", i);
-      robot.about[index_of(source.about(i).name(), mechanism.hinges, "joint", at, "name")] =
+      robot.about[index_of(source.about(i).name(), mechanism.joints, "joint", at, "name")] =
           source.about(i).angle_rad();
     }
     robot.amplitude = source.amplitude_rad();

@@ -8,7 +8,7 @@
 namespace service {
 
 /// Identification of a run in its study.
-struct RunPlace {
+struct RunLabels {
   std::string stage;  ///< "fit", "cross", "sweep step", "trace", "robustness", …
   std::string set;
   std::string recording;
@@ -37,7 +37,7 @@ struct RunIteration {
 };
 
 /// Open loop from the estimated initial state.
-struct RunHinge {
+struct RunJoint {
   std::string name;
   double rmse = 0.0;             ///< [rad], or [m] if prismatic, as the next two
   std::vector<double> measured;  ///< empty unless trajectories are stored, as the next
@@ -48,12 +48,13 @@ struct RunHinge {
 /// Result of one calibration or state estimation of a study.
 struct StudyRun {
   std::string key;  ///< hash of all inputs
-  RunPlace place;
+  RunLabels place;
   std::string termination;
   bool converged = false;
   int iterations = 0;
   double cost = 0.0;  ///< Σ of squared, weighted residuals
-  /// Σ of squared residuals of readings over time steps [rad²]; kSlidePerRadian counts as a radian.
+  /// Σ of squared residuals of readings over time steps [rad²]; kMetresPerRadian counts as a
+  /// radian.
   double observation_error = 0.0;
   double state_error = 0.0;  ///< Σ of squared impulse residuals over time steps, unweighted
   int nodes = 0;             ///< time steps
@@ -62,7 +63,7 @@ struct StudyRun {
   std::vector<RunParameter> parameters;
   std::vector<RunParameter> base;  ///< identifiable combinations of inertial parameters
   std::vector<RunIteration> history;
-  std::vector<RunHinge> hinges;
+  std::vector<RunJoint> joints;
   double start = 0.0;           ///< of the trajectories [s]
   double spacing = 0.0;         ///< of their samples [s]
   std::vector<double> control;  ///< of the first motor, if trajectories are stored

@@ -11,7 +11,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-void put_place(const RunPlace& place, v1::StudyRunRecord& out) {
+void put_place(const RunLabels& place, v1::StudyRunRecord& out) {
   out.set_stage(place.stage);
   out.set_set(place.set);
   out.set_recording(place.recording);
@@ -24,7 +24,7 @@ void put_place(const RunPlace& place, v1::StudyRunRecord& out) {
   out.set_state_error_weight(place.state_error_weight);
 }
 
-RunPlace get_place(const v1::StudyRunRecord& in) {
+RunLabels get_place(const v1::StudyRunRecord& in) {
   return {in.stage(), in.set(),        in.recording(), in.model(),      in.method(),
           in.start(), in.trained_on(), in.step_s(),    in.compliance(), in.state_error_weight()};
 }
@@ -51,13 +51,13 @@ void put_lists(const StudyRun& run, v1::StudyRunRecord& out) {
     i->set_cost(iteration.cost);
     i->mutable_value()->Assign(iteration.values.begin(), iteration.values.end());
   }
-  for (const RunHinge& hinge : run.hinges) {
-    v1::StudyRunRecord::Hinge* h = out.add_hinge();
-    h->set_name(hinge.name);
-    h->set_slides(!joint_traits(hinge.kind).turns);
-    h->set_rmse_rad(hinge.rmse);
-    h->mutable_measured()->Assign(hinge.measured.begin(), hinge.measured.end());
-    h->mutable_simulated()->Assign(hinge.simulated.begin(), hinge.simulated.end());
+  for (const RunJoint& joint : run.joints) {
+    v1::StudyRunRecord::Joint* h = out.add_joint();
+    h->set_name(joint.name);
+    h->set_slides(!joint_traits(joint.kind).turns);
+    h->set_rmse_rad(joint.rmse);
+    h->mutable_measured()->Assign(joint.measured.begin(), joint.measured.end());
+    h->mutable_simulated()->Assign(joint.simulated.begin(), joint.simulated.end());
   }
   out.mutable_control()->Assign(run.control.begin(), run.control.end());
 }
@@ -68,8 +68,8 @@ void get_lists(const v1::StudyRunRecord& in, StudyRun& run) {
   for (const v1::StudyRunRecord::Iteration& i : in.history()) {
     run.history.push_back({i.iteration(), i.cost(), {i.value().begin(), i.value().end()}});
   }
-  for (const v1::StudyRunRecord::Hinge& h : in.hinge()) {
-    run.hinges.push_back(
+  for (const v1::StudyRunRecord::Joint& h : in.joint()) {
+    run.joints.push_back(
         {h.name(),
          h.rmse_rad(),
          {h.measured().begin(), h.measured().end()},

@@ -21,7 +21,7 @@ using estimator::SegmentTrajectory;
 constexpr double kStep = 0.004;
 
 struct CalibrationTask {
-  RunPlace place;
+  RunLabels place;
   std::shared_ptr<const StudyData> data;
   estimator::Mechanism mechanism;  ///< with initial values
   estimator::CalibrationOptions options;
@@ -56,43 +56,43 @@ void add(Fingerprint& key, const estimator::Parameter& parameter) {
 }
 
 void add(Fingerprint& key, const estimator::Body& body) {
-  const auto& [name, massless, drawing_deviation, only_in] = body;
+  const auto& [name, massless, cad_uncertainty, present_in_recordings] = body;
   add(key, name);
   add(key, massless);
-  add(key, drawing_deviation);
-  for (const std::string& recording : only_in) add(key, recording);
+  add(key, cad_uncertainty);
+  for (const std::string& recording : present_in_recordings) add(key, recording);
 }
 
-void add(Fingerprint& key, const estimator::Hinge& hinge) {
+void add(Fingerprint& key, const estimator::Joint& joint) {
   const auto& [name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
-               damping_time, stick_speed, creep_speed, assembled_at, measured, motorised,
+               damping_time, stick_speed, transition_speed, assembly_guess, measured, motorised,
                gear_ratio, control_noise, stops_lower, stops_upper, start_angle, start_rate] =
-      hinge;
+      joint;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
-          damping_time, stick_speed, creep_speed, assembled_at, measured, motorised, gear_ratio,
-          control_noise, stops_lower, stops_upper);
-  for (const estimator::Expectation& start : {start_angle, start_rate}) {
+          damping_time, stick_speed, transition_speed, assembly_guess, measured, motorised,
+          gear_ratio, control_noise, stops_lower, stops_upper);
+  for (const estimator::GaussianPrior& start : {start_angle, start_rate}) {
     add(key, start.mean);
     add(key, start.standard_deviation);
   }
 }
 
-void add(Fingerprint& key, const estimator::Weld& weld) {
+void add(Fingerprint& key, const estimator::FixedJoint& weld) {
   const auto& [name, body_a, body_b, frame_a, frame_b] = weld;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(name, body_a, body_b, frame_a, frame_b);
 }
 
 void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
-  const auto& [name, bodies, hinges, welds, couplings, body_encoders, inertial_sensors, parameters,
-               ties, withheld] = mechanism;
+  const auto& [name, bodies, joints, welds, couplings, body_encoders, sensors, parameters, ties,
+               withheld] = mechanism;
   add(key, name);
   for (const estimator::Body& body : bodies) add(key, body);
-  for (const estimator::Hinge& hinge : hinges) add(key, hinge);
-  for (const estimator::Weld& weld : welds) add(key, weld);
-  for (const estimator::Coupling& coupling : couplings) {
-    add(key, coupling.hinge);
+  for (const estimator::Joint& joint : joints) add(key, joint);
+  for (const estimator::FixedJoint& weld : welds) add(key, weld);
+  for (const estimator::MimicJoint& coupling : couplings) {
+    add(key, coupling.joint);
     add(key, coupling.follows);
     add(key, coupling.ratio);
     add(key, coupling.offset);
@@ -102,19 +102,19 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
     add(key, encoder.body_a);
     add(key, encoder.body_b);
   }
-  for (const estimator::InertialSensor& sensor : inertial_sensors) {
+  for (const estimator::Sensor& sensor : sensors) {
     add(key, sensor.name);
     add(key, sensor.body);
     add(key, sensor.frame);
     add(key, static_cast<int>(sensor.kind));
-    add(key, sensor.hinge);
+    add(key, sensor.joint);
   }
   for (const std::string& sensor : withheld) add(key, sensor);
   for (const estimator::Parameter& parameter : parameters) add(key, parameter);
-  for (const estimator::Tie& tie : ties) {
+  for (const estimator::ParameterDependency& tie : ties) {
     add(key, tie.parameter);
     add(key, tie.constant);
-    for (const estimator::TieTerm& term : tie.terms) {
+    for (const estimator::DependencyTerm& term : tie.terms) {
       add(key, term.parameter);
       add(key, term.factor);
     }
@@ -124,11 +124,12 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
 void add(Fingerprint& key, const estimator::CalibrationOptions& options) {
   const auto& [kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
                weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
-               refine_simulation, approach, repair, compare_pieces, inertia_chart] = options;
+               refine_simulation, approach, repair, compare_parts, inertia_parameterization] =
+      options;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
           weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
-          refine_simulation, approach, repair, compare_pieces, inertia_chart);
+          refine_simulation, approach, repair, compare_parts, inertia_parameterization);
 }
 
 std::string key_of(const CalibrationTask& task) {
@@ -146,7 +147,7 @@ std::string key_of(const CalibrationTask& task) {
 /// Returns the nearest integer multiple, or fraction, of the sampling period. Because of clock
 /// errors of some ppm, 10 ms is not exactly ten periods. Larger differences remain, and the
 /// estimator rejects them.
-double snapped_step(double step, const StudyData& data) {
+double round_step(double step, const StudyData& data) {
   constexpr double kClockTolerance = 1e-3;
   for (const estimator::Segment& segment : data.recordings.front().segments) {
     return estimator::nearest_step(step, segment.period, kClockTolerance);
@@ -186,22 +187,22 @@ void fill_errors(double observation_rmse, const std::vector<SegmentTrajectory>& 
   run.state_error = (run.cost - squares) / run.place.state_error_weight / run.nodes;
 }
 
-void fill_hinges(const std::vector<estimator::SimulationError>& errors,
+void fill_joints(const std::vector<estimator::SimulationError>& errors,
                  const std::vector<SegmentTrajectory>& trajectories, bool keep_trajectories,
                  StudyRun& run) {
   for (std::size_t j = 0; j < errors.size(); ++j) {
-    RunHinge hinge;
-    hinge.name = errors[j].hinge;
-    hinge.kind = errors[j].kind;
-    hinge.rmse = errors[j].rmse;
+    RunJoint joint;
+    joint.name = errors[j].joint;
+    joint.kind = errors[j].kind;
+    joint.rmse = errors[j].rmse;
     if (keep_trajectories) {
       const auto column = static_cast<Eigen::Index>(j);
       const auto measured = trajectories.front().measured.col(column);
       const auto simulated = trajectories.front().simulated.col(column);
-      hinge.measured.assign(measured.begin(), measured.end());
-      hinge.simulated.assign(simulated.begin(), simulated.end());
+      joint.measured.assign(measured.begin(), measured.end());
+      joint.simulated.assign(simulated.begin(), simulated.end());
     }
-    run.hinges.push_back(std::move(hinge));
+    run.joints.push_back(std::move(joint));
   }
   if (!keep_trajectories) return;
   run.start = trajectories.front().start;
@@ -244,7 +245,7 @@ void fill(const estimator::Calibration& calibration, const CalibrationTask& task
   }
   fill_history(calibration, run);
   fill_errors(calibration.observation_rmse, calibration.trajectories, is_physical(task), run);
-  fill_hinges(calibration.simulation, calibration.trajectories, task.keep_trajectories, run);
+  fill_joints(calibration.simulation, calibration.trajectories, task.keep_trajectories, run);
 }
 
 void fill(const estimator::Evaluation& evaluation, const CalibrationTask& task, StudyRun& run) {
@@ -253,7 +254,7 @@ void fill(const estimator::Evaluation& evaluation, const CalibrationTask& task, 
   run.iterations = evaluation.iterations;
   run.cost = evaluation.cost;
   fill_errors(evaluation.observation_rmse, evaluation.trajectories, is_physical(task), run);
-  fill_hinges(evaluation.simulation, evaluation.trajectories, task.keep_trajectories, run);
+  fill_joints(evaluation.simulation, evaluation.trajectories, task.keep_trajectories, run);
 }
 
 void compute(const CalibrationTask& task, StudyRun& run, const std::atomic<bool>* stop) {
@@ -274,7 +275,7 @@ estimator::CalibrationOptions make_options(const StudyMethod& method,
                                            const StudySettings& settings) {
   estimator::CalibrationOptions options;
   options.max_iterations = settings.max_iterations;
-  options.compare_pieces = false;  // not used in the studies' tables
+  options.compare_parts = false;  // not used in the studies' tables
   if (method.physical) {
     options.kind = estimator::EstimateKind::kPhysical;
     return options;
@@ -288,19 +289,19 @@ estimator::CalibrationOptions make_options(const StudyMethod& method,
   options.state_form = method.states;
   options.weighting_compliance = method.weighting_compliance;
   options.refine_simulation = false;
-  options.approach = method.approach;
+  options.start_from_physical = method.approach;
   options.repair = false;  // the paper's data are used unchanged
   return options;
 }
 
-StudyTask make_task(RunPlace place, std::shared_ptr<const StudyData> data,
+StudyTask make_task(RunLabels place, std::shared_ptr<const StudyData> data,
                     const estimator::Mechanism& mechanism,
                     const estimator::CalibrationOptions& options, bool states_only,
                     bool keep_trajectories) {
   CalibrationTask task{std::move(place), std::move(data), mechanism,
                        options,          states_only,     keep_trajectories};
   task.place.recording = task.data->name;
-  if (options.step > 0.0) task.options.step = snapped_step(options.step, *task.data);
+  if (options.step > 0.0) task.options.step = round_step(options.step, *task.data);
   task.place.step = task.options.step;
   task.place.compliance = options.compliance;
   task.place.state_error_weight = options.state_error_weight;
@@ -318,7 +319,7 @@ estimator::Mechanism with_estimates(estimator::Mechanism mechanism, const StudyR
     const int index = mechanism.find_parameter(estimate.name);
     mechanism.parameters[static_cast<std::size_t>(index)].value = estimate.value;
   }
-  estimator::apply_ties(mechanism);
+  estimator::apply_dependencies(mechanism);
   return mechanism;
 }
 

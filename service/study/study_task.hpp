@@ -23,7 +23,7 @@ struct StudyData {
 
 /// A computation of a study: usually a calibration, or a state estimation with given parameters.
 struct StudyTask {
-  RunPlace place;
+  RunLabels place;
   std::string key;    ///< hash of all inputs that affect the result
   double work = 0.0;  ///< rough amount, to estimate the remaining time [steps of a calibration]
   /// Fills all members except key, place and time. Setting the flag ends it early.
@@ -40,7 +40,7 @@ estimator::CalibrationOptions make_options(const StudyMethod& method,
 /// fraction, of the sampling period, as a clock error of some ppm makes them differ. The key covers
 /// mechanism, data, options and the program's version, so that a stored run is reused exactly if
 /// none of them has changed.
-StudyTask make_task(RunPlace place, std::shared_ptr<const StudyData> data,
+StudyTask make_task(RunLabels place, std::shared_ptr<const StudyData> data,
                     const estimator::Mechanism& mechanism,
                     const estimator::CalibrationOptions& options, bool states_only = false,
                     bool keep_trajectories = false);

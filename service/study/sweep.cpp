@@ -66,7 +66,7 @@ std::vector<StudyTask> sweep_tasks(const LoadedSet& set, const StudyModel& model
     if (method.residual == estimator::ResidualForm::kExplicit && settings.compliance == 0.0) {
       continue;
     }
-    RunPlace place;
+    RunLabels place;
     place.stage = "sweep";
     place.set = set.set->name;
     place.model = model.name;
@@ -143,7 +143,7 @@ StudySettings with_value(StudySettings settings, SweepAxis axis, double value) {
   return settings;
 }
 
-double value_of(const RunPlace& place, SweepAxis axis) {
+double value_of(const RunLabels& place, SweepAxis axis) {
   switch (axis) {
     case SweepAxis::kStep:
       return place.step;
@@ -226,11 +226,11 @@ std::vector<Chart> error_panels(const std::vector<SweepRuns>& sweeps) {
   Chart observation;
   observation.title = "observation error";
   observation.x_label = axis_label(sweeps.front().axis);
-  const std::vector<RunHinge>& hinges = sweeps.front().runs.front().hinges;
+  const std::vector<RunJoint>& joints = sweeps.front().runs.front().joints;
   const bool slides = std::ranges::any_of(
-      hinges, [](const RunHinge& each) { return !joint_traits(each.kind).turns; });
+      joints, [](const RunJoint& each) { return !joint_traits(each.kind).turns; });
   observation.y_label =
-      slides ? "Σ‖Δy‖²/n [rad² or (" + format_number(estimator::kSlidePerRadian) + " m)²]"
+      slides ? "Σ‖Δy‖²/n [rad² or (" + format_number(estimator::kMetresPerRadian) + " m)²]"
              : "Σ‖Δy‖²/n [rad²]";
   observation.log_x = true;
   observation.log_y = true;

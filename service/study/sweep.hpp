@@ -34,7 +34,7 @@ std::vector<std::string> parameter_names(const std::vector<SweepRuns>& sweeps);
 StudySettings with_value(StudySettings settings, SweepAxis axis, double value);
 
 /// Returns the value of that setting in a run.
-double value_of(const RunPlace& place, SweepAxis axis);
+double value_of(const RunLabels& place, SweepAxis axis);
 
 /// Returns the recording used for a study's sweeps.
 const std::shared_ptr<const StudyData>& sweep_data(const Study& study, const LoadedSet& set);

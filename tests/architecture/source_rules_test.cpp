@@ -26,7 +26,7 @@ const std::map<std::string, Tree>& bad_trees() {
         file("estimator/math/so2.hpp", "#include <Eigen/Core>")}},
       {"EstimatorIsLayered",
        {file("estimator/optimize/lm.cpp", "#include \"estimator/model/mechanism.hpp\""),
-        file("estimator/model/mechanism.hpp", "#include \"estimator/laws/friction_laws.hpp\""),
+        file("estimator/model/mechanism.hpp", "#include \"estimator/friction/friction_laws.hpp\""),
         file("estimator/dynamics/mlcp.cpp", "#include \"estimator/model/mechanism.hpp\"")}},
       {"FitsKeepApart",
        {file("estimator/fit/physical/shooting.cpp", "#include \"estimator/fit/shadow/step.hpp\""),

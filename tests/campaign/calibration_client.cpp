@@ -23,8 +23,8 @@ namespace {
 using rigcal::v1::CalibrationResult;
 
 constexpr const char* kScenario = R"(name: "swing" duration_s: 4
-initial { hinge: "pivot" angle_rad: 1 }
-release { hinge: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
+initial { joint: "pivot" angle_rad: 1 }
+release { joint: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 0.0005 seed: 3 }
 )";
 constexpr double kRounding_s = 1e-3;

@@ -200,7 +200,7 @@ void HostileClient::ask_nonsense() {
         break;
       default:
         request.mutable_submit_job()->set_job_id(id);
-        request.mutable_submit_job()->mutable_spec()->set_rig_text("hinge { nonsense }");
+        request.mutable_submit_job()->mutable_spec()->set_rig_text("joint { nonsense }");
         request.mutable_submit_job()->mutable_spec()->add_recordings()->set_session_id(id);
     }
     const std::uint64_t before = service_.disturbances();

@@ -47,8 +47,8 @@ constexpr std::array kValues = {std::numeric_limits<double>::quiet_NaN(),
                                 1e-300};
 
 constexpr const char* kScenario =
-    R"(name: "swing" duration_s: 0.5 initial { hinge: "pivot" angle_rad: 1 }
-release { hinge: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
+    R"(name: "swing" duration_s: 0.5 initial { joint: "pivot" angle_rad: 1 }
+release { joint: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 0.0005 seed: 3 } )";
 
 // Listed in docs/protocol.md.

@@ -235,16 +235,16 @@ std::string poison_opening(Random& random, OpenSession& open) {
   switch (random() % 12) {
     case 0:
       metadata["hinges"] = bad_name(random) + "," + "pendulum";
-      return "hinges with strange names";
+      return "joints with strange names";
     case 1:
       metadata["hinges"] = random() % 2 == 0 ? "arm,arm" : ",";
-      return "hinges that are none";
+      return "joints that are none";
     case 2:
       metadata.clear();
       return "no header";
     case 3:
       metadata["hinges"] = std::string(30'000, 'a') + "," + std::string(30'000, 'b');
-      return "hinges with huge names";
+      return "joints with huge names";
     case 4:
       metadata[bad_name(random)] = bad_name(random);
       return "facts with strange names";

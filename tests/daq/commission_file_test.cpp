@@ -18,15 +18,15 @@ namespace daq {
 namespace {
 
 constexpr const char* kText = R"(name: "r"  # a rig
-hinge {
+joint {
   name: "1"
   parent { body: "ground" axis { y: -1 } zero_direction { x: 1 } }
   child { body: "A" zero_direction { y: 1 } }
   motor { control_unit: "V" control_max: 10 gain { value: 0.05 free: true } }
   encoder { counts_per_turn: 4096 offset { value: 0.1 } }
 }
-hinge {
-  name: "2" kind: PRISMATIC
+joint {
+  name: "2" type: PRISMATIC
   parent { body: "A" axis { x: 0.6 y: 0.8 } zero_direction { x: 1 } }  # at the left stop
   encoder { counts_per_m: 20000 }
 }
@@ -34,15 +34,15 @@ unit {
   url: "pty:///x"
   # Two encoders.
   channel {
-    hinge: "1"  # the arm
+    joint: "1"  # the arm
   }
-  channel { hinge: "2" offset_m: 0.25 }  # the cart
+  channel { joint: "2" offset_m: 0.25 }  # the cart
   ttl_ms: 30
 }
 safety {
   command_max: 8
-  hinge { hinge: "1" angle_rad_min: -2 angle_rad_max: 3 speed_rad_per_s_max: 30 }
-  hinge { hinge: "2" position_m_min: -9 position_m_max: 8 speed_m_per_s_max: 5 }
+  joint { joint: "1" angle_rad_min: -2 angle_rad_max: 3 speed_rad_per_s_max: 30 }
+  joint { joint: "2" position_m_min: -9 position_m_max: 8 speed_m_per_s_max: 5 }
 }
 )";
 
@@ -76,7 +76,7 @@ TEST(CommissionHash, StaysWithWhatDoesNotMatter) {
 TEST(CommissionHash, ChangesWithEverythingThatWasChecked) {
   const std::string hash = hash_of(kText);
   const std::pair<const char*, const char*> kChanges[] = {
-      {"hinge: \"1\"  # the arm", "hinge: \"1\" inverted: true"},
+      {"joint: \"1\"  # the arm", "joint: \"1\" inverted: true"},
       {"offset_m: 0.25", "offset_m: 0.26"},
       {"ttl_ms: 30", "ttl_ms: 31"},
       {"command_max: 8", "command_max: 7"},
@@ -100,13 +100,13 @@ TEST(CommissionEdits, KeepEverythingElse) {
   edit.channel = {{"2", false, -0.125}, {"1", true, 0.0}};
   std::string expected = kText;
   expected = replaced(expected, R"(  channel {
-    hinge: "1"  # the arm
+    joint: "1"  # the arm
   }
-  channel { hinge: "2" offset_m: 0.25 }  # the cart
+  channel { joint: "2" offset_m: 0.25 }  # the cart
 )",
-                      R"(  channel { hinge: "2" offset_m: -0.125 }  # the cart
+                      R"(  channel { joint: "2" offset_m: -0.125 }  # the cart
   channel {
-    hinge: "1"  # the arm
+    joint: "1"  # the arm
     inverted: true
   }
 )");
@@ -145,22 +145,22 @@ TEST(CommissionEdits, WriteStallLimits) {
     const RigConfig rig = parse_rig_config("r.textproto", text);
     CommissionEdit edit{.stall = {{"1", 1.2345, 0.4321}}};
     for (const ChannelConfig& channel : rig.channel) {
-      edit.channel.push_back({channel.hinge, channel.inverted, channel.offset_rad});
+      edit.channel.push_back({channel.joint, channel.inverted, channel.offset_rad});
     }
     return edit_rig(rig, edit);
   };
   const std::string end = "speed_m_per_s_max: 5 }\n";
   EXPECT_EQ(edited(kText), replaced(kText, end, end + "  stall { command: 1.3 time_s: 0.44 }\n"));
-  const std::string own = "  motor { hinge: \"1\" command_max: 7 }\n";
+  const std::string own = "  motor { joint: \"1\" command_max: 7 }\n";
   EXPECT_EQ(edited(replaced(kText, end, end + own)),
             replaced(kText, end,
-                     end + "  motor { hinge: \"1\" command_max: 7 stall { command: 1.3 time_s: "
+                     end + "  motor { joint: \"1\" command_max: 7 stall { command: 1.3 time_s: "
                            "0.44 } }\n"));
   const std::string two = replaced(kText, "encoder { counts_per_m",
                                    "motor { control_unit: \"V\" } encoder { counts_per_m");
   EXPECT_EQ(
       edited(two),
-      replaced(two, end, end + "  motor { hinge: \"1\" stall { command: 1.3 time_s: 0.44 } }\n"));
+      replaced(two, end, end + "  motor { joint: \"1\" stall { command: 1.3 time_s: 0.44 } }\n"));
 }
 
 // --- Predicted motion of a run ---

@@ -15,8 +15,8 @@ namespace {
 constexpr double kTurn = 4096.0;
 constexpr double kQuarter = kTurn / 4;
 
-EncoderTrack track_of(double change, std::uint64_t missing = 0) {
-  EncoderTrack track;
+EncoderCounts track_of(double change, std::uint64_t missing = 0) {
+  EncoderCounts track;
   track.last = change;
   track.lowest = static_cast<std::int64_t>(std::min(0.0, change));
   track.highest = static_cast<std::int64_t>(std::max(0.0, change));
@@ -25,15 +25,15 @@ EncoderTrack track_of(double change, std::uint64_t missing = 0) {
   return track;
 }
 
-TurnFinding turn_of(const std::vector<double>& changes, std::size_t own = 0,
-                    double tolerance = 1.3) {
-  std::vector<EncoderTrack> tracks;
+HandMotionResult turn_of(const std::vector<double>& changes, std::size_t own = 0,
+                         double tolerance = 1.3) {
+  std::vector<EncoderCounts> tracks;
   for (const double change : changes) tracks.push_back(track_of(change));
-  return judge_turn(tracks, own, kQuarter, tolerance);
+  return assess_hand_motion(tracks, own, kQuarter, tolerance);
 }
 
 JointLimits limits(double range_rad, bool slides = false) {
-  return {.hinge = "1",
+  return {.joint = "1",
           .angle_rad_min = -0.5 * range_rad,
           .angle_rad_max = 0.5 * range_rad,
           .slides = slides};
@@ -42,71 +42,71 @@ JointLimits limits(double range_rad, bool slides = false) {
 // --- Encoders ---
 
 TEST(RestJudgement, TellsDriftFromMotionAndFlicker) {
-  EXPECT_EQ(judge_rest(track_of(2.0)), RestVerdict::kStill);
-  EXPECT_EQ(judge_rest(track_of(3.0)), RestVerdict::kDrifts);
-  EXPECT_EQ(judge_rest(track_of(-3.0)), RestVerdict::kDrifts);
-  EncoderTrack swings = track_of(74.0);
+  EXPECT_EQ(assess_rest(track_of(2.0)), RestVerdict::kStill);
+  EXPECT_EQ(assess_rest(track_of(3.0)), RestVerdict::kDrifts);
+  EXPECT_EQ(assess_rest(track_of(-3.0)), RestVerdict::kDrifts);
+  EncoderCounts swings = track_of(74.0);
   swings.highest = 100;
-  EXPECT_EQ(judge_rest(swings), RestVerdict::kMoves);
+  EXPECT_EQ(assess_rest(swings), RestVerdict::kMoves);
   swings.last = 76.0;
-  EXPECT_EQ(judge_rest(swings), RestVerdict::kDrifts);
-  EXPECT_EQ(judge_rest(track_of(0.0, 1000)), RestVerdict::kMissing);
-  EXPECT_EQ(judge_rest(track_of(0.0, 999)), RestVerdict::kStill);
+  EXPECT_EQ(assess_rest(swings), RestVerdict::kDrifts);
+  EXPECT_EQ(assess_rest(track_of(0.0, 1000)), RestVerdict::kMissing);
+  EXPECT_EQ(assess_rest(track_of(0.0, 999)), RestVerdict::kStill);
 }
 
 // A turn by hand is accurate to 30 %: the scale is confirmed within that, and not beyond.
 TEST(TurnJudgement, ConfirmsTheScaleWithinTheToleranceOfAHand) {
   for (const double sign : {1.0, -1.0}) {
-    EXPECT_EQ(turn_of({sign * kQuarter * 1.29, 0}).verdict, TurnVerdict::kRight);
-    EXPECT_EQ(turn_of({sign * kQuarter * 1.31, 0}).verdict, TurnVerdict::kUncertain);
-    EXPECT_EQ(turn_of({sign * kQuarter / 1.29, 0}).verdict, TurnVerdict::kRight);
-    EXPECT_EQ(turn_of({sign * kQuarter / 1.31, 0}).verdict, TurnVerdict::kUncertain);
+    EXPECT_EQ(turn_of({sign * kQuarter * 1.29, 0}).verdict, HandMotionVerdict::kRight);
+    EXPECT_EQ(turn_of({sign * kQuarter * 1.31, 0}).verdict, HandMotionVerdict::kUncertain);
+    EXPECT_EQ(turn_of({sign * kQuarter / 1.29, 0}).verdict, HandMotionVerdict::kRight);
+    EXPECT_EQ(turn_of({sign * kQuarter / 1.31, 0}).verdict, HandMotionVerdict::kUncertain);
     EXPECT_EQ(turn_of({sign * kQuarter, 0}).counts, sign * kQuarter);
   }
-  EXPECT_EQ(turn_of({kQuarter * 1.09, 0}, 0, 1.1).verdict, TurnVerdict::kRight);
-  EXPECT_EQ(turn_of({kQuarter * 1.11, 0}, 0, 1.1).verdict, TurnVerdict::kUncertain);
+  EXPECT_EQ(turn_of({kQuarter * 1.09, 0}, 0, 1.1).verdict, HandMotionVerdict::kRight);
+  EXPECT_EQ(turn_of({kQuarter * 1.11, 0}, 0, 1.1).verdict, HandMotionVerdict::kUncertain);
 }
 
 // Each usual scale factor is still identified, and no other, when the hand is 20 % off.
 TEST(TurnJudgement, NamesTheFactor) {
   for (const double factor : {1.0 / 64, 1.0 / 16, 1.0 / 8, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0, 64.0}) {
     for (const double hand : {0.8, 1.0, 1.2}) {
-      const TurnFinding turn = turn_of({kQuarter * factor * hand, 0});
-      EXPECT_EQ(turn.verdict, TurnVerdict::kFactor) << factor << ' ' << hand;
+      const HandMotionResult turn = turn_of({kQuarter * factor * hand, 0});
+      EXPECT_EQ(turn.verdict, HandMotionVerdict::kFactor) << factor << ' ' << hand;
       EXPECT_EQ(turn.factor, factor);
     }
   }
-  EXPECT_EQ(turn_of({kQuarter * 30, 0}).verdict, TurnVerdict::kUncertain);
+  EXPECT_EQ(turn_of({kQuarter * 30, 0}).verdict, HandMotionVerdict::kUncertain);
 }
 
 // An encoder that counts a hundredth of the expected value, or three counts, has not moved.
 TEST(TurnJudgement, TellsADeadEncoderFromAShakenOne) {
-  EXPECT_EQ(turn_of({0.009 * kQuarter, 0}).verdict, TurnVerdict::kNothing);
-  EXPECT_NE(turn_of({0.011 * kQuarter, 0}).verdict, TurnVerdict::kNothing);
-  const std::vector<EncoderTrack> coarse = {track_of(2.0)};
-  EXPECT_EQ(judge_turn(coarse, 0, 2.0, 1.3).verdict, TurnVerdict::kNothing);
+  EXPECT_EQ(turn_of({0.009 * kQuarter, 0}).verdict, HandMotionVerdict::kNothing);
+  EXPECT_NE(turn_of({0.011 * kQuarter, 0}).verdict, HandMotionVerdict::kNothing);
+  const std::vector<EncoderCounts> coarse = {track_of(2.0)};
+  EXPECT_EQ(assess_hand_motion(coarse, 0, 2.0, 1.3).verdict, HandMotionVerdict::kNothing);
   EXPECT_EQ(turn_of({0.0}).encoder, 0U);
 }
 
 // If another joint's encoder counts instead, it belongs to this joint. One that moves along by
 // reaction does not.
 TEST(TurnJudgement, FindsTheEncoderThatCountsInstead) {
-  const TurnFinding turn = turn_of({3.0, -kQuarter, 0.0});
-  EXPECT_EQ(turn.verdict, TurnVerdict::kOtherEncoder);
+  const HandMotionResult turn = turn_of({3.0, -kQuarter, 0.0});
+  EXPECT_EQ(turn.verdict, HandMotionVerdict::kOtherEncoder);
   EXPECT_EQ(turn.encoder, 1U);
   EXPECT_EQ(turn.counts, -kQuarter);
-  EXPECT_EQ(turn_of({0.0, 0.41 * kQuarter}).verdict, TurnVerdict::kOtherEncoder);
-  EXPECT_EQ(turn_of({0.0, 0.39 * kQuarter}).verdict, TurnVerdict::kNothing);
-  EXPECT_EQ(turn_of({0.49 * kQuarter, kQuarter}).verdict, TurnVerdict::kOtherEncoder);
-  EXPECT_EQ(turn_of({0.51 * kQuarter, kQuarter}).verdict, TurnVerdict::kTwoEncoders);
-  EXPECT_EQ(turn_of({kQuarter, 0.51 * kQuarter}).verdict, TurnVerdict::kTwoEncoders);
-  EXPECT_EQ(turn_of({kQuarter, 0.49 * kQuarter}).verdict, TurnVerdict::kRight);
+  EXPECT_EQ(turn_of({0.0, 0.41 * kQuarter}).verdict, HandMotionVerdict::kOtherEncoder);
+  EXPECT_EQ(turn_of({0.0, 0.39 * kQuarter}).verdict, HandMotionVerdict::kNothing);
+  EXPECT_EQ(turn_of({0.49 * kQuarter, kQuarter}).verdict, HandMotionVerdict::kOtherEncoder);
+  EXPECT_EQ(turn_of({0.51 * kQuarter, kQuarter}).verdict, HandMotionVerdict::kTwoEncoders);
+  EXPECT_EQ(turn_of({kQuarter, 0.51 * kQuarter}).verdict, HandMotionVerdict::kTwoEncoders);
+  EXPECT_EQ(turn_of({kQuarter, 0.49 * kQuarter}).verdict, HandMotionVerdict::kRight);
   // Too few counts by a factor of 16, beside a pendulum that swings by 30 degrees.
-  EXPECT_EQ(turn_of({kQuarter / 16, 0.33 * kQuarter}).verdict, TurnVerdict::kFactor);
+  EXPECT_EQ(turn_of({kQuarter / 16, 0.33 * kQuarter}).verdict, HandMotionVerdict::kFactor);
 }
 
 TEST(TurnJudgement, FindsJumpsThatNoHandMakes) {
-  EncoderTrack track;
+  EncoderCounts track;
   track.step_max = -204;
   EXPECT_EQ(find_jump(track, kTurn), 0);
   track.step_max = -205;
@@ -136,50 +136,50 @@ TEST(HandMotions, TakeHalfOfTheRangeAtMost) {
 
 // The angle, sign · counts · 2π / counts_per_turn + offset, must be zero at the mark.
 TEST(ZeroJudgement, FindsTheOffset) {
-  ChannelConfig channel{.hinge = "1", .counts_per_turn = kTurn};
-  EXPECT_NEAR(judge_zero(1024.0, channel).offset, -std::numbers::pi / 2, 1e-12);
+  ChannelConfig channel{.joint = "1", .counts_per_turn = kTurn};
+  EXPECT_NEAR(assess_zero(1024.0, channel).offset, -std::numbers::pi / 2, 1e-12);
   channel.inverted = true;
-  EXPECT_NEAR(judge_zero(1024.0, channel).offset, std::numbers::pi / 2, 1e-12);
+  EXPECT_NEAR(assess_zero(1024.0, channel).offset, std::numbers::pi / 2, 1e-12);
   channel.offset_rad = 1.53;  // the file's offset is confirmed within 0.05 rad and kept
-  EXPECT_TRUE(judge_zero(1024.0, channel).confirmed);
-  EXPECT_EQ(judge_zero(1024.0, channel).offset, 1.53);
-  EXPECT_NEAR(judge_zero(1024.0, channel).present_offset, std::numbers::pi / 2, 1e-12);
+  EXPECT_TRUE(assess_zero(1024.0, channel).confirmed);
+  EXPECT_EQ(assess_zero(1024.0, channel).offset, 1.53);
+  EXPECT_NEAR(assess_zero(1024.0, channel).present_offset, std::numbers::pi / 2, 1e-12);
   channel.offset_rad = 1.51;
-  EXPECT_FALSE(judge_zero(1024.0, channel).confirmed);
+  EXPECT_FALSE(assess_zero(1024.0, channel).confirmed);
   // One full turn further is the same mark.
-  const ZeroFinding turned = judge_zero(1024.0 + kTurn, channel);
+  const ZeroResult turned = assess_zero(1024.0 + kTurn, channel);
   EXPECT_NEAR(turned.offset, std::numbers::pi / 2, 1e-12);
   EXPECT_EQ(turned.whole_turns, 1);
   EXPECT_NEAR(turned.present_offset, 2.5 * std::numbers::pi, 1e-12);
 }
 
 TEST(ZeroJudgement, FindsTheOffsetOfAJointThatSlides) {
-  const ChannelConfig channel{.hinge = "1", .slides = true, .counts_per_turn = 20'000.0};
-  EXPECT_DOUBLE_EQ(judge_zero(100.0, channel).offset, -5e-3);
-  EXPECT_TRUE(judge_zero(19.0, channel).confirmed);
-  EXPECT_FALSE(judge_zero(21.0, channel).confirmed);
+  const ChannelConfig channel{.joint = "1", .slides = true, .counts_per_turn = 20'000.0};
+  EXPECT_DOUBLE_EQ(assess_zero(100.0, channel).offset, -5e-3);
+  EXPECT_TRUE(assess_zero(19.0, channel).confirmed);
+  EXPECT_FALSE(assess_zero(21.0, channel).confirmed);
 }
 
 // --- Motors ---
 
-TEST(NudgeLimits, StayBelowTheRangeOfTheJoint) {
+TEST(TestPushLimits, StayBelowTheRangeOfTheJoint) {
   const double count = 2.0 * std::numbers::pi / kTurn;
-  const NudgeLimits fine = nudge_limits(limits(20.0), count);
-  EXPECT_DOUBLE_EQ(fine.seen_rad, 4 * count);
-  EXPECT_DOUBLE_EQ(fine.push_rad, 0.05);
-  EXPECT_DOUBLE_EQ(nudge_limits(limits(20.0), 16 * count).push_rad, 0.2);
-  EXPECT_DOUBLE_EQ(nudge_limits(limits(20.0), 6 * count).push_rad, 96 * count);
-  EXPECT_DOUBLE_EQ(nudge_limits(limits(0.4), count).push_rad, 0.02);
-  EXPECT_DOUBLE_EQ(nudge_limits(limits(20.0), 1e-6).seen_rad, 2e-3);
-  EXPECT_DOUBLE_EQ(nudge_limits(limits(1.0, true), 1e-5).push_rad, 5e-3);
+  const TestPushLimits fine = test_push_limits(limits(20.0), count);
+  EXPECT_DOUBLE_EQ(fine.detectable_motion_rad, 4 * count);
+  EXPECT_DOUBLE_EQ(fine.end_motion_rad, 0.05);
+  EXPECT_DOUBLE_EQ(test_push_limits(limits(20.0), 16 * count).end_motion_rad, 0.2);
+  EXPECT_DOUBLE_EQ(test_push_limits(limits(20.0), 6 * count).end_motion_rad, 96 * count);
+  EXPECT_DOUBLE_EQ(test_push_limits(limits(0.4), count).end_motion_rad, 0.02);
+  EXPECT_DOUBLE_EQ(test_push_limits(limits(20.0), 1e-6).detectable_motion_rad, 2e-3);
+  EXPECT_DOUBLE_EQ(test_push_limits(limits(1.0, true), 1e-5).end_motion_rad, 5e-3);
 }
 
 /// Samples of a joint that rests until breakaway, for a command given as a function of time.
 template <typename Command>
-std::vector<NudgeSample> motion_under(const Command& command, double kappa, double dead_band,
-                                      double duration_s, double count = 0.0) {
+std::vector<TestPushSample> motion_under(const Command& command, double kappa, double dead_band,
+                                         double duration_s, double count = 0.0) {
   constexpr double kPeriod_s = 1e-3;
-  std::vector<NudgeSample> samples;
+  std::vector<TestPushSample> samples;
   double angle = 0.3, speed = 0.0;
   for (double t = 0.0; t < duration_s; t += kPeriod_s) {
     const double u = command(t);
@@ -197,24 +197,24 @@ std::vector<NudgeSample> motion_under(const Command& command, double kappa, doub
 // command, as after a late command, does not end the push.
 TEST(PulseJudgement, FindsTheAcceleration) {
   const auto push = [](double t) { return t < 0.1 ? 0.0 : t < 0.4 ? 0.5 : -0.5; };
-  std::vector<NudgeSample> samples = motion_under(push, -2.0, 0.1, 0.7);
-  NudgeFinding finding = judge_pulse(samples, 0.006);
+  std::vector<TestPushSample> samples = motion_under(push, -2.0, 0.1, 0.7);
+  TestPushResult finding = evaluate_pulse(samples, 0.006);
   EXPECT_TRUE(finding.moved);
   EXPECT_NEAR(finding.acceleration, -0.8, 0.01);
   EXPECT_NEAR(finding.motion_rad, -0.5 * 0.8 * 0.09, 5e-4);
   samples[200].command = 0.0;
-  finding = judge_pulse(samples, 0.006);
+  finding = evaluate_pulse(samples, 0.006);
   EXPECT_NEAR(finding.acceleration, -0.8, 0.01);
 }
 
 TEST(PulseJudgement, SeesMotionFromItsThresholdOn) {
   const auto push = [](double t) { return t < 0.1 ? 0.5 : 0.0; };
-  const std::vector<NudgeSample> samples = motion_under(push, 1.0, 0.0, 0.2);
+  const std::vector<TestPushSample> samples = motion_under(push, 1.0, 0.0, 0.2);
   const double motion = 0.5 * 0.5 * 0.01;
-  EXPECT_TRUE(judge_pulse(samples, 0.99 * motion).moved);
-  EXPECT_FALSE(judge_pulse(samples, 1.02 * motion).moved);
-  EXPECT_FALSE(judge_pulse({}, 0.006).moved);
-  EXPECT_FALSE(judge_pulse(motion_under([](double) { return 0.0; }, 1.0, 0.0, 0.1), 0.0).moved);
+  EXPECT_TRUE(evaluate_pulse(samples, 0.99 * motion).moved);
+  EXPECT_FALSE(evaluate_pulse(samples, 1.02 * motion).moved);
+  EXPECT_FALSE(evaluate_pulse({}, 0.006).moved);
+  EXPECT_FALSE(evaluate_pulse(motion_under([](double) { return 0.0; }, 1.0, 0.0, 0.1), 0.0).moved);
 }
 
 // After breakaway at the dead band the angle grows with time cubed: the encoder shows it late.
@@ -223,26 +223,26 @@ TEST(RampJudgement, FindsTheDeadBand) {
   for (const double sign : {1.0, -1.0}) {
     for (const double dead_band : {0.02, 0.1, 0.3}) {
       const auto ramp = [sign](double t) { return sign * 0.25 * t; };
-      std::vector<NudgeSample> samples = motion_under(ramp, 1.2, dead_band, 2.0, count);
+      std::vector<TestPushSample> samples = motion_under(ramp, 1.2, dead_band, 2.0, count);
       std::size_t end = 0;
       while (end < samples.size() && std::abs(samples[end].angle_rad - samples[0].angle_rad) < 0.05)
         ++end;
       samples.resize(end);
-      const NudgeFinding finding = judge_ramp(samples, 4 * count);
+      const TestPushResult finding = evaluate_ramp(samples, 4 * count);
       ASSERT_TRUE(finding.moved);
       EXPECT_NEAR(finding.onset_command, sign * dead_band, 0.02) << dead_band;
     }
   }
   EXPECT_FALSE(
-      judge_ramp(motion_under([](double t) { return 0.1 * t; }, 1.0, 1.0, 1.0), 1e-3).moved);
+      evaluate_ramp(motion_under([](double t) { return 0.1 * t; }, 1.0, 1.0, 1.0), 1e-3).moved);
 }
 
 TEST(MotorFiguresOf, BothDirections) {
-  NudgeFinding positive{.moved = true, .acceleration = -0.9};
-  NudgeFinding negative{.moved = true, .acceleration = 0.7};
-  const NudgeFinding rise{.moved = true, .onset_command = 0.1};
-  const NudgeFinding fall{.moved = true, .onset_command = -0.3};
-  const MotorFigures figures = motor_figures(1.0, positive, negative, rise, fall);
+  TestPushResult positive{.moved = true, .acceleration = -0.9};
+  TestPushResult negative{.moved = true, .acceleration = 0.7};
+  const TestPushResult rise{.moved = true, .onset_command = 0.1};
+  const TestPushResult fall{.moved = true, .onset_command = -0.3};
+  const MotorProperties figures = compute_motor_properties(1.0, positive, negative, rise, fall);
   EXPECT_DOUBLE_EQ(figures.dead_band, 0.3);
   EXPECT_DOUBLE_EQ(figures.acceleration, -1.0);  // -0.8 / (1 - 0.2)
 }
@@ -251,9 +251,9 @@ TEST(MotorFiguresOf, BothDirections) {
 // while the joint starts to move. Too long a time lets it move too far.
 TEST(StallLimitsOf, SuitTheMotor) {
   const double count = 2.0 * std::numbers::pi / kTurn;
-  const MotorFigures figures{.level = 1.0, .dead_band = 0.5, .acceleration = -2.0};
+  const MotorProperties figures{.level = 1.0, .dead_band = 0.5, .acceleration = -2.0};
   const auto suit = [&](double command, double time_s) {
-    return suits({command, time_s}, figures, count, false);
+    return is_suitable({command, time_s}, figures, count, false);
   };
   EXPECT_TRUE(suit(0.61, 0.5));
   EXPECT_FALSE(suit(0.59, 0.5));
@@ -262,38 +262,42 @@ TEST(StallLimitsOf, SuitTheMotor) {
   const double least_s = std::sqrt(4.0 * count / 0.5);
   EXPECT_TRUE(suit(1.0, 1.01 * least_s));
   EXPECT_FALSE(suit(1.0, 0.99 * least_s));
-  EXPECT_FALSE(suits({1.0, 0.2}, figures, 0.1 * count, true));  // moves 40 mm
+  EXPECT_FALSE(is_suitable({1.0, 0.2}, figures, 0.1 * count, true));  // moves 40 mm
 }
 
 TEST(StallLimitsOf, AreProposedJustAboveTheDeadBand) {
   const double count = 2.0 * std::numbers::pi / kTurn;
-  const MotorFigures figures{.level = 1.0, .dead_band = 0.5, .acceleration = 2.0};
-  const StallLimits fine = propose_stall(figures, 10.0, count, false);
+  const MotorProperties figures{.level = 1.0, .dead_band = 0.5, .acceleration = 2.0};
+  const StallLimits fine = propose_stall_limits(figures, 10.0, count, false);
   EXPECT_DOUBLE_EQ(fine.command, 0.75);
-  EXPECT_NEAR(unseen_motion(figures, fine), 0.1, 1e-12);
-  EXPECT_TRUE(suits(fine, figures, count, false));
+  EXPECT_NEAR(undetected_motion(figures, fine), 0.1, 1e-12);
+  EXPECT_TRUE(is_suitable(fine, figures, count, false));
   // A coarse encoder needs longer: eight counts of motion beyond friction.
-  const StallLimits coarse = propose_stall(figures, 10.0, 8 * count, false);
+  const StallLimits coarse = propose_stall_limits(figures, 10.0, 8 * count, false);
   EXPECT_NEAR(0.5 * 2.0 * 0.25 * coarse.time_s * coarse.time_s, 64 * count, 1e-12);
-  EXPECT_NEAR(unseen_motion(figures, propose_stall(figures, 10.0, 1e-5, true)), 0.01, 1e-12);
+  EXPECT_NEAR(undetected_motion(figures, propose_stall_limits(figures, 10.0, 1e-5, true)), 0.01,
+              1e-12);
   EXPECT_DOUBLE_EQ(
-      propose_stall({.dead_band = 0.01, .acceleration = 1.0}, 10.0, count, false).command, 0.21);
-  EXPECT_LE(propose_stall({.dead_band = 0.9, .acceleration = 1.0}, 1.0, count, false).command, 1.0);
+      propose_stall_limits({.dead_band = 0.01, .acceleration = 1.0}, 10.0, count, false).command,
+      0.21);
+  EXPECT_LE(
+      propose_stall_limits({.dead_band = 0.9, .acceleration = 1.0}, 1.0, count, false).command,
+      1.0);
 }
 
 // --- Commissioning as a whole ---
 
 RigConfig three_joints() {
   return parse_rig_config("r.textproto", R"(name: "r"
-hinge { name: "1" motor { control_unit: "V" gain { value: 0.05 } }
+joint { name: "1" motor { control_unit: "V" gain { value: 0.05 } }
         encoder { counts_per_turn: 4096 } }
-hinge { name: "2" encoder { counts_per_turn: 4096 } }
-hinge { name: "3" encoder { counts_per_turn: 4096 } }
-unit { channel { hinge: "1" } channel { hinge: "2" } channel { hinge: "3" } }
+joint { name: "2" encoder { counts_per_turn: 4096 } }
+joint { name: "3" encoder { counts_per_turn: 4096 } }
+unit { channel { joint: "1" } channel { joint: "2" } channel { joint: "3" } }
 safety { command_max: 10
-  hinge { hinge: "1" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 30 }
-  hinge { hinge: "2" angle_rad_min: -8 angle_rad_max: 8 speed_rad_per_s_max: 30 }
-  hinge { hinge: "3" angle_rad_min: -7 angle_rad_max: 7 speed_rad_per_s_max: 30 } })");
+  joint { joint: "1" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 30 }
+  joint { joint: "2" angle_rad_min: -8 angle_rad_max: 8 speed_rad_per_s_max: 30 }
+  joint { joint: "3" angle_rad_min: -7 angle_rad_max: 7 speed_rad_per_s_max: 30 } })");
 }
 
 firmware_iface::UnitFacts three_encoders() {
@@ -304,8 +308,8 @@ firmware_iface::UnitFacts three_encoders() {
 }
 
 /// Counts that step from zero to these values and stay there.
-EncoderWatch watch_of(const std::vector<std::int64_t>& changes) {
-  EncoderWatch watch;
+EncoderRecorder watch_of(const std::vector<std::int64_t>& changes) {
+  EncoderRecorder watch;
   firmware_iface::UnitSample sample;
   sample.encoder_count = static_cast<int>(changes.size());
   sample.encoders_valid = 0xFFFF;
@@ -322,13 +326,13 @@ EncoderWatch watch_of(const std::vector<std::int64_t>& changes) {
 // Three channels exchanged cyclically: each joint's encoder, limits and other fields must move.
 TEST(Commissioning, FindsChannelsInACircle) {
   Commissioning found(three_joints(), three_encoders(), {});
-  found.add_turn(0, {}, watch_of({0, 1024, 0}));
-  found.add_turn(1, {}, watch_of({0, 0, 1024}));
-  found.add_turn(2, {}, watch_of({-1024, 0, 0}));
-  EXPECT_EQ(fault_count(found.conclude_turns()), 0U);
-  ASSERT_EQ(found.rig().channel[0].hinge, "3");
-  EXPECT_EQ(found.rig().channel[1].hinge, "1");
-  EXPECT_EQ(found.rig().channel[2].hinge, "2");
+  found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));
+  found.add_hand_motion(1, {}, watch_of({0, 0, 1024}));
+  found.add_hand_motion(2, {}, watch_of({-1024, 0, 0}));
+  EXPECT_EQ(fault_count(found.assign_encoders()), 0U);
+  ASSERT_EQ(found.rig().channel[0].joint, "3");
+  EXPECT_EQ(found.rig().channel[1].joint, "1");
+  EXPECT_EQ(found.rig().channel[2].joint, "2");
   EXPECT_EQ(found.rig().limits.joint[0].angle_rad_max, 7.0);
   EXPECT_TRUE(found.joints()[2].inverted);
   EXPECT_EQ(found.motors()[0].channel, 1U);
@@ -337,10 +341,10 @@ TEST(Commissioning, FindsChannelsInACircle) {
 // A joint whose encoder did not count keeps the one encoder left over and is not driven.
 TEST(Commissioning, KeepsTheLeftOverEncoderForAJointThatDidNotCount) {
   Commissioning found(three_joints(), three_encoders(), {});
-  found.add_turn(0, {}, watch_of({1024, 0, 0}));
-  found.add_turn(1, {}, watch_of({0, 0, 0}));
-  found.add_turn(2, {}, watch_of({0, 0, 1024}));
-  EXPECT_TRUE(found.conclude_turns().empty());
+  found.add_hand_motion(0, {}, watch_of({1024, 0, 0}));
+  found.add_hand_motion(1, {}, watch_of({0, 0, 0}));
+  found.add_hand_motion(2, {}, watch_of({0, 0, 1024}));
+  EXPECT_TRUE(found.assign_encoders().empty());
   EXPECT_NE(found.reason_against_motors(), "");
 }
 
@@ -348,9 +352,9 @@ TEST(Commissioning, KeepsTheLeftOverEncoderForAJointThatDidNotCount) {
 TEST(Commissioning, AsksForAllJointsWhereOneHasAnothersEncoder) {
   Commissioning found(three_joints(), three_encoders(), {"1"});
   EXPECT_FALSE(found.is_whole());
-  found.add_turn(0, {}, watch_of({0, 1024, 0}));
-  EXPECT_EQ(fault_count(found.conclude_turns()), 1U);
-  EXPECT_EQ(found.rig().channel[0].hinge, "1");
+  found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));
+  EXPECT_EQ(fault_count(found.assign_encoders()), 1U);
+  EXPECT_EQ(found.rig().channel[0].joint, "1");
 }
 
 // The unit's own description belongs to the encoder, not to the joint.
@@ -358,28 +362,28 @@ TEST(Commissioning, RefusesAnOrderThatTheUnitContradicts) {
   firmware_iface::UnitFacts facts = three_encoders();
   facts.encoder[1].counts_per_turn = 2048;
   Commissioning found(three_joints(), facts, {});
-  found.add_turn(0, {}, watch_of({0, 1024, 0}));
-  found.add_turn(1, {}, watch_of({1024, 0, 0}));
-  found.add_turn(2, {}, watch_of({0, 0, 1024}));
-  EXPECT_EQ(fault_count(found.conclude_turns()), 1U);
+  found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));
+  found.add_hand_motion(1, {}, watch_of({1024, 0, 0}));
+  found.add_hand_motion(2, {}, watch_of({0, 0, 1024}));
+  EXPECT_EQ(fault_count(found.assign_encoders()), 1U);
 }
 
 // A repeated step replaces its earlier findings.
 TEST(Commissioning, ReplacesARepeatedStep) {
   Commissioning found(three_joints(), three_encoders(), {"2"});
-  EXPECT_EQ(fault_count(found.add_rest(watch_of({0, 50, 0}))), 1U);
-  EXPECT_EQ(fault_count(found.add_rest(watch_of({0, 0, 0}))), 0U);
-  EXPECT_EQ(fault_count(found.add_turn(0, {}, watch_of({0, 0, 0}))), 1U);
-  EXPECT_EQ(fault_count(found.add_turn(0, {}, watch_of({0, 1024, 0}))), 0U);
+  EXPECT_EQ(fault_count(found.add_rest_recording(watch_of({0, 50, 0}))), 1U);
+  EXPECT_EQ(fault_count(found.add_rest_recording(watch_of({0, 0, 0}))), 0U);
+  EXPECT_EQ(fault_count(found.add_hand_motion(0, {}, watch_of({0, 0, 0}))), 1U);
+  EXPECT_EQ(fault_count(found.add_hand_motion(0, {}, watch_of({0, 1024, 0}))), 0U);
   EXPECT_NE(found.reason_against_motors(), "");  // no zero yet
-  EXPECT_EQ(fault_count(found.add_zero(0, watch_of({0, 0, 0}))), 0U);
+  EXPECT_EQ(fault_count(found.add_zero_recording(0, watch_of({0, 0, 0}))), 0U);
   EXPECT_EQ(found.reason_against_motors(), "");
 }
 
 // A joint at rest at zero whose counter wraps although the unit reports no modulus.
 TEST(Commissioning, FindsAWrongModulus) {
   Commissioning found(three_joints(), three_encoders(), {"2"});
-  EncoderWatch watch;
+  EncoderRecorder watch;
   firmware_iface::UnitSample sample;
   sample.encoder_count = 3;
   sample.encoders_valid = 7;
@@ -388,7 +392,7 @@ TEST(Commissioning, FindsAWrongModulus) {
     sample.encoder_counts[1] = (65'000 + std::min(k, 1024)) % 65'536;
     watch.add(sample);
   }
-  const Findings findings = found.add_turn(0, {}, watch);
+  const Findings findings = found.add_hand_motion(0, {}, watch);
   ASSERT_GE(fault_count(findings), 1U);
   bool is_named = false;
   for (const Finding& finding : findings) {
@@ -400,8 +404,8 @@ TEST(Commissioning, FindsAWrongModulus) {
 TEST(Commissioning, JudgesPulses) {
   const auto judge = [](double up, double down, bool is_last = true) {
     Commissioning found(three_joints(), three_encoders(), {});
-    const NudgeFinding positive{.moved = up != 0.0, .motion_rad = up};
-    const NudgeFinding negative{.moved = down != 0.0, .motion_rad = down};
+    const TestPushResult positive{.moved = up != 0.0, .motion_rad = up};
+    const TestPushResult negative{.moved = down != 0.0, .motion_rad = down};
     const Findings findings = found.add_pulses(0, 0.5, is_last, positive, negative, "");
     EXPECT_EQ(found.motors()[0].is_good, fault_count(findings) == 0 && is_last);
     return findings.front();
@@ -418,8 +422,8 @@ TEST(Commissioning, JudgesPulses) {
 
 // --- Count tracking ---
 
-TEST(EncoderWatch, SkipsGapsAndMissingReadings) {
-  EncoderWatch watch;
+TEST(EncoderRecorder, SkipsGapsAndMissingReadings) {
+  EncoderRecorder watch;
   firmware_iface::UnitSample sample;
   sample.encoder_count = 1;
   const auto add = [&](std::int64_t time_ms, std::int64_t counts, bool valid = true,
@@ -436,7 +440,7 @@ TEST(EncoderWatch, SkipsGapsAndMissingReadings) {
   add(3, 500);  // the neighbouring sample was not read
   add(4, 497);
   add(9, 900, true, 4);  // samples are missing in between
-  const EncoderTrack track = watch.track(0);
+  const EncoderCounts track = watch.track(0);
   EXPECT_EQ(track.step_max, -3);
   EXPECT_EQ(track.first, 10.0);
   EXPECT_EQ(track.lowest, 10);
@@ -445,8 +449,8 @@ TEST(EncoderWatch, SkipsGapsAndMissingReadings) {
   EXPECT_EQ(track.sample_count, 6U);
 }
 
-TEST(EncoderWatch, IsStillAfterHalfASecondWithoutCounts) {
-  EncoderWatch watch;
+TEST(EncoderRecorder, IsStillAfterHalfASecondWithoutCounts) {
+  EncoderRecorder watch;
   firmware_iface::UnitSample sample;
   sample.encoder_count = 1;
   sample.encoders_valid = 1;

@@ -17,13 +17,13 @@ namespace daq {
 namespace {
 
 constexpr const char* kRigText = R"(name: "small"
-hinge {
+joint {
   name: "1"
   parent { body: "ground" axis { y: 1 } zero_direction { x: 1 } }
   motor { control_unit: "V" control_max: 10 gain { value: 0.05 } }
   encoder { counts_per_turn: 4096 }
 }
-hinge {
+joint {
   name: "2"
   parent {
     body: "A" axis { x: 1 }
@@ -33,14 +33,14 @@ hinge {
 }
 # The unit under the table.
 unit {
-  channel { hinge: "1" }  # arm
-  channel { hinge: "2" }
+  channel { joint: "1" }  # arm
+  channel { joint: "2" }
 }
 safety {
   command_max: 10
   staleness_ms_max: 50
-  hinge { hinge: "1" angle_rad_min: -12.6 angle_rad_max: 12.6 speed_rad_per_s_max: 40 }
-  hinge { hinge: "2" angle_rad_min: -200 angle_rad_max: 200 speed_rad_per_s_max: 60 }
+  joint { joint: "1" angle_rad_min: -12.6 angle_rad_max: 12.6 speed_rad_per_s_max: 40 }
+  joint { joint: "2" angle_rad_min: -200 angle_rad_max: 200 speed_rad_per_s_max: 60 }
 }
 )";
 
@@ -141,7 +141,7 @@ TEST(Commission, FindsAnInvertedEncoder) {
   EXPECT_TRUE(rig.said("inverted becomes true")) << rig.transcript();
   EXPECT_TRUE(rig.rig().channel[0].inverted);
   EXPECT_FALSE(rig.rig().channel[1].inverted);
-  EXPECT_NE(rig.rig_text().find("channel { hinge: \"1\" inverted: true }  # arm"),
+  EXPECT_NE(rig.rig_text().find("channel { joint: \"1\" inverted: true }  # arm"),
             std::string::npos)
       << rig.rig_text();
 }
@@ -149,9 +149,9 @@ TEST(Commission, FindsAnInvertedEncoder) {
 // The file states "inverted" for an encoder that is not: the field is changed, not added twice.
 TEST(Commission, FindsAnEncoderThatIsNotInverted) {
   Mistakes mistakes;
-  const std::string channel = "channel { hinge: \"2\" }";
+  const std::string channel = "channel { joint: \"2\" }";
   mistakes.rig_text.replace(mistakes.rig_text.find(channel), channel.size(),
-                            "channel { hinge: \"2\" inverted: true }");
+                            "channel { joint: \"2\" inverted: true }");
   CommissionRig rig(mistakes.rig_text, mistakes.simulation, mistakes.furuta);
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
   EXPECT_TRUE(rig.said("inverted becomes false")) << rig.transcript();
@@ -189,8 +189,8 @@ TEST(Commission, FindsSwappedChannels) {
   CommissionRig rig(mistakes.rig_text, mistakes.simulation, mistakes.furuta);
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
   EXPECT_TRUE(rig.said("the channels become \"2\", \"1\"")) << rig.transcript();
-  EXPECT_EQ(rig.rig().channel[0].hinge, "2");
-  EXPECT_EQ(rig.rig().channel[1].hinge, "1");
+  EXPECT_EQ(rig.rig().channel[0].joint, "2");
+  EXPECT_EQ(rig.rig().channel[1].joint, "1");
 }
 
 TEST(Commission, FindsSwappedChannelsOneOfThemInverted) {
@@ -200,7 +200,7 @@ TEST(Commission, FindsSwappedChannelsOneOfThemInverted) {
   mistakes.encoder(1).count_factor = -1.0;
   CommissionRig rig(mistakes.rig_text, mistakes.simulation, mistakes.furuta);
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
-  EXPECT_EQ(rig.rig().channel[1].hinge, "1");
+  EXPECT_EQ(rig.rig().channel[1].joint, "1");
   EXPECT_TRUE(rig.rig().channel[1].inverted);
   EXPECT_FALSE(rig.rig().channel[0].inverted);
 }
@@ -479,9 +479,9 @@ TEST(Commission, RefusesARigFileThatCannotBeWritten) {
 // Channels in list syntax cannot be edited one by one. This is reported before any work.
 TEST(Commission, RefusesARigFileThatCannotBeEdited) {
   std::string text = kRigText;
-  const std::string channels = "  channel { hinge: \"1\" }  # arm\n  channel { hinge: \"2\" }\n";
+  const std::string channels = "  channel { joint: \"1\" }  # arm\n  channel { joint: \"2\" }\n";
   text.replace(text.find(channels), channels.size(),
-               "  channel: [{ hinge: \"1\" }, { hinge: \"2\" }]\n");
+               "  channel: [{ joint: \"1\" }, { joint: \"2\" }]\n");
   CommissionRig rig(text, simulation_settings(), plant());
   EXPECT_THROW(require_writable_rig(rig.rig()), proto::InputError);
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "daq/commands/run.hpp"
-#include "daq/commands/session.hpp"
+#include "daq/commands/unit_connection.hpp"
 #include "daq/config/rig_config.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "proto/text/files.hpp"
@@ -28,13 +28,13 @@ RigConfig furuta() { return load_rig_config(kConfigs + "rig-furuta.textproto"); 
 
 // A rig with everything the DAQ needs. Each rejection test changes one place.
 const std::string kRig = R"(name: "small"
-hinge { name: "arm" motor { control_unit: "V" control_max: 5 } encoder { counts_per_turn: 4096 } }
-hinge { name: "rod" encoder { counts_per_turn: 2048 } }
-unit { url: "pty:///x" channel { hinge: "arm" } channel { hinge: "rod" inverted: true } }
+joint { name: "arm" motor { control_unit: "V" control_max: 5 } encoder { counts_per_turn: 4096 } }
+joint { name: "rod" encoder { counts_per_turn: 2048 } }
+unit { url: "pty:///x" channel { joint: "arm" } channel { joint: "rod" inverted: true } }
 safety {
   command_max: 5
-  hinge { hinge: "rod" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 50 }
-  hinge { hinge: "arm" angle_rad_min: -2 angle_rad_max: 2 speed_rad_per_s_max: 30 }
+  joint { joint: "rod" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 50 }
+  joint { joint: "arm" angle_rad_min: -2 angle_rad_max: 2 speed_rad_per_s_max: 30 }
 }
 )";
 
@@ -54,7 +54,7 @@ std::string rig_refusal(const std::string& text) {
 TEST(RigConfig, OrdersLimitsByTheUnitsChannels) {
   const RigConfig rig = parse_rig_config("r.textproto", kRig);
   ASSERT_EQ(rig.limits.joint.size(), 2U);
-  EXPECT_EQ(rig.limits.joint[0].hinge, "arm");
+  EXPECT_EQ(rig.limits.joint[0].joint, "arm");
   EXPECT_EQ(rig.limits.joint[0].angle_rad_max, 2.0);
   EXPECT_EQ(rig.limits.joint[1].speed_rad_per_s_max, 50.0);
   EXPECT_EQ(rig.channel[1].counts_per_turn, 2048.0);
@@ -68,17 +68,17 @@ TEST(RigConfig, OrdersLimitsByTheUnitsChannels) {
 // measures rotation or translation.
 TEST(RigConfig, TakesEncodersBetweenBodiesAsChannels) {
   const auto rig_with = [](const std::string& counts, const std::string& limits) {
-    const std::string text = replaced("hinge: \"rod\" inverted", "hinge: \"tilt\" inverted") +
+    const std::string text = replaced("joint: \"rod\" inverted", "joint: \"tilt\" inverted") +
                              "body_encoder { name: \"tilt\" body: \"B\" encoder { " + counts +
                              " } }\n";
     const std::string old =
-        "hinge: \"rod\" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 50";
-    return std::string(text).replace(text.find(old), old.size(), "hinge: \"tilt\" " + limits);
+        "joint: \"rod\" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 50";
+    return std::string(text).replace(text.find(old), old.size(), "joint: \"tilt\" " + limits);
   };
   const std::string turns = "angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 50";
   const std::string slides = "position_m_min: -1 position_m_max: 2 speed_m_per_s_max: 3";
   const RigConfig rig = parse_rig_config("r.textproto", rig_with("counts_per_turn: 1000", turns));
-  EXPECT_EQ(rig.channel[1].hinge, "tilt");
+  EXPECT_EQ(rig.channel[1].joint, "tilt");
   EXPECT_EQ(rig.channel[1].counts_per_turn, 1000.0);
   EXPECT_FALSE(rig.channel[1].slides);
   EXPECT_EQ(rig.limits.joint[1].angle_rad_max, 9.0);
@@ -93,23 +93,23 @@ TEST(RigConfig, TakesEncodersBetweenBodiesAsChannels) {
 
 TEST(RigConfig, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(rig_refusal(replaced("inverted", "invrted")), {"r.textproto:4", "invrted"});
-  expect_parts(rig_refusal(replaced("hinge: \"rod\" inverted", "hinge: \"rad\" inverted")),
+  expect_parts(rig_refusal(replaced("joint: \"rod\" inverted", "joint: \"rad\" inverted")),
                {"r.textproto:4", "\"rad\""});
-  expect_parts(rig_refusal(replaced("hinge: \"rod\" inverted", "hinge: \"arm\" inverted")),
+  expect_parts(rig_refusal(replaced("joint: \"rod\" inverted", "joint: \"arm\" inverted")),
                {"r.textproto:4", "two channels"});
   expect_parts(rig_refusal(replaced("counts_per_turn: 2048", "")), {"\"rod\"", "counts_per_turn"});
   expect_parts(rig_refusal(replaced("command_max: 5\n", "command_max: 6\n")),
                {"r.textproto:6", "control_max"});
   expect_parts(rig_refusal(replaced("angle_rad_max: 2 ", "angle_rad_max: -2 ")),
                {"\"arm\"", "angle_rad_min must be below angle_rad_max; give both"});
-  expect_parts(rig_refusal(replaced("hinge { hinge: \"arm\" angle_rad_min: -2 angle_rad_max: 2 "
+  expect_parts(rig_refusal(replaced("joint { joint: \"arm\" angle_rad_min: -2 angle_rad_max: 2 "
                                     "speed_rad_per_s_max: 30 }",
                                     "")),
                {"r.textproto:5", "no limits for joint \"arm\""});
-  const auto also_limited = [](const char* hinge) {
+  const auto also_limited = [](const char* joint) {
     return rig_refusal(replaced(
-        "  hinge { hinge: \"rod\" angle",
-        "  hinge { hinge: \"" + std::string(hinge) + "\" }\n  hinge { hinge: \"rod\" angle"));
+        "  joint { joint: \"rod\" angle",
+        "  joint { joint: \"" + std::string(joint) + "\" }\n  joint { joint: \"rod\" angle"));
   };
   expect_parts(also_limited("leg"), {"r.textproto:7", "\"leg\" has no channel in unit"});
   expect_parts(also_limited("rod"), {"r.textproto:8", "\"rod\" has limits twice"});
@@ -142,7 +142,7 @@ TEST(RigConfig, APlanNeedsNoUnit) {
   const std::string pulse = "duration_s: 1 pulse { motor: \"arm\" command: 4 width_s: 0.1 } ";
   const ScenarioConfig scenario = parse_scenario_config("s.textproto", pulse, rig);
   EXPECT_EQ(scenario.scenario.command_peak(), 4.0);
-  const std::string limit = "limits { hinge { hinge: \"rod\" angle_rad_max: 99 } }";
+  const std::string limit = "limits { joint { joint: \"rod\" angle_rad_max: 99 } }";
   EXPECT_NO_THROW(parse_scenario_config("s.textproto", pulse + limit, rig));
   expect_parts(plan_refusal(bare, "duration_s: 1 pulse { motor: \"arm\" command: 7 width_s: 1 }"),
                {"s.textproto", "5"});
@@ -215,11 +215,11 @@ std::string cart_rig() {
     EXPECT_NE(at, std::string::npos) << from;
     text.replace(at, from.size(), to);
   };
-  replace("name: \"arm\" motor", "name: \"arm\" kind: PRISMATIC motor");
+  replace("name: \"arm\" motor", "name: \"arm\" type: PRISMATIC motor");
   replace("counts_per_turn: 4096", "counts_per_m: 20000");
-  replace("channel { hinge: \"arm\" }", "channel { hinge: \"arm\" inverted: true offset_m: 0.1 }");
-  replace("hinge: \"arm\" angle_rad_min: -2 angle_rad_max: 2 speed_rad_per_s_max: 30",
-          "hinge: \"arm\" position_m_min: -0.4 position_m_max: 0.5 speed_m_per_s_max: 3");
+  replace("channel { joint: \"arm\" }", "channel { joint: \"arm\" inverted: true offset_m: 0.1 }");
+  replace("joint: \"arm\" angle_rad_min: -2 angle_rad_max: 2 speed_rad_per_s_max: 30",
+          "joint: \"arm\" position_m_min: -0.4 position_m_max: 0.5 speed_m_per_s_max: 3");
   return text;
 }
 
@@ -239,7 +239,7 @@ TEST(RigConfig, ReadsALinearEncoder) {
   EXPECT_FALSE(rig.limits.joint[1].slides);
   const ScenarioConfig tight = parse_scenario_config(
       "s.textproto",
-      "duration_s: 5 step { motor: \"arm\" command: 1 } limits { hinge { hinge: \"arm\" "
+      "duration_s: 5 step { motor: \"arm\" command: 1 } limits { joint { joint: \"arm\" "
       "position_m_max: 0.2 speed_m_per_s_max: 1 } }",
       rig);
   EXPECT_EQ(tight.limits.joint[0].angle_rad_min, -0.2);
@@ -251,7 +251,7 @@ TEST(RigConfig, ReadsALinearEncoder) {
   };
   EXPECT_EQ(reported(TripCause::kAngle), "arm: position 0.6 m, allowed 0.5 m, at t = 1.000 s");
   EXPECT_EQ(reported(TripCause::kSpeed), "arm: speed 0.6 m/s, allowed 0.5 m/s, at t = 1.000 s");
-  expect_parts(advise_before_start({.cause = TripCause::kAngle, .value = 0.6}, rig.limits),
+  expect_parts(describe_start_remedy({.cause = TripCause::kAngle, .value = 0.6}, rig.limits),
                {"0.6 m", "between -0.4 and 0.5 m"});
 }
 
@@ -276,7 +276,7 @@ TEST(RigConfig, RefusesTheUnitsOfTheOtherKind) {
   expect_parts(refusal([&] {
                  parse_scenario_config("s.textproto",
                                        "duration_s: 5 step { motor: \"arm\" command: 1 } limits { "
-                                       "hinge { hinge: \"arm\" angle_rad_max: 1 } }",
+                                       "joint { joint: \"arm\" angle_rad_max: 1 } }",
                                        rig);
                }),
                {"s.textproto:1", "\"arm\" slides", "position_m_max"});
@@ -285,19 +285,19 @@ TEST(RigConfig, RefusesTheUnitsOfTheOtherKind) {
       parse_scenario_config("s.textproto", "duration_s: 5 release { " + fields + " }", rig);
     });
   };
-  expect_parts(release_refused("hinge: \"arm\" held_angle_rad: 0.1 held_tolerance_m: 0.1"),
+  expect_parts(release_refused("joint: \"arm\" held_angle_rad: 0.1 held_tolerance_m: 0.1"),
                {"s.textproto:1", "\"arm\" slides", "held_position_m"});
-  expect_parts(release_refused("hinge: \"arm\" held_tolerance_rad: 0.1"),
+  expect_parts(release_refused("joint: \"arm\" held_tolerance_rad: 0.1"),
                {"\"arm\" slides", "held_tolerance_m"});
-  expect_parts(release_refused("hinge: \"rod\" held_position_m: 0.1 held_tolerance_rad: 0.1"),
+  expect_parts(release_refused("joint: \"rod\" held_position_m: 0.1 held_tolerance_rad: 0.1"),
                {"\"rod\" turns", "held_angle_rad"});
-  expect_parts(release_refused("hinge: \"rod\" held_tolerance_m: 0.1"),
+  expect_parts(release_refused("joint: \"rod\" held_tolerance_m: 0.1"),
                {"\"rod\" turns", "held_tolerance_rad"});
-  expect_parts(release_refused("hinge: \"arm\" held_tolerance_m: 0.1 rest_speed_m_per_s: 0.1"),
+  expect_parts(release_refused("joint: \"arm\" held_tolerance_m: 0.1 rest_speed_m_per_s: 0.1"),
                {"some joints of the rig turn", "rest_speed_rad_per_s"});
   EXPECT_NO_THROW(parse_scenario_config(
       "s.textproto",
-      "duration_s: 5 release { hinge: \"arm\" held_position_m: 0.1 held_tolerance_m: 0.1 }", rig));
+      "duration_s: 5 release { joint: \"arm\" held_position_m: 0.1 held_tolerance_m: 0.1 }", rig));
 }
 
 std::string scenario_refusal(const std::string& text) {
@@ -312,7 +312,7 @@ TEST(ScenarioConfig, RefusesWithPlaceCauseAndRemedy) {
                {"s.textproto:2", "\"rod\"", "motor: \"arm\""});
   expect_parts(scenario_refusal("duration_s: 5\npulse { motor: \"arm\" command: 1 }"),
                {"pulse.width_s"});
-  expect_parts(scenario_refusal("duration_s: 5\nrelease { hinge: \"leg\" held_tolerance_rad: 1 }"),
+  expect_parts(scenario_refusal("duration_s: 5\nrelease { joint: \"leg\" held_tolerance_rad: 1 }"),
                {"s.textproto:2", "\"leg\""});
   expect_parts(scenario_refusal("duration_s: 5"), {"has no excitation"});
   expect_parts(scenario_refusal("pulse { motor: \"arm\" command: 1 width_s: 1 }"),
@@ -335,7 +335,7 @@ TEST(ScenarioConfig, TightensTheRigsLimits) {
   const ScenarioConfig tight = parse_scenario_config(
       "s.textproto",
       limited("command_max: 3 command_slew_max: 50 "
-              "hinge { hinge: \"arm\" angle_rad_max: 1 speed_rad_per_s_max: 20 }"),
+              "joint { joint: \"arm\" angle_rad_max: 1 speed_rad_per_s_max: 20 }"),
       rig);
   EXPECT_EQ(tight.limits.motor.at(0).command_max, 3.0);
   EXPECT_EQ(tight.limits.motor.at(0).command_slew_per_s_max, 50.0);
@@ -346,7 +346,7 @@ TEST(ScenarioConfig, TightensTheRigsLimits) {
   const ScenarioConfig equal = parse_scenario_config(
       "s.textproto",
       limited("command_max: 5 command_slew_max: 5000 "
-              "hinge { hinge: \"arm\" angle_rad_max: 2 speed_rad_per_s_max: 30 }"),
+              "joint { joint: \"arm\" angle_rad_max: 2 speed_rad_per_s_max: 30 }"),
       rig);
   EXPECT_EQ(equal.limits.motor.at(0).command_max, 5.0);
   EXPECT_EQ(equal.limits.joint[0].angle_rad_min, -2.0);
@@ -358,9 +358,9 @@ TEST(ScenarioConfig, RefusesToWidenTheRigsLimits) {
                {"s.textproto:1:", "command_max is 5.1", "allows 5"});
   expect_parts(scenario_refusal(limited("command_slew_max: 5001")),
                {"command_slew_max is 5001", "allows 5000"});
-  expect_parts(scenario_refusal(limited("hinge { hinge: \"arm\" angle_rad_max: 2.1 }")),
+  expect_parts(scenario_refusal(limited("joint { joint: \"arm\" angle_rad_max: 2.1 }")),
                {"angle_rad_max is 2.1", "allows 2"});
-  expect_parts(scenario_refusal(limited("hinge { hinge: \"rod\" speed_rad_per_s_max: 51 }")),
+  expect_parts(scenario_refusal(limited("joint { joint: \"rod\" speed_rad_per_s_max: 51 }")),
                {"speed_rad_per_s_max is 51", "allows 50"});
 }
 
@@ -369,7 +369,7 @@ TEST(ScenarioConfig, TightensARangeThatLiesToOneSide) {
   const RigConfig rig =
       parse_rig_config("r.textproto", replaced("angle_rad_min: -2 ", "angle_rad_min: -0.5 "));
   const ScenarioConfig config = parse_scenario_config(
-      "s.textproto", limited("hinge { hinge: \"arm\" angle_rad_max: 1 }"), rig);
+      "s.textproto", limited("joint { joint: \"arm\" angle_rad_max: 1 }"), rig);
   EXPECT_EQ(config.limits.joint[0].angle_rad_max, 1.0);
   EXPECT_EQ(config.limits.joint[0].angle_rad_min, -0.5);
 }

@@ -21,12 +21,12 @@ Scenario pulse(double amplitude = 2.0, double duration_s = 1.5) {
 Scenario steady_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
 
 void expect_balanced(SimulatedRig& rig) {
-  const SampleAccounts& accounts = rig.supervisor().accounts();
-  EXPECT_EQ(accounts.sent(), rig.sim_unit().counters().samples_sent);
-  EXPECT_EQ(accounts.recorded, rig.sink().samples.size());
+  const SampleCounts& sample_counts = rig.supervisor().sample_counts();
+  EXPECT_EQ(sample_counts.sent(), rig.sim_unit().counters().samples_sent);
+  EXPECT_EQ(sample_counts.recorded, rig.sink().samples.size());
   std::uint64_t listed = 0;
   for (const proto::Gap& gap : rig.sink().gaps) listed += gap.sample_count;
-  EXPECT_EQ(accounts.lost_on_link + accounts.lost_in_ring, listed);
+  EXPECT_EQ(sample_counts.lost_on_link + sample_counts.lost_in_ring, listed);
 }
 
 TEST(ControlLoop, RunsAScenarioToItsEndAndRecordsEverySample) {
@@ -117,7 +117,7 @@ TEST(ControlLoop, ListsFramesLostOnTheLinkAsGaps) {
   rig.simulation().to_host().set_faults({});
   rig.finish();
   EXPECT_EQ(rig.loop().trip(), nullptr);
-  EXPECT_GT(rig.supervisor().accounts().lost_on_link, 10U);
+  EXPECT_GT(rig.supervisor().sample_counts().lost_on_link, 10U);
   expect_balanced(rig);
 }
 

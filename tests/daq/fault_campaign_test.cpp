@@ -207,7 +207,7 @@ void run_once(std::uint64_t seed, CampaignTotals& totals) {
   rig.finish();
   rig.abandon(milliseconds(settings.ttl_ms + 120));
   EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
-  EXPECT_LE(rig.sim_unit().counters().unattended_max, milliseconds(settings.ttl_ms));
+  EXPECT_LE(rig.sim_unit().counters().longest_unrefreshed_output, milliseconds(settings.ttl_ms));
   if (host.angle_is_nan) {
     EXPECT_NE(rig.loop().trip(), nullptr);
   }

@@ -20,15 +20,15 @@ constexpr double kPi = std::numbers::pi;
 RigConfig full_rig(const std::string& unit = "", const std::string& safety = "",
                    const std::string& more = "") {
   return parse_rig_config("r.textproto", R"(name: "small"
-hinge { name: "arm" motor { control_unit: "A" control_max: 9 } encoder { counts_per_turn: 4096 } }
-hinge { name: "rod" encoder { counts_per_turn: 2048 } }
-unit { url: "pty:///x" channel { hinge: "arm" offset_rad: 0.5 }
-       channel { hinge: "rod" inverted: true offset_rad: -0.25 } )" +
+joint { name: "arm" motor { control_unit: "A" control_max: 9 } encoder { counts_per_turn: 4096 } }
+joint { name: "rod" encoder { counts_per_turn: 2048 } }
+unit { url: "pty:///x" channel { joint: "arm" offset_rad: 0.5 }
+       channel { joint: "rod" inverted: true offset_rad: -0.25 } )" +
                                              unit + R"( }
 safety { command_max: 8
-  hinge { hinge: "arm" angle_rad_min: -2 angle_rad_max: 3 speed_rad_per_s_max: 30 jump_rad_max: 0.7
+  joint { joint: "arm" angle_rad_min: -2 angle_rad_max: 3 speed_rad_per_s_max: 30 jump_rad_max: 0.7
           missing_ms_max: 40 }
-  hinge { hinge: "rod" angle_rad_min: -9 angle_rad_max: 8 speed_rad_per_s_max: 50 } )" +
+  joint { joint: "rod" angle_rad_min: -9 angle_rad_max: 8 speed_rad_per_s_max: 50 } )" +
                                              safety + " }\n" + more);
 }
 
@@ -84,8 +84,8 @@ TEST(RigFields, HaveTheirDefaults) {
 TEST(RigFields, OfMotion) {
   const RigConfig rig = full_rig();
   ASSERT_EQ(rig.limits.motion.size(), 2U);
-  const JointMotion& arm = rig.limits.motion[0];
-  const JointMotion& rod = rig.limits.motion[1];
+  const JointDrive& arm = rig.limits.motion[0];
+  const JointDrive& rod = rig.limits.motion[1];
   EXPECT_DOUBLE_EQ(arm.rad_per_count, 2.0 * std::numbers::pi / 4096);
   EXPECT_DOUBLE_EQ(rod.rad_per_count, -2.0 * std::numbers::pi / 2048);
   EXPECT_EQ(arm.motor, 0);
@@ -100,7 +100,7 @@ TEST(RigFields, OfMotion) {
   EXPECT_EQ(common.limits.motion[0].stall_command, 1.0);
   EXPECT_EQ(common.limits.motion[0].stall_time_s, 0.3);
   const RigConfig own = full_rig(
-      "", "stall { command: 1 time_s: 0.3 } motor { hinge: \"arm\" stall { command: 2 } }");
+      "", "stall { command: 1 time_s: 0.3 } motor { joint: \"arm\" stall { command: 2 } }");
   EXPECT_EQ(own.limits.motion[0].stall_command, 2.0);
   EXPECT_EQ(own.limits.motion[0].stall_time_s, 0.3);
 }
@@ -116,7 +116,7 @@ TEST(RigFields, OfMotionFromTheMechanism) {
   replace("encoder { counts_per_turn: 4096 }",
           "encoder { counts_per_turn: 4096 } stops { lower { value: -2 } upper { value: 3 } "
           "restitution { value: 0 } }");
-  replace("missing_ms_max: 20", "missing_ms_max: 20 unaffected_by_motors: true");
+  replace("missing_ms_max: 20", "missing_ms_max: 20 may_stand_still: true");
   const RigConfig rig = parse_rig_config("r.textproto", text);
   EXPECT_EQ(rig.limits.motion[0].gain_sign, -1.0);
   EXPECT_EQ(rig.limits.motion[0].stop_rad_min, -2.0);
@@ -249,7 +249,7 @@ TEST(ScenarioFields, OfASwingUp) {
 // for a while: each step is tested at its bound.
 TEST(ScenarioFields, OfARelease) {
   const std::string fields =
-      "release { hinge: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 "
+      "release { joint: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 "
       "rest_speed_rad_per_s: 0.2 rest_time_s: 1.5 }";
   const JointState arm{50.0, 0.0, true};
   for (const double side : {1.0, -1.0}) {
@@ -281,7 +281,7 @@ TEST(ScenarioFields, OfARelease) {
 
 // A hand that moves, or holds for less than half a second in all, does not count as holding.
 TEST(ScenarioFields, OfAReleaseAskForAHandThatHoldsStill) {
-  Excited release("release { hinge: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 }", 100.0);
+  Excited release("release { joint: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 }", 100.0);
   const JointState arm{0.0, 0.0, true};
   for (int k = 0; k < 10; ++k) release.at(0.2 * k, arm, {1.0, 0.51, true});
   EXPECT_EQ(release.phase(), Phase::kWaitingForHold);

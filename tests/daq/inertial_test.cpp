@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "daq/commands/session.hpp"
+#include "daq/commands/unit_connection.hpp"
 #include "daq/config/rig_config.hpp"
 #include "proto/text/files.hpp"
 #include "tests/daq/simulated_rig.hpp"

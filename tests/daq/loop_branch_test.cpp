@@ -66,7 +66,7 @@ TEST_P(Pacing, RunsAScenarioToItsEnd) {
   EXPECT_EQ(rig.loop().trip(), nullptr);
   EXPECT_NEAR(largest_V, 2.0, 0.01);
   EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
-  EXPECT_EQ(rig.supervisor().accounts().sent(), rig.sim_unit().counters().samples_sent);
+  EXPECT_EQ(rig.supervisor().sample_counts().sent(), rig.sim_unit().counters().samples_sent);
 }
 
 // Without a new sample the last command must not be repeated: the output is zero within a few
@@ -307,19 +307,19 @@ TEST_F(Books, TellLossesOfTheLinkFromThoseOfTheRing) {
   expect_gap(1, 5, 5, proto::GapCause::kRingFull);
   expect_gap(2, 11, 5, proto::GapCause::kRingFull);
   expect_gap(3, 16, 4, proto::GapCause::kLink);
-  const SampleAccounts& accounts = rig_.supervisor().accounts();
-  EXPECT_EQ(accounts.recorded, 4U);
-  EXPECT_EQ(accounts.lost_on_link, 7U);
-  EXPECT_EQ(accounts.lost_in_ring, 10U);
-  EXPECT_EQ(accounts.sent(), 21U);
+  const SampleCounts& sample_counts = rig_.supervisor().sample_counts();
+  EXPECT_EQ(sample_counts.recorded, 4U);
+  EXPECT_EQ(sample_counts.lost_on_link, 7U);
+  EXPECT_EQ(sample_counts.lost_in_ring, 10U);
+  EXPECT_EQ(sample_counts.sent(), 21U);
 }
 
 // Losses before the first sample are counted, and link losses reported twice are not added up.
 TEST_F(Books, StartAtTheFirstSampleOfTheStream) {
   push(record(3, 5));
   rig_.supervisor().poll();
-  EXPECT_EQ(rig_.supervisor().accounts().lost_on_link, 3U);
-  EXPECT_EQ(rig_.supervisor().accounts().lost_in_ring, 0U);
+  EXPECT_EQ(rig_.supervisor().sample_counts().lost_on_link, 3U);
+  EXPECT_EQ(rig_.supervisor().sample_counts().lost_in_ring, 0U);
 }
 
 // At the end, the unit's own count reveals losses that no later sample could.
@@ -328,7 +328,7 @@ TEST_F(Books, CloseWithWhatTheUnitSent) {
   rig_.supervisor().finish(6);
   ASSERT_EQ(rig_.sink().gaps.size(), 1U);
   expect_gap(0, 1, 5, proto::GapCause::kLink);
-  EXPECT_EQ(rig_.supervisor().accounts().sent(), 6U);
+  EXPECT_EQ(rig_.supervisor().sample_counts().sent(), 6U);
 }
 
 TEST_F(Books, AddNothingWhenTheUnitSentWhatCame) {
@@ -336,7 +336,7 @@ TEST_F(Books, AddNothingWhenTheUnitSentWhatCame) {
   push(record(1));
   rig_.supervisor().finish(2);
   EXPECT_TRUE(rig_.sink().gaps.empty());
-  EXPECT_EQ(rig_.supervisor().accounts().sent(), 2U);
+  EXPECT_EQ(rig_.supervisor().sample_counts().sent(), 2U);
 }
 
 // A sample that arrives after the loop has ended is not paired with a new command.
@@ -358,7 +358,7 @@ TEST_F(Books, WriteEachCommandOnce) {
   EXPECT_NEAR(sample.timestamp_s, 2.5e-3, 1e-12);
   EXPECT_NEAR(sample.angle_rad[0], 2.0 * std::numbers::pi, 1e-12);
   EXPECT_NEAR(sample.angle_rad[1], -0.5 * std::numbers::pi, 1e-12);
-  EXPECT_EQ(rig_.supervisor().accounts().recorded, 3U);
+  EXPECT_EQ(rig_.supervisor().sample_counts().recorded, 3U);
 }
 
 // Exactly the commands that enable the unit are marked so in the recording.

@@ -8,7 +8,7 @@
 #include <limits>
 #include <numbers>
 
-#include "daq/safety/plausibility.hpp"
+#include "daq/safety/encoder_motion_monitor.hpp"
 
 namespace daq {
 
@@ -20,7 +20,7 @@ inline constexpr double kCount_rad = 2.0 * std::numbers::pi / 4096.0;
 // stand still for 0.6 s.
 inline SafetyLimits arm_and_pendulum() {
   SafetyLimits limits;
-  limits.joint = {{.hinge = "arm"}, {.hinge = "pendulum"}};
+  limits.joint = {{.joint = "arm"}, {.joint = "pendulum"}};
   limits.motion = {
       {.rad_per_count = kCount_rad, .motor = 0, .stall_command = 0.5, .stall_time_s = 0.6},
       {.rad_per_count = kCount_rad}};
@@ -57,7 +57,7 @@ class Motion : public ::testing::Test {
   }
 
   SafetyLimits limits_ = arm_and_pendulum();
-  MotionPlausibility checks_{limits_};
+  EncoderMotionMonitor checks_{limits_};
   Observation now_;
   std::array<std::int64_t, 2> counts_{};
   std::array<bool, 2> valid_{true, true};

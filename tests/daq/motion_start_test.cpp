@@ -20,7 +20,7 @@ TEST_F(Motion, FirstMotionFollowsTheMotor) {
         for (const bool follows : {true, false}) {
           limits_.motion[0].gain_sign = gain;
           limits_.motion[0].rad_per_count = sign * kCount_rad;
-          checks_ = MotionPlausibility(limits_);
+          checks_ = EncoderMotionMonitor(limits_);
           rest(u);
           const double direction = gain * sign * (u > 0 ? 1 : -1) * (follows ? 1 : -1);
           const int at = until_trip(
@@ -50,7 +50,7 @@ TEST_F(Motion, FirstMotionIsJudgedOnceAndByFourCounts) {
 TEST_F(Motion, FirstMotionIsJudgedOfAnArmThatDrifts) {
   for (const double drift : {0.2, -0.2}) {
     for (const bool follows : {true, false}) {
-      checks_ = MotionPlausibility(limits_);
+      checks_ = EncoderMotionMonitor(limits_);
       const auto drifted = [&](int k) { return drift * kTick_s * k; };
       arm_speed_ = drift;
       for (int k = 0; k < 1000; ++k) step(counts_at(drifted(k)), 0, 0.0, MotionPhase::kWatched);
@@ -93,7 +93,7 @@ TEST_F(Motion, CreepIsNotedAndTripsAfterTwoSeconds) {
 // an occasional count is drift.
 TEST_F(Motion, CreepIsNotASwing) {
   for (const double amplitude : {4.0, 20.0, 400.0}) {
-    checks_ = MotionPlausibility(limits_);
+    checks_ = EncoderMotionMonitor(limits_);
     EXPECT_EQ(until_trip(10'000,
                          [&](int k) {
                            const double phase = 2.0 * std::numbers::pi / 2.5 * kTick_s * k;
@@ -104,7 +104,7 @@ TEST_F(Motion, CreepIsNotASwing) {
               -1)
         << amplitude;
   }
-  checks_ = MotionPlausibility(limits_);
+  checks_ = EncoderMotionMonitor(limits_);
   EXPECT_EQ(until_trip(10'000, [&](int k) { return step(k / 300, 0, 0.0, MotionPhase::kWatched); }),
             -1);
 }
@@ -124,7 +124,7 @@ TEST_F(Motion, SwingsMayNotGrowFourTimesInARow) {
     for (const auto& [growth, trips] :
          {std::pair(1.14, true), std::pair(1.09, false), std::pair(0.9, false)}) {
       SCOPED_TRACE(growth);
-      checks_ = MotionPlausibility(limits_);
+      checks_ = EncoderMotionMonitor(limits_);
       const int at = until_trip(2400, [&](int k) { return step(0, swing(growth, k), 0.0, phase); });
       EXPECT_EQ(at > 0, trips);
       if (!trips) continue;
@@ -133,11 +133,11 @@ TEST_F(Motion, SwingsMayNotGrowFourTimesInARow) {
       EXPECT_NEAR(at, 1820, 30) << "extremes are 300 apart, the sixth ends the fourth growth";
     }
   }
-  checks_ = MotionPlausibility(limits_);
+  checks_ = EncoderMotionMonitor(limits_);
   EXPECT_EQ(
       until_trip(2400, [&](int k) { return step(0, swing(1.2, k), 0.0, MotionPhase::kHandled); }),
       -1);
-  checks_ = MotionPlausibility(limits_);
+  checks_ = EncoderMotionMonitor(limits_);
   EXPECT_EQ(until_trip(2400, [&](int k) { return step(3 * k, swing(1.2, k), 0.1); }), -1)
       << "driven";
 }
@@ -145,7 +145,7 @@ TEST_F(Motion, SwingsMayNotGrowFourTimesInARow) {
 // A joint that nothing drives becomes slower with every turn.
 TEST_F(Motion, TurnsMayNotBecomeFasterFourTimesInARow) {
   for (const auto& [acceleration, trips] : {std::pair(3.0, true), std::pair(-0.3, false)}) {
-    checks_ = MotionPlausibility(limits_);
+    checks_ = EncoderMotionMonitor(limits_);
     const int at = until_trip(8000, [&](int k) {
       const double t = kTick_s * k;
       return step(0, counts_at(6.0 * t + 0.5 * acceleration * t * t), 0.0, MotionPhase::kReleased);
@@ -179,13 +179,13 @@ TEST_F(Motion, TripsOnWhatIsNotANumber) {
     if (field == 0) limits.motion[0].stall_command = kNaN;
     if (field == 1) limits.motion[0].stall_time_s = kNaN;
     if (field == 2) limits.motion[0].rad_per_count = kNaN;
-    checks_ = MotionPlausibility(limits);
+    checks_ = EncoderMotionMonitor(limits);
     for (int k = 0; k < 300; ++k) step(0, 0, 0.0, MotionPhase::kWatched);
     const int at = until_trip(
         50, [&](int k) { return field == 3 ? step(0, 0, kNaN) : step(10 * k, 10 * k, 2.0); });
     EXPECT_GT(at, 0) << field;
   }
-  checks_ = MotionPlausibility(limits_);
+  checks_ = EncoderMotionMonitor(limits_);
   rest(1.0);
   now_.time_s = kNaN;
   EXPECT_NE(step(0, 0, 1.0).cause, TripCause::kNone);

@@ -1,4 +1,4 @@
-#include "daq/scenario/nudge.hpp"
+#include "daq/scenario/test_push.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace daq {
 namespace {
 
-NudgeSettings settings() {
+TestPushSettings settings() {
   return {.joint = 1,
           .joint_count = 2,
           .level = 2.0,
@@ -21,7 +21,7 @@ NudgeSettings settings() {
 
 class Nudged {
  public:
-  explicit Nudged(const NudgeSettings& nudge = settings()) : nudge_(nudge) {}
+  explicit Nudged(const TestPushSettings& nudge = settings()) : nudge_(nudge) {}
 
   double at(double time_s, double angle_rad, double other_rad = 5.0) {
     Observation now;
@@ -33,11 +33,11 @@ class Nudged {
   Phase phase() const { return nudge_.phase(); }
 
  private:
-  Nudge nudge_;
+  TestPush nudge_;
 };
 
 // The push ends when motion is detected in either direction, and is opposed until the joint stops.
-TEST(Nudge, PushesBrakesAndRests) {
+TEST(TestPush, PushesBrakesAndRests) {
   for (const double way : {1.0, -1.0}) {
     Nudged nudge;
     EXPECT_EQ(nudge.at(1.0, 7.0), 2.0);
@@ -56,7 +56,7 @@ TEST(Nudge, PushesBrakesAndRests) {
 }
 
 // A joint that does not stop is braked no longer than it was pushed.
-TEST(Nudge, BrakesNoLongerThanItPushed) {
+TEST(TestPush, BrakesNoLongerThanItPushed) {
   Nudged nudge;
   nudge.at(0.0, 0.0);
   EXPECT_EQ(nudge.at(0.1, 0.2), -2.0);
@@ -65,7 +65,7 @@ TEST(Nudge, BrakesNoLongerThanItPushed) {
   EXPECT_EQ(nudge.at(0.21, 0.5), 0.0);
 }
 
-TEST(Nudge, EndsWhereNothingMoves) {
+TEST(TestPush, EndsWhereNothingMoves) {
   Nudged nudge;
   EXPECT_EQ(nudge.at(0.0, 1.0), 2.0);
   EXPECT_EQ(nudge.at(0.499, 1.0), 2.0);
@@ -75,7 +75,7 @@ TEST(Nudge, EndsWhereNothingMoves) {
   EXPECT_EQ(nudge.phase(), Phase::kFinished);
 }
 
-TEST(Nudge, EndsWhenAnotherJointMovesFar) {
+TEST(TestPush, EndsWhenAnotherJointMovesFar) {
   Nudged nudge;
   nudge.at(0.0, 0.0);
   EXPECT_EQ(nudge.at(0.1, 0.0, 5.29), 2.0);
@@ -83,14 +83,14 @@ TEST(Nudge, EndsWhenAnotherJointMovesFar) {
 }
 
 // An angle that is not a number must end the push.
-TEST(Nudge, EndsWithAnAngleThatIsNotANumber) {
+TEST(TestPush, EndsWithAnAngleThatIsNotANumber) {
   Nudged nudge;
   nudge.at(0.0, 0.0);
   EXPECT_EQ(nudge.at(0.1, std::numeric_limits<double>::quiet_NaN()), 0.0);
 }
 
-TEST(Nudge, RisesSlowly) {
-  NudgeSettings ramp = settings();
+TEST(TestPush, RisesSlowly) {
+  TestPushSettings ramp = settings();
   ramp.rise_s = 2.0;
   ramp.push_s_max = 2.5;
   ramp.level = -1.0;
@@ -101,12 +101,12 @@ TEST(Nudge, RisesSlowly) {
   EXPECT_EQ(nudge.at(2.51, 0.0), 0.0);
 }
 
-TEST(Nudge, IsAScenarioThatDependsOnMotion) {
-  const Scenario scenario("nudge", Nudge(settings()), 3.0);
+TEST(TestPush, IsAScenarioThatDependsOnMotion) {
+  const Scenario scenario("nudge", TestPush(settings()), 3.0);
   EXPECT_FALSE(scenario.is_open_loop());
   EXPECT_EQ(scenario.command_peak(), 2.0);
   EXPECT_TRUE(scenario.faults().empty());
-  EXPECT_EQ(Scenario("nudge", Nudge({}), 3.0).faults().size(), 2U);
+  EXPECT_EQ(Scenario("nudge", TestPush({}), 3.0).faults().size(), 2U);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "daq/commands/recording_sink.hpp"
-#include "daq/commands/session.hpp"
+#include "daq/commands/unit_connection.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "proto/check/number_check.hpp"
 #include "proto/recording/convert.hpp"
@@ -45,11 +45,11 @@ constexpr double kValues[] = {std::numeric_limits<double>::quiet_NaN(),
                               0.1};
 
 const char* const kPropertyRig = R"(name: "small"
-hinge { name: "arm" motor { control_unit: "V" control_max: 8 } encoder { counts_per_turn: 4096 } }
-hinge { name: "pendulum" encoder { counts_per_turn: 4096 } }
+joint { name: "arm" motor { control_unit: "V" control_max: 8 } encoder { counts_per_turn: 4096 } }
+joint { name: "pendulum" encoder { counts_per_turn: 4096 } }
 unit {
   url: "sim:x" ttl_ms: 20 divider: 1
-  channel { hinge: "arm" offset_rad: 0.01 } channel { hinge: "pendulum" }
+  channel { joint: "arm" offset_rad: 0.01 } channel { joint: "pendulum" }
   inertial { sensor: "imu" }
 }
 inertial_sensor {
@@ -58,12 +58,12 @@ inertial_sensor {
 }
 safety {
   command_max: 8 command_slew_per_s_max: 8000 staleness_ms_max: 15
-  motor { hinge: "arm" command_slew_per_s_max: 7000 }
-  hinge {
-    hinge: "arm" angle_rad_min: -2 angle_rad_max: 2 speed_rad_per_s_max: 60 jump_rad_max: 0.6
+  motor { joint: "arm" command_slew_per_s_max: 7000 }
+  joint {
+    joint: "arm" angle_rad_min: -2 angle_rad_max: 2 speed_rad_per_s_max: 60 jump_rad_max: 0.6
     missing_ms_max: 10
   }
-  hinge { hinge: "pendulum" angle_rad_min: -200 angle_rad_max: 200 speed_rad_per_s_max: 80 }
+  joint { joint: "pendulum" angle_rad_min: -200 angle_rad_max: 200 speed_rad_per_s_max: 80 }
   inertial { sensor: "imu" }
 }
 real_time { priority: 0 cpu: 0 }
@@ -71,10 +71,10 @@ real_time { priority: 0 cpu: 0 }
 
 const char* const kLimits =
     " limits { command_max: 5 command_slew_max: 5000 "
-    "hinge { hinge: 'arm' angle_rad_max: 1.5 speed_rad_per_s_max: 50 } }";
+    "joint { joint: 'arm' angle_rad_max: 1.5 speed_rad_per_s_max: 50 } }";
 
 const char* const kScenarios[] = {
-    "duration_s: 0.2 release { hinge: 'pendulum' held_angle_rad: 0.1 held_tolerance_rad: 0.2 "
+    "duration_s: 0.2 release { joint: 'pendulum' held_angle_rad: 0.1 held_tolerance_rad: 0.2 "
     "rest_speed_rad_per_s: 0.1 rest_time_s: 0.1 }",
     "duration_s: 0.2 swing_up { motor: 'arm' pendulum: 'pendulum' energy_gain: 3 command_max: 4 "
     "natural_frequency_hz: 1.5 stop_angle_rad: 0.3 kick_command: 2 kick_time_s: 0.05 }",
@@ -124,7 +124,7 @@ class Numbers : public ::testing::Test {
     ++runs_;
     const auto disk = std::make_shared<test_support::Disk>();
     proto::RecordingHeader header;
-    header.hinges = {"arm", "pendulum"};
+    header.joints = {"arm", "pendulum"};
     auto writer = proto::RecordingWriter::create(
         std::make_unique<test_support::MemoryOutputFile>(disk), header);
     ASSERT_TRUE(writer.ok());
@@ -167,14 +167,14 @@ class Numbers : public ::testing::Test {
     const auto file = proto::view_as_input_file(content);
     const auto recording = proto::read_recording(*file);
     ASSERT_TRUE(recording.ok());
-    EXPECT_EQ(recording.value().samples.size(), run.supervisor().accounts().recorded);
-    EXPECT_EQ(run.supervisor().accounts().sent(), run.sim_unit().counters().samples_sent);
+    EXPECT_EQ(recording.value().samples.size(), run.supervisor().sample_counts().recorded);
+    EXPECT_EQ(run.supervisor().sample_counts().sent(), run.sim_unit().counters().samples_sent);
     EXPECT_EQ(recording.value().events.size(), run.sink().events.size());
     EXPECT_EQ(recording.value().commands.size(), run.sink().commands.size());
     const auto expect_passes = [](const auto& reported, auto message) {
       for (const auto& entry : reported) {
         proto::to_message(entry, message);
-        const auto fault = proto::find_number_fault(message);
+        const auto fault = proto::find_number_error(message);
         ASSERT_FALSE(fault) << fault->sentence;
       }
     };
@@ -186,7 +186,7 @@ class Numbers : public ::testing::Test {
     expect_passes(run.sink().stats, v1::LoopStats());
   }
 
-  // The unit itself refuses these at the program's greeting (daq/commands/session.cpp).
+  // The unit itself refuses these at the program's greeting (daq/commands/unit_connection.cpp).
   static bool unit_refuses(const RigConfig& rig) {
     for (const ChannelConfig& channel : rig.channel) {
       if (channel.counts_per_turn != 4096.0) return true;

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "daq/safety/encoder_motion_monitor.hpp"
 #include "daq/safety/joint_tracker.hpp"
-#include "daq/safety/plausibility.hpp"
 #include "tests/support/evaluation_data.hpp"
 
 // Replays recordings of other rigs through the motion checks: none may trip.
@@ -64,7 +64,7 @@ SafetyLimits limits_of(const Recorded& recorded, const Table& table) {
   SafetyLimits limits;
   int motor = 0;
   for (const RecordedJoint& joint : recorded.joints) {
-    JointMotion motion{.rad_per_count = 1.0 / joint.counts_per_unit};
+    JointDrive motion{.rad_per_count = 1.0 / joint.counts_per_unit};
     if (!joint.command.empty()) {
       const auto command = table.numbers.col(table.find(joint.command)).array();
       const double largest = command.isFinite().select(command.abs(), 0.0).maxCoeff();
@@ -73,7 +73,7 @@ SafetyLimits limits_of(const Recorded& recorded, const Table& table) {
           joint.stall_command > 0.0 ? joint.stall_command : kStallShareDefault * largest;
       motion.stall_time_s = kStallTimeDefault_s;
     }
-    limits.joint.push_back({.hinge = joint.column, .slides = joint.slides});
+    limits.joint.push_back({.joint = joint.column, .slides = joint.slides});
     limits.motion.push_back(motion);
   }
   return limits;
@@ -83,7 +83,7 @@ constexpr double kWatched_s = 0.5;
 
 // Replays rows until a segment ends. A segment that starts at rest is preceded by simulated rest.
 Trip replay(const Recorded& recorded, const Table& table, Eigen::Index& row) {
-  MotionPlausibility motion(limits_of(recorded, table));
+  EncoderMotionMonitor motion(limits_of(recorded, table));
   std::array<JointTracker, kJointsMax> trackers;
   Observation now;
   std::array<std::int64_t, kJointsMax> counts{};

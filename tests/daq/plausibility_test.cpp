@@ -5,7 +5,8 @@
 
 #include "tests/daq/motion_fixture.hpp"
 
-// Each check of MotionPlausibility on both sides of its threshold, on motions that a formula makes.
+// Each check of EncoderMotionMonitor on both sides of its threshold, on motions that a formula
+// makes.
 
 namespace daq {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 TEST_F(Motion, StallTripsWhenThePushWouldHaveMovedTheJoint) {
   for (const double u : {0.5, 1.0, -1.0, 3.0, -10.0}) {
     SCOPED_TRACE(u);
-    checks_ = MotionPlausibility(limits_);
+    checks_ = EncoderMotionMonitor(limits_);
     rest(u);
     const double reach = 0.5 * 0.5 * 0.6 * 0.6;
     int expected = 1;
@@ -43,7 +44,7 @@ TEST_F(Motion, StallTakesACommandBelowItsThresholdForNoPush) {
 TEST_F(Motion, StallTellsMotionFromAnEncoderThatAlternates) {
   rest(1.0);
   EXPECT_EQ(until_trip(5000, [&](int k) { return step(2 * (k / 400), 3 * k, 1.0); }), -1);
-  checks_ = MotionPlausibility(limits_);
+  checks_ = EncoderMotionMonitor(limits_);
   rest(1.0);
   EXPECT_GT(until_trip(5000, [&](int k) { return step(k % 2, 10 * k, 1.0); }), 0);
   EXPECT_EQ(trip_.cause, TripCause::kStall);
@@ -69,7 +70,7 @@ TEST_F(Motion, StallFindsAnEncoderThatFreezesUnderAlternatingCommands) {
   const auto u_at = [](int k) { return k % 250 < 125 ? 0.8 : -0.8; };
   for (const double speed : {1.0, 0.05}) {
     SCOPED_TRACE(speed);
-    checks_ = MotionPlausibility(limits_);
+    checks_ = EncoderMotionMonitor(limits_);
     rest(u_at(0));
     std::int64_t arm = 0;
     for (int k = 0; k < 500; ++k) {
@@ -91,7 +92,7 @@ TEST_F(Motion, StallFindsAnEncoderThatFreezesUnderAlternatingCommands) {
 // 0.09; 4 V · 40 ms adds 0.0256.
 TEST_F(Motion, StallCountsOnAfterAPush) {
   for (const auto& [u, trips] : {std::pair(10.0, true), std::pair(4.0, false)}) {
-    checks_ = MotionPlausibility(limits_);
+    checks_ = EncoderMotionMonitor(limits_);
     rest(u);
     const int at = until_trip(2000, [&](int k) { return step(0, 0, k < 40 ? u : 0.0); });
     EXPECT_EQ(at > 40, trips) << u << " V, sample " << at;
@@ -104,7 +105,7 @@ TEST_F(Motion, StallAllowsForOtherJointsWhileTheCommandChanges) {
   rest(0.5);
   const int with = until_trip(3000, [&](int k) { return step(0, 5 * k, sine(k)); });
   EXPECT_NEAR(with, 750, 20);
-  checks_ = MotionPlausibility(limits_);
+  checks_ = EncoderMotionMonitor(limits_);
   rest(0.5);
   const int without = until_trip(3000, [&](int k) { return step(0, 0, sine(k)); });
   EXPECT_LT(without, 500);
@@ -118,7 +119,7 @@ TEST_F(Motion, SuddenStopTripsAboveWhatAJointCanDo) {
   for (const auto& [speed, trips] : {std::pair(1.7, false), std::pair(2.4, true)}) {
     for (const bool is_arm : {true, false}) {
       SCOPED_TRACE(::testing::Message() << speed << ' ' << is_arm);
-      checks_ = MotionPlausibility(limits_);
+      checks_ = EncoderMotionMonitor(limits_);
       rest(0.0);
       const auto position = [&](int k) { return counts_at(speed * kTick_s * std::min(k, 300)); };
       const int at = until_trip(900, [&](int k) {
@@ -135,7 +136,7 @@ TEST_F(Motion, SuddenStopTripsAboveWhatAJointCanDo) {
 
 TEST_F(Motion, SuddenStopIsHonestAtAnEndStop) {
   limits_.motion[1].stop_rad_max = 10.0 * kTick_s * 300;
-  checks_ = MotionPlausibility(limits_);
+  checks_ = EncoderMotionMonitor(limits_);
   rest(0.0);
   EXPECT_EQ(
       until_trip(900,
@@ -147,7 +148,7 @@ TEST_F(Motion, SuddenStopIsHonestAtAnEndStop) {
 TEST_F(Motion, SilenceOfAPassiveJointTripsByItsSpeedBefore) {
   for (const auto& [speed, trips] : {std::pair(0.13, false), std::pair(0.2, true)}) {
     SCOPED_TRACE(speed);
-    checks_ = MotionPlausibility(limits_);
+    checks_ = EncoderMotionMonitor(limits_);
     rest(1.0);
     const int at = until_trip(3000, [&](int k) {
       return step(k / 10, counts_at(speed * kTick_s * std::min(k, 1000)), 1.0);
@@ -168,7 +169,7 @@ TEST_F(Motion, SilenceIsHonestWithoutDriveAndOfJointsThatMotorsDoNotMove) {
   rest(0.0);
   EXPECT_EQ(until_trip(5000, [&](int k) { return step(k, stops(k), 0.3); }), -1);
   limits_.motion[1].is_unaffected = true;
-  checks_ = MotionPlausibility(limits_);
+  checks_ = EncoderMotionMonitor(limits_);
   rest(1.0);
   EXPECT_EQ(until_trip(5000, [&](int k) { return step(k, stops(k), 1.0); }), -1);
 }
@@ -200,7 +201,7 @@ TEST_F(Motion, ResponseIsDueWhenTheArmHasMoved) {
   for (const auto& [response, trips] :
        {std::pair(0, true), std::pair(11, true), std::pair(12, false), std::pair(-12, false)}) {
     SCOPED_TRACE(response);
-    checks_ = MotionPlausibility(limits_);
+    checks_ = EncoderMotionMonitor(limits_);
     rest(1.0);
     const int at = until_trip(400, [&](int k) {
       const double arm = 0.5 * 1.8 * kTick_s * kTick_s * k * k;

@@ -21,7 +21,7 @@ Scenario steady_drive(double duration_s) {
 
 std::unique_ptr<RecordingSink> make_sink(const std::shared_ptr<Disk>& disk) {
   proto::RecordingHeader header;
-  header.hinges = {"arm", "pendulum"};
+  header.joints = {"arm", "pendulum"};
   auto writer = proto::RecordingWriter::create(
       std::make_unique<test_support::MemoryOutputFile>(disk), header);
   EXPECT_TRUE(writer.ok());

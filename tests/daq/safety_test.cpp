@@ -40,7 +40,7 @@ class SafetyMonitorTest : public ::testing::Test {
  protected:
   double send(double requested) {
     now_.time_s += kPeriod_s;
-    return monitor_.admit(now_, {requested})[0];
+    return monitor_.limit_commands(now_, {requested})[0];
   }
   void rest() {
     for (JointState& joint : now_.joint) joint = {0.0, 0.0, true};
@@ -84,18 +84,18 @@ TEST(SafetyBounds, HoldAtTheirValueAndTripBeyond) {
           Bound{TripCause::kAngle, angle, bottom, std::nextafter(bottom, -kInf), bottom},
           Bound{TripCause::kSpeed, speed, fast, std::nextafter(fast, kInf), fast},
           Bound{TripCause::kSpeed, speed, -fast, std::nextafter(-fast, -kInf), fast}}) {
-      SCOPED_TRACE(::testing::Message() << limits.joint[j].hinge << ' ' << bound.beyond);
+      SCOPED_TRACE(::testing::Message() << limits.joint[j].joint << ' ' << bound.beyond);
       SafetyMonitor monitor(limits);
       Observation now = resting();
       for (const double value : {0.0, bound.at, 0.0, bound.at}) {
         now.time_s += kPeriod_s;
         now.joint[j].*bound.quantity = value;
-        monitor.admit(now, {1.0});
+        monitor.limit_commands(now, {1.0});
         ASSERT_FALSE(monitor.is_tripped()) << describe(monitor.current_trip(), limits);
       }
       now.time_s += kPeriod_s;
       now.joint[j].*bound.quantity = bound.beyond;
-      EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
+      EXPECT_EQ(monitor.limit_commands(now, {1.0})[0], 0.0);
       EXPECT_EQ(monitor.current_trip().cause, bound.cause);
       EXPECT_EQ(monitor.current_trip().joint, j);
       EXPECT_EQ(monitor.current_trip().limit, bound.limit);
@@ -117,7 +117,7 @@ TEST(SafetyBounds, JudgeAJumpToEitherSide) {
         ASSERT_FALSE(monitor.is_tripped());
         now.time_s += kPeriod_s;
         now.joint[1].angle_rad = side * angle;
-        monitor.admit(now, {0.0});
+        monitor.limit_commands(now, {0.0});
       }
       EXPECT_EQ(monitor.current_trip().cause, beyond ? TripCause::kEncoderJump : TripCause::kNone);
     }
@@ -133,11 +133,11 @@ TEST(SafetyBounds, FirstAngleOfAChannelIsNoJump) {
   now.joint[0].valid = false;
   for (int k = 0; k < 5; ++k) {
     now.time_s += kPeriod_s;
-    monitor.admit(now, {0.0});
+    monitor.limit_commands(now, {0.0});
   }
   now.joint[0] = {1.5, 0.0, true};
   now.time_s += kPeriod_s;
-  monitor.admit(now, {0.0});
+  monitor.limit_commands(now, {0.0});
   EXPECT_FALSE(monitor.is_tripped()) << describe(monitor.current_trip(), two_joints());
 }
 
@@ -150,23 +150,23 @@ TEST(SafetyBounds, TimesHoldAtTheirValueAndTripBeyond) {
   for (const int ticks : {4, 5}) {
     SafetyMonitor monitor(limits);
     Observation now = resting();
-    monitor.admit(now, {0.0});
+    monitor.limit_commands(now, {0.0});
     now.time_s += ticks * kTick_s;
-    monitor.admit(now, {0.0});
+    monitor.limit_commands(now, {0.0});
     EXPECT_EQ(monitor.current_trip().cause,
               ticks == 4 ? TripCause::kNone : TripCause::kStaleSample);
   }
   SafetyMonitor monitor(limits);
   Observation now = resting();
-  monitor.admit(now, {0.0});
+  monitor.limit_commands(now, {0.0});
   now.joint[0].valid = false;
   for (int k = 1; k <= 8; ++k) {
     now.time_s += kTick_s;
-    monitor.admit(now, {0.0});
+    monitor.limit_commands(now, {0.0});
     ASSERT_FALSE(monitor.is_tripped()) << k;
   }
   now.time_s += kTick_s;
-  monitor.admit(now, {0.0});
+  monitor.limit_commands(now, {0.0});
   EXPECT_EQ(monitor.current_trip().cause, TripCause::kMissingChannel);
 }
 
@@ -176,9 +176,9 @@ TEST(SafetyBounds, TripWhenTheUnitsTimeDoesNotGoOn) {
     SafetyMonitor monitor(two_joints());
     Observation now = resting();
     now.time_s = 5.0;
-    monitor.admit(now, {0.0});
+    monitor.limit_commands(now, {0.0});
     now.time_s += step_s;
-    EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
+    EXPECT_EQ(monitor.limit_commands(now, {1.0})[0], 0.0);
     EXPECT_EQ(monitor.current_trip().cause, TripCause::kStaleSample) << step_s;
   }
 }
@@ -189,14 +189,14 @@ TEST(SafetyBounds, TripOnWhatIsNoNumber) {
     for (const bool first : {true, false}) {
       SafetyMonitor monitor(two_joints());
       Observation now = resting();
-      if (!first) monitor.admit(now, {0.0});
+      if (!first) monitor.limit_commands(now, {0.0});
       now.time_s += kPeriod_s;
       spoil(now);
-      EXPECT_EQ(monitor.admit(now, {requested})[0], 0.0);
+      EXPECT_EQ(monitor.limit_commands(now, {requested})[0], 0.0);
       EXPECT_EQ(monitor.current_trip().cause, cause);
       now = resting();
       now.time_s = 2 * kPeriod_s;
-      EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
+      EXPECT_EQ(monitor.limit_commands(now, {1.0})[0], 0.0);
     }
   };
   for (std::size_t j = 0; j < 2; ++j) {
@@ -218,14 +218,14 @@ TEST(SafetyBounds, TripOnWhatIsNoNumber) {
     SafetyMonitor monitor(two_joints());
     Observation now = resting();
     now.joint[1].angle_rad = angle;
-    EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
+    EXPECT_EQ(monitor.limit_commands(now, {1.0})[0], 0.0);
     EXPECT_EQ(monitor.current_trip().cause, TripCause::kAngle);
     SafetyMonitor later(two_joints());
     now = resting();
-    later.admit(now, {0.0});
+    later.limit_commands(now, {0.0});
     now.joint[1].angle_rad = angle;
     now.time_s += kPeriod_s;
-    EXPECT_EQ(later.admit(now, {1.0})[0], 0.0);
+    EXPECT_EQ(later.limit_commands(now, {1.0})[0], 0.0);
     EXPECT_EQ(later.current_trip().cause, TripCause::kEncoderJump);
   }
 }
@@ -248,10 +248,10 @@ TEST(SafetyBounds, TripOnALimitThatIsNone) {
     EXPECT_FALSE(find_faults(limits).empty());
     SafetyMonitor monitor(limits);
     Observation now = resting();
-    EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
+    EXPECT_EQ(monitor.limit_commands(now, {1.0})[0], 0.0);
     now.time_s += kPeriod_s;
     now.joint[1].valid = field != 7;  // needed only while a channel is missing
-    EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
+    EXPECT_EQ(monitor.limit_commands(now, {1.0})[0], 0.0);
     EXPECT_TRUE(monitor.is_tripped());
     for (const double value : {kInf, -kInf, -1.0}) {
       SafetyLimits impossible = two_joints();
@@ -264,9 +264,9 @@ TEST(SafetyBounds, TripOnALimitThatIsNone) {
   negative.motor[0].command_max = -1.0;
   SafetyMonitor monitor(negative);
   Observation now = resting();
-  monitor.admit(now, {0.0});
+  monitor.limit_commands(now, {0.0});
   now.time_s += kPeriod_s;
-  EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
+  EXPECT_EQ(monitor.limit_commands(now, {1.0})[0], 0.0);
   EXPECT_TRUE(monitor.is_tripped());
 }
 
@@ -293,7 +293,7 @@ TEST(SafetyBounds, JudgeThisComputer) {
     EXPECT_EQ(monitor.current_trip().value, look.value);
     EXPECT_EQ(monitor.current_trip().limit, look.limit);
     EXPECT_EQ(monitor.current_trip().time_s, look.cause == TripCause::kNone ? 0.0 : 2.5);
-    EXPECT_EQ(monitor.admit(resting(), {0.0})[0], 0.0);
+    EXPECT_EQ(monitor.limit_commands(resting(), {0.0})[0], 0.0);
   }
   for (const bool limit_is_none : {false, true}) {
     SafetyLimits spoiled = limits;

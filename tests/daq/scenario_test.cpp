@@ -55,8 +55,8 @@ std::vector<Scenario> one_of_each() {
                    5.0);
   all.emplace_back("multisine", multisine, 5.0);
   all.emplace_back(
-      "nudge", Nudge({.level = 0.5, .push_s_max = 0.2, .motion_rad = 0.1, .other_motion_rad = 0.1}),
-      5.0);
+      "nudge",
+      TestPush({.level = 0.5, .push_s_max = 0.2, .motion_rad = 0.1, .other_motion_rad = 0.1}), 5.0);
   all.emplace_back("replay", Replay({3.0, 3.5, 8.0}, {1.0, -2.0, 0.0}), 5.0);
   return all;
 }

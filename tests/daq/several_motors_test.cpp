@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "daq/commands/session.hpp"
+#include "daq/commands/unit_connection.hpp"
 #include "daq/config/rig_config.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "daq/loop/control_loop.hpp"
@@ -28,17 +28,17 @@ using test_support::refusal;
 
 // Two joints with a motor each. The unit lists them in reverse order.
 const std::string kArm = R"(name: "two-link"
-hinge {
+joint {
   name: "shoulder" motor { control_unit: "V" control_max: 12 } encoder { counts_per_turn: 4096 }
 }
-hinge { name: "elbow" motor { control_unit: "duty" } encoder { counts_per_turn: 2048 } }
-unit { url: "pty:///x" channel { hinge: "shoulder" } channel { hinge: "elbow" }
-       motor { hinge: "elbow" } motor { hinge: "shoulder" } }
+joint { name: "elbow" motor { control_unit: "duty" } encoder { counts_per_turn: 2048 } }
+unit { url: "pty:///x" channel { joint: "shoulder" } channel { joint: "elbow" }
+       motor { joint: "elbow" } motor { joint: "shoulder" } }
 safety {
   command_max: 6 command_slew_per_s_max: 500
-  motor { hinge: "elbow" command_max: 0.5 command_slew_per_s_max: 20 }
-  hinge { hinge: "shoulder" angle_rad_min: -99 angle_rad_max: 99 speed_rad_per_s_max: 90 }
-  hinge { hinge: "elbow" angle_rad_min: -99 angle_rad_max: 99 speed_rad_per_s_max: 90 }
+  motor { joint: "elbow" command_max: 0.5 command_slew_per_s_max: 20 }
+  joint { joint: "shoulder" angle_rad_min: -99 angle_rad_max: 99 speed_rad_per_s_max: 90 }
+  joint { joint: "elbow" angle_rad_min: -99 angle_rad_max: 99 speed_rad_per_s_max: 90 }
 }
 )";
 
@@ -71,7 +71,7 @@ TEST(SeveralMotors, FollowTheUnitsOrder) {
   EXPECT_EQ(rig.limits.motor[1].command_max, 6.0);
   EXPECT_EQ(rig.limits.motor[1].command_slew_per_s_max, 500.0);
   const RigConfig unordered = parse_rig_config(
-      "r.textproto", arm_with("motor { hinge: \"elbow\" } motor { hinge: \"shoulder\" }", ""));
+      "r.textproto", arm_with("motor { joint: \"elbow\" } motor { joint: \"shoulder\" }", ""));
   EXPECT_EQ(unordered.motor[0].joint, "shoulder") << "as the file lists them";
   EXPECT_EQ(unordered.limits.motor[1].command_max, 0.5);
 }
@@ -83,7 +83,7 @@ TEST(SeveralMotors, HaveLimitsOfTheirOwn) {
   EXPECT_EQ(slow.limits.motor[0].command_slew_per_s_max, 500.0);
   const RigConfig steep =
       parse_rig_config("r.textproto", arm_with("command_max: 6 command_slew_per_s_max: 500",
-                                               "motor { hinge: \"shoulder\" command_max: 2 }"));
+                                               "motor { joint: \"shoulder\" command_max: 2 }"));
   EXPECT_EQ(steep.limits.motor[1].command_max, 2.0);
   EXPECT_EQ(steep.limits.motor[1].command_slew_per_s_max, 2000.0) << "all of it in 1 ms";
   expect_parts(arm_refusal("command_max: 6 ", ""),
@@ -94,20 +94,20 @@ TEST(SeveralMotors, HaveLimitsOfTheirOwn) {
                {"r.textproto:10:26", "control_max of motor \"elbow\", 1 duty"});
   expect_parts(arm_refusal("\"elbow\" command_max", "\"wrist\" command_max"),
                {"r.textproto:10", "\"wrist\" has no motor"});
-  expect_parts(arm_refusal("_max: 20 }", "_max: 20 } motor { hinge: \"elbow\" }"),
+  expect_parts(arm_refusal("_max: 20 }", "_max: 20 } motor { joint: \"elbow\" }"),
                {"r.textproto:10", "\"elbow\" has limits twice"});
 }
 
 TEST(SeveralMotors, AreEachListedOnce) {
-  const std::string both = "motor { hinge: \"elbow\" } motor { hinge: \"shoulder\" }";
-  expect_parts(arm_refusal(both, "motor { hinge: \"elbow\" }"),
-               {"r.textproto:7", "\"shoulder\" has a motor", "add motor { hinge: \"shoulder\" }"});
-  expect_parts(arm_refusal(both, both + " motor { hinge: \"elbow\" }"),
+  const std::string both = "motor { joint: \"elbow\" } motor { joint: \"shoulder\" }";
+  expect_parts(arm_refusal(both, "motor { joint: \"elbow\" }"),
+               {"r.textproto:7", "\"shoulder\" has a motor", "add motor { joint: \"shoulder\" }"});
+  expect_parts(arm_refusal(both, both + " motor { joint: \"elbow\" }"),
                {"r.textproto:7:69", "\"elbow\" has no motor in this file, or is listed twice"});
-  expect_parts(arm_refusal(both, both + " motor { hinge: \"wrist\" }"), {"\"wrist\" has no motor"});
-  std::string nine = "name: \"x\" unit { channel { hinge: \"1\" } } safety { }\n";
+  expect_parts(arm_refusal(both, both + " motor { joint: \"wrist\" }"), {"\"wrist\" has no motor"});
+  std::string nine = "name: \"x\" unit { channel { joint: \"1\" } } safety { }\n";
   for (int k = 1; k <= 9; ++k) {
-    nine += "hinge { name: \"" + std::to_string(k) +
+    nine += "joint { name: \"" + std::to_string(k) +
             "\" motor { control_unit: \"V\" } encoder { counts_per_turn: 100 } }\n";
   }
   expect_parts(refusal([&] { parse_rig_config("r.textproto", nine); }), {"9 motors", "at most 8"});
@@ -157,7 +157,7 @@ TEST(SeveralMotors, HaveAnExcitationEach) {
   EXPECT_EQ(commands, (MotorCommands{0.2, 3.0}));
   expect_parts(arm_scenario_refusal(kBoth + "pulse { motor: \"elbow\" command: 0.1 width_s: 1 }\n"),
                {"s.textproto:3", "\"elbow\" has two excitations"});
-  expect_parts(arm_scenario_refusal(kBoth + "release { hinge: \"elbow\" held_tolerance_rad: 1 }\n"),
+  expect_parts(arm_scenario_refusal(kBoth + "release { joint: \"elbow\" held_tolerance_rad: 1 }\n"),
                {"s.textproto:", "cannot be combined with another excitation", "release"});
   expect_parts(arm_scenario_refusal("duration_s: 1\nstep { motor: \"elbow\" }\nstep { }\n"),
                {"s.textproto:3", "names no motor", "\"elbow\", \"shoulder\""});
@@ -208,7 +208,7 @@ TEST(SeveralMotors, AreClampedEachByItsOwnLimits) {
     requested.fill(7.0);  // nothing is sent beyond the existing motors
     requested[0] = elbow;
     requested[1] = shoulder;
-    return monitor.admit(arm_at_rest(time_s), requested);
+    return monitor.limit_commands(arm_at_rest(time_s), requested);
   };
   EXPECT_EQ(send(1.0, 1.0), MotorCommands{}) << "no time has passed";
   const MotorCommands first = send(1.0, -9.0);
@@ -227,20 +227,21 @@ TEST(SeveralMotors, AreClampedEachByItsOwnLimits) {
 TEST(SeveralMotors, AreAllOffAfterATrip) {
   for (std::size_t m = 0; m < 2; ++m) {
     SafetyMonitor monitor(two_motor_limits());
-    monitor.admit(arm_at_rest(0.001), {});
+    monitor.limit_commands(arm_at_rest(0.001), {});
     MotorCommands requested{0.1, 0.1};
     requested[m] = std::nan("");
-    EXPECT_EQ(monitor.admit(arm_at_rest(0.002), requested), MotorCommands{});
+    EXPECT_EQ(monitor.limit_commands(arm_at_rest(0.002), requested), MotorCommands{});
     EXPECT_EQ(monitor.current_trip().cause, TripCause::kCommandNotFinite);
-    EXPECT_EQ(place_of(monitor.current_trip(), two_motor_limits()), m == 0 ? "elbow" : "shoulder");
-    EXPECT_EQ(monitor.admit(arm_at_rest(0.003), {0.1, 0.1}), MotorCommands{});
+    EXPECT_EQ(subject_name_of(monitor.current_trip(), two_motor_limits()),
+              m == 0 ? "elbow" : "shoulder");
+    EXPECT_EQ(monitor.limit_commands(arm_at_rest(0.003), {0.1, 0.1}), MotorCommands{});
     for (const auto field : {&MotorLimits::command_max, &MotorLimits::command_slew_per_s_max}) {
       SafetyLimits limits = two_motor_limits();
       limits.motor[m].*field = std::nan("");
       EXPECT_EQ(find_faults(limits).size(), 1U);
       SafetyMonitor blind(limits);
-      blind.admit(arm_at_rest(0.001), {});
-      EXPECT_EQ(blind.admit(arm_at_rest(0.002), {0.1, 0.1}), MotorCommands{});
+      blind.limit_commands(arm_at_rest(0.001), {});
+      EXPECT_EQ(blind.limit_commands(arm_at_rest(0.002), {0.1, 0.1}), MotorCommands{});
       EXPECT_TRUE(blind.is_tripped());
     }
   }

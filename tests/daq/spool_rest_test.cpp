@@ -1,4 +1,4 @@
-#include "daq/stream/spool_rest.hpp"
+#include "daq/stream/spool_completion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ class DeadRun : public ::testing::Test {
   }
 
   // Completes the spool, as `send` does first, and stores its samples, commands and events.
-  SpoolRest complete() {
+  SpoolCompletion complete() {
     auto folder = open_spool_folder(file("run.mcap.spool"));
     EXPECT_TRUE(ok(folder));
     const auto rest = append_rest(file("run.mcap.spool"), folder.value());
@@ -75,7 +75,7 @@ class DeadRun : public ::testing::Test {
       commands_ += static_cast<std::uint64_t>(batch.commands_size());
       events_ += static_cast<std::uint64_t>(batch.events_size());
     }
-    return rest.ok() ? rest.value() : SpoolRest();
+    return rest.ok() ? rest.value() : SpoolCompletion();
   }
 
   void expect_all(std::uint64_t count) const {
@@ -112,7 +112,7 @@ TEST_F(DeadRun, SendsWhatOnlyTheRecordingHolds) {
     std::filesystem::remove(file("run.mcap.part"));
     record(5000);
     spool(spooled);
-    const SpoolRest rest = complete();
+    const SpoolCompletion rest = complete();
     EXPECT_FALSE(rest.ended);
     ASSERT_EQ(rest.notes.size(), 1u);
     EXPECT_NE(rest.notes[0].find(std::to_string(5000 - spooled) + " samples"), std::string::npos)
@@ -127,7 +127,7 @@ TEST_F(DeadRun, SendsWhatOnlyTheRecordingHolds) {
 TEST_F(DeadRun, TellsWhatOnlyTheServiceWillHave) {
   record(500);
   spool(560);
-  const SpoolRest rest = complete();
+  const SpoolCompletion rest = complete();
   ASSERT_EQ(rest.notes.size(), 1u);
   EXPECT_NE(rest.notes[0].find("60 samples at the end"), std::string::npos) << rest.notes[0];
   expect_all(560);
@@ -158,7 +158,7 @@ TEST_F(DeadRun, TakesNothingFromAnotherRecording) {
   epoch_shift_ns_ = 1;
   record(500);
   spool(480);
-  const SpoolRest rest = complete();
+  const SpoolCompletion rest = complete();
   ASSERT_EQ(rest.notes.size(), 1u);
   EXPECT_NE(rest.notes[0].find("may contain samples that the service will not have"),
             std::string::npos)

@@ -214,21 +214,21 @@ TEST(FullRing, TripsAndListsWhatIsLost) {
         },
         kFits + 500, /*poll_every=*/0);
     rig.finish();
-    const SampleAccounts& accounts = rig.supervisor().accounts();
-    EXPECT_EQ(accounts.sent(), rig.sim_unit().counters().samples_sent);
-    EXPECT_EQ(accounts.recorded, rig.sink().samples.size());
+    const SampleCounts& sample_counts = rig.supervisor().sample_counts();
+    EXPECT_EQ(sample_counts.sent(), rig.sim_unit().counters().samples_sent);
+    EXPECT_EQ(sample_counts.recorded, rig.sink().samples.size());
     if (!beyond) {
       EXPECT_EQ(rig.loop().trip(), nullptr);
-      EXPECT_EQ(accounts.lost_in_ring, 0U);
+      EXPECT_EQ(sample_counts.lost_in_ring, 0U);
       continue;
     }
     expect_trip(rig, TripCause::kRingFull);
     EXPECT_EQ(rig.loop().trip()->limit, kFits);
     // The loop ends 0.2 s after the trip.
-    EXPECT_NEAR(static_cast<double>(accounts.lost_in_ring), 200.0, 5.0);
+    EXPECT_NEAR(static_cast<double>(sample_counts.lost_in_ring), 200.0, 5.0);
     ASSERT_FALSE(rig.sink().gaps.empty());
     EXPECT_EQ(rig.sink().gaps.back().cause, proto::GapCause::kRingFull);
-    EXPECT_EQ(rig.sink().gaps.back().sample_count, accounts.lost_in_ring);
+    EXPECT_EQ(rig.sink().gaps.back().sample_count, sample_counts.lost_in_ring);
   }
 }
 

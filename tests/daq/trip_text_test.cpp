@@ -20,7 +20,7 @@ SafetyLimits described_limits() {
                     {"pendulum", -50.0, 50.0, 40.0, 0.1, 0.0105}}};
 }
 
-TEST(TripText, NamesHingeFiguresAndTime) {
+TEST(TripText, NamesJointFiguresAndTime) {
   const Trip trip{TripCause::kSpeed, 1, 3.25, 41.5, 40.0};
   EXPECT_EQ(describe(trip, described_limits()),
             "pendulum: speed 41.5 rad/s, allowed 40 rad/s, at t = 3.250 s");
@@ -44,11 +44,11 @@ TEST(TripText, HasItsOwnWordsForEveryCause) {
   EXPECT_EQ(to_string(TripCause::kRingFull), "ring full");
   EXPECT_EQ(to_string(TripCause::kStall), "stall");
   EXPECT_EQ(to_string(TripCause::kUnitClock), "unit clock");
-  EXPECT_TRUE(is_of_one_joint(TripCause::kStall) && is_of_one_joint(TripCause::kGrowingSwings));
-  EXPECT_FALSE(is_of_one_joint(TripCause::kCommandMismatch));
+  EXPECT_TRUE(concerns_joint(TripCause::kStall) && concerns_joint(TripCause::kGrowingSwings));
+  EXPECT_FALSE(concerns_joint(TripCause::kCommandMismatch));
   EXPECT_EQ(unit_of(TripCause::kSpeed), "rad/s");
-  EXPECT_TRUE(is_of_one_joint(TripCause::kMissingChannel));
-  EXPECT_FALSE(is_of_one_joint(TripCause::kStaleSample));
+  EXPECT_TRUE(concerns_joint(TripCause::kMissingChannel));
+  EXPECT_FALSE(concerns_joint(TripCause::kStaleSample));
 }
 
 // The message names the joint, the value, the limit, the time and the remedy.
@@ -84,14 +84,14 @@ TEST(TripText, SaysOfWhatIsImplausibleWhatToDo) {
 }
 
 // After a run that was aborted in full swing, the encoders keep counting.
-TEST(TripText, AdvisesAboutAHingeThatStandsOutsideItsRange) {
+TEST(TripText, AdvisesAboutAJointThatStandsOutsideItsRange) {
   const Trip trip{TripCause::kAngle, 1, 0.0, -56.5487, -50.0};
-  const std::string advice = advise_before_start(trip, described_limits());
+  const std::string advice = describe_start_remedy(trip, described_limits());
   for (const char* part :
        {"\"pendulum\"", "-56.55 rad", "-9 turns", "-50 and 50 rad", "switch the unit off and on"}) {
     EXPECT_NE(advice.find(part), std::string::npos) << advice;
   }
-  EXPECT_EQ(advise_before_start({TripCause::kSpeed, 1, 0.0, 50.0, 40.0}, described_limits()), "");
+  EXPECT_EQ(describe_start_remedy({TripCause::kSpeed, 1, 0.0, 50.0, 40.0}, described_limits()), "");
 }
 
 TEST(TripText, PutsTheUnitsFaultsIntoWords) {

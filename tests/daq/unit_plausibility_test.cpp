@@ -1,4 +1,4 @@
-#include "daq/safety/unit_plausibility.hpp"
+#include "daq/safety/unit_report_monitor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ class Unit : public ::testing::Test {
   // The first sample beyond the reaction time.
   int reaction_ticks() const { return static_cast<int>(checks_.reaction_s() / kUnitTick_s + 1.5); }
 
-  UnitPlausibility checks_;
+  UnitReportMonitor checks_;
   firmware_iface::ClockFit clock_;
   SentCommand sent_{};
   std::int64_t tick_ = 0;
@@ -209,7 +209,7 @@ TEST_F(Unit, HasAClockThatGoesAsThisComputersDoes) {
     fit.valid = valid;
     fit.rate_error_ppm = ppm;
     fit.rate_sigma_ppm = sigma_ppm;
-    return UnitPlausibility::judge(fit);
+    return UnitReportMonitor::judge(fit);
   };
   EXPECT_EQ(verdict(0.0, 2499.0), ClockVerdict::kGood);
   EXPECT_EQ(verdict(0.0, 2501.0), ClockVerdict::kUnknown);
@@ -234,14 +234,14 @@ TEST_F(Unit, HasAClockThatGoesAsThisComputersDoes) {
 TEST_F(Unit, IsOffOnlyWhenItsSampleSaysSoInEveryField) {
   firmware_iface::UnitSample sample;
   sample.tripped = true;
-  EXPECT_TRUE(UnitPlausibility::is_off(sample));
+  EXPECT_TRUE(UnitReportMonitor::is_off(sample));
   for (const int field : {0, 1, 2, 3}) {
     firmware_iface::UnitSample other = sample;
     if (field == 0) other.tripped = false;
     if (field == 1) other.driving = true;
     if (field == 2) other.command[7] = -1e-3;
     if (field == 3) other.command[0] = kNotANumber;
-    EXPECT_FALSE(UnitPlausibility::is_off(other)) << field;
+    EXPECT_FALSE(UnitReportMonitor::is_off(other)) << field;
   }
 }
 

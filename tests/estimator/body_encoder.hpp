@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 
 namespace test_support {
 

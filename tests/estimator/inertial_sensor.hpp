@@ -11,27 +11,27 @@ namespace test_support {
 /// Adds a sensor to a mechanism that has its parameters and no such sensor.
 ///
 /// @param values  of its parameters, by quantity; the others stay neutral
-inline void add_sensor(estimator::Mechanism& mechanism, const estimator::InertialSensor& added,
-                       const std::vector<std::pair<estimator::InertialQuantity, double>>& values) {
+inline void add_sensor(estimator::Mechanism& mechanism, const estimator::Sensor& added,
+                       const std::vector<std::pair<estimator::SensorQuantity, double>>& values) {
   estimator::Mechanism whole = mechanism;
-  whole.inertial_sensors.push_back(added);
+  whole.sensors.push_back(added);
   estimator::make_parameters(whole);
-  const int begin = mechanism.index_of_inertial(mechanism.inertial_count(), {});
-  const int sensor = whole.inertial_count() - 1;
-  const int first = whole.index_of_inertial(sensor, {});
+  const int begin = mechanism.index_of_sensor(mechanism.sensor_count(), {});
+  const int sensor = whole.sensor_count() - 1;
+  const int first = whole.index_of_sensor(sensor, {});
   mechanism.parameters.insert(
       mechanism.parameters.begin() + begin, whole.parameters.begin() + first,
-      whole.parameters.begin() + first + estimator::Mechanism::kInertialQuantities);
-  mechanism.inertial_sensors = whole.inertial_sensors;
+      whole.parameters.begin() + first + estimator::Mechanism::kSensorQuantities);
+  mechanism.sensors = whole.sensors;
   for (const auto& [quantity, value] : values) {
-    mechanism.inertial_parameter(sensor, quantity).value = value;
+    mechanism.sensor_parameter(sensor, quantity).value = value;
   }
 }
 
 /// The same for an inertial sensor on a body.
 inline void add_inertial_sensor(
     estimator::Mechanism& mechanism, const std::string& name, int body,
-    const std::vector<std::pair<estimator::InertialQuantity, double>>& values) {
+    const std::vector<std::pair<estimator::SensorQuantity, double>>& values) {
   add_sensor(mechanism, {.name = name, .body = body}, values);
 }
 

@@ -2,13 +2,13 @@
 
 #include <vector>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 
 namespace test_support {
 
 /// An unnamed encoder on each of the given joints.
-inline std::vector<estimator::Sensor> joint_sensors(const std::vector<int>& joints) {
-  std::vector<estimator::Sensor> sensors;
+inline std::vector<estimator::Encoder> joint_sensors(const std::vector<int>& joints) {
+  std::vector<estimator::Encoder> sensors;
   for (const int j : joints) {
     sensors.push_back({{}, estimator::JointKind::kRevolute, {{j, 1.0}}, 0});
   }

@@ -50,22 +50,22 @@ inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanis
     torques.push_back((momentum(2) - momentum(0)) / kStep);
   }
   std::vector<NewtonLoad> loads;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     // Bodies that are connected to the ground without this joint.
     std::vector<bool> held(static_cast<std::size_t>(bodies) + 1, false);
     held[0] = true;  // the ground, before the bodies
     for (int round = 0; round <= bodies; ++round) {
-      for (int i = 0; i < mechanism.hinge_count(); ++i) {
-        const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(i)];
+      for (int i = 0; i < mechanism.joint_count(); ++i) {
+        const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(i)];
         if (i == j) continue;
-        const auto a = static_cast<std::size_t>(hinge.body_a + 1);
-        const auto b = static_cast<std::size_t>(hinge.body_b + 1);
+        const auto a = static_cast<std::size_t>(joint.body_a + 1);
+        const auto b = static_cast<std::size_t>(joint.body_b + 1);
         held[a] = held[b] = held[a] || held[b];
       }
     }
-    const int own = mechanism.hinges[static_cast<std::size_t>(j)].body_b;
+    const int own = mechanism.joints[static_cast<std::size_t>(j)].body_b;
     const auto& pose = at[2][static_cast<std::size_t>(own)];
-    const Eigen::Vector3d point = pose.r + pose.e * estimator::point_of_hinge(mechanism, j, true);
+    const Eigen::Vector3d point = pose.r + pose.e * estimator::joint_point(mechanism, j, true);
     NewtonLoad load{Eigen::Vector3d::Zero(), Eigen::Vector3d::Zero()};
     for (std::size_t b = 0; b < static_cast<std::size_t>(bodies); ++b) {
       if (held[b + 1]) continue;

@@ -31,7 +31,7 @@ QemuRig::QemuRig(const firmware_iface::sim::SimConfig& config, const std::string
     : config_(config),
       unit_({.log_path = log_path, .port = port, .in_real_time = true}),
       plant_(config.make_plant()) {
-  using Release = firmware_iface::sim::OperatorSettings::Release;
+  using Release = firmware_iface::sim::HandSettings::Release;
   plant_.set_held(config_.settings.unit.hand.release != Release::kFree);
   thread_ = std::thread([this] { run(); });
 }

@@ -17,20 +17,20 @@ namespace {
 
 using namespace firmware_iface;
 using namespace std::chrono_literals;
+using conformance::CheckResult;
 using conformance::Report;
-using conformance::Row;
 using conformance::Verdict;
 
 Report test_of(Transport& transport, const conformance::Settings& settings = {},
                const std::vector<std::string>& only = {}) {
   const std::atomic<bool> stop(false);
   return conformance::run_checks(transport, settings, only, stop,
-                                 {[](const conformance::Check&) {}, [](const Row&) {}});
+                                 {[](const conformance::Check&) {}, [](const CheckResult&) {}});
 }
 
 std::vector<std::string> ids_of(const Report& report, Verdict verdict) {
   std::vector<std::string> ids;
-  for (const Row& row : report.rows) {
+  for (const CheckResult& row : report.rows) {
     if (row.verdict == verdict) ids.emplace_back(row.check.id);
   }
   return ids;
@@ -39,7 +39,7 @@ std::vector<std::string> ids_of(const Report& report, Verdict verdict) {
 /// The checks that did not pass, with their reasons.
 std::string not_passed(const Report& report) {
   std::string text = report.trouble;
-  for (const Row& row : report.rows) {
+  for (const CheckResult& row : report.rows) {
     if (row.verdict == Verdict::kPassed) continue;
     text += std::string(row.check.id) + ": " + row.detail + "\n";
   }
@@ -47,7 +47,7 @@ std::string not_passed(const Report& report) {
 }
 
 double figure(const Report& report, const std::string& id) {
-  for (const Row& row : report.rows) {
+  for (const CheckResult& row : report.rows) {
     if (row.check.id == id) return row.figure.value;
   }
   return NAN;
@@ -297,7 +297,7 @@ TEST(Conformance, TripsTheUnitWhenItIsInterrupted) {
     std::atomic<bool> stop(false);
     host.on_read = [&](int count) { stop = stop || count == reads; };
     const Report report = conformance::run_checks(
-        host, {}, {}, stop, {[](const conformance::Check&) {}, [](const Row&) {}});
+        host, {}, {}, stop, {[](const conformance::Check&) {}, [](const CheckResult&) {}});
     EXPECT_TRUE(report.is_interrupted);
     EXPECT_FALSE(report.has_passed());
     EXPECT_LT(report.rows.size(), conformance::all_checks().size());

@@ -47,9 +47,9 @@ Pose furuta_pose(const FurutaParameters& p, const JointArray& q, const InertialS
 
 Pose pendulum_pose(const PendulumParameters& p, const JointArray& q,
                    const InertialSettings& sensor) {
-  const Vector3 hinge = {0.0, 0.0, 1.0};
-  const Vector3 rod = rotated({0.0, -1.0, 0.0}, scaled(q[0], hinge));
-  return sensor_pose({rod, cross(hinge, rod), hinge}, scaled(p.center_distance, rod), sensor);
+  const Vector3 joint = {0.0, 0.0, 1.0};
+  const Vector3 rod = rotated({0.0, -1.0, 0.0}, scaled(q[0], joint));
+  return sensor_pose({rod, cross(joint, rod), joint}, scaled(p.center_distance, rod), sensor);
 }
 
 /// A sensor's reading from differences of its pose over time, along a motion of constant

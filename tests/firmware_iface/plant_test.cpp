@@ -109,7 +109,7 @@ TEST(FurutaPlant, FollowsLagrangesEquations) {
     SCOPED_TRACE(n);
     const JointState state{{draw(random), draw(random)}, {draw(random), draw(random)}};
     const JointArray a = {draw(random), draw(random)};
-    const HingeModel::Terms terms = model.terms(state, 0.0);
+    const RigModel::Terms terms = model.terms(state, 0.0);
     for (std::size_t k = 0; k < 2; ++k) {
       // d/dt ∂L/∂w along q̇ = w, ẇ = a, minus ∂L/∂q.
       const auto along_motion = [&](double t) {
@@ -148,7 +148,7 @@ TEST(FurutaPlant, BearingLoadsAreThoseOfNewton) {
             -p.pendulum_center_distance * c2,
             -p.arm_length * s1 - p.pendulum_center_distance * s2 * c1};
   };
-  const HingeModel::Terms terms = model.terms(state, 0.0);
+  const RigModel::Terms terms = model.terms(state, 0.0);
   const auto& M = terms.mass_matrix;
   const double determinant = M[0][0] * M[1][1] - M[0][1] * M[1][0];
   const JointArray a = {(M[1][1] * terms.force[0] - M[0][1] * terms.force[1]) / determinant,

@@ -38,11 +38,11 @@ TEST(SimConfig, ShippedFilesLoad) {
   EXPECT_EQ(furuta.make_plant().joint_count(), 2);
   EXPECT_NEAR(furuta.make_plant().state().angle_rad[1], 3.1116, 1e-12);
   EXPECT_EQ(furuta.settings.to_host.baud_rate, 921'600);
-  EXPECT_EQ(furuta.settings.unit.hand.release, sim::OperatorSettings::Release::kAfterStreamStart);
+  EXPECT_EQ(furuta.settings.unit.hand.release, sim::HandSettings::Release::kAfterStreamStart);
   const auto hanging =
       load_sim_config(test_support::source_folder() + "/configs/sim-furuta-hanging.textproto");
   EXPECT_EQ(hanging.make_plant().state().angle_rad[1], 0.0);
-  EXPECT_EQ(hanging.settings.unit.hand.release, sim::OperatorSettings::Release::kFree);
+  EXPECT_EQ(hanging.settings.unit.hand.release, sim::HandSettings::Release::kFree);
   const auto pendulum =
       load_sim_config(test_support::source_folder() + "/configs/sim-pendulum.textproto");
   EXPECT_EQ(pendulum.make_plant().joint_count(), 1);
@@ -205,7 +205,7 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
   EXPECT_EQ(unit.ttl_max_ms, 90);
   EXPECT_EQ(unit.clock_error_ppm, -33.0);
   EXPECT_EQ(unit.clock_start_us, 4'000'000'000u);
-  EXPECT_EQ(unit.hand.release, sim::OperatorSettings::Release::kAfterFirstCommand);
+  EXPECT_EQ(unit.hand.release, sim::HandSettings::Release::kAfterFirstCommand);
   EXPECT_EQ(unit.hand.hold_time, Nanoseconds(1'500'000'000));
   EXPECT_EQ(unit.faults.channel_dropout, 0.21);
   EXPECT_EQ(unit.faults.dropout_max, Nanoseconds(22'000'000));
@@ -249,7 +249,7 @@ TEST(TruthFile, HoldsTheExactMotionAndRefusesToWriteOver) {
   const TemporaryFolder folder;
   const std::string path = folder.file("truth.csv");
   sim::TruthFile file(path, "pendulum {}\n", 2, Nanoseconds(500));
-  sim::Truth truth;
+  sim::TrueState truth;
   truth.time = Nanoseconds(1'000'500);
   truth.unit_time_us = 1000;
   truth.sample_sequence = 7;

@@ -17,7 +17,7 @@ class Hand : public ::testing::Test {
  protected:
   explicit Hand(const EncoderSettings& encoder = {})
       : simulation_(settings_with(encoder), Plant(std::make_unique<PendulumModel>(kSwinging), {}),
-                    Nanoseconds(0), [this](const Truth& truth) { truth_ = truth; }) {}
+                    Nanoseconds(0), [this](const TrueState& truth) { truth_ = truth; }) {}
 
   static SimulationSettings settings_with(const EncoderSettings& encoder) {
     SimulationSettings settings;
@@ -32,7 +32,7 @@ class Hand : public ::testing::Test {
 
   static constexpr PendulumParameters kSwinging{};
   UnitSimulation simulation_;
-  Truth truth_;
+  TrueState truth_;
 };
 
 // The hand moves the joint smoothly, holds it against gravity, and then releases it.

@@ -51,10 +51,10 @@ service::RecordingFormat make_format(const std::vector<std::string>& names, bool
   }
   if (next < names.size()) {
     format.angles.push_back(
-        {.column = names[next++], .hinge = "a", .in_degrees = true, .allow_missing = true});
+        {.column = names[next++], .joint = "a", .in_degrees = true, .allow_missing = true});
   }
   if (next < names.size()) {
-    format.controls.push_back({.column = names[next++], .hinge = "a", .unit = "V"});
+    format.controls.push_back({.column = names[next++], .joint = "a", .unit = "V"});
   }
   if (next < names.size()) format.segment_column = names[next++];
   return format;

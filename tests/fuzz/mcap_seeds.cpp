@@ -19,9 +19,9 @@ namespace {
 // A recording with each kind of message, in chunks of a quarter of a second.
 bool write_recording(const std::string& path, std::size_t channel_count) {
   proto::RecordingHeader header{
-      .hinges = {}, .epoch_unix_ns = 1'000'000'000, .facts = {{"rig", "seed"}}};
+      .joints = {}, .epoch_unix_ns = 1'000'000'000, .facts = {{"rig", "seed"}}};
   for (std::size_t c = 0; c < channel_count; ++c)
-    header.hinges.push_back("hinge" + std::to_string(c));
+    header.joints.push_back("joint" + std::to_string(c));
   auto writer = proto::RecordingWriter::create(path, header);
   if (!writer.ok()) return false;
   bool fine = writer.value().attach({"plan.csv", "text/csv", {'t', ',', 'u'}}).ok();

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "daq/config/rig_config.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/fuzz/refusal.hpp"
 #include "tests/fuzz/silent_protobuf.hpp"
@@ -44,15 +44,15 @@ void check_daq(const std::string& text) {
 
 void check_service(const std::string& text) {
   const service::Rig rig = service::parse_rig(kPath, text);
-  require(rig.hinge_facts.size() == rig.mechanism.hinges.size());
+  require(rig.joint_facts.size() == rig.mechanism.joints.size());
   require(estimator::find_faults(rig.mechanism).empty());
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     require_finite({parameter.value, parameter.prior_mean});
     require(parameter.value >= parameter.lower && parameter.value <= parameter.upper);
     require(parameter.prior_standard_deviation > 0.0);
   }
-  for (const service::HingeFacts& facts : rig.hinge_facts) require_finite({facts.control_max});
-  require(rig.encoders.size() == estimator::sensors_of(rig.mechanism).size());
+  for (const service::JointFacts& facts : rig.joint_facts) require_finite({facts.control_max});
+  require(rig.encoders.size() == estimator::used_encoders(rig.mechanism).size());
   for (const service::EncoderFacts& facts : rig.encoders) {
     require_finite({facts.counts, facts.count});
   }

@@ -30,18 +30,18 @@ constexpr const char* kRig = R"(
          inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.01 } } }
   body { name: "B" mass { value: 0.4 }
          inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.01 } } }
-  hinge { name: "1" parent { body: "ground" axis { y: 1 } zero_direction { x: 1 } }
+  joint { name: "1" parent { body: "ground" axis { y: 1 } zero_direction { x: 1 } }
           child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
           motor { control_unit: "V" control_max: 10 gain { value: 0.05 } }
           encoder { counts_per_turn: 4096 } }
-  hinge { name: "2" parent { body: "A" point { x { value: 0.2 } } axis { x: 1 }
+  joint { name: "2" parent { body: "A" point { x { value: 0.2 } } axis { x: 1 }
                              zero_direction { y: 1 } }
           child { body: "B" point { x { value: -0.1 } } axis { y: 1 } zero_direction { x: 1 } }
           encoder { counts_per_turn: 4096 } }
-  unit { url: "sim:furuta" channel { hinge: "1" } channel { hinge: "2" } }
-  safety { command_max: 8 hinge { hinge: "1" angle_rad_min: -3 angle_rad_max: 3
+  unit { url: "sim:furuta" channel { joint: "1" } channel { joint: "2" } }
+  safety { command_max: 8 joint { joint: "1" angle_rad_min: -3 angle_rad_max: 3
                                   speed_rad_per_s_max: 30 }
-           hinge { hinge: "2" angle_rad_min: -100 angle_rad_max: 100 speed_rad_per_s_max: 60 } }
+           joint { joint: "2" angle_rad_min: -100 angle_rad_max: 100 speed_rad_per_s_max: 60 } }
 )";
 
 // Times and angles at which a scenario is evaluated: a joint that is held, falls, and turns over.
@@ -55,7 +55,8 @@ void drive(daq::ScenarioConfig& config) {
     }
     daq::MotorCommands asked{};
     config.scenario.command(now, asked);
-    require(std::abs(monitor.admit(now, asked)[0]) <= config.limits.motor.at(0).command_max);
+    require(std::abs(monitor.limit_commands(now, asked)[0]) <=
+            config.limits.motor.at(0).command_max);
   }
 }
 

@@ -66,7 +66,7 @@ class WaitingRunner final : public service::JobRunner {
 };
 
 // The client's end of the line: counts replies.
-class CountingOutlet final : public service::Outlet {
+class CountingOutlet final : public service::FrameSink {
  public:
   void send(std::string frame) override {
     std::vector<proto::Frame> frames;
@@ -148,7 +148,7 @@ class Service {
   service::ServiceContext context_;
   WaitingRunner runner_;
   service::SessionStore sessions_{context_, [this] { jobs_.advance(); },
-                                  [this](const std::string& id) { return jobs_.user_of(id); }};
+                                  [this](const std::string& id) { return jobs_.job_using(id); }};
   service::JobStore jobs_{context_, sessions_, runner_};
 };
 

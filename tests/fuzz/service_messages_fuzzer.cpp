@@ -1,6 +1,6 @@
 // Feeds arbitrary bytes to the input chain of the service's socket: the frame decoder with the
 // limits of requests and of replies, the element counter, the parser, and the check of batches.
-// Once as one piece, once cut at every size, which must not make a difference.
+// CompletionLatch as one piece, once cut at every size, which must not make a difference.
 
 #include <google/protobuf/stubs/logging.h>
 
@@ -55,7 +55,7 @@ void check(const std::vector<proto::FrameLimit>& limits, const std::uint8_t* dat
       if (envelope.has_sample_batch()) static_cast<void>(batches.take(envelope.sample_batch()));
       if (envelope.has_open_session()) {
         for (const auto& [key, value] : envelope.open_session().metadata()) {
-          require(proto::parse_hinges(value).size() <= proto::kChannelCountMax);
+          require(proto::parse_joints(value).size() <= proto::kChannelCountMax);
         }
       }
     }

@@ -134,7 +134,7 @@ TEST_F(Chain, RecoversTheSimulatedRigsParameters) {
   }
   ASSERT_EQ(result.recordings_size(), 3);
   EXPECT_TRUE(result.recordings(0).file().starts_with("release-"));
-  EXPECT_GT(result.recordings(0).held_rows(), 1000);  // held by the hand for 1.5 s
+  EXPECT_GT(result.recordings(0).rows_before_release(), 1000);  // held by the hand for 1.5 s
 
   const ProgramRun beside =
       run_rigcal("result chain" + server() + "--truth " + config("sim-furuta.textproto"));

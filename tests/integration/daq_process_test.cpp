@@ -54,7 +54,7 @@ TEST_F(DaqProcess, RecordsWhichJointSlides) {
     rig.replace(at, from.size(), to);
   };
   replace("\"rod\" encoder { counts_per_turn: 4096 }",
-          "\"rod\" kind: PRISMATIC encoder { counts_per_m: 20000 }");
+          "\"rod\" type: PRISMATIC encoder { counts_per_m: 20000 }");
   replace("\"rod\" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100",
           "\"rod\" position_m_min: -900 position_m_max: 900 speed_m_per_s_max: 100");
   write("rig.textproto", rig);

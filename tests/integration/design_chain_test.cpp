@@ -55,7 +55,7 @@ class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanK
     const daq::RigConfig rig = daq::load_rig_config(kRig);
     const daq::ScenarioConfig scenario = daq::load_scenario_config(scenario_path, rig);
     proto::RecordingHeader header;
-    header.hinges = {"1", "2"};
+    header.joints = {"1", "2"};
     std::optional<daq::RecordingSink> sink;
     if (!recording.empty()) {
       auto writer = proto::RecordingWriter::create(recording, header);
@@ -119,7 +119,7 @@ TEST_P(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
   ASSERT_EQ(run(config("scenario-multisine.textproto"), path("shipped.mcap"), simulated_furuta()),
             "");
 
-  const service::Today today = service::look_at(kRig, path("pulse.json"));
+  const service::PriorState today = service::look_at(kRig, path("pulse.json"));
   std::vector<std::string> progress;
   const service::ExperimentRequest request{
       .duration = 20.0,

@@ -69,7 +69,7 @@ daq::LoopSettings make_loop(const sim::SimulationSettings& simulation) {
 std::map<std::uint64_t, sim::Truth> record(const sim::SimulationSettings& simulation,
                                            const std::string& path) {
   proto::RecordingHeader header;
-  header.hinges = {"1", "2"};
+  header.joints = {"1", "2"};
   header.inertial_sensors = {"imu-a", "imu-b"};
   auto writer = proto::RecordingWriter::create(path, header);
   EXPECT_TRUE(writer.ok()) << writer.error().detail;

@@ -14,14 +14,14 @@ line { baud: 921600 }
 )";
 
 inline constexpr const char* kRigFile = R"(name: "rig"
-hinge { name: "arm" motor { control_unit: "V" } encoder { counts_per_turn: 4096 } }
-hinge { name: "rod" encoder { counts_per_turn: 4096 } }
-unit { channel { hinge: "arm" } channel { hinge: "rod" } ttl_ms: 250 }
+joint { name: "arm" motor { control_unit: "V" } encoder { counts_per_turn: 4096 } }
+joint { name: "rod" encoder { counts_per_turn: 4096 } }
+unit { channel { joint: "arm" } channel { joint: "rod" } ttl_ms: 250 }
 safety {
   command_max: 5
   staleness_ms_max: 2000
-  hinge { hinge: "arm" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100 }
-  hinge { hinge: "rod" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100 }
+  joint { joint: "arm" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100 }
+  joint { joint: "rod" angle_rad_min: -900 angle_rad_max: 900 speed_rad_per_s_max: 100 }
 }
 )";
 

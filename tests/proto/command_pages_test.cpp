@@ -1,4 +1,4 @@
-#include "proto/text/command_pages.hpp"
+#include "proto/text/help_output.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ class CommandPages : public ::testing::Test {
     app_.add_subcommand("list", ".begins like a request")
         ->add_option("--out", rig_, "To")
         ->type_name("FILE");
-    add_page_options(app_);
+    add_help_output_options(app_);
   }
 
   /// The completions that bash proposes after these words, sorted, separated by one space.

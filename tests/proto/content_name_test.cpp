@@ -1,4 +1,4 @@
-#include "proto/stream/content_name.hpp"
+#include "proto/stream/content_hash.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,26 +9,26 @@ namespace {
 constexpr const char* kNameOfAbc = "ba7816bf8f01cfea414140de5dae2223b00361a3";
 
 // The name must not depend on how the content is split.
-TEST(ContentName, IsTheBeginningOfTheSha256) {
-  ContentName whole;
+TEST(ContentHash, IsTheBeginningOfTheSha256) {
+  ContentHash whole;
   whole.add("abc");
   EXPECT_EQ(whole.text(), kNameOfAbc);
-  ContentName parts;
+  ContentHash parts;
   parts.add("a");
   parts.add("");
   parts.add("bc");
   EXPECT_EQ(parts.text(), kNameOfAbc);
-  ContentName all;
+  ContentHash all;
   all.add("abc");
   EXPECT_EQ(all.sha256(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 // Upload ids made from a name contain it, in every attempt. Any other id promises no content.
-TEST(ContentName, IsPromisedByTheIdsThatAreMadeOfIt) {
+TEST(ContentHash, IsPromisedByTheIdsThatAreMadeOfIt) {
   const std::string name = kNameOfAbc;
   EXPECT_EQ(upload_id(name, 1), "file-" + name);
   for (int attempt = 1; attempt <= kUploadIdsMax; ++attempt) {
-    EXPECT_EQ(promised_content(upload_id(name, attempt)), name) << attempt;
+    EXPECT_EQ(content_hash_of(upload_id(name, attempt)), name) << attempt;
   }
   std::string capital = name;
   capital[0] = 'B';
@@ -36,7 +36,7 @@ TEST(ContentName, IsPromisedByTheIdsThatAreMadeOfIt) {
        {std::string(), name, std::string("file-"), "File-" + name, "file-" + capital,
         "file-" + name.substr(1), "file-" + name + "0", "file-" + name + "-", "file-" + name + "-1",
         "file-" + name + "-10", "file-" + name + "-a", "file-" + name + "x2"}) {
-    EXPECT_EQ(promised_content(id), "") << id;
+    EXPECT_EQ(content_hash_of(id), "") << id;
   }
 }
 

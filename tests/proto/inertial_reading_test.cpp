@@ -58,7 +58,7 @@ TEST(InertialReading, PutsMembersIntoTheirFields) {
 }
 
 TEST(InertialReading, IsHeldToTheRules) {
-  RecordingRules rules({.hinges = 1, .inertial_sensors = 2});
+  RecordingRules rules({.joints = 1, .inertial_sensors = 2});
   const auto takes = [&](const InertialReading& reading) { return !rules.take(reading); };
   EXPECT_TRUE(takes(make_reading(3, 0)));
   EXPECT_FALSE(takes(make_reading(3, 0))) << "twice";
@@ -79,14 +79,14 @@ TEST(InertialReading, IsHeldToTheRules) {
 }
 
 TEST(InertialReading, NamesOfSensorsAreHeldToTheRules) {
-  RecordingHeader header{.hinges = {"1"}};
-  EXPECT_FALSE(breach_of(header).has_value());
+  RecordingHeader header{.joints = {"1"}};
+  EXPECT_FALSE(find_violation(header).has_value());
   header.inertial_sensors = {"a", "b", "c", "d"};
-  EXPECT_FALSE(breach_of(header).has_value());
+  EXPECT_FALSE(find_violation(header).has_value());
   for (const std::vector<std::string>& wrong :
        {std::vector<std::string>{"a", "a"}, {"a", ""}, {"a,b"}, {"a", "b", "c", "d", "e"}}) {
     header.inertial_sensors = wrong;
-    EXPECT_TRUE(breach_of(header).has_value());
+    EXPECT_TRUE(find_violation(header).has_value());
   }
 }
 
@@ -94,7 +94,7 @@ TEST(InertialReading, NamesOfSensorsAreHeldToTheRules) {
 TEST(InertialReading, ComesBackFromARecordingByItsTopic) {
   const test_support::TemporaryFolder folder;
   auto writer = RecordingWriter::create(folder.file("r.mcap"),
-                                        {.hinges = {"1"}, .inertial_sensors = {"front", "rear"}});
+                                        {.joints = {"1"}, .inertial_sensors = {"front", "rear"}});
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
   for (std::uint64_t k = 0; k < 3; ++k) {
     ASSERT_TRUE(

@@ -1,4 +1,4 @@
-#include "proto/text/near_names.hpp"
+#include "proto/text/spelling_suggestions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,9 +27,9 @@ TEST(NearNames, SuggestNothingFarOff) {
 }
 
 TEST(NearNames, ComeNearestFirst) {
-  EXPECT_EQ(nearest_names("chek", kNames, 2), (std::vector<std::string>{"check", "info"}));
-  EXPECT_EQ(nearest_names("info", kNames, 9).size(), kNames.size());
-  EXPECT_EQ(nearest_names("info", kNames, 9).front(), "info");
+  EXPECT_EQ(similar_names("chek", kNames, 2), (std::vector<std::string>{"check", "info"}));
+  EXPECT_EQ(similar_names("info", kNames, 9).size(), kNames.size());
+  EXPECT_EQ(similar_names("info", kNames, 9).front(), "info");
 }
 
 }  // namespace

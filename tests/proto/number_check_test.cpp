@@ -86,7 +86,7 @@ TEST(NumberCheck, HoldsEveryNumberOfEveryMessageToItsRow) {
         SCOPED_TRACE(there);
         const bool unset =
             there == 0.0 && !path.back()->has_presence() && !path.back()->is_repeated();
-        const auto fault = find_number_fault(*message);
+        const auto fault = find_number_error(*message);
         ASSERT_EQ(!fault.has_value(), unset || range->holds(there));
         if (!fault) continue;
         ASSERT_EQ(fault->path.size(), path.size());
@@ -118,16 +118,16 @@ TEST(NumberCheck, LetsThroughWhatSaysThatThereIsNoNumber) {
   auto* parameter = reply.mutable_job_result()->mutable_result()->add_parameters();
   parameter->set_standard_deviation(kInf);
   parameter->set_half_interval(kNaN);
-  EXPECT_FALSE(find_number_fault(reply));
+  EXPECT_FALSE(find_number_error(reply));
   reply.mutable_job_info()->mutable_progress()->set_gradient_norm(kInf);
-  EXPECT_FALSE(find_number_fault(reply));
+  EXPECT_FALSE(find_number_error(reply));
   v1::StreamRequest request;
   auto* sample = request.mutable_sample_batch()->add_samples();
   sample->add_angle_rad(1.0);
   sample->add_angle_rad(kNaN);
-  EXPECT_FALSE(find_number_fault(request));
+  EXPECT_FALSE(find_number_error(request));
   sample->add_angle_rad(kInf);
-  const auto fault = find_number_fault(request);
+  const auto fault = find_number_error(request);
   ASSERT_TRUE(fault);
   expect_parts(fault->sentence, {"sample_batch.samples[0].angle_rad[2] is inf"});
 }
@@ -142,20 +142,20 @@ std::string text_refusal(const std::string& text) {
 
 // The reported place is that of the number itself, also in the second entry of a list.
 TEST(ParseText, SaysWhereTheNumberStands) {
-  expect_parts(text_refusal("unit {\n  channel { hinge: \"1\" }\n"
-                            "  channel { hinge: \"2\" offset_rad: nan }\n}"),
+  expect_parts(text_refusal("unit {\n  channel { joint: \"1\" }\n"
+                            "  channel { joint: \"2\" offset_rad: nan }\n}"),
                {"r.textproto:3:24: unit.channel[1].offset_rad is nan; it must be a finite number, "
                 "from -1e6 to 1e6"});
   expect_parts(text_refusal("safety { command_max: 1\n staleness_ms_max: inf }"),
                {"r.textproto:2:2: safety.staleness_ms_max is inf"});
   expect_parts(text_refusal("safety { command_max: -1 }"),
                {"r.textproto:1:10: safety.command_max is -1", "above 0"});
-  expect_parts(text_refusal("safety { hinge { angle_rad_min: -inf } }"),
-               {"safety.hinge[0].angle_rad_min is -inf"});
+  expect_parts(text_refusal("safety { joint { angle_rad_min: -inf } }"),
+               {"safety.joint[0].angle_rad_min is -inf"});
   expect_parts(text_refusal("body { mass { value: 1e13 } }"), {"body[0].mass.value is 10e12"});
   expect_parts(text_refusal("unit { ttl_ms: 256 }"), {"unit.ttl_ms is 256", "from 1 to 255"});
-  expect_parts(text_refusal("hinge { constraint { stick_speed: 0 } }"),
-               {"hinge[0].constraint.stick_speed is 0"});
+  expect_parts(text_refusal("joint { constraint { stick_speed: 0 } }"),
+               {"joint[0].constraint.stick_speed is 0"});
 }
 
 // Editors on Windows put a byte order mark before UTF-8. Reported columns do not count it.
@@ -202,7 +202,7 @@ TEST(ParseText, SaysWhichMessageIsNotClosed) {
   expect_parts(text_refusal("body {\n  name: \"{\" # } {\n  mass: <value: 1>\n"),
                {"body { of line 1 is not closed"});
   expect_parts(text_refusal("name: \"r\" body { name: 'a\\'{' }\nhinge\n{ friction { } "),
-               {"hinge { of line 3 is not closed"});
+               {"joint { of line 3 is not closed"});
   expect_parts(text_refusal("name: \"r\"\nbody { mass { value:"),
                {"the file is incomplete", "mass { of line 2"});
   // Cut in the middle of a word, which alone would be an unknown field.

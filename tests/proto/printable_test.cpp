@@ -14,38 +14,39 @@ namespace {
 // Each class of terminal control: colour, title and clipboard by ESC, the same by C1 as UTF-8 and
 // as a single byte, overwriting by carriage return and backspace, reversed text.
 TEST(Printable, ShowsWhatWouldCommandTheTerminal) {
-  EXPECT_EQ(printable("a\x1b[31mb"), "a\\u001b[31mb");
-  EXPECT_EQ(printable("\r\b\a\v\f\x7f"), "\\u000d\\u0008\\u0007\\u000b\\u000c\\u007f");
-  EXPECT_EQ(printable(std::string("\0", 1)), "\\u0000");
-  EXPECT_EQ(printable("\xc2\x9b"
-                      "31m"),
+  EXPECT_EQ(escape_for_terminal("a\x1b[31mb"), "a\\u001b[31mb");
+  EXPECT_EQ(escape_for_terminal("\r\b\a\v\f\x7f"), "\\u000d\\u0008\\u0007\\u000b\\u000c\\u007f");
+  EXPECT_EQ(escape_for_terminal(std::string("\0", 1)), "\\u0000");
+  EXPECT_EQ(escape_for_terminal("\xc2\x9b"
+                                "31m"),
             "\\u009b31m");
-  EXPECT_EQ(printable("\xc2\x80\xc2\x9f"), "\\u0080\\u009f");
-  EXPECT_EQ(printable("\x9b"
-                      "31m"),
+  EXPECT_EQ(escape_for_terminal("\xc2\x80\xc2\x9f"), "\\u0080\\u009f");
+  EXPECT_EQ(escape_for_terminal("\x9b"
+                                "31m"),
             "\\x9b31m");
-  EXPECT_EQ(printable("\u202etxt.exe\u2066\u2069\u061c\u200f"),
+  EXPECT_EQ(escape_for_terminal("\u202etxt.exe\u2066\u2069\u061c\u200f"),
             "\\u202etxt.exe\\u2066\\u2069\\u061c\\u200f");
-  EXPECT_EQ(printable("one\ntwo\tthree\u2028four"), "one\\u000atwo\\u0009three\\u2028four");
-  EXPECT_EQ(printable_lines("one\ntwo\tthree\u2028four"), "one\ntwo\tthree\\u2028four");
+  EXPECT_EQ(escape_for_terminal("one\ntwo\tthree\u2028four"),
+            "one\\u000atwo\\u0009three\\u2028four");
+  EXPECT_EQ(escape_lines_for_terminal("one\ntwo\tthree\u2028four"), "one\ntwo\tthree\\u2028four");
 }
 
 // Characters adjacent to each class are kept: units and names of rigs must not change.
 TEST(Printable, LeavesTextAlone) {
   for (const char* text : {"", "N·m·s/rad ± 1 %", "Pendel Straße 平衡 🙂", " ~",
                            "\u00a0\u00ad", "\u2027\u202f\u2065\u206a", "\\u001b \\x9b"}) {
-    EXPECT_EQ(printable(text), text);
+    EXPECT_EQ(escape_for_terminal(text), text);
   }
 }
 
 // Decoders differ on these. Some accept the overlong form of ESC as ESC.
 TEST(Printable, ShowsBytesThatAreNoCharacter) {
-  EXPECT_EQ(printable("\xc0\x9b"), "\\xc0\\x9b");
-  EXPECT_EQ(printable("\xe0\x80\x9b"), "\\xe0\\x80\\x9b");
-  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
-  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
-  EXPECT_EQ(printable("end \xe5\xb9"), "end \\xe5\\xb9");
-  EXPECT_EQ(printable("\xe5\xb9\x1b"), "\\xe5\\xb9\\u001b");
+  EXPECT_EQ(escape_for_terminal("\xc0\x9b"), "\\xc0\\x9b");
+  EXPECT_EQ(escape_for_terminal("\xe0\x80\x9b"), "\\xe0\\x80\\x9b");
+  EXPECT_EQ(escape_for_terminal("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_EQ(escape_for_terminal("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(escape_for_terminal("end \xe5\xb9"), "end \\xe5\\xb9");
+  EXPECT_EQ(escape_for_terminal("\xe5\xb9\x1b"), "\\xe5\\xb9\\u001b");
 }
 
 TEST(Printable, KnowsWhatMayStillBecomeACharacter) {

@@ -49,7 +49,7 @@ TEST(MakeSeries, CutsAtGapsAndCorrectsTheClock) {
   const auto result = make_series(recording.value());
   ASSERT_TRUE(ok(result));
   const Series& series = result.value();
-  EXPECT_EQ(series.hinges, test_support::furuta_header().hinges);
+  EXPECT_EQ(series.joints, test_support::furuta_header().joints);
   ASSERT_EQ(series.segments.size(), 2u);
   const SeriesSegment& second = series.segments[1];
   EXPECT_EQ(series.segments[0].row_count, 200u);
@@ -164,9 +164,9 @@ TEST(ExportMat, HoldsTheSameNumbers) {
   ASSERT_EQ(gaps->dims[0], 2u);
   EXPECT_EQ(static_cast<const double*>(gaps->data)[0], 200.0);
   EXPECT_EQ(static_cast<const double*>(gaps->data)[3], 10.0);
-  const auto hinges = read("hinges");
-  ASSERT_TRUE(hinges);
-  const matvar_t* second = Mat_VarGetCell(hinges.get(), 1);
+  const auto joints = read("hinges");
+  ASSERT_TRUE(joints);
+  const matvar_t* second = Mat_VarGetCell(joints.get(), 1);
   EXPECT_EQ(std::string(static_cast<const char*>(second->data), second->nbytes), "pendulum");
   const auto facts = read("facts");
   ASSERT_TRUE(facts);

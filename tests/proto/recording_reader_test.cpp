@@ -81,7 +81,7 @@ TEST(ReadRecording, ReadsRecordingsOfBefore) {
   ASSERT_TRUE(ok(writer.start()));
   const McapMap header = {{std::string(kFormatKey), std::string(kFormatVersion)},
                           {std::string(kEpochKey), "0"},
-                          {std::string(kHingesKey), "arm,pendulum"},
+                          {std::string(kJointsKey), "arm,pendulum"},
                           {"motor", "arm"},
                           {"command_unit", "A"},
                           {"rig", "furuta"}};
@@ -326,7 +326,7 @@ TEST(ScanRecording, HandsOverWhatTheRulesAllow) {
     ASSERT_TRUE(ok(recording));
     EXPECT_EQ(recording.value().samples.size(), 2u);
     EXPECT_EQ(recording.value().scan.unreadable_count, 1u);
-    EXPECT_EQ(recording.value().scan.first_breach.substr(0, 8), "sample 2");
+    EXPECT_EQ(recording.value().scan.first_violation.substr(0, 8), "sample 2");
     const auto check = check_recording(*view_as_input_file(file));
     ASSERT_TRUE(ok(check));
     EXPECT_EQ(check.value().sample_count, 2u);
@@ -380,7 +380,7 @@ TEST(RecoverRecording, SaysHowAnUnfinishedRunEnded) {
     {
       auto writer = RecordingWriter::create(
           folder.file("run.mcap"),
-          {.hinges = {"a"}, .epoch_unix_ns = 1'000'000'000, .facts = {{"ttl_ms", "20"}}});
+          {.joints = {"a"}, .epoch_unix_ns = 1'000'000'000, .facts = {{"ttl_ms", "20"}}});
       ASSERT_TRUE(ok(writer));
       ASSERT_TRUE(ok(writer.value().write(Event{.name = "running"})));
       for (std::uint64_t k = 0; k < 300; ++k) {

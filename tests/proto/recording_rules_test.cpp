@@ -48,9 +48,9 @@ TEST(RecordingRules, HoldEveryTimeToItsBound) {
 }
 
 // Only a recorded joint can be listed as prismatic, and only once.
-TEST(RecordingRules, HoldSlidesToTheHinges) {
+TEST(RecordingRules, HoldSlidesToTheJoints) {
   const auto breach = [](const std::vector<std::string>& slides) {
-    return breach_of(RecordingHeader{.hinges = {"cart", "pole"}, .slides = slides});
+    return find_violation(RecordingHeader{.joints = {"cart", "pole"}, .slides = slides});
   };
   EXPECT_FALSE(breach({}));
   EXPECT_FALSE(breach({"pole", "cart"}));
@@ -65,7 +65,8 @@ TEST(RecordingRules, HoldSlidesToTheHinges) {
 TEST(RecordingRules, HoldMotorsToTheirUnits) {
   const auto breach = [](const std::vector<std::string>& motors,
                          const std::vector<std::string>& units) {
-    return breach_of(RecordingHeader{.hinges = {"arm"}, .motors = motors, .command_units = units});
+    return find_violation(
+        RecordingHeader{.joints = {"arm"}, .motors = motors, .command_units = units});
   };
   EXPECT_FALSE(breach({}, {}));
   EXPECT_FALSE(breach({"rod", "arm"}, {}));
@@ -86,11 +87,11 @@ TEST(RecordingRules, HoldMotorsToTheirUnits) {
 TEST(RecordingRules, ReadTheMotorsOfAHeader) {
   const auto read = [](std::map<std::string, std::string> entries) {
     entries["hinges"] = "arm,rod";
-    return names_in([&](std::string_view key) { return entries[std::string(key)]; });
+    return header_from_metadata([&](std::string_view key) { return entries[std::string(key)]; });
   };
   const RecordingHeader two{
-      .hinges = {"arm", "rod"}, .motors = {"rod", "arm"}, .command_units = {"A", "duty"}};
-  const auto again = read(named_in(two));
+      .joints = {"arm", "rod"}, .motors = {"rod", "arm"}, .command_units = {"A", "duty"}};
+  const auto again = read(metadata_of_names(two));
   ASSERT_TRUE(again);
   EXPECT_EQ(again->motors, two.motors);
   EXPECT_EQ(again->command_units, two.command_units);

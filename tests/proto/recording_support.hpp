@@ -100,7 +100,7 @@ inline void write_bytes(const std::string& path, std::span<const std::uint8_t> b
 }
 
 inline proto::RecordingHeader furuta_header() {
-  return {.hinges = {"arm", "pendulum"},
+  return {.joints = {"arm", "pendulum"},
           .epoch_unix_ns = 1'700'000'000'123'456'789,
           .facts = {{"rig", "furuta"}, {"scenario", "chirp"}, {"seed", "7"}}};
 }

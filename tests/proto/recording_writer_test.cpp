@@ -77,7 +77,7 @@ TEST(RecordingWriter, ReturnsWhatWasWritten) {
   ASSERT_TRUE(ok(result));
   const Recording& recording = result.value();
   EXPECT_TRUE(recording.scan.container.intact());
-  EXPECT_EQ(recording.header.hinges, furuta_header().hinges);
+  EXPECT_EQ(recording.header.joints, furuta_header().joints);
   EXPECT_EQ(recording.header.epoch_unix_ns, furuta_header().epoch_unix_ns);
   EXPECT_EQ(recording.header.facts, furuta_header().facts);
   ASSERT_EQ(recording.samples.size(), 3u);

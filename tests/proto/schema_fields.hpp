@@ -21,7 +21,7 @@ inline bool is_number(const google::protobuf::FieldDescriptor& field) {
          field.cpp_type() != Field::CPPTYPE_BOOL && field.cpp_type() != Field::CPPTYPE_ENUM;
 }
 
-/// The path as the number check prints it for first entries, e.g. "limits.hinge[0].angle_rad_max".
+/// The path as the number check prints it for first entries, e.g. "limits.joint[0].angle_rad_max".
 inline std::string name_of(const FieldPath& path) {
   std::string name;
   for (const auto* field : path) {

@@ -461,14 +461,14 @@ TEST(SessionSecret, IsAnotherEachTimeAndComparedWhole) {
   const std::string secret = make_secret();
   EXPECT_EQ(secret.size(), kSecretSizeMax);
   EXPECT_NE(secret, make_secret());
-  EXPECT_TRUE(same_secret(secret, secret));
+  EXPECT_TRUE(secrets_equal(secret, secret));
   for (std::size_t k = 0; k < secret.size(); ++k) {
     std::string other = secret;
     other[k] ^= static_cast<char>(0x80);
-    EXPECT_FALSE(same_secret(secret, other)) << k;
+    EXPECT_FALSE(secrets_equal(secret, other)) << k;
   }
-  EXPECT_FALSE(same_secret(secret, secret.substr(1)));
-  EXPECT_FALSE(same_secret(secret, ""));
+  EXPECT_FALSE(secrets_equal(secret, secret.substr(1)));
+  EXPECT_FALSE(secrets_equal(secret, ""));
 }
 
 TEST(StreamSender, TriesAgainOnlyWhereThatCanHelp) {

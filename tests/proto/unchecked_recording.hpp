@@ -14,7 +14,7 @@ namespace test_support {
 
 /// A recording as left by a writer that checks no rules.
 inline Bytes record_unchecked(const std::vector<proto::Sample>& samples,
-                              const std::string& hinges = "arm,pendulum",
+                              const std::string& joints = "arm,pendulum",
                               const std::vector<proto::ClockFit>& clock_fits = {}) {
   const auto disk = std::make_shared<Disk>();
   proto::McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
@@ -22,7 +22,7 @@ inline Bytes record_unchecked(const std::vector<proto::Sample>& samples,
   const proto::McapMap header = {
       {std::string(proto::kFormatKey), std::string(proto::kFormatVersion)},
       {std::string(proto::kEpochKey), "0"},
-      {std::string(proto::kHingesKey), hinges}};
+      {std::string(proto::kJointsKey), joints}};
   const auto add_channel = [&](const proto::Topic& topic) {
     return writer.add_channel(std::string(topic.name), "protobuf", std::string(topic.message_type),
                               "protobuf", proto::as_bytes("schema"), header);

@@ -18,20 +18,20 @@ SCENARIO = ROOT / "configs" / "scenario-pendulum-release.textproto"
 TRUTH = {"pendulum.J_zz": 0.0043, "pivot.b": 3e-4, "pivot.tau_c": 2e-3, "pivot.offset": 0.02}
 SWING = """
 name: "swing" duration_s: 6 rate_hz: 500
-initial { hinge: "pivot" angle_rad: 2.0 }
-release { hinge: "pivot" held_angle_rad: 2.0 held_tolerance_rad: 0.1 }
+initial { joint: "pivot" angle_rad: 2.0 }
+release { joint: "pivot" held_angle_rad: 2.0 held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 1e-3 seed: 1 }
 """
 # A pendulum with an inertial sensor beside its encoder.
 SENSED = """
 body { name: "A" mass { value: 0.5 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.004 free: true } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.002 free: true } } encoder { } }
 inertial_sensor { name: "imu1" body: "A" gyroscope { } }
-recording { time { column: "t" } angle { hinge: "1" column: "x" unit: RADIAN }
+recording { time { column: "t" } angle { joint: "1" column: "x" unit: RADIAN }
   inertial { sensor: "imu1" axis: GYRO_Z column: "gz" unit: RADIAN_PER_SECOND } }
 """
 
@@ -40,7 +40,7 @@ recording { time { column: "t" } angle { hinge: "1" column: "x" unit: RADIAN }
 def sensed():
     """Four seconds of that pendulum."""
     return rigcal.simulate(SENSED, """duration_s: 4 release { }
-        initial { hinge: "1" angle_rad: 1.2 }
+        initial { joint: "1" angle_rad: 1.2 }
         noise { angle_standard_deviation_rad: 1e-3
                 gyroscope_standard_deviation_rad_per_s: 2e-2 seed: 1 }""")
 

@@ -51,18 +51,18 @@ def test_options_reach_the_estimator_as_those_of_the_command_line(csv, tmp_path)
 
 def test_any_sensor_may_be_withheld(sensed):
     whole = rigcal.calibrate(sensed, SENSED)
-    some = rigcal.calibrate(sensed, SENSED, withhold="imu1")
+    some = rigcal.calibrate(sensed, SENSED, hold_out="imu1")
     assert whole.document["withheld"] == []
     (reported,) = some.document["withheld"]
-    assert (reported["hinge"], reported["unit"]) == ("imu1.gyro_z", "rad/s")
+    assert (reported["joint"], reported["unit"]) == ("imu1.gyro_z", "rad/s")
     assert math.isclose(reported["rmse"], 2e-2, rel_tol=0.05)
     assert (some.parameters.standard_deviation > whole.parameters.standard_deviation).any()
     with pytest.raises(rigcal.InputError, match="would hold out all encoders"):
-        rigcal.calibrate(sensed, SENSED, withhold="1")
-    told_by = [rigcal.crossvalidate(sensed, SENSED, pieces=2, withhold=names).parameters.reported
+        rigcal.calibrate(sensed, SENSED, hold_out="1")
+    told_by = [rigcal.crossvalidate(sensed, SENSED, pieces=2, hold_out=names).parameters.reported
                for names in ((), "imu1")]
     assert (told_by[1] > told_by[0]).all()
-    rmse = [rigcal.validate(sensed, SENSED, withhold=names).errors["rmse"].iloc[0]
+    rmse = [rigcal.validate(sensed, SENSED, hold_out=names).errors["rmse"].iloc[0]
             for names in ((), ["imu1"])]
     assert rmse[0] != rmse[1]  # of the encoder: its start state is fitted without the IMU
 
@@ -93,7 +93,7 @@ def test_result_holds_what_was_found(result):
     assert len(trajectory.time) == len(trajectory.measured)
     error = trajectory.measured[:, 0] - trajectory.simulated[:, 0]
     assert math.isclose(np.sqrt(np.nanmean(error**2)), result.simulation.iloc[0], rel_tol=1e-6)
-    assert result.verdict.kind == "holds" and html.escape(result.verdict.sentence) in result._repr_html_()
+    assert result.verdict.kind == "accepted" and html.escape(result.verdict.sentence) in result._repr_html_()
     assert "parameters" in repr(result)
 
 
@@ -172,7 +172,7 @@ def test_what_slides_is_in_metres(tmp_path):
     truth = {"rail.b": 0.8, "pivot.b": 2e-4}
     run = rigcal.simulate(rig, """
         duration_s: 4 rate_hz: 200
-        initial { hinge: "pivot" angle_rad: 1 }
+        initial { joint: "pivot" angle_rad: 1 }
         multisine {
           motor: "rail"
           sine { frequency_hz: 0.7 amplitude: 2 } sine { frequency_hz: 1.6 amplitude: 2 }

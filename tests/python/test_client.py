@@ -33,9 +33,9 @@ def test_tables_are_uploaded_with_every_digit(service, frame, csv, result):
 
 
 def test_sensors_are_withheld_as_in_this_process(service, sensed):
-    here = rigcal.calibrate(sensed, SENSED, withhold="imu1")
+    here = rigcal.calibrate(sensed, SENSED, hold_out="imu1")
     with rigcal.Client(service) as client:
-        there = client.calibrate(sensed, SENSED, withhold="imu1")
+        there = client.calibrate(sensed, SENSED, hold_out="imu1")
     assert there.document["withheld"] == here.document["withheld"]
 
 
@@ -114,7 +114,7 @@ def test_what_the_service_refuses_is_told(service):
     ({"free": ["pivot.viscous"]}, r"free=\['pivot.viscous'\]: .*Rig.parameters lists all"),
     ({"fix": {"pivot.b": -1.0}}, r"fix=\{'pivot.b': -1.0\}: lies outside its bounds"),
     ({"start": {"pivot.viscous": 1.0}}, r"start=\['pivot.viscous'\]: the rig has no"),
-    ({"withhold": ["arm"]}, r"withhold=\['arm'\]: no such sensor is in use"),
+    ({"hold_out": ["arm"]}, r"hold_out=\['arm'\]: no such sensor is in use"),
 ])
 def test_mistakes_are_told_in_python_before_anything_is_sent(service, csv, options, words):
     with rigcal.Client(service) as client:

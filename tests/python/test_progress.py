@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import rigcal
 from conftest import RIG
-from rigcal._progress import JobSteps, progress_function
+from rigcal._progress import JobIterations, progress_function
 
 SCRIPT = """
 import sys, rigcal
@@ -65,7 +65,7 @@ def test_costs_that_do_not_compare(capfd):
 # of a stage without an iteration. None of these is an iteration.
 def test_iterations_of_a_job_are_told_once():
     reported = []
-    steps = JobSteps(lambda *step: reported.append(step))
+    steps = JobIterations(lambda *step: reported.append(step))
     for stage, *numbers in [("", 0, 0.0, 0.0), ("joint", 0, 0.0, 0.0), ("joint", 0, 9.0, 1.0),
                             ("joint", 0, 9.0, 1.0), ("joint", 1, 4.0, 0.1),
                             ("simulation", 1, 4.0, 0.1), ("simulation", 0, 7.0, 2.0),
@@ -74,7 +74,7 @@ def test_iterations_of_a_job_are_told_once():
                                    gradient_norm=numbers[2])
         steps(SimpleNamespace(progress=progress))
     assert reported == [("joint", 0, 9.0, 1.0), ("joint", 1, 4.0, 0.1), ("simulation", 0, 7.0, 2.0)]
-    JobSteps(None)(SimpleNamespace(progress=progress))
+    JobIterations(None)(SimpleNamespace(progress=progress))
 
 
 def test_the_service_is_told_of_alike(service, csv, capfd):

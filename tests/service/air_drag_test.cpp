@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/doctor/misfit_causes.hpp"
+#include "estimator/diagnostics/misfit_causes.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -29,14 +29,14 @@ body {
   inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 9e-4 free: true } }
   air_drag { coefficient { value: 2e-3 free: true } point { x { value: 0.05 } } }
 }
-hinge {
+joint {
   name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 1e-4 free: true } }
   encoder { }
 }
-hinge {
+joint {
   name: "2"
   parent { body: "A" point { x { value: 0.07 } } axis { z: 1 } zero_direction { x: 1 } }
   child { body: "B" point { x { value: -0.12 } } axis { z: 1 } zero_direction { x: 1 } }
@@ -165,7 +165,7 @@ TEST(AirDragOfRigs, ActsWhereTheBodysFrameSaysSo) {
     std::string text = with("  air_drag", centre);
     text.replace(text.find(kDrag), kDrag.size(), drag);
     if (drag.empty()) {
-      text += "tie { parameter: \"B.c_air\" term { parameter: \"1.b\" factor: 10 } }\n";
+      text += "dependency { parameter: \"B.c_air\" term { parameter: \"1.b\" factor: 10 } }\n";
     }
     const Rig rig = parse_rig("r", text);
     EXPECT_NEAR(parameter(rig.mechanism, "B.air_x").value, 0.03, 1e-15);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
@@ -25,16 +25,16 @@ body { name: "upper" mass { value: 0.3 }
        inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 1e-3 free: true } } }
 body { name: "lower" mass { value: 0.2 }
        inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 8e-4 free: true } } }
-hinge { name: "shoulder"
+joint { name: "shoulder"
         parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
         child { body: "upper" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
         friction { viscous { value: 1e-3 free: true } } encoder { counts_per_turn: 4096 } }
-hinge { name: "elbow"
+joint { name: "elbow"
         parent { body: "upper" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
         child { body: "lower" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
         friction { viscous { value: 5e-4 free: true } } ELBOW }
-recording { time { column: "t" } angle { hinge: "shoulder" column: "a" unit: RADIAN }
-            angle { hinge: "SECOND" column: "b" unit: COUNT } }
+recording { time { column: "t" } angle { joint: "shoulder" column: "a" unit: RADIAN }
+            angle { joint: "SECOND" column: "b" unit: COUNT } }
 )";
 
 const std::string kInclination =
@@ -64,7 +64,7 @@ std::string refusal_of(const std::string& text) {
 
 TEST(BodyEncoderInARigFile, IsASensorLikeThatOfAJoint) {
   const Rig rig = rig_of(with_inclination());
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(rig.mechanism);
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);
   ASSERT_EQ(sensors.size(), 2U);
   EXPECT_EQ(sensors[0].name, "shoulder");
   EXPECT_EQ(sensors[1].name, "incl");
@@ -80,16 +80,16 @@ TEST(BodyEncoderInARigFile, IsASensorLikeThatOfAJoint) {
   EXPECT_EQ(rig.encoders[1].counts, 2000.0);
   EXPECT_STREQ(rig.encoders[1].counts_of, "turn");
   ASSERT_EQ(rig.format->angles.size(), 2U);
-  EXPECT_EQ(rig.format->angles[1].hinge, "incl");
+  EXPECT_EQ(rig.format->angles[1].joint, "incl");
   EXPECT_EQ(rig.format->angles[1].scale, 2.0 * M_PI / 2000.0);
 }
 
 TEST(BodyEncoderInARigFile, MayBeAgainstAnyBody) {
-  const Rig rig = rig_of(
-      replaced(with_inclination(), "body: \"lower\"\n", "body: \"upper\" against: \"lower\"\n"));
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(rig.mechanism);
+  const Rig rig = rig_of(replaced(with_inclination(), "body: \"lower\"\n",
+                                  "body: \"upper\" reference_body: \"lower\"\n"));
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);
   ASSERT_EQ(sensors[1].terms.size(), 1U);
-  EXPECT_EQ(sensors[1].terms[0].hinge, 1);
+  EXPECT_EQ(sensors[1].terms[0].joint, 1);
   EXPECT_EQ(sensors[1].terms[0].sign, -1.0);
 }
 
@@ -97,8 +97,9 @@ TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
   const std::string good = with_inclination();
   expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"forearm\"\n")),
                {"r.textproto:16:29", "\"forearm\"", "ground, upper, lower"});
-  expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"lower\" against: \"x\"\n")),
-               {"r.textproto:16:", "\"x\""});
+  expect_parts(
+      refusal_of(replaced(good, "body: \"lower\"\n", "body: \"lower\" reference_body: \"x\"\n")),
+      {"r.textproto:16:", "\"x\""});
   expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"ground\"\n")),
                {"r.textproto:16:", "do not move relative to each other", "give two that do"});
   expect_parts(refusal_of(replaced(good, "counts_per_turn: 2000", "counts_per_m: 2000")),
@@ -108,12 +109,12 @@ TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
                {"r.textproto:17:", "incl.encoder_delay", "0.05"});
   expect_parts(refusal_of(replaced(good, "name: \"incl\"", "name: \"elbow\"")),
                {"r.textproto:16:", "the name is already used"});
-  expect_parts(refusal_of(replaced(good, "hinge: \"incl\" column", "hinge: \"elbow\" column")),
+  expect_parts(refusal_of(replaced(good, "joint: \"incl\" column", "joint: \"elbow\" column")),
                {"r.textproto:15:", "\"elbow\" has no encoder"});
-  expect_parts(refusal_of(replaced(good, "hinge: \"incl\" column", "hinge: \"knee\" column")),
+  expect_parts(refusal_of(replaced(good, "joint: \"incl\" column", "joint: \"knee\" column")),
                {"r.textproto:15:", "\"knee\"", "use one of shoulder incl"});
   expect_parts(refusal_of(replaced(
-                   good, "\n            angle { hinge: \"incl\" column: \"b\" unit: COUNT }", "")),
+                   good, "\n            angle { joint: \"incl\" column: \"b\" unit: COUNT }", "")),
                {"r.textproto:14:", "\"incl\" has an encoder but no angle column"});
   expect_parts(refusal_of(replaced(good, "point { x { value: 0.1 } } axis { z: 1 }",
                                    "point { x { value: 0.1 } } axis { y: 1 }")),
@@ -127,8 +128,8 @@ TEST(BodyEncoderInARigFile, GivesTheEstimatesOfARelativeOne) {
   const auto recording_of = [](const Rig& rig) {
     const Scenario scenario =
         parse_scenario("s.textproto",
-                       "duration_s: 4 release { } initial { hinge: \"shoulder\" angle_rad: 0.5 } "
-                       "initial { hinge: \"elbow\" angle_rad: -0.9 } "
+                       "duration_s: 4 release { } initial { joint: \"shoulder\" angle_rad: 0.5 } "
+                       "initial { joint: \"elbow\" angle_rad: -0.9 } "
                        "noise { angle_standard_deviation_rad: 1e-4 seed: 3 }",
                        rig);
     const SimulatedRun run = simulate(rig, scenario, 5e-4);
@@ -151,7 +152,7 @@ TEST(BodyEncoderInARigFile, GivesTheEstimatesOfARelativeOne) {
     EXPECT_LT(y.standard_deviation, 0.02 * std::max(std::abs(y.value), 0.05)) << y.name;
   }
   EXPECT_EQ(b.parameters.back().name, "incl.offset");
-  EXPECT_EQ(b.simulation[1].hinge, "incl");
+  EXPECT_EQ(b.simulation[1].joint, "incl");
   EXPECT_LT(b.simulation[1].rmse, 1.2e-4);
 }
 

@@ -23,8 +23,8 @@ using test_support::expect_parts;
 const char* const kSmallSwing = R"(
 name: "small swing"
 duration_s: 6
-initial { hinge: "pivot" angle_rad: 0.05 }
-release { hinge: "pivot" }
+initial { joint: "pivot" angle_rad: 0.05 }
+release { joint: "pivot" }
 )";
 
 class CalibrateCommand : public ::testing::Test {
@@ -80,7 +80,7 @@ TEST_F(CalibrateCommand, WritesTableJsonAndPage) {
   const ProgramRun run = run_rigcal("calibrate " + release() + " --rig " + rig_ + " --json " +
                                     folder_.file("r.json") + " --plot " + folder_.file("r.html"));
   ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
-  expect_parts(run.out, {"pendulum.J_zz", "kg·m²", "hinge pivot", "Converged", "simulation fit"});
+  expect_parts(run.out, {"pendulum.J_zz", "kg·m²", "joint pivot", "Converged", "simulation fit"});
   expect_parts(run.err, {"joint estimation: iteration 0", "simulation fit: iteration"});
   expect_parts(contents_of(folder_.file("r.html")), {"Calibration of pendulum", "</html>"});
   const auto result = read_result<rigcal::v1::CalibrationResult>(folder_.file("r.json"));
@@ -138,7 +138,7 @@ TEST_F(CalibrateCommand, DegreesTakenForRadiansAreSuspicious) {
   expect_parts(refused.err, {"\"pivot\" is in degrees, not in radians", "unit", "--as-is"});
   const ProgramRun run = run_rigcal("calibrate " + degrees + " --as-is --rig " + rig_);
   EXPECT_EQ(run.exit_code, 2) << run.err;
-  expect_parts(run.out, {"warning: hinge pivot", "does not reproduce the recording", "unit"});
+  expect_parts(run.out, {"warning: joint pivot", "does not reproduce the recording", "unit"});
   const ProgramRun right = run_rigcal("calibrate " + swing + " --rig " + rig_);
   EXPECT_EQ(right.out.find("does not reproduce"), std::string::npos) << right.out;
 }
@@ -238,7 +238,7 @@ TEST_F(CalibrateCommand, CrossvalidateHoldsOutPieces) {
   expect_parts(run.err, {"fold 3 of 3", "state estimation", "initial states"});
   const auto result = read_result<rigcal::v1::CrossValidationResult>(folder_.file("c.json"));
   ASSERT_EQ(result.folds_size(), 3);
-  EXPECT_EQ(result.pieces_size(), 3);
+  EXPECT_EQ(result.parts_size(), 3);
   EXPECT_EQ(result.folds(2).parameters(0).name(), "pendulum.J_zz");
   EXPECT_NEAR(result.folds(2).parameters(0).value(), 0.004, 0.02 * 0.004);
   expect_parts(contents_of(folder_.file("c.html")), {"Cross-validation of pendulum", "</html>"});
@@ -252,7 +252,7 @@ TEST_F(CalibrateCommand, CrossvalidateRefusesWhatCannotBeHeldOut) {
         {"--piece-length 0.005", "fewer or longer pieces"},
         {"--pieces 2 --piece-length 1", "excludes"},
         {"--pieces 2 --by segment", "excludes"},
-        {"--by hinge", "--by"}}) {
+        {"--by joint", "--by"}}) {
     const ProgramRun run = run_rigcal(base + arguments);
     EXPECT_EQ(run.exit_code, 1) << arguments;
     EXPECT_EQ(run.out, "") << arguments;
@@ -271,7 +271,7 @@ TEST_F(CalibrateCommand, CrossvalidatesARealPendulumBySegment) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const auto result = read_result<rigcal::v1::CrossValidationResult>(folder_.file("c.json"));
   ASSERT_EQ(result.folds_size(), 3);
-  EXPECT_NE(result.pieces(0).find("segment 1"), std::string::npos) << result.pieces(0);
+  EXPECT_NE(result.parts(0).find("segment 1"), std::string::npos) << result.parts(0);
   // Twice the publisher's identification errors on the segments predicted here.
   EXPECT_LT(result.simulation(0).rmse_rad(), 0.030);
 }

@@ -57,8 +57,8 @@ const CartPoleTruth kTruths[] = {{"base",
 estimator::Calibration calibrate_set(const std::filesystem::path& data, const CartPoleTruth& truth,
                                      const std::string& variant, bool creeps = true) {
   Rig rig = load_rig(kRigPath);
-  for (estimator::Hinge& hinge : rig.mechanism.hinges) {
-    if (!creeps) hinge.creep_speed = 0.0;
+  for (estimator::Joint& joint : rig.mechanism.joints) {
+    if (!creeps) joint.transition_speed = 0.0;
   }
   rig.mechanism.parameter(0, estimator::BodyQuantity::kMass).value = truth.cart_mass;
   rig.mechanism.parameter(1, estimator::BodyQuantity::kMass).value = truth.pole_mass;
@@ -127,7 +127,7 @@ TEST(CartPole, WhatTheDataCannotSeeIsNamed) {
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   Rig rig = load_rig(kRigPath);
   estimator::Parameter& back_emf =
-      rig.mechanism.hinge_parameter(0, estimator::HingeQuantity::kBackEmf);
+      rig.mechanism.joint_parameter(0, estimator::JointQuantity::kBackEmf);
   back_emf.free = true;
   back_emf.value = 0.4;  // away from its bound
   const auto file = *data / "synthetic_planar" / "cartpole_base__noise.csv";
@@ -172,13 +172,13 @@ TEST(CartPole, UnitsOfTheOtherKindAreRefused) {
                {"r.textproto:55:", "\"rail\" slides", "counts_per_m"});
   expect_parts(refusal_of("coulomb_torque", "coulomb_force"),
                {"r.textproto:", "\"pivot\" turns", "coulomb_torque [N·m]"});
-  expect_parts(refusal_of("position { hinge: \"rail\" column: \"rail_m\" unit: METER }",
-                          "angle { hinge: \"rail\" column: \"rail_m\" unit: RADIAN }"),
+  expect_parts(refusal_of("position { joint: \"rail\" column: \"rail_m\" unit: METER }",
+                          "angle { joint: \"rail\" column: \"rail_m\" unit: RADIAN }"),
                {"r.textproto:81:", "\"rail\" slides", "its position", "unit: METER"});
-  expect_parts(refusal_of("angle { hinge: \"pivot\" column: \"pivot_rad\" unit: RADIAN }",
-                          "position { hinge: \"pivot\" column: \"pivot_rad\" unit: METER }"),
+  expect_parts(refusal_of("angle { joint: \"pivot\" column: \"pivot_rad\" unit: RADIAN }",
+                          "position { joint: \"pivot\" column: \"pivot_rad\" unit: METER }"),
                {"\"pivot\" turns", "its angle", "unit: RADIAN"});
-  expect_parts(refusal_of("kind: PRISMATIC", "kind: FIXED"), {"\"rail\" is fixed", "remove its"});
+  expect_parts(refusal_of("type: PRISMATIC", "type: FIXED"), {"\"rail\" is fixed", "remove its"});
 }
 
 TEST(CartPole, MillimetresAndCountsBecomeMetres) {
@@ -198,33 +198,33 @@ TEST(CartPole, AWeightBoltedToTheCartHasNoCoordinate) {
   mass { value: 0.1 }
   inertia { xx { value: 1e-4 } yy { value: 1e-4 } zz { value: 1e-4 } }
 }
-hinge {
+joint {
   name: "bolt"
-  kind: FIXED
+  type: FIXED
   parent { body: "cart" point { y { value: 0.05 } } axis { x: 1 } zero_direction { y: 1 } }
   child { body: "weight" axis { x: 1 } zero_direction { y: 1 } }
 }
 gravity {)"));
-  EXPECT_EQ(rig.mechanism.hinge_count(), 2);
-  ASSERT_EQ(rig.mechanism.weld_count(), 1);
+  EXPECT_EQ(rig.mechanism.joint_count(), 2);
+  ASSERT_EQ(rig.mechanism.fixed_joint_count(), 1);
   EXPECT_GE(rig.mechanism.find_parameter("bolt.a_y"), 0);
   EXPECT_EQ(rig.format->angles.size(), 2U);
 }
 
 // The pole on a universal joint: a massless cross between two joints.
 const std::string kCross = R"(body { name: "cross" massless: true }
-hinge {
+joint {
   name: "pivot"
   parent { body: "cart" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "cross" axis { z: 1 } zero_direction { x: 1 } }
 }
-hinge {
+joint {
   name: "sway"
   parent { body: "cross" axis { y: 1 } zero_direction { x: 1 } }
 )";
 
 TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
-  const std::string old = R"(hinge {
+  const std::string old = R"(joint {
   name: "pivot"
   parent {
     body: "cart"
@@ -233,10 +233,10 @@ TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
   }
 )";
   std::string text = edited(old, kCross);
-  const std::size_t columns = text.find("  angle { hinge: \"pivot\"");
+  const std::size_t columns = text.find("  angle { joint: \"pivot\"");
   text.replace(text.find("pivot", columns), 5, "sway");
   const Rig rig = parse_rig("r.textproto", text);
-  EXPECT_EQ(rig.mechanism.hinge_count(), 3);
+  EXPECT_EQ(rig.mechanism.joint_count(), 3);
   EXPECT_TRUE(rig.mechanism.bodies[2].massless);
   const auto refused = [&](const std::string& from, const std::string& to) {
     std::string other = text;
@@ -248,8 +248,8 @@ TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
                {"r.textproto:", "\"cross\"", "massless", "remove its mass"});
   expect_parts(refused("body: \"cross\" axis { y: 1 }", "body: \"cart\" axis { y: 1 }"),
                {"r.textproto:", "\"cross\" is massless and carries nothing"});
-  expect_parts(refused("creep_speed: 1e-3  # [m/s]", "creep_speed: -1  # [m/s]"),
-               {"r.textproto:49", "creep_speed"});
+  expect_parts(refused("transition_speed: 1e-3  # [m/s]", "transition_speed: -1  # [m/s]"),
+               {"r.textproto:49", "transition_speed"});
 }
 
 // An XY table: two prismatic joints with a massless body between them, which must not be reported
@@ -258,16 +258,16 @@ TEST(CartPole, ABodyWithoutMassBetweenSlidesIsNotJudged) {
   const std::string slide = "friction { viscous { value: 1 free: true } } encoder {} }\n";
   const Rig rig = parse_rig("r.textproto", R"(body { name: "between" massless: true }
 body { name: "table" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
-hinge { name: "x" kind: PRISMATIC parent { body: "ground" axis { x: 1 } zero_direction { y: 1 } }
+joint { name: "x" type: PRISMATIC parent { body: "ground" axis { x: 1 } zero_direction { y: 1 } }
   child { body: "between" axis { x: 1 } zero_direction { y: 1 } } )" +
                                                slide +
-                                               R"(hinge { name: "y" kind: PRISMATIC
+                                               R"(joint { name: "y" type: PRISMATIC
   parent { body: "between" axis { y: 1 } zero_direction { x: 1 } }
   child { body: "table" axis { y: 1 } zero_direction { x: 1 } } )" +
                                                slide +
                                                R"(gravity { magnitude { value: 0 } }
-recording { time { column: "t" } position { hinge: "x" column: "x" unit: METER }
-  position { hinge: "y" column: "y" unit: METER } })");
+recording { time { column: "t" } position { joint: "x" column: "x" unit: METER }
+  position { joint: "y" column: "y" unit: METER } })");
   estimator::Recording recording{"coasting", {{}}};
   estimator::Segment& segment = recording.segments[0];
   segment.period = 1e-2;
@@ -296,7 +296,7 @@ TEST(CartPole, ShadowParametersAreRefused) {
   segment.controls = Eigen::MatrixXd::Zero(2000, 1);
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kShadow;
-  options.approach = false;
+  options.start_from_physical = false;
   try {
     (void)estimator::calibrate(rig.mechanism, {recording}, options);
     ADD_FAILURE() << "not refused";

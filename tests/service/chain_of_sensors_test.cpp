@@ -98,15 +98,15 @@ TEST(ChainOfSensors, InertialSensorsReplaceEncoders) {
       for (int body = 0; body < 3; ++body) {
         rig.mechanism.parameter(body, estimator::BodyQuantity::kMass).value = truth.masses[body];
       }
-      rig.mechanism.withheld = {"h2", "h3"};
+      rig.mechanism.held_out = {"h2", "h3"};
       const std::filesystem::path file =
           *data / "synthetic_planar" /
           (std::string("chain3imu_") + truth.set + "__" + variant + ".csv");
       const estimator::Calibration result =
           estimator::calibrate(rig.mechanism, {import_csv(file.string(), *rig.format).recording});
       EXPECT_TRUE(result.converged());
-      ASSERT_EQ(result.withheld.size(), 2U);
-      for (const estimator::WithheldSensor& sensor : result.withheld) {
+      ASSERT_EQ(result.held_out.size(), 2U);
+      for (const estimator::HeldOutSensor& sensor : result.held_out) {
         EXPECT_LT(sensor.rmse, 1.1 * noise) << sensor.name;
       }
       ASSERT_EQ(result.parameters.size(), truth.values.size());

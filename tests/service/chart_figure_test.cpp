@@ -88,7 +88,7 @@ std::vector<double> column_of(const Struct& data, int column) {
 /// 10 s at 1 kHz with a missing second and one spike.
 Chart recorded() {
   Chart chart;
-  chart.title = "Hinge 1";
+  chart.title = "Joint 1";
   chart.x_label = "time [s]";
   chart.y_label = "angle [rad]";
   ChartSeries series{"measured", "measured", {}, {}};

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "proto/examination.pb.h"
+#include "proto/check.pb.h"
 #include "tests/service/run_rigcal.hpp"
 
 namespace service {
@@ -43,8 +43,8 @@ class CheckCommand : public ::testing::Test {
     return folder_.write(name, out.str());
   }
 
-  rigcal::v1::ExaminationResult result() const {
-    rigcal::v1::ExaminationResult message;
+  rigcal::v1::CheckResult result() const {
+    rigcal::v1::CheckResult message;
     EXPECT_TRUE(
         google::protobuf::util::JsonStringToMessage(contents_of(folder_.file("json")), &message)
             .ok());
@@ -70,7 +70,7 @@ TEST_F(CheckCommand, SaysThatNothingIsWrong) {
   EXPECT_GT(result().clock().absorbed_by_size(), 0);
   EXPECT_EQ(result().worst(), "none");
   ASSERT_GT(result().excitation_size(), 0);
-  const rigcal::v1::ExaminationResult reported = result();
+  const rigcal::v1::CheckResult reported = result();
   for (const auto& parameter : reported.excitation()) {
     EXPECT_GT(parameter.standard_deviation(), 0.0) << parameter.parameter();
   }
@@ -86,7 +86,7 @@ TEST_F(CheckCommand, TellsSpikesAndSlips) {
   EXPECT_NE(run.out.find("rigcal: they are rejected"), std::string::npos) << run.out;
   EXPECT_EQ(result().worst(), "warning");
   bool spikes = false, slip = false;
-  const rigcal::v1::ExaminationResult reported = result();
+  const rigcal::v1::CheckResult reported = result();
   for (const auto& finding : reported.findings()) {
     spikes |= finding.kind() == "outliers" && finding.channel() == "pivot";
     slip |= finding.kind() == "slip" || finding.kind() == "jump";

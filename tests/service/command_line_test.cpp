@@ -103,7 +103,7 @@ TEST(CommandLine, OptionsThatCannotBeUsedAreToldAlike) {
       {"crossvalidate x --rig y --pieces 1.5", "--pieces: \"1.5\" is not a whole number"},
       {"calibrate x --rig y --step 0,001",
        "--step: \"0,001\" is not between 100e-9 and 1; write a decimal point: 0.001 (see rigcal"},
-      {"calibrate x --rig y --kappa 1,5",
+      {"calibrate x --rig y --state-error-weight 1,5",
        "\"1,5\" is not a positive number; write a decimal point"},
       {"calibrate x --rig y --step a,b", "--step: \"a,b\" is not between 100e-9 and 1 (see rigcal"},
       {"calibrate x --rig y --step 1,2,3",
@@ -239,7 +239,7 @@ TEST(CommandLine, InfoTellsRateSegmentsAndParameters) {
   const std::string rig = config("rig-pendulum.textproto");
   const ProgramRun as_rig = run_rigcal("info " + recording + " --rig " + rig);
   EXPECT_EQ(as_rig.exit_code, 0) << as_rig.err;
-  expect_parts(as_rig.out, {"200 rows at 1000 Hz", "0 gaps", "angle of hinge pivot [rad]"});
+  expect_parts(as_rig.out, {"200 rows at 1000 Hz", "0 gaps", "angle of joint pivot [rad]"});
   const ProgramRun plain = run_rigcal("info " + recording);
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
   expect_parts(plain.out, {"200 rows", "theta1_rad"});
@@ -258,7 +258,7 @@ TEST(CommandLine, InfoLeavesOutWhatIsFixedAtZero) {
       inertia { xx { value: 1e-4 } yy { value: 1e-3 } zz { value: 1e-3 } }
       center_of_mass { x { value: 0.1 } }
     }
-    hinge {
+    joint {
       name: "pivot"
       parent { body: "ground" axis { z: 1 } zero_direction { x: 1 } }
       child { body: "rod" axis { z: 1 } zero_direction { x: 1 } }

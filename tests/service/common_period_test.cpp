@@ -20,7 +20,7 @@ std::vector<estimator::Recording> recordings_with(const std::vector<double>& per
 // and would refuse them.
 TEST(CommonPeriod, IsSharedByRunsOfOneUnitAndByNobodyElse) {
   auto recordings = recordings_with({1.000035e-3, 1.0000342e-3, 2e-3, 1.0001e-3});
-  share_period(recordings);
+  unify_periods(recordings);
   EXPECT_EQ(recordings[1].segments[0].period, 1.000035e-3);
   EXPECT_EQ(recordings[2].segments[0].period, 2e-3);
   EXPECT_EQ(recordings[3].segments[0].period, 1.0001e-3);  // 65 ppm: another unit

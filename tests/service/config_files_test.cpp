@@ -33,7 +33,7 @@ int free_count(const Rig& rig) {
 TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
   struct Expected {
     const char* file;
-    int hinges;
+    int joints;
     int motors;
     int free;
     int unread = 0;  // joints without an encoder
@@ -59,10 +59,10 @@ TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
   for (const Expected& expected : files) {
     SCOPED_TRACE(expected.file);
     const Rig rig = load(expected.file);
-    EXPECT_EQ(rig.mechanism.hinge_count(), expected.hinges);
+    EXPECT_EQ(rig.mechanism.joint_count(), expected.joints);
     EXPECT_EQ(free_count(rig), expected.free);
     ASSERT_TRUE(rig.format.has_value());
-    EXPECT_EQ(static_cast<int>(rig.format->angles.size()), expected.hinges - expected.unread);
+    EXPECT_EQ(static_cast<int>(rig.format->angles.size()), expected.joints - expected.unread);
     EXPECT_EQ(static_cast<int>(rig.format->controls.size()), expected.motors);
   }
 }
@@ -96,7 +96,7 @@ TEST(Documents, RigFilesTheyShowLoad) {
       at += open.size();
       const Rig rig = parse_rig(name, text.substr(at, text.find("```", at) - at));
       EXPECT_TRUE(rig.format.has_value()) << name;
-      EXPECT_TRUE(estimator::find_faults(rig.mechanism).empty()) << name;
+      EXPECT_TRUE(estimator::find_errors(rig.mechanism).empty()) << name;
       ++shown;
     }
   }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/doctor/signal_examination.hpp"
+#include "estimator/diagnostics/signal_examination.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
@@ -30,13 +30,13 @@ body { name: "A" mass { value: 0.4 }
   inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 1e-3 } } }
 body { name: "B" mass { value: 0.2 }
   inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 4e-4 free: true } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" point { y { value: 0.1 } } axis { z: 1 } zero_direction { y: -1 } }
   friction { viscous { value: 2e-3 free: true } coulomb_torque { value: 4e-3 free: true } }
   motor { control_unit: "N·m" gain { value: 1 } }
   encoder { } }
-hinge { name: "2"
+joint { name: "2"
   parent { body: "ground" point { x { value: 0.5 } } axis { z: 1 } zero_direction { y: -1 } }
   child { body: "B" point { y { value: 0.07 } } axis { z: 1 } zero_direction { y: -1 } }
   friction { viscous { value: 5e-4 } coulomb_torque { value: 1e-3 } }
@@ -44,7 +44,7 @@ hinge { name: "2"
          "\n" + encoder + " }\n";
 }
 
-constexpr const char* kBelt = R"(follows { hinge: "1" ratio: -4 offset: 0.3 })";
+constexpr const char* kBelt = R"(mimic { joint: "1" ratio: -4 offset: 0.3 })";
 constexpr const char* kScenario = R"(duration_s: 6
 multisine { motor: "1" ramp_s: 0.2
   sine { frequency_hz: 0.4 amplitude: 0.2 } sine { frequency_hz: 1.1 amplitude: 0.15 }
@@ -59,7 +59,7 @@ estimator::Recording recorded(const SimulatedRun& run, double noise) {
   segment.period = run.period;
   segment.angles = run.angles;
   segment.controls = run.controls;
-  segment.begins = true;
+  segment.is_first_of_recording = true;
   std::srand(7);  // of Random
   segment.angles += noise * std::sqrt(3.0) *
                     Eigen::MatrixXd::Random(segment.angles.rows(), segment.angles.cols());
@@ -123,19 +123,19 @@ TEST(Coupling, AnEncoderOfWhatFollowsMayBeginAtAnyRevolution) {
 // Fast and slow shafts of which only the fast ones are read: the others' motion follows, without
 // guessing a branch.
 TEST(Coupling, SlowShaftsBehindFastOnesAreTold) {
-  std::string text = geared("follows { hinge: \"1\" ratio: 60 }", "encoder { }");
+  std::string text = geared("mimic { joint: \"1\" ratio: 60 }", "encoder { }");
   const std::string first = "  encoder { } }\nhinge";
   text.replace(text.find(first), first.size(), "}\nhinge");
   for (const char* const side : {"3", "4"}) {
     const bool fast = side[0] == '4';
     text += std::string("body { name: \"S") + side + R"(" mass { value: 0.1 }
   inertia { xx { value: 1e-4 } yy { value: 1e-4 } zz { value: 1e-4 } } }
-hinge { name: ")" +
+joint { name: ")" +
             side + R"("
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "S)" +
             side + R"(" axis { z: 1 } zero_direction { y: -1 } }
-  )" + (fast ? "follows { hinge: \"3\" } encoder { }" : "spring { stiffness { value: 0.01 } }") +
+  )" + (fast ? "mimic { joint: \"3\" } encoder { }" : "spring { stiffness { value: 0.01 } }") +
             " }\n";
   }
   const Rig rig = parse_rig("r", text);
@@ -164,9 +164,9 @@ TEST(Coupling, EncodersThatMayReadTheSameAreNoCopies) {
   };
   EXPECT_TRUE(is_copy("", 1.0));
   EXPECT_TRUE(is_copy("", -1.0));
-  EXPECT_TRUE(is_copy("follows { hinge: \"1\" ratio: 2 }", 1.0));
-  EXPECT_FALSE(is_copy("follows { hinge: \"1\" ratio: -1 }", -1.0));
-  EXPECT_FALSE(is_copy("follows { hinge: \"1\" }", 1.0));
+  EXPECT_TRUE(is_copy("mimic { joint: \"1\" ratio: 2 }", 1.0));
+  EXPECT_FALSE(is_copy("mimic { joint: \"1\" ratio: -1 }", -1.0));
+  EXPECT_FALSE(is_copy("mimic { joint: \"1\" }", 1.0));
 }
 
 // A wheel without gravity, geared to a joint, must act on it as a shaft with ratio² its inertia and
@@ -179,9 +179,9 @@ TEST(Coupling, AGearedWheelIsAShaft) {
   };
   put(wheel, "point { y { value: 0.07 } } ", "");
   put(wheel, "4e-3 free: true", "4e-2");
-  std::string shaft = wheel.substr(0, wheel.find("hinge { name: \"2\""));
+  std::string shaft = wheel.substr(0, wheel.find("joint { name: \"2\""));
   shaft.erase(shaft.find("body { name: \"B\""),
-              shaft.find("hinge { name: \"1\"") - shaft.find("body { name: \"B\""));
+              shaft.find("joint { name: \"1\"") - shaft.find("body { name: \"B\""));
   put(shaft, "gain { value: 1 }", "gain { value: 1 } shaft_inertia { value: 6.4e-3 }");
   put(shaft, "2e-3 free: true", "1e-2");
   put(shaft, "coulomb_torque { value: 4e-2 }", "coulomb_torque { value: 4.4e-2 }");
@@ -190,7 +190,7 @@ TEST(Coupling, AGearedWheelIsAShaft) {
     const Scenario scenario = parse_scenario("s", R"(duration_s: 4
 multisine { motor: "1" ramp_s: 0.2
   sine { frequency_hz: 0.4 amplitude: 0.03 } sine { frequency_hz: 1.1 amplitude: 0.02 } }
-initial { hinge: "1" angle_rad: 0.7 })",
+initial { joint: "1" angle_rad: 0.7 })",
                                              rig);
     return Eigen::VectorXd(
         simulate(rig, scenario, 1e-3, nullptr, Integrator::kPhysical).angles.col(0));
@@ -217,30 +217,30 @@ TEST(Coupling, WhatIsFollowedNeedsNoEncoder) {
 
 TEST(Coupling, IsReadFromRigFiles) {
   const auto coupling = [](const std::string& follows) {
-    return parse_rig("r", geared(follows)).mechanism.couplings.at(0);
+    return parse_rig("r", geared(follows)).mechanism.mimic_joints.at(0);
   };
   const estimator::Coupling belt = coupling(kBelt);
-  EXPECT_EQ(belt.hinge, 1);
+  EXPECT_EQ(belt.joint, 1);
   EXPECT_EQ(belt.follows, 0);
   EXPECT_EQ(belt.ratio, -4.0);
   EXPECT_EQ(belt.offset, 0.3);
-  EXPECT_EQ(coupling("follows { hinge: \"1\" }").ratio, 1.0);
-  EXPECT_EQ(coupling("follows { hinge: \"1\" }").offset, 0.0);
-  EXPECT_TRUE(parse_rig("r", geared("")).mechanism.couplings.empty());
+  EXPECT_EQ(coupling("mimic { joint: \"1\" }").ratio, 1.0);
+  EXPECT_EQ(coupling("mimic { joint: \"1\" }").offset, 0.0);
+  EXPECT_TRUE(parse_rig("r", geared("")).mechanism.mimic_joints.empty());
 }
 
 TEST(Coupling, WhatCannotBeIsRefusedAtItsLine) {
   const auto refused = [](const std::string& follows) {
     return refusal([&] { parse_rig("r", geared(follows)); });
   };
-  expect_parts(refused("follows { }"), {"r:16", "names no joint", "with one of 1"});
-  expect_parts(refused("follows { hinge: \"3\" }"),
+  expect_parts(refused("mimic { }"), {"r:16", "names no joint", "with one of 1"});
+  expect_parts(refused("mimic { joint: \"3\" }"),
                {"r:16", "\"3\" is not another moving joint", "Use one of 1"});
-  expect_parts(refused("follows { hinge: \"2\" }"), {"r:16", "\"2\" is not another moving joint"});
-  expect_parts(refused("follows { hinge: \"1\" ratio: 0 }"),
+  expect_parts(refused("mimic { joint: \"2\" }"), {"r:16", "\"2\" is not another moving joint"});
+  expect_parts(refused("mimic { joint: \"1\" ratio: 0 }"),
                {"joint \"2\"", "ratio", "finite and not 0"});
-  expect_parts(refused("follows { hinge: \"1\" ratio: 1e9 }"), {"r:16", "ratio"});
-  expect_parts(refused("follows { hinge: \"1\" } kind: FIXED"), {"r:", "fixed"});
+  expect_parts(refused("mimic { joint: \"1\" ratio: 1e9 }"), {"r:16", "ratio"});
+  expect_parts(refused("mimic { joint: \"1\" } type: FIXED"), {"r:", "fixed"});
   expect_parts(
       refused(std::string(kBelt) + " stops { upper { value: 1 } restitution { value: 0 } }"),
       {"joint \"2\" has end stops", "joints that follow others"});

@@ -78,7 +78,7 @@ TEST(CrossValidation, EvaluationKeepsTheParametersAndSeesWrongOnes) {
   EXPECT_TRUE(estimator::is_converged(right.termination));
   EXPECT_TRUE(estimator::is_converged(right.simulation_termination));
   ASSERT_EQ(right.simulation.size(), 1U);
-  EXPECT_EQ(right.simulation[0].hinge, "pivot");
+  EXPECT_EQ(right.simulation[0].joint, "pivot");
   // The noise is 1 mrad; the rest is the stepper's first-order error at 5 ms.
   EXPECT_GT(right.simulation[0].rmse, 0.9 * kNoise);
   EXPECT_LT(right.simulation[0].rmse, 3.0 * kNoise);
@@ -194,9 +194,9 @@ std::vector<RecordingUse> uses_of_two_segments() {
 
 // Every sample must be used once and in order, with its own time and control.
 TEST(RecordingPieces, HoldEverySampleOnce) {
-  for (const PieceCut& cut :
-       {PieceCut{PieceKind::kSegment, 0, 0.0}, PieceCut{PieceKind::kRecording, 4, 0.0},
-        PieceCut{PieceKind::kRecording, 0, 10.0}}) {
+  for (const PieceOptions& cut :
+       {PieceOptions{PieceKind::kSegment, 0, 0.0}, PieceOptions{PieceKind::kRecording, 4, 0.0},
+        PieceOptions{PieceKind::kRecording, 0, 10.0}}) {
     const auto pieces = cut_pieces({two_segments()}, uses_of_two_segments(), cut);
     std::size_t source = 0;
     int row = 0;

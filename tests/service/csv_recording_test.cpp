@@ -22,11 +22,11 @@ RecordingFormat make_format() {
   format.time_column = "t";
   AngleColumn angle;
   angle.column = "theta";
-  angle.hinge = "1";
+  angle.joint = "1";
   format.angles.push_back(angle);
   ControlColumn control;
   control.column = "u";
-  control.hinge = "1";
+  control.joint = "1";
   format.controls.push_back(control);
   return format;
 }
@@ -260,7 +260,7 @@ TEST(CsvRecording, NotesWhatIsOddButPossible) {
   two.angles[1].column = "u";
   const auto dead = import_text(make_csv(100, stuck), two).summary.notes;
   ASSERT_EQ(dead.size(), 1U);
-  expect_parts(dead[0], {"warning", "\"theta\" never changes", "hinge \"1\""});
+  expect_parts(dead[0], {"warning", "\"theta\" never changes", "joint \"1\""});
 }
 
 // The number ranges of streamed recordings also hold for tables, tested at both bounds.

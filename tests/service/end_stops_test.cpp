@@ -18,14 +18,14 @@
 namespace service {
 namespace {
 
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using test_support::expect_parts;
 using test_support::refusal;
 
 // One statement per line, so that messages can be located.
 const std::string kStoppedRig = R"(name: "p"
 body { name: "rod" mass { value: 0.4 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
-hinge { name: "pivot"
+joint { name: "pivot"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "rod" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   encoder { }
@@ -35,7 +35,7 @@ hinge { name: "pivot"
     restitution { value: 0.5 free: true }
   }
 }
-recording { time { column: "t" } angle { hinge: "pivot" column: "a" unit: RADIAN } }
+recording { time { column: "t" } angle { joint: "pivot" column: "a" unit: RADIAN } }
 )";
 
 std::string with(const std::string& from, const std::string& to) {
@@ -47,25 +47,25 @@ std::string with(const std::string& from, const std::string& to) {
 
 TEST(EndStops, AreOrdinaryParametersOfTheirJoint) {
   const Rig rig = parse_rig("r", kStoppedRig);
-  const estimator::Hinge& hinge = rig.mechanism.hinges[0];
-  EXPECT_TRUE(hinge.stops_lower && hinge.stops_upper);
-  const estimator::Parameter& lower = rig.mechanism.hinge_parameter(0, HingeQuantity::kStopLower);
+  const estimator::Joint& joint = rig.mechanism.joints[0];
+  EXPECT_TRUE(joint.stops_lower && joint.stops_upper);
+  const estimator::Parameter& lower = rig.mechanism.joint_parameter(0, JointQuantity::kStopLower);
   EXPECT_EQ(lower.name, "pivot.stop_lower");
   EXPECT_EQ(lower.unit, "rad");
   EXPECT_EQ(lower.value, -0.4);
   EXPECT_TRUE(lower.free);
   EXPECT_EQ(lower.prior_standard_deviation, 0.02);
-  const estimator::Parameter& upper = rig.mechanism.hinge_parameter(0, HingeQuantity::kStopUpper);
+  const estimator::Parameter& upper = rig.mechanism.joint_parameter(0, JointQuantity::kStopUpper);
   EXPECT_EQ(upper.value, 1.1);
   EXPECT_FALSE(upper.free);
-  const estimator::Parameter& e = rig.mechanism.hinge_parameter(0, HingeQuantity::kRestitution);
+  const estimator::Parameter& e = rig.mechanism.joint_parameter(0, JointQuantity::kRestitution);
   EXPECT_EQ(e.name, "pivot.restitution");
   EXPECT_EQ(e.unit, "-");
   EXPECT_EQ(e.lower, 0.0);
   EXPECT_EQ(e.upper, 1.0);
 
   const Rig one = parse_rig("r", with("    upper { value: 1.1 }\n", ""));
-  EXPECT_FALSE(one.mechanism.hinges[0].stops_upper);
+  EXPECT_FALSE(one.mechanism.joints[0].stops_upper);
   const Rig none = parse_rig("r", kStoppedRig.substr(0, kStoppedRig.find("  stops {")) +
                                       kStoppedRig.substr(kStoppedRig.find("\n}\nrecording") + 1));
   EXPECT_TRUE(estimator::joint_stops(none.mechanism).empty());
@@ -73,10 +73,10 @@ TEST(EndStops, AreOrdinaryParametersOfTheirJoint) {
 
 TEST(EndStops, MayBeTied) {
   const Rig rig = parse_rig("r", with("    upper { value: 1.1 }\n", "") +
-                                     "tie { parameter: \"pivot.stop_upper\" constant: 0.1 "
+                                     "dependency { parameter: \"pivot.stop_upper\" constant: 0.1 "
                                      "term { parameter: \"pivot.stop_lower\" factor: -2 } }\n");
-  ASSERT_TRUE(rig.mechanism.hinges[0].stops_upper);
-  EXPECT_NEAR(rig.mechanism.hinge_parameter(0, HingeQuantity::kStopUpper).value, 0.9, 1e-15);
+  ASSERT_TRUE(rig.mechanism.joints[0].stops_upper);
+  EXPECT_NEAR(rig.mechanism.joint_parameter(0, JointQuantity::kStopUpper).value, 0.9, 1e-15);
 }
 
 // One sentence with the place, the cause and what to do.
@@ -85,7 +85,7 @@ TEST(EndStops, AreRefusedWithPlaceCauseAndRemedy) {
     std::string text;
     std::vector<std::string> parts;
   };
-  const std::string slide = "hinge { name: \"pivot\" kind: FIXED";
+  const std::string slide = "joint { name: \"pivot\" type: FIXED";
   const Bad bad[] = {
       {with("value: -0.4", "value: 1.1"), {"r:8", "\"pivot.stop_lower\"", "below the upper one"}},
       {with("restitution { value: 0.5", "restitution { value: 1.5"), {"r:10", "1.5", "[0, 1]"}},
@@ -99,7 +99,7 @@ TEST(EndStops, AreRefusedWithPlaceCauseAndRemedy) {
       {with("  encoder { }\n", "  start_position { mean: 1.2 standard_deviation: 0.1 }\n"),
        {"r:6", "\"pivot\" has a start_position of 1.2 rad", "its stop at 1.1 rad", "Correct"}},
       {with("  encoder { }\n", "")
-           .replace(with("  encoder { }\n", "").find("hinge {"), 23, slide + "\n"),
+           .replace(with("  encoder { }\n", "").find("joint {"), 23, slide + "\n"),
        {"\"pivot\" is fixed", "remove its stops"}},
   };
   for (const Bad& each : bad) {
@@ -137,7 +137,7 @@ TEST(EndStops, HoldInSimulations) {
 
   expect_parts(refusal([&] {
                  (void)parse_scenario("s",
-                                      "duration_s: 1 release { } initial { hinge: \"pivot\" "
+                                      "duration_s: 1 release { } initial { joint: \"pivot\" "
                                       "angle_rad: 0.1 }",
                                       rig);
                }),
@@ -194,8 +194,8 @@ TEST_F(EndStopCommands, CalibrationFindsStopAndRestitution) {
                  out + " --plot " + folder_.file("run.html") + " --quiet");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   const Rig found = load_rig(out);
-  EXPECT_NEAR(found.mechanism.hinge_parameter(0, HingeQuantity::kStopLower).value, 0.2, 1e-4);
-  EXPECT_NEAR(found.mechanism.hinge_parameter(0, HingeQuantity::kRestitution).value, 0.6, 3e-3);
+  EXPECT_NEAR(found.mechanism.joint_parameter(0, JointQuantity::kStopLower).value, 0.2, 1e-4);
+  EXPECT_NEAR(found.mechanism.joint_parameter(0, JointQuantity::kRestitution).value, 0.6, 3e-3);
   const ProgramRun prediction =
       run_rigcal("validate " + recording_ + " --rig " + rig + " --parameters " + json + " --quiet");
   EXPECT_EQ(prediction.exit_code, 0) << prediction.out << prediction.err;

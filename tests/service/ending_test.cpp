@@ -23,7 +23,7 @@ TEST(Ending, TellsOfTheStageThatDidNotConverge) {
   calibration.refinement_termination = Termination::kMaxIterations;
   EXPECT_EQ(describe_ending(calibration), "NOT CONVERGED");
   calibration.refinement_termination = Termination::kCostTolerance;
-  calibration.verdict.kind = estimator::VerdictKind::kExplainsNothing;
+  calibration.verdict.kind = estimator::VerdictKind::kNoFit;
   EXPECT_NE(describe_ending(calibration).find("NO RESULT"), std::string::npos);
 }
 

@@ -4,7 +4,7 @@
 
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
-#include "service/report/law_comparison_report.hpp"
+#include "service/report/friction_comparison_report.hpp"
 #include "service/report/result_table.hpp"
 
 namespace service {
@@ -33,16 +33,16 @@ TEST(ErrorUnits, HeadAComparisonOfFrictionLaws) {
                                     {{kPrismatic, kRevolute}, "mrad or 0.1 mm"}}) {
     estimator::LawComparison comparison;
     comparison.kinds = kinds;
-    const std::string table = format_law_comparison(comparison, 1.0);
+    const std::string table = format_friction_comparison(comparison, 1.0);
     EXPECT_TRUE(holds(table, "held out [" + unit + "]")) << table;
     EXPECT_TRUE(holds(table, "fit [" + unit + "]")) << table;
-    EXPECT_TRUE(holds(law_comparison_page(comparison, {}), "was held out [" + unit + "]"));
+    EXPECT_TRUE(holds(friction_comparison_page(comparison, {}), "was held out [" + unit + "]"));
   }
 }
 
 TEST(ErrorUnits, HeadACrossValidation) {
   estimator::CrossValidation validation;
-  validation.hinges = {"rail", "pivot"};
+  validation.joints = {"rail", "pivot"};
   validation.simulation = {Eigen::MatrixXd(0, 0), Eigen::MatrixXd(0, 0)};
   validation.kinds = {kPrismatic, kRevolute};
   const std::string table = format_cross_validation(validation, 1.0);
@@ -51,8 +51,8 @@ TEST(ErrorUnits, HeadACrossValidation) {
   EXPECT_TRUE(holds(table, "open loop rail [mm]")) << table;
   EXPECT_TRUE(holds(table, "open loop pivot [mrad]")) << table;
   const std::string page = cross_validation_page(validation, {});
-  EXPECT_TRUE(holds(page, "hinge rail [mm]"));
-  EXPECT_TRUE(holds(page, "hinge pivot [mrad]"));
+  EXPECT_TRUE(holds(page, "joint rail [mm]"));
+  EXPECT_TRUE(holds(page, "joint pivot [mrad]"));
   validation.kinds = {kRevolute, kRevolute};
   const std::string of_turns = format_cross_validation(validation, 1.0);
   EXPECT_TRUE(holds(of_turns, "RMSE in mrad:")) << of_turns;

@@ -27,7 +27,7 @@ class EstimateCommand : public testing::Test {
   EstimateCommand() {
     const std::string scenario =
         folder_.write("s.textproto",
-                      "duration_s: 1 release { } initial { hinge: \"2\" angle_rad: 1 } "
+                      "duration_s: 1 release { } initial { joint: \"2\" angle_rad: 1 } "
                       "noise { angle_standard_deviation_rad: 0.001 seed: 5 }");
     const ProgramRun run =
         run_rigcal("simulate --rig " + config("rig-furuta.textproto") + " --scenario " + scenario +

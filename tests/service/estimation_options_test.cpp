@@ -27,7 +27,7 @@ struct NumberOption {
 constexpr NumberOption kNumbers[] = {
     {"--step", &CalibrationOptions::step},
     {"--acceleration-noise", &CalibrationOptions::acceleration_noise},
-    {"--kappa", &CalibrationOptions::state_error_weight},
+    {"--state-error-weight", &CalibrationOptions::state_error_weight},
     {"--compliance", &CalibrationOptions::compliance},
     {"--damping-time", &CalibrationOptions::damping_time},
     {"--filter-cutoff", &CalibrationOptions::filter_cutoff}};
@@ -51,7 +51,7 @@ TEST(EstimationOptions, NumbersReachTheirOwnChoiceAndNoOther) {
 TEST(EstimationOptions, ChoicesReachTheirPlaces) {
   const EstimationOptions none = parsed("");
   EXPECT_FALSE(none.calibration.kind.has_value());
-  EXPECT_TRUE(none.calibration.approach);
+  EXPECT_TRUE(none.calibration.start_from_physical);
   EXPECT_FALSE(none.no_refine);
   EXPECT_FALSE(none.quiet);
   EXPECT_EQ(none.rig, "rig.textproto");
@@ -66,7 +66,7 @@ TEST(EstimationOptions, ChoicesReachTheirPlaces) {
   EXPECT_EQ(parsed("--states full").calibration.state_form, estimator::StateForm::kFull);
   EXPECT_EQ(parsed("--states configurations").calibration.state_form,
             estimator::StateForm::kConfigurations);
-  EXPECT_FALSE(parsed("--no-approach").calibration.approach);
+  EXPECT_FALSE(parsed("--no-start-from-physical").calibration.start_from_physical);
   EXPECT_TRUE(parsed("--no-refine").no_refine);
   EXPECT_TRUE(parsed("--quiet").quiet);
   EXPECT_EQ(parsed("--max-iterations 7").calibration.max_iterations, 7);

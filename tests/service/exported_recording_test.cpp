@@ -34,7 +34,7 @@ Rig undescribed() {
 void write_run(const std::string& path, bool released = true,
                const std::vector<std::string>& slides = {}) {
   auto writer = proto::RecordingWriter::create(
-      path, {.hinges = {"2", "1"}, .slides = slides, .epoch_unix_ns = 0, .facts = {}});
+      path, {.joints = {"2", "1"}, .slides = slides, .epoch_unix_ns = 0, .facts = {}});
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
   const auto add_event = [&](double time_s, const std::string& phase) {
     proto::Event event;
@@ -83,7 +83,7 @@ void expect_same(const ImportedRecording& is, const ImportedRecording& should) {
     }
     EXPECT_EQ(a.controls, b.controls);
   }
-  EXPECT_EQ(is.summary.held_rows, should.summary.held_rows);
+  EXPECT_EQ(is.summary.rows_before_release, should.summary.rows_before_release);
   EXPECT_EQ(is.summary.missing_samples, should.summary.missing_samples);
 }
 
@@ -112,7 +112,7 @@ class Exported : public ::testing::Test {
 TEST_F(Exported, ReadsAsTheRecordingItIsOf) {
   const ImportedRecording original = import_recording(file("run.mcap"), furuta());
   ASSERT_EQ(original.recording.segments.size(), 2U);
-  EXPECT_EQ(original.summary.held_rows, 401);
+  EXPECT_EQ(original.summary.rows_before_release, 401);
   for (const char* name : {"run.csv", "run.mat"}) {
     SCOPED_TRACE(name);
     const ImportedRecording exported = import_recording(file(name), furuta());
@@ -150,7 +150,7 @@ TEST_F(Exported, OfBeforeReadsToo) {
   }
   folder_.write("old.csv", old);
   const ImportedRecording imported = import_recording(file("old.csv"), undescribed());
-  EXPECT_EQ(imported.summary.held_rows, 0);
+  EXPECT_EQ(imported.summary.rows_before_release, 0);
   EXPECT_NEAR(imported.summary.period, 0.00099999, 1e-9);
 }
 
@@ -159,7 +159,7 @@ TEST_F(Exported, GivesWayToTheRigFilesColumns) {
   Rig rig = furuta();
   rig.format->time_column = "time_s";
   for (AngleColumn& angle : rig.format->angles) {
-    angle.column = angle.hinge + "_rad";
+    angle.column = angle.joint + "_rad";
     angle.allow_missing = true;
     angle.scale = -1.0;
   }
@@ -186,7 +186,7 @@ TEST_F(Exported, ThatSomebodyChangedIsRefusedWithItsLine) {
   expect_parts(refused("time_s,", "time,"), {"bad.csv:1: no column "});
   const Rig other = load_rig(config("rig-pendulum.textproto"));
   expect_parts(refusal([&] { (void)import_recording(file("run.csv"), other); }),
-               {"run.csv: has no hinge \"pivot\""});
+               {"run.csv: has no joint \"pivot\""});
 }
 
 // The rig file's columns name the variables.

@@ -67,7 +67,7 @@ Rig pendulum(const std::string& time, const std::string& angle, const std::strin
       name: "arm" mass { value: 0.5 }
       inertia { xx { value: 0.02 } yy { value: 0.02 } zz { value: 0.02 } }
     }
-    hinge {
+    joint {
       name: "1"
       parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
       child {
@@ -79,7 +79,7 @@ Rig pendulum(const std::string& time, const std::string& angle, const std::strin
     }
     gravity { magnitude { value: 9.81 } }
     recording { time { column: ")" + time +
-                                        R"(" } angle { hinge: "1" column: ")" + angle +
+                                        R"(" } angle { joint: "1" column: ")" + angle +
                                         R"(" unit: RADIAN )" + more +
                                         R"( } speed_max_rad_per_s: 1e4 })");
 }

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "estimator/model/inertial_sensor.hpp"
+#include "estimator/model/sensor.hpp"
 #include "proto/rig.pb.h"
 #include "service/import/csv_recording.hpp"
-#include "service/import/joined_segments.hpp"
 #include "service/import/import_notes.hpp"
+#include "service/import/joined_segments.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
@@ -34,7 +34,7 @@ std::string rig_text(const std::string& columns) {
   return R"(
 body { name: "B" mass { value: 0.4 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.001 } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   encoder { } }
@@ -42,7 +42,7 @@ inertial_sensor { name: "imu" body: "B"
   gyroscope { range_rad_per_s: 5 counts_per_rad_per_s: 2 }
   accelerometer { range_m_per_s2: 20 counts_per_m_per_s2: 4 } }
 inertial_sensor { name: "gyro" body: "B" gyroscope { } }
-recording { time { column: "t" } angle { hinge: "1" column: "x" unit: RADIAN }
+recording { time { column: "t" } angle { joint: "1" column: "x" unit: RADIAN }
 )" + columns +
          "\n}\n";
 }
@@ -177,8 +177,8 @@ TEST(InertialColumns, MissingCellsAreNotObserved) {
   expect_parts(notes_of(imported), {"column \"a\" has readings in 10 of 30 rows"});
 }
 
-// Filled-in rows have no sensor readings, and later rows keep their place. Pieces contain their own
-// readings.
+// Filled-in rows have no sensor readings, and later rows keep their place. PartEstimates contain
+// their own readings.
 TEST(InertialColumns, HolesAndPiecesCarryReadings) {
   const Rig rig = make_rig(column("imu", "GYRO_Z", "a", "RADIAN_PER_SECOND"));
   std::ostringstream csv;
@@ -236,7 +236,7 @@ TEST(InertialColumns, ReadingsBeyondTheStatedRangeAreNotUsed) {
 }
 
 // Without a stated range, readings are not used if they stay at the extreme while the rig moves.
-// Similar cases must be kept: the flat top of a coarsely quantised swing, a sensor that rests at
+// Similar cases must be kept: the flat top of a coarsely quantized swing, a sensor that rests at
 // its extreme with the rig, one that repeats each reading for some rows.
 TEST(InertialColumns, HeldExtremesAreNotUsed) {
   struct Case {
@@ -250,7 +250,7 @@ TEST(InertialColumns, HeldExtremesAreNotUsed) {
   const Case cases[] = {
       {"clipped above", clip, clipped},
       {"clipped below", [&](int k) { return -clip(k); }, clipped},
-      {"quantised", [](int k) { return std::round(64.0 * swing(k)) / 64.0; }, 0},
+      {"quantized", [](int k) { return std::round(64.0 * swing(k)) / 64.0; }, 0},
       {"held readings", [](int k) { return swing(k - k % 10); }, 0},
       {"zero as its least", [](int k) { return std::max(swing(k), 0.0); }, 0},
   };
@@ -356,8 +356,8 @@ TEST(InertialColumns, MistakesAreNamed) {
 /// The column message that has an axis of this name, or nullptr.
 const google::protobuf::Descriptor* column_of_axis(std::string axis) {
   for (char& c : axis) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  for (const auto* column : {InertialColumn::descriptor(), rigcal::v1::LoadColumn::descriptor(),
-                             rigcal::v1::PlaceColumn::descriptor()}) {
+  for (const auto* column : {InertialColumn::descriptor(), rigcal::v1::ForceTorqueColumn::descriptor(),
+                             rigcal::v1::PositionSensorColumn::descriptor()}) {
     if (column->FindEnumTypeByName("Axis")->FindValueByName(axis) != nullptr) return column;
   }
   return nullptr;
@@ -379,7 +379,7 @@ TEST(SensorKinds, AreInOrderAndSpeakTheSchemasWords) {
       for (int axis = 0; axis < each.axis_count; ++axis) {
         EXPECT_EQ(column_of_axis(each.axes[axis]), first) << each.axes[axis];
       }
-      for (const auto& units : {reading.units, reading_traits(reading.of_slide).units}) {
+      for (const auto& units : {reading.units, reading_traits(reading.prismatic_reading).units}) {
         for (const estimator::ReadingUnit& unit : units) {
           if (unit.word == nullptr) continue;
           EXPECT_NE(first->FindEnumTypeByName("Unit")->FindValueByName(unit.word), nullptr)

@@ -1,4 +1,4 @@
-#include "service/client/remote/job_picture.hpp"
+#include "service/client/remote/job_display.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ std::string joined(const std::vector<std::string>& lines) {
 
 // A line wider than the window wraps, and a display taller than it scrolls. Either would draw the
 // next one in the wrong place and fill the terminal with garbage.
-TEST(JobPicture, FitsEveryWindow) {
-  JobPicture picture;
+TEST(JobDisplay, FitsEveryWindow) {
+  JobDisplay picture;
   picture.update(running_job(1, 0.1, 13));
   picture.update(running_job(2, 0.01, 13));
   for (const TerminalSize size : {TerminalSize{120, 50}, {80, 24}, {40, 10}, {12, 3}, {1, 1}}) {
@@ -50,8 +50,8 @@ TEST(JobPicture, FitsEveryWindow) {
   test_support::expect_parts(joined(picture.lines({40, 10}, 3.0)), {"more in a taller window"});
 }
 
-TEST(JobPicture, ShowsParametersAndTheirChange) {
-  JobPicture picture;
+TEST(JobDisplay, ShowsParametersAndTheirChange) {
+  JobDisplay picture;
   picture.update(running_job(1, 1e-2, 2));
   picture.update(running_job(2, 1e-4, 2));
   test_support::expect_parts(joined(picture.lines({80, 24}, 12.3)),
@@ -59,15 +59,15 @@ TEST(JobPicture, ShowsParametersAndTheirChange) {
                               "iteration 2", "step 100e-6", "1.p1", "0.006", "+20 %"});
 }
 
-std::size_t bar_length(const JobPicture& picture) {
+std::size_t bar_length(const JobDisplay& picture) {
   const std::string text = joined(picture.lines({80, 24}, 1.0));
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '#'));
 }
 
 // A joint estimation's steps may be large to its end, and stages count from 0 again. Neither may
 // stop the bar or move it back, and only the end of the last calibration may fill it.
-TEST(JobPicture, MovesItsBarWithEveryIterationAndCalibration) {
-  JobPicture picture;
+TEST(JobDisplay, MovesItsBarWithEveryIterationAndCalibration) {
+  JobDisplay picture;
   std::size_t length = 0;
   for (int calibration = 1; calibration <= 3; ++calibration) {
     const std::size_t before = length;
@@ -87,7 +87,7 @@ TEST(JobPicture, MovesItsBarWithEveryIterationAndCalibration) {
   EXPECT_LT(length, 30u);
 }
 
-TEST(JobPicture, SaysHowAJobStandsThatDoesNotRun) {
+TEST(JobDisplay, SaysHowAJobStandsThatDoesNotRun) {
   rigcal::v1::JobInfo info = running_job(0, 0.0, 0);
   info.clear_progress();
   EXPECT_EQ(job_status(info), "reading the recordings");
@@ -98,7 +98,7 @@ TEST(JobPicture, SaysHowAJobStandsThatDoesNotRun) {
   EXPECT_EQ(job_status(info), "done");
 }
 
-TEST(JobPicture, CutsTextBetweenCharacters) {
+TEST(JobDisplay, CutsTextBetweenCharacters) {
   EXPECT_EQ(cut_to_width("kg·m²", 5), "kg·m²");
   EXPECT_EQ(cut_to_width("kg·m²", 4), "kg·…");
 }

@@ -159,7 +159,7 @@ class Bag : public ::testing::Test {
   static Rig rig(const std::string& unit = "N·m") {
     Rig made = load_rig(config("rig-furuta.textproto"));
     made.format.reset();
-    for (HingeFacts& facts : made.hinge_facts) {
+    for (JointFacts& facts : made.joint_facts) {
       if (!facts.control_unit.empty()) facts.control_unit = unit;
     }
     return made;
@@ -266,13 +266,13 @@ TEST_F(Bag, IsRefusedInOneSentence) {
   };
   expect_parts(refused(write("names.mcap", swing("x", "2")), rig()),
                {"names.mcap: no joint is called \"1\"", "\"2\"", "\"x\"", "recording { time {",
-                "angle { hinge: \"1\""});
+                "angle { joint: \"1\""});
   Rig cart = load_rig(config("rig-cartpole.textproto"));
   expect_parts(refused(write("cart.mcap", swing("x", "2")), cart),
-               {"cart.mcap: no joint is called \"" + cart.mechanism.hinges[0].name + "\"",
+               {"cart.mcap: no joint is called \"" + cart.mechanism.joints[0].name + "\"",
                 "recording { position {", "unit: METER"});
   expect_parts(refused(write("volt.mcap", swing("1", "2")), rig("V")),
-               {"volt.mcap: ", "hinge \"1\"", "in V", "JOINT.effort"});
+               {"volt.mcap: ", "joint \"1\"", "in V", "JOINT.effort"});
   expect_parts(refused(write("two.mcap", swing("1", "2"), {"/a", "/b"}), rig()),
                {"two.mcap: ", "\"/a\", \"/b\"", "keep one"});
   std::vector<JointState> silent = swing("1", "2");

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
@@ -27,22 +27,22 @@ body { name: "A" mass { value: 0.5 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.004 } } }
 body { name: "B" mass { value: 0.3 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.002 } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.002 } }
   motor { control_unit: "V" gain { value: 0.3 } }
   encoder { )" + first + R"( } }
-hinge { name: "2"
+joint { name: "2"
   parent { body: "A" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.001 } } }
 body_encoder { name: "tilt" body: "B" encoder { )" +
                                       second + R"( } }
 recording { time { column: "t" }
-  angle { hinge: "1" column: "x1" unit: RADIAN }
-  angle { hinge: "tilt" column: "x2" unit: RADIAN }
-  control { hinge: "1" column: "u" } }
+  angle { joint: "1" column: "x1" unit: RADIAN }
+  angle { joint: "tilt" column: "x2" unit: RADIAN }
+  control { joint: "1" column: "u" } }
 )");
 }
 
@@ -50,7 +50,7 @@ SimulatedRun run_of(const Rig& rig, const std::string& options) {
   const Scenario scenario = parse_scenario(
       "s.textproto",
       "duration_s: 2 multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 0.7 amplitude: 2 } "
-      "sine { frequency_hz: 2.9 amplitude: 2 } } initial { hinge: \"2\" angle_rad: 0.9 } " +
+      "sine { frequency_hz: 2.9 amplitude: 2 } } initial { joint: \"2\" angle_rad: 0.9 } " +
           options,
       rig);
   return simulate(rig, scenario, 2.5e-4, nullptr, Integrator::kPhysical);
@@ -98,7 +98,7 @@ TEST(LateEncoder, IsSimulatedLateByItsDelay) {
   EXPECT_GT((run.angles - now.angles).cwiseAbs().maxCoeff(), 1e-3);
   // 4.1 ms before a sample is a fifth of the way from 4 to 4.5 ms before it.
   const auto released = [](const Rig& rig, const std::string& rate) {
-    const std::string text = "duration_s: 2 release { } initial { hinge: \"2\" angle_rad: 0.9 } ";
+    const std::string text = "duration_s: 2 release { } initial { joint: \"2\" angle_rad: 0.9 } ";
     return simulate(rig, parse_scenario("s.textproto", text + rate, rig), 2.5e-4, nullptr,
                     Integrator::kPhysical)
         .angles.col(1)
@@ -131,7 +131,7 @@ estimator::Recording recorded(const Rig& rig) {
 
 estimator::Calibration calibrated(const Rig& rig, const estimator::Recording& recording) {
   estimator::CalibrationOptions options;
-  options.compare_pieces = false;
+  options.compare_parts = false;
   return estimator::calibrate(rig.mechanism, {recording}, options);
 }
 
@@ -172,18 +172,18 @@ TEST(LateEncoder, OfNothingIsNoneToTheBit) {
 /// One pendulum with one encoder, driven or not.
 Rig one_pendulum(const std::string& delay, bool is_driven) {
   const std::string motor = "motor { control_unit: \"V\" gain { value: 0.3 } }",
-                    control = "control { hinge: \"1\" column: \"u\" }";
+                    control = "control { joint: \"1\" column: \"u\" }";
   return parse_rig("r.textproto", R"(
 body { name: "A" mass { value: 0.5 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.004 free: true } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.002 free: true } } )" +
                                       (is_driven ? motor : "") + " encoder { delay { " + delay +
                                       " } } }\n"
                                       "recording { time { column: \"t\" } "
-                                      "angle { hinge: \"1\" column: \"x\" unit: RADIAN } " +
+                                      "angle { joint: \"1\" column: \"x\" unit: RADIAN } " +
                                       (is_driven ? control : "") + " }");
 }
 
@@ -191,7 +191,7 @@ estimator::Calibration pendulum_calibrated(bool is_driven) {
   const Rig rig = one_pendulum("value: 4.2e-3", is_driven);
   const Scenario scenario = parse_scenario(
       "s.textproto",
-      "duration_s: 3 initial { hinge: \"1\" angle_rad: 0.9 } noise { angle_standard_deviation_rad: "
+      "duration_s: 3 initial { joint: \"1\" angle_rad: 0.9 } noise { angle_standard_deviation_rad: "
       "5e-4 seed: 4 } " +
           std::string(is_driven
                           ? "multisine { motor: \"1\" sine { frequency_hz: 1.9 amplitude: 2 } "

@@ -25,14 +25,14 @@ body { name: "A" mass { value: 0.5 }
   inertia { xx { value: 0.001 } yy { value: 0.004 } zz { value: 0.004 } } }
 body { name: "B" mass { value: 0.3 }
   inertia { xx { value: 0.001 } yy { value: 0.002 } zz { value: 0.002 } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.01 } coulomb_torque { value: 0.005 } }
   motor { control_unit: "V" gain { value: 0.4 } back_emf { value: 0.05 }
           input_delay { value: 0.002 } }
   encoder { } }
-hinge { name: "2"
+joint { name: "2"
   parent { body: "A" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.002 } }
@@ -40,27 +40,27 @@ hinge { name: "2"
 gravity { magnitude { value: 9.81 } }
 )" + sensors +
          "recording { time { column: \"t\" }\n"
-         "  angle { hinge: \"1\" column: \"x1\" unit: RADIAN }\n"
-         "  angle { hinge: \"2\" column: \"x2\" unit: RADIAN }\n"
-         "  control { hinge: \"1\" column: \"u\" }\n" +
+         "  angle { joint: \"1\" column: \"x1\" unit: RADIAN }\n"
+         "  angle { joint: \"2\" column: \"x2\" unit: RADIAN }\n"
+         "  control { joint: \"1\" column: \"u\" }\n" +
          columns + "}\n";
 }
 
 const char* const kSensors = R"(
-torque_sensor { name: "current" hinge: "1" of: MOTOR torque_per_A: 0.08
+torque_sensor { name: "current" joint: "1" measured_torque: MOTOR torque_per_A: 0.08
   bias { value: 0.02 } scale { value: 0.95 } delay { value: 0.003 } }
-torque_sensor { name: "strain" hinge: "1" bias { value: -0.05 } scale { value: 1.1 } }
-force_torque_sensor { name: "wrist" hinge: "2" point { x { value: 0.02 } }
+torque_sensor { name: "strain" joint: "1" bias { value: -0.05 } scale { value: 1.1 } }
+force_torque_sensor { name: "wrist" joint: "2" point { x { value: 0.02 } }
   mounting { z { value: 0.1 } }
   moment { bias { z { value: 0.01 } } }
   force { bias { x { value: 0.3 } } scale { y { value: 0.9 } } } }
 )";
 const char* const kColumns = R"(
-  load { sensor: "current" axis: TORQUE column: "i" unit: AMPERE }
-  load { sensor: "strain" axis: TORQUE column: "tau" unit: NEWTON_METER inverted: true }
-  load { sensor: "wrist" axis: MOMENT_Z column: "mz" unit: NEWTON_METER }
-  load { sensor: "wrist" axis: FORCE_X column: "fx" unit: NEWTON }
-  load { sensor: "wrist" axis: FORCE_Y column: "fy" unit: NEWTON }
+  force_torque { sensor: "current" axis: TORQUE column: "i" unit: AMPERE }
+  force_torque { sensor: "strain" axis: TORQUE column: "tau" unit: NEWTON_METER inverted: true }
+  force_torque { sensor: "wrist" axis: MOMENT_Z column: "mz" unit: NEWTON_METER }
+  force_torque { sensor: "wrist" axis: FORCE_X column: "fx" unit: NEWTON }
+  force_torque { sensor: "wrist" axis: FORCE_Y column: "fy" unit: NEWTON }
 )";
 
 Rig make_rig() { return parse_rig("r.textproto", rig_text(kSensors, kColumns)); }
@@ -70,7 +70,7 @@ estimator::Recording simulated(const Rig& rig, int seed) {
       "s.textproto",
       "duration_s: 6 multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 0.7 amplitude: 2 } "
       "sine { frequency_hz: 1.3 amplitude: 2 } sine { frequency_hz: 2.9 amplitude: 2 } } "
-      "initial { hinge: \"2\" angle_rad: 0.5 } noise { angle_standard_deviation_rad: 0.001 "
+      "initial { joint: \"2\" angle_rad: 0.5 } noise { angle_standard_deviation_rad: 0.001 "
       "torque_standard_deviation_Nm: 0.01 force_standard_deviation_N: 0.05 seed: " +
           std::to_string(seed) + " }",
       rig);
@@ -116,7 +116,7 @@ TEST(LoadSensors, TellTheirConstantsAndMasses) {
     rig.mechanism.parameters[static_cast<std::size_t>(index)].value = start;
   }
   estimator::CalibrationOptions options;
-  options.compare_pieces = false;
+  options.compare_parts = false;
   const estimator::Calibration found =
       estimator::calibrate(rig.mechanism, {simulated(truth, 2)}, options);
   EXPECT_TRUE(found.converged());
@@ -149,24 +149,24 @@ std::string refused(const std::string& sensors, const std::string& columns) {
 }
 
 TEST(LoadSensors, RefuseWhatTheyCannotBe) {
-  expect_parts(refused("torque_sensor { name: \"s\" hinge: \"1\" of: MOTOR "
+  expect_parts(refused("torque_sensor { name: \"s\" joint: \"1\" measured_torque: MOTOR "
                        "delay { value: 0.002 free: true } }",
                        ""),
                {"r.textproto:", "jumps", "free"});
-  const std::string current = "torque_sensor { name: \"s\" hinge: \"1\" }\n";
-  const std::string wrist = "force_torque_sensor { name: \"w\" hinge: \"2\" force { } }\n";
+  const std::string current = "torque_sensor { name: \"s\" joint: \"1\" }\n";
+  const std::string wrist = "force_torque_sensor { name: \"w\" joint: \"2\" force { } }\n";
   const auto column = [](const std::string& sensor, const std::string& axis,
                          const std::string& unit) {
-    return "load { sensor: \"" + sensor + "\" axis: " + axis + " column: \"c\" unit: " + unit +
-           " }\n";
+    return "force_torque { sensor: \"" + sensor + "\" axis: " + axis +
+           " column: \"c\" unit: " + unit + " }\n";
   };
-  expect_parts(refused("torque_sensor { name: \"s\" hinge: \"9\" }", ""),
+  expect_parts(refused("torque_sensor { name: \"s\" joint: \"9\" }", ""),
                {"r.textproto:", "no moving joint is called \"9\"", "1, 2"});
-  expect_parts(refused("torque_sensor { name: \"s\" hinge: \"2\" of: MOTOR }", ""),
-               {"\"s\"", "motor of hinge \"2\"", "of: JOINT"});
-  expect_parts(refused("torque_sensor { name: \"A\" hinge: \"2\" }", ""),
+  expect_parts(refused("torque_sensor { name: \"s\" joint: \"2\" measured_torque: MOTOR }", ""),
+               {"\"s\"", "motor of joint \"2\"", "measured_torque: JOINT"});
+  expect_parts(refused("torque_sensor { name: \"A\" joint: \"2\" }", ""),
                {"\"A\"", "already used"});
-  expect_parts(refused("force_torque_sensor { name: \"w\" hinge: \"2\" }", ""),
+  expect_parts(refused("force_torque_sensor { name: \"w\" joint: \"2\" }", ""),
                {"\"w\" measures nothing", "moment { } or force { }"});
   expect_parts(refused(current, column("x", "TORQUE", "NEWTON_METER")),
                {"no torque or force/torque sensor is called \"x\"", "use one of s"});

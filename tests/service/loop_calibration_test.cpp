@@ -9,9 +9,9 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/doctor/signal_examination.hpp"
-#include "estimator/fit/closed_states.hpp"
-#include "estimator/tree/loop_closure.hpp"
+#include "estimator/diagnostics/signal_examination.hpp"
+#include "estimator/fit/loop_closed_states.hpp"
+#include "estimator/simulation/loop_closure.hpp"
 #include "proto/text/files.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
@@ -43,7 +43,7 @@ estimator::Recording recording_of(const std::filesystem::path& data, const std::
 
 /// Replaces creeping friction, as in the rig file and the data, by sticking friction.
 estimator::Mechanism holding(estimator::Mechanism mechanism) {
-  for (estimator::Hinge& hinge : mechanism.hinges) hinge.creep_speed = 0.0;
+  for (estimator::Joint& joint : mechanism.joints) joint.transition_speed = 0.0;
   return mechanism;
 }
 
@@ -59,8 +59,8 @@ void expect_truth(const estimator::Calibration& result, const Truth& truth, doub
     EXPECT_LT(each.standard_deviation, 0.1 * found->second) << each.name << " is not seen";
   }
   for (const estimator::SimulationError& each : result.simulation) {
-    EXPECT_LT(each.rmse, 1.05 * noise_rad) << each.hinge;
-    EXPECT_GT(each.rmse, 0.9 * noise_rad) << each.hinge;
+    EXPECT_LT(each.rmse, 1.05 * noise_rad) << each.joint;
+    EXPECT_GT(each.rmse, 0.9 * noise_rad) << each.joint;
   }
 }
 
@@ -96,7 +96,7 @@ TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
   EXPECT_TRUE(result.approached);
   EXPECT_TRUE(result.converged());
   for (const estimator::SimulationError& each : result.simulation) {
-    EXPECT_LT(each.rmse, 1.1e-3) << each.hinge;
+    EXPECT_LT(each.rmse, 1.1e-3) << each.joint;
   }
 }
 
@@ -224,7 +224,7 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
       return " { body: '" + of + "' point { x { value: " + std::to_string(x) +
              " } } axis { z: 1 } zero_direction { x: 1 } }";
     };
-    return "hinge { name: '" + name + "' kind: " + kind + " parent" + side(parent, a) + " child" +
+    return "joint { name: '" + name + "' kind: " + kind + " parent" + side(parent, a) + " child" +
            side(child, b) + " }\n";
   };
   const auto refused = [](const std::string& text) {
@@ -283,16 +283,16 @@ estimator::Recording standing(const Rig& rig, double first, double second) {
 TEST(LoopCalibration, TellsWhatIsWrongWithALoop) {
   Rig rig = load_rig(loop_rig("fivebar"));
   const estimator::Recording recording = standing(rig, 2.1, 1.04);
-  rig.mechanism.hinges[1].assembled_at = std::nan("");
+  rig.mechanism.joints[1].assembly_guess = std::nan("");
   expect_parts(refusal(rig, recording),
-               {"standing", "can be closed in", "assembled_at", "measure another joint"});
+               {"standing", "can be closed in", "assembly_guess", "measure another joint"});
 
   const int point = rig.mechanism.find_parameter("O2.a_x");
   rig.mechanism.parameters[static_cast<std::size_t>(point)].value = 0.9;
   expect_parts(refusal(rig, recording), {"standing: at the first readings, joint \"",
                                          "leaves its loop open by", "mm; check joint points"});
 
-  for (estimator::Hinge& hinge : rig.mechanism.hinges) hinge.control_noise = 0.1;
+  for (estimator::Joint& joint : rig.mechanism.joints) joint.control_noise = 0.1;
   expect_parts(refusal(rig, recording), {"control_noise", "loop", "remove it"});
 
   rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter("T.r_mu"))].value =
@@ -320,7 +320,7 @@ Rig parallelogram() {
 // Flat, it can continue as a parallelogram or cross over: recording and time are reported.
 TEST(LoopCalibration, ARecordingThroughAChangePointIsRefusedByTime) {
   Rig rig = parallelogram();
-  rig.mechanism.hinges[2].assembled_at = 0.45;  // Q
+  rig.mechanism.joints[2].assembly_guess = 0.45;  // Q
   std::string table = "t_s,O_rad,R_rad,u0\n";
   for (int k = 0; k <= 200; ++k) {
     const std::string angle = std::to_string(0.45 - 0.3 * 0.01 * k);
@@ -343,9 +343,9 @@ TEST(LoopCalibration, ASimulationThroughAChangePointIsRefusedByTime) {
   const Rig rig = parallelogram();
   const Scenario scenario = parse_scenario(
       "s.textproto",
-      "duration_s: 1 release { } initial { hinge: \"O\" angle_rad: 0.5 } "
-      "initial { hinge: \"P\" angle_rad: -0.5 } initial { hinge: \"Q\" angle_rad: 0.5 } "
-      "initial { hinge: \"R\" angle_rad: 0.5 }",
+      "duration_s: 1 release { } initial { joint: \"O\" angle_rad: 0.5 } "
+      "initial { joint: \"P\" angle_rad: -0.5 } initial { joint: \"Q\" angle_rad: 0.5 } "
+      "initial { joint: \"R\" angle_rad: 0.5 }",
       rig);
   const std::string reported = test_support::refusal(
       [&] { (void)simulate(rig, scenario, 1e-4, nullptr, Integrator::kPhysical); });

@@ -23,7 +23,7 @@ using test_support::expect_parts;
 using test_support::refusal;
 
 /// Channel 0 is the pendulum and channel 1 the arm, not in the order of the rig's joints.
-const proto::RecordingHeader kHeader = {.hinges = {"2", "1"}, .epoch_unix_ns = 0, .facts = {}};
+const proto::RecordingHeader kHeader = {.joints = {"2", "1"}, .epoch_unix_ns = 0, .facts = {}};
 
 double arm_angle(int k) { return 0.3 * std::sin(0.004 * k); }
 double pendulum_angle(int k) { return std::cos(0.0061 * k); }
@@ -63,7 +63,7 @@ void write_recording(const std::string& path, int count, int skip_from = 0, int 
 Rig furuta() { return load_rig(config("rig-furuta.textproto")); }
 
 // Channels are assigned by their joints' names, not by position. Invalid samples are not observed.
-TEST(McapRecording, ArrivesInTheOrderOfTheRigsHinges) {
+TEST(McapRecording, ArrivesInTheOrderOfTheRigsJoints) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), 500);
   const ImportedRecording imported = import_recording(folder.file("run.mcap"), furuta());
@@ -170,14 +170,14 @@ TEST(McapRecording, WhatAHandHeldIsLeftOut) {
   EXPECT_EQ(segment.sample_count(), 150);
   EXPECT_EQ(segment.angles(0, 0), arm_angle(250));
   EXPECT_EQ(segment.controls(0, 0), command(250));
-  EXPECT_EQ(imported.summary.held_rows, 250);
+  EXPECT_EQ(imported.summary.rows_before_release, 250);
   EXPECT_EQ(imported.summary.dropped_rows, 0);
   ASSERT_FALSE(imported.summary.notes.empty());
   expect_parts(imported.summary.notes[0], {"250 rows", "release"});
 
   // A driven scenario does not wait for a release: everything counts.
   write_recording(folder.file("pulse.mcap"), 500, 0, 0, {{0.0, "settling"}, {0.1, "running"}});
-  EXPECT_EQ(import_recording(folder.file("pulse.mcap"), furuta()).summary.held_rows, 0);
+  EXPECT_EQ(import_recording(folder.file("pulse.mcap"), furuta()).summary.rows_before_release, 0);
 
   write_recording(folder.file("held.mcap"), 500, 0, 0, {release.begin(), release.end() - 1});
   expect_parts(refusal([&] { (void)import_recording(folder.file("held.mcap"), furuta()); }),
@@ -206,7 +206,7 @@ TEST(McapRecording, WhatCannotBeUsedIsRefusedByName) {
   write_recording(run, 500);
   expect_parts(
       refusal([&] { (void)import_recording(run, load_rig(config("rig-pendulum.textproto"))); }),
-      {run, "no hinge \"pivot\"", "\"2\" \"1\"", "rig file"});
+      {run, "no joint \"pivot\"", "\"2\" \"1\"", "rig file"});
   const std::string brief = folder.file("brief.mcap");
   write_recording(brief, 9);
   expect_parts(refusal([&] { (void)import_recording(brief, furuta()); }), {brief, "too short"});

@@ -13,7 +13,7 @@
 namespace service {
 namespace {
 
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 
 // Classes within classes, degrees, a frame, two joints in one body, a body without a name, motors
 // with and without defaults, and elements that rig files do not support.
@@ -56,8 +56,8 @@ const std::string kModel = R"(<mujoco model="arm">
 )";
 
 RigText convert(const std::string& text) {
-  return write_rig(parse_mjcf("arm.xml", text),
-                   {.source = "arm.xml", .floating = false, .friction = false});
+  return convert_robot(parse_mjcf("arm.xml", text),
+                       {.source = "arm.xml", .floating = false, .friction = false});
 }
 
 Rig mjcf_rig(const std::string& text) { return parse_rig("arm.textproto", convert(text).text); }
@@ -87,8 +87,8 @@ TEST(Mjcf, BodiesJointsAndMotorsAreRead) {
   EXPECT_EQ(value(rig, "pitch.K"), 6.0);
   // 2 · 0.5 · 2 N·m·s/rad of the joint equal K k_e.
   EXPECT_NEAR(value(rig, "pitch.k_e"), 2.0 / 6.0, 1e-15);
-  EXPECT_EQ(rig.hinge_facts[0].control_max, 3.0) << "of the defaults, whose range is lopsided";
-  EXPECT_EQ(rig.hinge_facts[1].control_max, 1.0);
+  EXPECT_EQ(rig.joint_facts[0].control_max, 3.0) << "of the defaults, whose range is lopsided";
+  EXPECT_EQ(rig.joint_facts[1].control_max, 1.0);
   EXPECT_EQ(value(rig, "gravity.g"), 9.79);
 }
 
@@ -146,18 +146,19 @@ std::string with_equality(const std::string& joint) {
 TEST(Mjcf, AJointThatAnotherConstrainsFollowsIt) {
   const auto coupling_of = [](const std::string& joint) {
     const Rig rig = mjcf_rig(with_equality(joint));
-    EXPECT_EQ(rig.mechanism.couplings.size(), 1U) << joint;
-    return rig.mechanism.couplings.empty() ? estimator::Coupling() : rig.mechanism.couplings[0];
+    EXPECT_EQ(rig.mechanism.mimic_joints.size(), 1U) << joint;
+    return rig.mechanism.mimic_joints.empty() ? estimator::MimicJoint()
+                                              : rig.mechanism.mimic_joints[0];
   };
   const double ref = M_PI / 6.0;
-  const estimator::Coupling reach =
+  const estimator::MimicJoint reach =
       coupling_of(R"(<joint joint1="reach" joint2="yaw" polycoef="0.2 -1.5 0 0 0"/>)");
-  EXPECT_EQ(reach.hinge, 2);
+  EXPECT_EQ(reach.joint, 2);
   EXPECT_EQ(reach.follows, 0);
   EXPECT_EQ(reach.ratio, -1.5);
   EXPECT_NEAR(reach.offset, 0.2 + 1.5 * ref, 1e-15);
-  const estimator::Coupling yaw = coupling_of(R"(<joint joint1="yaw" joint2="reach"/>)");
-  EXPECT_EQ(yaw.hinge, 0);
+  const estimator::MimicJoint yaw = coupling_of(R"(<joint joint1="yaw" joint2="reach"/>)");
+  EXPECT_EQ(yaw.joint, 0);
   EXPECT_EQ(yaw.ratio, 1.0);
   EXPECT_NEAR(yaw.offset, ref, 1e-15);
 }
@@ -170,7 +171,7 @@ TEST(Mjcf, WhatFollowsNoOtherInProportionIsLeftOut) {
         R"(<joint name="c" joint1="yaw" joint2="yaw"/>)", R"(<weld name="c" body1="upper"/>)"}) {
     const RigText rig = convert(with_equality(joint));
     EXPECT_TRUE(has_note(rig, "constraint \"c\" is neither")) << joint;
-    EXPECT_TRUE(parse_rig("r", rig.text).mechanism.couplings.empty()) << joint;
+    EXPECT_TRUE(parse_rig("r", rig.text).mechanism.mimic_joints.empty()) << joint;
   }
   const RigText twice = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="yaw" joint2="pitch"/>)"));
@@ -178,15 +179,15 @@ TEST(Mjcf, WhatFollowsNoOtherInProportionIsLeftOut) {
   const RigText circle = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="reach" joint2="yaw"/>)"));
   EXPECT_TRUE(has_note(circle, "constraint \"c\" is neither"));
-  EXPECT_EQ(parse_rig("r", circle.text).mechanism.couplings.size(), 1U);
-  EXPECT_EQ(parse_rig("r", twice.text).mechanism.couplings.size(), 1U);
+  EXPECT_EQ(parse_rig("r", circle.text).mechanism.mimic_joints.size(), 1U);
+  EXPECT_EQ(parse_rig("r", twice.text).mechanism.mimic_joints.size(), 1U);
 }
 
 TEST(Mjcf, AFreeBodyHasSixAxes) {
   const std::string text = R"(<mujoco><worldbody><body name="kite" pos="1 2 3" quat="0 1 0 0">
     <freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>)";
   const Rig rig = mjcf_rig(text);
-  ASSERT_EQ(rig.mechanism.hinge_count(), 6);
+  ASSERT_EQ(rig.mechanism.joint_count(), 6);
   const auto placed = estimator::place_bodies(rig.mechanism, Eigen::VectorXd::Zero(6));
   EXPECT_NEAR((placed.back().r - Eigen::Vector3d(1, 3, -2)).norm(), 0.0, 1e-15);
 }
@@ -204,10 +205,10 @@ TEST(Mjcf, AConnectionAmongParallelAxesClosesALoop) {
       "</mujoco>";
   const RigText written = convert(text);
   const Rig rig = parse_rig("r", written.text);
-  ASSERT_EQ(rig.mechanism.hinge_count(), 4) << written.text;
-  EXPECT_EQ(rig.mechanism.hinges[3].name, "end");
+  ASSERT_EQ(rig.mechanism.joint_count(), 4) << written.text;
+  EXPECT_EQ(rig.mechanism.joints[3].name, "end");
   EXPECT_NEAR(value(rig, "end.a_x"), 0.5, 1e-15) << "where the anchor is in the file's pose";
-  EXPECT_TRUE(estimator::turns_agree(rig.mechanism, Eigen::VectorXd::Zero(4)));
+  EXPECT_TRUE(estimator::orientations_agree(rig.mechanism, Eigen::VectorXd::Zero(4)));
   // With a tilted axis one point is not a revolute joint.
   std::string askew = text;
   askew.replace(askew.rfind("0 1 0"), 5, "0 1 1");
@@ -244,7 +245,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"FromShapes", "angle=\"degree\"", "inertiafromgeom=\"true\"",
               "has an <inertial> that the file ignores (inertiafromgeom)"},
         Fault{"Ball", "<joint type=\"slide\"", "<joint type=\"ball\"",
-              "arm.xml:23: a joint is of type ball; supported are hinge, slide and free"},
+              "arm.xml:23: a joint is of type ball; supported are joint, slide and free"},
         Fault{"FreeBelow", "<joint type=\"slide\" name=\"reach\" axis=\"2 0 0\" range=\"0 0.3\"/>",
               "<freejoint/>",
               "arm.xml:23: body \"body1\" has a free joint, so it must be a child of the world"},

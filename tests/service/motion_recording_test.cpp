@@ -5,7 +5,7 @@
 #include <optional>
 #include <sstream>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/import/recording_file.hpp"
 #include "service/report/state_csv.hpp"
 #include "service/result/state_recording.hpp"
@@ -23,14 +23,14 @@ constexpr double kPeriod = 0.002;  // [s]
 /// Artificial states: every joint and motor has its own numbers.
 estimator::StateEstimate make_states(const Rig& rig, const std::string& name, double start,
                                      int rows = 60) {
-  const int joints = rig.mechanism.hinge_count();
+  const int joints = rig.mechanism.joint_count();
   estimator::StateEstimate states;
   states.recording = name;
   states.start = start;
   states.values.setConstant(rows, joints * estimator::kStateQuantities, 7.0);
   states.deviations.setConstant(rows, states.values.cols(), 1e-3);
   int motors = 0;
-  for (const estimator::Hinge& hinge : rig.mechanism.hinges) motors += hinge.motorised ? 1 : 0;
+  for (const estimator::Joint& joint : rig.mechanism.joints) motors += joint.motorised ? 1 : 0;
   states.controls.resize(rows, motors);
   for (int k = 0; k < rows; ++k) {
     states.times.push_back(kPeriod * k);
@@ -57,15 +57,15 @@ void expect_states(const estimator::Segment& is, const estimator::StateEstimate&
   ASSERT_EQ(is.angles.rows(), states.values.rows());
   EXPECT_NEAR(is.start, start.value_or(states.start), kDigits);
   EXPECT_NEAR(is.period, kPeriod, kDigits);
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(rig.mechanism);
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);
   ASSERT_EQ(is.angles.cols(), std::ssize(sensors));
   for (Eigen::Index k = 0; k < is.angles.rows(); ++k) {
     for (std::size_t i = 0; i < sensors.size(); ++i) {
       const double offset =
           rig.mechanism.parameters[static_cast<std::size_t>(sensors[i].offset)].value;
-      const double reading = sensors[i].sum([&](int hinge) {
+      const double reading = sensors[i].sum([&](int joint) {
         return states.values(
-            k, estimator::StateEstimate::column(hinge, estimator::StateQuantity::kAngle));
+            k, estimator::StateEstimate::column(joint, estimator::StateQuantity::kAngle));
       });
       EXPECT_NEAR(is.angles(k, static_cast<Eigen::Index>(i)), reading - offset, kDigits);
     }
@@ -78,7 +78,7 @@ void expect_states(const estimator::Segment& is, const estimator::StateEstimate&
 Rig offset_furuta() {
   Rig rig = load_rig(config("rig-furuta.textproto"));
   int nth = 0;
-  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
+  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
     rig.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value = 0.01 * ++nth;
   }
   return rig;
@@ -151,14 +151,14 @@ TEST(StateRecording, WithoutAnglesOrOfAnotherRigIsRefused) {
 }
 
 /// Output as of rigcal-sim --truth, held for ten rows.
-std::string truth_text(int held_rows) {
+std::string truth_text(int rows_before_release) {
   std::ostringstream text;
   text << "time_s,unit_time_us,sample_sequence,theta1_rad,theta2_rad,omega1_rad_s,omega2_rad_s,"
           "count1,count2,command_V,tripped,held\n";
   for (int k = 0; k < 80; ++k) {
     text << 0.001 * k << ',' << 1000 * k << ',' << (k < 5 ? "" : std::to_string(k - 5)) << ','
          << 0.01 * k << ',' << 3.0 - 0.02 * k << ",10,-20,0,0," << (k % 3) << ",0,"
-         << (k < held_rows ? 1 : 0) << '\n';
+         << (k < rows_before_release ? 1 : 0) << '\n';
   }
   return text.str();
 }
@@ -175,7 +175,7 @@ TEST(TruthRecording, IsReadWithoutTheTimeItWasHeld) {
   EXPECT_NEAR(segment.angles(0, 0), 0.1 - 0.01, 1e-12);
   EXPECT_NEAR(segment.angles(1, 1), 2.78 - 0.02, 1e-12);
   EXPECT_EQ(segment.controls(1, 0), 2.0);
-  EXPECT_EQ(imported.summary.held_rows, 10);
+  EXPECT_EQ(imported.summary.rows_before_release, 10);
 }
 
 TEST(TruthRecording, OfAnotherRigOrHeldToTheEndIsRefused) {

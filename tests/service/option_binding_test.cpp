@@ -42,10 +42,10 @@ void parse(const std::string& arguments, Options& options, const std::set<std::s
 const std::string kEstimation =
     "a.csv session:b --rig rig.textproto --from 1.5 --to 9.5 --segments 0-3,5 --free 1.b "
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
-    "--acceleration-noise 0.03 --filter-cutoff 3.5 --max-iterations 17 --no-refine --kappa 11 "
+    "--acceleration-noise 0.03 --filter-cutoff 3.5 --max-iterations 17 --no-refine --state-error-weight 11 "
     "--compliance 1.25e-7 "
-    "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet "
-    "--withhold 2 --as-is --parameters values.json --operator Ada "
+    "--damping-time 0.004 --residual explicit --states full --no-start-from-physical --threads 3 --quiet "
+    "--hold-out 2 --as-is --parameters values.json --operator Ada "
     "--inertias exponential-eigenvalue ";
 
 void expect_estimation(const EstimationOptions& options) {
@@ -57,7 +57,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.edits.free, (std::vector<std::string>{"1.b", "2.b"}));
   EXPECT_EQ(options.edits.fix, (std::vector<std::string>{"1.K=0.07"}));
   EXPECT_EQ(options.edits.start, (std::vector<std::string>{"2.b=0.25", "1.b=0.5"}));
-  EXPECT_EQ(options.edits.withhold, std::vector<std::string>{"2"});
+  EXPECT_EQ(options.edits.hold_out, std::vector<std::string>{"2"});
   EXPECT_EQ(options.values, "values.json");
   EXPECT_TRUE(options.no_refine);
   EXPECT_TRUE(options.quiet);
@@ -74,9 +74,10 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(calibration.damping_time, 0.004);
   EXPECT_EQ(calibration.residual_form, ResidualForm::kExplicit);
   EXPECT_EQ(calibration.state_form, StateForm::kFull);
-  EXPECT_FALSE(calibration.approach);
+  EXPECT_FALSE(calibration.start_from_physical);
   EXPECT_FALSE(calibration.repair);
-  EXPECT_EQ(calibration.inertia_chart, estimator::InertiaChart::kExponentialEigenvalue);
+  EXPECT_EQ(calibration.inertia_parameterization,
+            estimator::InertiaParameterization::kExponentialEigenvalue);
 }
 
 const std::string kService =
@@ -120,7 +121,7 @@ TEST(OptionBinding, LeavesDefaultsToTheEstimator) {
   EXPECT_EQ(given.state_error_weight, plain.state_error_weight);
   EXPECT_EQ(given.compliance, plain.compliance);
   EXPECT_EQ(given.damping_time, plain.damping_time);
-  EXPECT_EQ(given.approach, plain.approach);
+  EXPECT_EQ(given.start_from_physical, plain.start_from_physical);
   EXPECT_EQ(given.repair, plain.repair);
   EXPECT_FALSE(options.estimation.no_refine);
 }
@@ -195,13 +196,13 @@ TEST(OptionBinding, OfEstimate) {
 TEST(OptionBinding, OfCompare) {
   CompareOptions options;
   parse(kEstimation +
-            "--laws viscous,viscous+dry --hinge 1 --hinge 2 --by window --window 2.5 --folds 7 "
+            "--laws viscous,viscous+dry --joint 1 --joint 2 --by window --window 2.5 --folds 7 "
             "--json out.json --plot out.html",
         options, {});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.laws, (std::vector<std::string>{"viscous", "viscous+dry"}));
-  EXPECT_EQ(options.hinges, (std::vector<std::string>{"1", "2"}));
-  EXPECT_EQ(options.by, LawPieces::kWindow);
+  EXPECT_EQ(options.joints, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(options.by, ComparisonPieces::kWindow);
   EXPECT_EQ(options.window, 2.5);
   EXPECT_EQ(options.folds, 7);
   EXPECT_EQ(options.files.json, "out.json");
@@ -296,7 +297,7 @@ TEST(OptionBinding, OfInit) {
   EXPECT_EQ(options.arm_mass, 9.0);
   EXPECT_EQ(options.cart_mass, 10.0);
   EXPECT_EQ(options.ground, 11.0);
-  EXPECT_EQ(options.axis_lean, 12.0);
+  EXPECT_EQ(options.axis_tilt, 12.0);
   EXPECT_EQ(options.gravity, 13.0);
   EXPECT_TRUE(options.absolute);
   const ColumnChoice& columns = options.columns;
@@ -350,8 +351,8 @@ TEST(OptionBinding, OfJobSubmission) {
   EXPECT_EQ(spec.free(1), "2.b");
   EXPECT_EQ(spec.fix_size(), 1);
   EXPECT_EQ(spec.fix(0), "1.K=0.07");
-  ASSERT_EQ(spec.withhold_size(), 1);
-  EXPECT_EQ(spec.withhold(0), "2");
+  ASSERT_EQ(spec.hold_out_size(), 1);
+  EXPECT_EQ(spec.hold_out(0), "2");
   EXPECT_TRUE(spec.skip_cross_validation());
   const rigcal::v1::JobOptions& job = spec.options();
   EXPECT_EQ(job.step_s(), 0.002);
@@ -365,7 +366,7 @@ TEST(OptionBinding, OfJobSubmission) {
   EXPECT_FALSE(job.refine_simulation());
   EXPECT_EQ(job.parameters(), "shadow");
   EXPECT_EQ(job.acceleration_noise(), 0.03);
-  EXPECT_FALSE(job.approach());
+  EXPECT_FALSE(job.start_from_physical());
   EXPECT_FALSE(job.repair());
   EXPECT_EQ(job.inertias(), "exponential-eigenvalue");
   EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 14) << "a field more: read it too";
@@ -388,7 +389,7 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
   };
   for (const char* option : {"",
                              "--step 0.002",
-                             "--kappa 11",
+                             "--state-error-weight 11",
                              "--compliance 0",
                              "--compliance 1e-6",
                              "--damping-time 0",
@@ -397,7 +398,7 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
                              "--residual implicit",
                              "--states full",
                              "--states configurations",
-                             "--no-approach",
+                             "--no-start-from-physical",
                              "--no-refine",
                              "--parameters physical",
                              "--parameters shadow",
@@ -421,9 +422,9 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
     EXPECT_EQ(job.filter_cutoff, here.filter_cutoff);
     EXPECT_EQ(job.max_iterations, here.max_iterations);
     EXPECT_EQ(job.refine_simulation, here.refine_simulation);
-    EXPECT_EQ(job.approach, here.approach);
+    EXPECT_EQ(job.start_from_physical, here.start_from_physical);
     EXPECT_EQ(job.repair, here.repair);
-    EXPECT_EQ(job.inertia_chart, here.inertia_chart);
+    EXPECT_EQ(job.inertia_parameterization, here.inertia_parameterization);
   }
   for (const auto& wrong : {+[](rigcal::v1::JobOptions& o) { o.set_parameters("both"); },
                             +[](rigcal::v1::JobOptions& o) { o.set_residual("Explicit"); },
@@ -468,14 +469,14 @@ TEST(OptionBinding, RefusesNumbersOutsideTheirRange) {
       return true;
     }
   };
-  for (const char* option : {"--step", "--kappa", "--compliance", "--damping-time",
+  for (const char* option : {"--step", "--state-error-weight", "--compliance", "--damping-time",
                              "--acceleration-noise", "--from", "--to"}) {
     for (const char* value : {"nan", "inf", "-inf"}) {
       EXPECT_TRUE(refuses(std::string(option) + "=" + value)) << option << ' ' << value;
     }
   }
   for (const char* option : {"--step=1e9", "--step=1.001", "--step=0", "--step=-1", "--step=9e-8",
-                             "--kappa=0", "--kappa=-1", "--compliance=-1e-9", "--damping-time=-1",
+                             "--state-error-weight=0", "--state-error-weight=-1", "--compliance=-1e-9", "--damping-time=-1",
                              "--acceleration-noise=0", "--max-iterations=0"}) {
     EXPECT_TRUE(refuses(option)) << option;
   }

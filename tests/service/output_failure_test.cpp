@@ -32,7 +32,7 @@ ProgramRun run_shell(const std::string& before, const std::string& arguments,
 
 std::string write_recording(const TemporaryFolder& folder, const std::string& rig) {
   auto writer = proto::RecordingWriter::create(
-      folder.file("run.mcap"), {.hinges = {"arm"}, .epoch_unix_ns = 1, .facts = {{"rig", rig}}});
+      folder.file("run.mcap"), {.joints = {"arm"}, .epoch_unix_ns = 1, .facts = {{"rig", rig}}});
   EXPECT_TRUE(writer.ok());
   for (std::uint64_t k = 0; k < 10; ++k) {
     proto::Sample sample;

@@ -85,7 +85,7 @@ TEST_F(ParameterValuesFile, AreRefusedWithFileAndField) {
 // Tied values must satisfy the rig file's ties as well.
 TEST_F(ParameterValuesFile, AgreeWithTies) {
   estimator::Mechanism mechanism = rig();
-  mechanism.ties.push_back(
+  mechanism.dependencies.push_back(
       {mechanism.find_parameter("pivot.tau_c"), 0.0, {{mechanism.find_parameter("pivot.b"), 2.0}}});
   const auto with_tied = [](const std::string& value) {
     return std::string(R"({"parameters": [{"name": "pivot.b", "value": 0.01, "unit": "N·m·s/rad"}],
@@ -95,7 +95,7 @@ TEST_F(ParameterValuesFile, AgreeWithTies) {
   const ParameterValues agree = read(with_tied("0.02"));
   apply_values(agree, mechanism);
   EXPECT_EQ(value(mechanism, "pivot.tau_c"), 0.02);
-  EXPECT_EQ(start_texts(agree, mechanism), std::vector<std::string>{"pivot.b=0.01"});
+  EXPECT_EQ(initial_value_edits(agree, mechanism), std::vector<std::string>{"pivot.b=0.01"});
   expect_parts(refusal([&] { apply_values(read(with_tied("0.03")), mechanism); }),
                {"tied[0].value: ", "0.03", "0.02", "tie"});
 }
@@ -127,12 +127,12 @@ TEST_F(ParameterValuesFile, ReachAJob) {
 
 TEST(ParametersOption, IsAWordOrAFile) {
   EstimationOptions options;
-  take_parameters_option("shadow", options);
-  take_parameters_option("not-there.json", options);
+  parse_parameters_option("shadow", options);
+  parse_parameters_option("not-there.json", options);
   EXPECT_EQ(options.calibration.kind, estimator::EstimateKind::kShadow);
   EXPECT_EQ(options.values, "not-there.json") << "reported later, with the reason";
-  EXPECT_THROW(take_parameters_option("other.json", options), CLI::ValidationError);
-  EXPECT_THROW(take_parameters_option("fysical", options), CLI::ValidationError);
+  EXPECT_THROW(parse_parameters_option("other.json", options), CLI::ValidationError);
+  EXPECT_THROW(parse_parameters_option("fysical", options), CLI::ValidationError);
 }
 
 }  // namespace

@@ -24,17 +24,17 @@ const std::string kCart = R"(name: "cart"
 body { name: "cart" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
 body { name: "load" mass { value: 0.5 }
   inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
-hinge { name: "rail" kind: PRISMATIC
+joint { name: "rail" type: PRISMATIC
   parent { body: "ground" axis { x: 1 } zero_direction { y: 1 } }
   child { body: "cart" axis { x: 1 } zero_direction { y: 1 } }
   spring { stiffness { value: 6 } }
   motor { control_unit: "V" gain { value: 3 } }
   encoder { counts_per_m: 1000 } }
-hinge { name: "bolt" kind: FIXED
+joint { name: "bolt" type: FIXED
   parent { body: "cart" point { y { value: 0.1 } } axis { x: 1 } zero_direction { y: 1 } }
   child { body: "load" axis { x: 1 } zero_direction { y: 1 } } }
-recording { time { column: "t" } position { hinge: "rail" column: "x" unit: MILLIMETER }
-  control { hinge: "rail" column: "u" } }
+recording { time { column: "t" } position { joint: "rail" column: "x" unit: MILLIMETER }
+  control { joint: "rail" column: "u" } }
 )";
 
 SimulatedRun run_of(const std::string& rig_text, const std::string& scenario, double step,
@@ -46,7 +46,7 @@ SimulatedRun run_of(const std::string& rig_text, const std::string& scenario, do
 // x(t) = x0 cos(ωt) with ω = 2/s: an omitted or wrongly attached mass changes ω.
 TEST(PhysicalSimulation, ACartOnASpringSwingsAsItsMassesSay) {
   const SimulatedRun run =
-      run_of(kCart, "duration_s: 2 release { } initial { hinge: \"rail\" position_m: 0.2 }", 1e-3);
+      run_of(kCart, "duration_s: 2 release { } initial { joint: \"rail\" position_m: 0.2 }", 1e-3);
   EXPECT_EQ(run.integrator, Integrator::kPhysical);
   ASSERT_EQ(run.angles.rows(), 2001);
   for (const Eigen::Index k : {0, 500, 1234, 2000}) {
@@ -65,8 +65,8 @@ TEST(PhysicalSimulation, TheMotorsCommandActs) {
 TEST(PhysicalSimulation, PositionsAreWrittenAndRoundedAsTheirEncoderDoes) {
   const Rig rig = parse_rig("r", kCart);
   const SimulatedRun run = run_of(kCart,
-                                  "duration_s: 0.5 release { } noise { quantise: true } "
-                                  "initial { hinge: \"rail\" position_m: 0.2 }",
+                                  "duration_s: 0.5 release { } noise { quantize: true } "
+                                  "initial { joint: \"rail\" position_m: 0.2 }",
                                   1e-3);
   for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
     EXPECT_NEAR(std::remainder(run.angles(k, 0), 1e-3), 0.0, 1e-12);
@@ -81,14 +81,14 @@ TEST(PhysicalSimulation, ACartThatCreepsComesToRest) {
   std::string cart = kCart;
   const std::string spring = "spring { stiffness { value: 6 } }";
   cart.replace(cart.find(spring), spring.size(),
-               "friction { coulomb_force { value: 15 } creep_speed: 1e-3 }");
+               "friction { coulomb_force { value: 15 } transition_speed: 1e-3 }");
   const SimulatedRun run = run_of(
-      cart, "duration_s: 0.3 release { } initial { hinge: \"rail\" speed_m_per_s: -1 }", 1e-3);
+      cart, "duration_s: 0.3 release { } initial { joint: \"rail\" speed_m_per_s: -1 }", 1e-3);
   EXPECT_NEAR(run.angles(50, 0), -0.05 + 0.5 * 0.5 * 0.5 / 10.0, 1e-9);
   for (Eigen::Index k = 101; k <= 300; ++k) EXPECT_NEAR(run.angles(k, 0), -0.05, 1e-6);
-  cart.replace(cart.find("creep_speed: 1e-3"), 17, "creep_speed: 1e-6");
+  cart.replace(cart.find("transition_speed: 1e-3"), 17, "transition_speed: 1e-6");
   expect_parts(refusal([&] { run_of(cart, "duration_s: 0.3 release { }", 1e-3); }),
-               {"r: joint \"rail\"", "creep speed of 1e-6 m/s", "use a larger creep speed"});
+               {"r: joint \"rail\"", "transition speed of 1e-6 m/s", "use a larger transition speed"});
 }
 
 // A revolute joint with both: SPOOK is of first order, so at 0.1 ms it differs by that order.
@@ -96,13 +96,13 @@ TEST(PhysicalSimulation, AgreesWithSpookWhereBothCan) {
   const std::string pendulum = R"(
 body { name: "B" mass { value: 0.4 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.001 } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 1e-3 } coulomb_torque { value: 2e-3 } }
   encoder { } })";
   const std::string scenario =
-      "duration_s: 1 release { } initial { hinge: \"1\" angle_rad: 1 speed_rad_per_s: 2 }";
+      "duration_s: 1 release { } initial { joint: \"1\" angle_rad: 1 speed_rad_per_s: 2 }";
   const SimulatedRun spook = run_of(pendulum, scenario, 1e-4);
   const SimulatedRun physical = run_of(pendulum, scenario, 1e-4, Integrator::kPhysical);
   EXPECT_EQ(spook.integrator, Integrator::kSpook);
@@ -114,20 +114,20 @@ TEST(PhysicalSimulation, TurnsAndSlidesAreToldApart) {
   const auto refused = [](const std::string& scenario) {
     return refusal([&] { run_of(kCart, "duration_s: 1 release { } " + scenario, 1e-3); });
   };
-  expect_parts(refused("initial { hinge: \"rail\" angle_rad: 0.2 }"),
+  expect_parts(refused("initial { joint: \"rail\" angle_rad: 0.2 }"),
                {"the joint slides; write position_m"});
-  expect_parts(refused("initial { hinge: \"rail\" speed_rad_per_s: 0.2 }"),
+  expect_parts(refused("initial { joint: \"rail\" speed_rad_per_s: 0.2 }"),
                {"the joint slides; write speed_m_per_s"});
   const auto refused_release = [](const std::string& release) {
     return refusal([&] { run_of(kCart, "duration_s: 1 release { " + release + " }", 1e-3); });
   };
   expect_parts(refused_release("rest_speed_rad_per_s: 0.1 rest_time_s: 1"),
                {"some joints of the rig slide; also write rest_speed_m_per_s"});
-  expect_parts(refused("limits { hinge { hinge: \"rail\" angle_rad_max: 1 } }"),
+  expect_parts(refused("limits { joint { joint: \"rail\" angle_rad_max: 1 } }"),
                {"the joint slides; write position_m_max"});
   const SimulatedRun run = run_of(kCart,
-                                  "duration_s: 1 release { } limits { hinge { hinge: \"rail\" "
-                                  "position_m_max: 0.1 } } initial { hinge: \"rail\" position_m: "
+                                  "duration_s: 1 release { } limits { joint { joint: \"rail\" "
+                                  "position_m_max: 0.1 } } initial { joint: \"rail\" position_m: "
                                   "0.2 }",
                                   1e-3);
   ASSERT_FALSE(run.notes.empty());
@@ -141,26 +141,26 @@ body { name: "crank" mass { value: 9 }
   inertia { xx { value: 9 } yy { value: 9 } zz { value: 90 } } }
 body { name: "rod" mass { value: 1 } inertia { xx { value: 2 } yy { value: 2 } zz { value: 2 } } }
 body { name: "block" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
-hinge { name: "O" parent { body: "ground" axis { z: 1 } zero_direction { x: 1 } }
+joint { name: "O" parent { body: "ground" axis { z: 1 } zero_direction { x: 1 } }
   child { body: "crank" axis { z: 1 } zero_direction { x: 1 } } encoder { } }
-hinge { name: "P"
+joint { name: "P"
   parent { body: "crank" point { x { value: 3 } } axis { z: 1 } zero_direction { x: 1 } }
   child { body: "rod" point { x { value: -2.5 } } axis { z: 1 } zero_direction { x: 1 } } }
-hinge { name: "Q" assembled_at: 0
+joint { name: "Q" assembly_guess: 0
   parent { body: "rod" point { x { value: 2.5 } } axis { z: 1 } zero_direction { x: 1 } }
   child { body: "block" axis { z: 1 } zero_direction { x: 1 } } }
-hinge { name: "S" kind: PRISMATIC parent { body: "ground" axis { x: 1 } zero_direction { y: 1 } }
+joint { name: "S" type: PRISMATIC parent { body: "ground" axis { x: 1 } zero_direction { y: 1 } }
   child { body: "block" axis { x: 1 } zero_direction { y: 1 } } encoder { } }
 gravity { magnitude { value: 0 } }
-recording { time { column: "t" } angle { hinge: "O" column: "o" unit: RADIAN }
-  position { hinge: "S" column: "s" unit: METER } }
+recording { time { column: "t" } angle { joint: "O" column: "o" unit: RADIAN }
+  position { joint: "S" column: "s" unit: METER } }
 )";
 
 // A given speed moves the whole loop, whichever joints describe its motion.
 TEST(PhysicalSimulation, ALoopRunsThroughItsDeadCentres) {
   const SimulatedRun run = run_of(
       kSlider,
-      "duration_s: 4 release { } initial { hinge: \"O\" angle_rad: 1.5 speed_rad_per_s: 5 }", 1e-3);
+      "duration_s: 4 release { } initial { joint: \"O\" angle_rad: 1.5 speed_rad_per_s: 5 }", 1e-3);
   ASSERT_GT(run.angles.rows(), 3000);
   EXPECT_GT(run.angles.col(0).maxCoeff(), 4.0 * M_PI);
   for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
@@ -183,27 +183,27 @@ body { name: "coupler" mass { value: 0.3 } inertia { xx { value: 0.002 } yy { va
 body { name: "u1" massless: true }
 body { name: "rocker" mass { value: 0.25 } inertia { xx { value: 0.002 } yy { value: 0.0022 } zz {
   value: 0.0024 } } }
-hinge { name: "O" parent { body: "ground" axis { y: 1 } zero_direction { x: 1 } } child { body:
+joint { name: "O" parent { body: "ground" axis { y: 1 } zero_direction { x: 1 } } child { body:
   "crank" point { x { value: -0.0368424 } z { value: 0.0155767 } } axis { y: 1 } zero_direction {
   x: 1 } } friction { viscous { value: 2e-3 } coulomb_torque { value: 4e-3 } } encoder { } motor {
   control_unit: "V" gain { value: 0.08 } } }
-hinge { assembled_at: 0 name: "S1" parent { body: "crank" point { x { value: 0.0368424 } z {
+joint { assembly_guess: 0 name: "S1" parent { body: "crank" point { x { value: 0.0368424 } z {
   value: -0.0155767 } } axis { x: 1 } zero_direction { y: 1 } } child { body: "s1" axis { x: 1 }
   zero_direction { y: 1 } } }
-hinge { name: "S2" parent { body: "s1" axis { y: 1 } zero_direction { z: 1 } } child { body: "s2"
+joint { name: "S2" parent { body: "s1" axis { y: 1 } zero_direction { z: 1 } } child { body: "s2"
   axis { y: 1 } zero_direction { z: 1 } } }
-hinge { name: "S3" parent { body: "s2" axis { z: 1 } zero_direction { x: 1 } } child { body:
+joint { name: "S3" parent { body: "s2" axis { z: 1 } zero_direction { x: 1 } } child { body:
   "coupler" point { x { value: -0.0881576 } y { value: -0.0859803 } z { value: -0.0671736 } } axis
   { z: 1 } zero_direction { x: 1 } } friction { viscous { value: 1e-4 } } }
-hinge { assembled_at: 0 name: "U1" parent { body: "coupler" point { x { value: 0.0881576 } y {
+joint { assembly_guess: 0 name: "U1" parent { body: "coupler" point { x { value: 0.0881576 } y {
   value: 0.0859803 } z { value: 0.0671736 } } axis { y: 0.615652 z: -0.788018 } zero_direction {
   x: 0.628469 y: 0.612948 z: 0.478876 } } child { body: "u1" axis { y: 0.615652 z: -0.788018 }
   zero_direction { x: 0.628469 y: 0.612948 z: 0.478876 } } }
-hinge { name: "U2" parent { body: "rocker" point { y { value: 0.0859803 } z { value: 0.0265968 } }
+joint { name: "U2" parent { body: "rocker" point { y { value: 0.0859803 } z { value: 0.0265968 } }
   axis { x: -0.777835 y: 0.495245 z: 0.386919 } zero_direction { x: 0.628469 y: 0.612948 z:
   0.478876 } } child { body: "u1" axis { x: -0.777835 y: 0.495245 z: 0.386919 } zero_direction {
   x: 0.628469 y: 0.612948 z: 0.478876 } } }
-hinge { name: "R" parent { body: "ground" point { x { value: 0.25 } z { value: 0.05 } } axis { x:
+joint { name: "R" parent { body: "ground" point { x { value: 0.25 } z { value: 0.05 } } axis { x:
   1 } zero_direction { y: 1 } } child { body: "rocker" point { y { value: -0.0859803 } z { value:
   -0.0265968 } } axis { x: 1 } zero_direction { y: 1 } } friction { viscous { value: 2e-3 }
   coulomb_torque { value: 4e-3 } } encoder { } }

@@ -26,19 +26,19 @@ body { name: "A" mass { value: 0.5 }
   inertia { xx { value: 0.001 } yy { value: 0.004 } zz { value: 0.004 } } }
 body { name: "B" mass { value: 0.3 }
   inertia { xx { value: 0.001 } yy { value: 0.002 } zz { value: 0.002 } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.002 } }
   encoder { } }
-hinge { name: "2"
+joint { name: "2"
   parent { body: "A" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.001 } } }
 gravity { magnitude { value: 9.81 } }
 )" + sensors +
          "recording { time { column: \"t\" }\n"
-         "  angle { hinge: \"1\" column: \"x1\" unit: RADIAN }\n" +
+         "  angle { joint: \"1\" column: \"x1\" unit: RADIAN }\n" +
          columns + "}\n";
 }
 
@@ -53,9 +53,9 @@ distance_sensor { name: "wire" body: "B" point { y { value: 0.01 } }
   anchor { x { value: 0.5 } y { value: 0.1 } } bias { value: 0.02 } delay { value: 0.004 } }
 )";
 const char* const kPlaces = R"(
-  place { sensor: "camera" axis: X column: "px" unit: COUNT inverted: true }
-  place { sensor: "camera" axis: Y column: "py" unit: MILLIMETER }
-  place { sensor: "wire" axis: DISTANCE column: "d" unit: METER }
+  position_sensor { sensor: "camera" axis: X column: "px" unit: COUNT inverted: true }
+  position_sensor { sensor: "camera" axis: Y column: "py" unit: MILLIMETER }
+  position_sensor { sensor: "wire" axis: DISTANCE column: "d" unit: METER }
 )";
 
 Rig placed_rig() {
@@ -65,8 +65,8 @@ Rig placed_rig() {
 estimator::Recording placed_run(const Rig& rig, int seed) {
   const Scenario scenario = parse_scenario(
       "s.textproto",
-      "duration_s: 6 release { } initial { hinge: \"1\" angle_rad: 1.4 } "
-      "initial { hinge: \"2\" angle_rad: -0.9 } noise { angle_standard_deviation_rad: 0.0005 "
+      "duration_s: 6 release { } initial { joint: \"1\" angle_rad: 1.4 } "
+      "initial { joint: \"2\" angle_rad: -0.9 } noise { angle_standard_deviation_rad: 0.0005 "
       "position_standard_deviation_m: 0.0004 gyroscope_standard_deviation_rad_per_s: 0.005 "
       "accelerometer_standard_deviation_m_per_s2: 0.03 seed: " +
           std::to_string(seed) + " }",
@@ -109,7 +109,7 @@ TEST(PlaceSensors, TellTheirConstantsAndAJointWithoutEncoder) {
                  {"2.b", 0.004},
                  {"B.J_zz", 0.003}});
   estimator::CalibrationOptions options;
-  options.compare_pieces = false;
+  options.compare_parts = false;
   const estimator::Calibration found =
       estimator::calibrate(rig.mechanism, {placed_run(truth, 3)}, options);
   expect_truth(found, truth.mechanism);
@@ -128,8 +128,8 @@ inertial_sensor { name: "imu" body: "A" point { x { value: 0.05 } }
   accelerometer { cross_axis { xy { value: -0.015 } yx { value: 0.01 } } } }
 )";
 const char* const kImuColumns = R"(
-  place { sensor: "camera" axis: X column: "px" unit: METER }
-  place { sensor: "camera" axis: Y column: "py" unit: METER }
+  position_sensor { sensor: "camera" axis: X column: "px" unit: METER }
+  position_sensor { sensor: "camera" axis: Y column: "py" unit: METER }
   inertial { sensor: "imu" axis: GYRO_X column: "gx" unit: RADIAN_PER_SECOND }
   inertial { sensor: "imu" axis: GYRO_Z column: "gz" unit: RADIAN_PER_SECOND }
   inertial { sensor: "imu" axis: ACCEL_X column: "ax" unit: METER_PER_SECOND_SQUARED }
@@ -138,7 +138,7 @@ const char* const kImuColumns = R"(
 
 // The cross-axis sensitivity of a data sheet is enough: all six are free, identifiable ones are
 // estimated, the others keep their prior.
-TEST(CrossAxes, AreFoundByTheirDeviationOfADataSheet) {
+TEST(CrossAxisSensitivity, AreFoundByTheirDeviationOfADataSheet) {
   const Rig truth =
       parse_rig("r.textproto", placed_rig_text(std::string(kCamera) + kImu, kImuColumns));
   std::string sheet = kImu;
@@ -151,7 +151,7 @@ TEST(CrossAxes, AreFoundByTheirDeviationOfADataSheet) {
   const Rig rig =
       parse_rig("r.textproto", placed_rig_text(std::string(kCamera) + sheet, kImuColumns));
   estimator::CalibrationOptions options;
-  options.compare_pieces = false;
+  options.compare_parts = false;
   const estimator::Calibration found =
       estimator::calibrate(rig.mechanism, {placed_run(truth, 4)}, options);
   expect_truth(found, truth.mechanism);
@@ -169,7 +169,7 @@ TEST(CrossAxes, AreFoundByTheirDeviationOfADataSheet) {
 
 // A value that a calibration writes beside the deviation is the next start; a prior of its own
 // takes precedence.
-TEST(CrossAxes, KeepTheirFreedomBesideAValue) {
+TEST(CrossAxisSensitivity, KeepTheirFreedomBesideAValue) {
   const Rig rig =
       parse_rig("r.textproto", placed_rig_text(R"(inertial_sensor { name: "imu" body: "A"
         gyroscope { cross_axis { deviation_percent: 2 xz { value: 0.004 }
@@ -191,7 +191,7 @@ TEST(CrossAxes, KeepTheirFreedomBesideAValue) {
 
 // If the rig file omits cross-axis errors, the verdict reports it with the text to add. Without
 // such errors it does not.
-TEST(CrossAxes, ThatNobodyDescribedAreTold) {
+TEST(CrossAxisSensitivity, ThatNobodyDescribedAreTold) {
   const std::string with_camera = kCamera;
   Rig truth = parse_rig("r.textproto", placed_rig_text(with_camera + kImu, kImuColumns));
   Rig rig = truth;
@@ -203,10 +203,10 @@ TEST(CrossAxes, ThatNobodyDescribedAreTold) {
   }
   set_free(rig, {{"imu.p_x", 0.05}, {"imu.mount_z", 0.0}, {"2.b", 0.001}, {"B.J_zz", 0.002}});
   estimator::CalibrationOptions options;
-  options.compare_pieces = false;
+  options.compare_parts = false;
   const estimator::Calibration found =
       estimator::calibrate(rig.mechanism, {placed_run(truth, 5)}, options);
-  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kDoesNotHold) << found.verdict.sentence;
+  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << found.verdict.sentence;
   expect_parts(found.verdict.sentence, {"sensor \"imu\"", "cross-axis sensitivity"});
   ASSERT_FALSE(found.cross_axes.empty());
   const std::string all_notes =
@@ -217,12 +217,12 @@ TEST(CrossAxes, ThatNobodyDescribedAreTold) {
   const estimator::Calibration square =
       estimator::calibrate(rig.mechanism, {placed_run(rig, 6)}, options);
   EXPECT_TRUE(square.cross_axes.empty());
-  EXPECT_EQ(square.verdict.kind, estimator::VerdictKind::kHolds) << square.verdict.sentence;
+  EXPECT_EQ(square.verdict.kind, estimator::VerdictKind::kAccepted) << square.verdict.sentence;
 }
 
 // A gyroscope axis across a planar motion should read nothing. Its readings change no estimate, and
 // would otherwise pass for noise.
-TEST(CrossAxes, ThatMoveNothingAreToldByWhatTheyAreOffBy) {
+TEST(CrossAxisSensitivity, ThatMoveNothingAreToldByWhatTheyAreOffBy) {
   const std::string columns = R"(
   inertial { sensor: "imu" axis: GYRO_X column: "gx" unit: RADIAN_PER_SECOND }
   inertial { sensor: "imu" axis: GYRO_Z column: "gz" unit: RADIAN_PER_SECOND }
@@ -237,10 +237,10 @@ inertial_sensor { name: "imu" body: "B" gyroscope { cross_axis { xz { value: 0.0
       .parameters[static_cast<std::size_t>(rig.mechanism.find_parameter("imu.gyro_cross_xz"))]
       .free = false;
   estimator::CalibrationOptions options;
-  options.compare_pieces = false;
+  options.compare_parts = false;
   const estimator::Calibration found =
       estimator::calibrate(rig.mechanism, {placed_run(truth, 7)}, options);
-  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kDoesNotHold) << found.verdict.sentence;
+  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << found.verdict.sentence;
   ASSERT_EQ(found.cross_axes.size(), 1U);
   EXPECT_EQ(found.cross_axes[0].share, "imu.gyro_cross_xz");
   EXPECT_NEAR(found.cross_axes[0].value, 0.05, 0.002);
@@ -261,7 +261,7 @@ std::string refused_places(const std::string& sensors, const std::string& column
 
 TEST(PlaceSensors, RefuseWhatTheyCannotBe) {
   const auto column = [](const char* sensor, const char* axis, const char* unit) {
-    return std::string("place { sensor: \"") + sensor + "\" axis: " + axis +
+    return std::string("position_sensor { sensor: \"") + sensor + "\" axis: " + axis +
            " column: \"c\" unit: " + unit + " }\n";
   };
   expect_parts(refused_places("position_sensor { name: \"p\" body: \"ground\" }", ""),

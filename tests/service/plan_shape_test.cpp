@@ -46,22 +46,22 @@ TEST(SwingUpPlan, FindsThePendulumAndItsFrequencyWhileTheMotorIsFree) {
 TEST(SwingUpPlan, LeavesOutWhatCannotBeSwungUp) {
   const service::Rig furuta = rig("furuta");
   service::Rig other = furuta;
-  other.mechanism.hinges[1].motorised = true;
+  other.mechanism.joints[1].motorised = true;
   EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
   other = furuta;
-  other.mechanism.hinges[1].measured = false;
+  other.mechanism.joints[1].measured = false;
   EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
   other = furuta;
   other.mechanism.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
   EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
   other = furuta;
-  other.mechanism.couplings.push_back({.hinge = 1, .follows = 0, .ratio = 2.0});
+  other.mechanism.mimic_joints.push_back({.joint = 1, .follows = 0, .ratio = 2.0});
   EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
   EXPECT_FALSE(find_swing_up(rig("pendulum").mechanism, 0, 6.0));
 }
 
 TEST(SwingUpPlan, IsRefusedWhereItWasAskedFor) {
-  service::Today today =
+  service::PriorState today =
       service::look_at(test_support::source_folder() + "/configs/rig-furuta.textproto", "");
   today.rig.mechanism.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
   test_support::expect_parts(test_support::refusal([&] {
@@ -74,7 +74,7 @@ TEST(SwingUpPlan, IsRefusedWhereItWasAskedFor) {
 TEST(SwingUpPlan, HoldsGainsToWhatTheyMayBe) {
   const SwingUpRig rig{.pendulum = 1, .name = "2", .natural_frequency_Hz = 1.5, .command_max = 4.0};
   const daq::SwingUpSettings gains =
-      gains_of(rig, Eigen::Vector<double, 5>{-0.5, 0.25, 0.1, 0.4, 0.2});
+      swing_up_gains(rig, Eigen::Vector<double, 5>{-0.5, 0.25, 0.1, 0.4, 0.2});
   EXPECT_EQ(gains.energy_gain, -2.0);
   EXPECT_EQ(gains.command_max, 1.0);
   EXPECT_EQ(gains.kick_command, 0.4);
@@ -82,14 +82,14 @@ TEST(SwingUpPlan, HoldsGainsToWhatTheyMayBe) {
   EXPECT_EQ(gains.kick_time_s, 0.2);
   EXPECT_EQ(gains.natural_frequency_Hz, 1.5);
   const daq::SwingUpSettings most =
-      gains_of(rig, Eigen::Vector<double, 5>{1e-9, -3.0, -3.0, 9.0, 9.0});
+      swing_up_gains(rig, Eigen::Vector<double, 5>{1e-9, -3.0, -3.0, 9.0, 9.0});
   EXPECT_EQ(most.energy_gain, 4e-3);
   EXPECT_EQ(most.command_max, 4.0);
   EXPECT_EQ(most.kick_command, -4.0);
   EXPECT_EQ(most.stop_angle_rad, 0.5 * M_PI);
   EXPECT_EQ(most.kick_time_s, 1.0);
   const daq::SwingUpSettings least =
-      gains_of(rig, Eigen::Vector<double, 5>{-0.0, 0.0, 0.0, -1.0, -1.0});
+      swing_up_gains(rig, Eigen::Vector<double, 5>{-0.0, 0.0, 0.0, -1.0, -1.0});
   EXPECT_EQ(least.energy_gain, -4e-3);
   EXPECT_EQ(least.command_max, 0.04);
   EXPECT_EQ(least.stop_angle_rad, 0.0);
@@ -98,8 +98,8 @@ TEST(SwingUpPlan, HoldsGainsToWhatTheyMayBe) {
     EXPECT_TRUE(daq::SwingUp(each).faults().empty());
   }
   // A calmer plan pumps less, however far beyond its limits the plan was.
-  const daq::SwingUpSettings calm =
-      gains_of(rig, calmer_swing_up(rig, Eigen::Vector<double, 5>{1.0, 3.0, -3.0, 0.4, 0.2}, 0.5));
+  const daq::SwingUpSettings calm = swing_up_gains(
+      rig, weakened_swing_up_plan(rig, Eigen::Vector<double, 5>{1.0, 3.0, -3.0, 0.4, 0.2}, 0.5));
   EXPECT_EQ(calm.energy_gain, 4.0);
   EXPECT_EQ(calm.command_max, 2.0);
   EXPECT_EQ(calm.kick_command, -2.0);

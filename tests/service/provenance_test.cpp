@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "proto/stream/content_name.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/report/repetition_table.hpp"
@@ -64,7 +64,7 @@ TEST_F(Calibrated, TellsWhatItWasMadeFrom) {
   EXPECT_EQ(result.request.recordings[0].selection.to, 3.0);
   EXPECT_EQ(result.request.edits.start, std::vector<std::string>{"pivot.b=2e-4"});
   EXPECT_EQ(result.request.edits.fix, std::vector<std::string>{"pendulum.m=0.43"});
-  proto::ContentName content;
+  proto::ContentHash content;
   content.add(contents_of(file("p.csv")));
   EXPECT_EQ(result.recordings[0].sha256, content.sha256());
   EXPECT_EQ(result.recordings[0].sha256.size(), 64U);

@@ -116,7 +116,7 @@ TEST(RecordingColumns, OfWordsAreListedAsText) {
 TEST(RecordingColumns, OfMat) {
   const TemporaryFolder folder;
   auto writer = proto::RecordingWriter::create(
-      folder.file("run.mcap"), {.hinges = {"a", "b"}, .epoch_unix_ns = 0, .facts = {}});
+      folder.file("run.mcap"), {.joints = {"a", "b"}, .epoch_unix_ns = 0, .facts = {}});
   ASSERT_TRUE(writer.ok());
   for (int k = 0; k < 100; ++k) {
     proto::Sample sample;

@@ -17,7 +17,7 @@ using test_support::expect_parts;
 // Half a second with a gap of 20 samples and a trip; optionally unfinished, as after a crash.
 void write_recording(const std::string& path, bool finished) {
   auto writer =
-      proto::RecordingWriter::create(path, {.hinges = {"arm", "rod"},
+      proto::RecordingWriter::create(path, {.joints = {"arm", "rod"},
                                             .motors = {"arm"},
                                             .command_units = {"A"},
                                             .epoch_unix_ns = 1'700'000'000'000'000'000,

@@ -30,7 +30,7 @@ std::string forest_of(double value, double half_width) {
   estimate.unit = "kg";
   estimate.value = value;
   estimate.half_interval = half_width;
-  estimator::PieceEstimate piece;
+  estimator::PartEstimate piece;
   piece.values = Eigen::VectorXd::Constant(1, value);
   piece.standard_deviations = Eigen::VectorXd::Constant(1, half_width / 2.0);
   return svg_forest({piece}, {"all"}, {estimate}, {0});

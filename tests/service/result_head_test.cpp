@@ -1,5 +1,5 @@
 // Results of other commands, given where one of calibrate is expected.
-#include "service/result/result_head.hpp"
+#include "service/result/result_header.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,16 +16,16 @@ const std::string kCompared = R"({"rig": "pendulum", "version": "0.1.0", "verdic
   "pieces": ["a to b"], "provenance": {"command": "compare", "date": "2026-11-24T10:50:07Z",
   "version": "0.1.0", "rig": {"path": "t1.textproto"}, "recordings": [{"path": "run 1.csv"}]}})";
 
-TEST(ResultHead, TellsWhatAResultIsOf) {
+TEST(ResultHeader, TellsWhatAResultIsOf) {
   const TemporaryFolder folder;
-  const ResultHead head = read_result_head(folder.write("c.json", kCompared));
+  const ResultHeader head = read_result_header(folder.write("c.json", kCompared));
   EXPECT_EQ(head.command, "compare");
   EXPECT_EQ(head.recordings, (std::vector<std::string>{"run 1.csv"}));
-  EXPECT_EQ(name_of_result(head), "a result of \"rigcal compare\" 0.1.0 of 2026-11-24T10:50:07Z");
+  EXPECT_EQ(describe_result(head), "a result of \"rigcal compare\" 0.1.0 of 2026-11-24T10:50:07Z");
 }
 
 // The command is checked before other fields are read, which may not be a calibration's.
-TEST(ResultHead, OnlyCalibrationsAreRepeated) {
+TEST(ResultHeader, OnlyCalibrationsAreRepeated) {
   const TemporaryFolder folder;
   const ProgramRun run = run_rigcal("repeat " + folder.write("c.json", kCompared));
   EXPECT_EQ(run.exit_code, 1);
@@ -36,7 +36,7 @@ TEST(ResultHead, OnlyCalibrationsAreRepeated) {
   EXPECT_EQ(run.err.find("type.googleapis"), std::string::npos) << run.err;
 }
 
-TEST(ResultHead, InfoPrintsIt) {
+TEST(ResultHeader, InfoPrintsIt) {
   const TemporaryFolder folder;
   const ProgramRun run = run_rigcal("info " + folder.write("c.json", kCompared));
   EXPECT_EQ(run.exit_code, 0) << run.err;
@@ -44,11 +44,11 @@ TEST(ResultHead, InfoPrintsIt) {
                          "Take viscous."});
 }
 
-TEST(ResultHead, WhatIsNoResultSaysWhatToGive) {
+TEST(ResultHeader, WhatIsNoResultSaysWhatToGive) {
   const TemporaryFolder folder;
-  expect_parts(refusal([&] { (void)read_result_head(folder.write("a.json", "{\"a\": 1}")); }),
+  expect_parts(refusal([&] { (void)read_result_header(folder.write("a.json", "{\"a\": 1}")); }),
                {"a.json: not a result of rigcal", "--json"});
-  expect_parts(refusal([&] { (void)read_result_head(folder.write("b.json", "{\"a\": ")); }),
+  expect_parts(refusal([&] { (void)read_result_header(folder.write("b.json", "{\"a\": ")); }),
                {"b.json: not JSON", "--json"});
 }
 

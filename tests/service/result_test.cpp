@@ -79,7 +79,7 @@ TEST(ResultTable, AlignsColumnsDespiteUnitsInUnicode) {
 TEST(ResultTable, TellsWhatAPersonMustKnow) {
   const std::string text = format_calibration(prepared_calibration(), 0.25);
   expect_parts(text, {"B.J_zz", "3.9601e-3", "0.0023e-3", "kg·m²", "at lower bound 0",
-                      "hinge pivot", "3", "1.b is not seen", "chosen for a test", "Converged",
+                      "joint pivot", "3", "1.b is not seen", "chosen for a test", "Converged",
                       "cost tolerance", "2 iterations"});
   estimator::Calibration failed = prepared_calibration();
   failed.termination = estimator::Termination::kMaxIterations;
@@ -104,10 +104,10 @@ TEST(CalibrationJson, HoldsWhatReadingsContradict) {
   const rigcal::v1::ContradictionResult& only = result.contradictions(0);
   EXPECT_EQ(only.parameter(), "2.a_x");
   EXPECT_EQ(only.unit(), "m");
-  EXPECT_EQ(only.kept(), 0.0542);
+  EXPECT_EQ(only.fixed(), 0.0542);
   EXPECT_EQ(only.value(), 0.0537);
   EXPECT_EQ(only.standard_deviation(), 2e-5);
-  EXPECT_EQ(only.moved(), "B.J_zz");
+  EXPECT_EQ(only.most_affected_parameter(), "B.J_zz");
   EXPECT_EQ(only.shift(), 3.4);
 }
 
@@ -125,11 +125,11 @@ TEST(Results, HoldTiedParameters) {
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
                   calibration_json(calibration, prepared_context()), &result)
                   .ok());
-  ASSERT_EQ(result.tied_size(), 1);
+  ASSERT_EQ(result.dependent_size(), 1);
   EXPECT_EQ(result.parameters_size(), 2);
-  EXPECT_EQ(result.tied(0).name(), "C.J");
-  EXPECT_EQ(result.tied(0).standard_deviation(), 4e-5);
-  EXPECT_EQ(result.tied(0).prior_mean(), 0.007);
+  EXPECT_EQ(result.dependent(0).name(), "C.J");
+  EXPECT_EQ(result.dependent(0).standard_deviation(), 4e-5);
+  EXPECT_EQ(result.dependent(0).prior_mean(), 0.007);
   expect_parts(calibration_page(calibration, prepared_context()),
                {"C.J", "tied", "0.007020 … 0.007180", "95 % of the prior"});
 }
@@ -207,7 +207,7 @@ TEST(CalibrationPage, TellsTheQualityOfTheDataAndTheOptions) {
   CalibrationContext context = prepared_context();
   ImportSummary& summary = context.recordings[0].summary;
   summary.rows = 20006 + 3340;
-  summary.held_rows = 3340;
+  summary.rows_before_release = 3340;
   summary.clock = {34.95, 0.01};
   summary.arrival = {740.0, 4262.0};
   summary.gaps = {{0, 10.0, 10.0}};
@@ -379,7 +379,7 @@ TEST(Chart, SurvivesDegenerateData) {
 }
 
 // The estimator decides (verdict_test.cpp); here its verdict becomes a warning for the joint.
-TEST(DescribeMisfit, WarnsOfAHingeWhoseMotionIsNotExplained) {
+TEST(DescribeMisfit, WarnsOfAJointWhoseMotionIsNotExplained) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.refined = true;
   EXPECT_TRUE(describe_misfit(calibration).empty());
@@ -394,7 +394,7 @@ estimator::Calibration judged_calibration() {
   calibration.parameters[0].noise_deviation = 1.1e-6;
   calibration.parameters[0].scatter_deviation = 2.34e-6;
   calibration.parameters[0].half_interval = 5.5e-6;
-  calibration.verdict = {estimator::VerdictKind::kDoesNotHold,
+  calibration.verdict = {estimator::VerdictKind::kRejected,
                          "the model does not hold: pieces disagree (Q 412 on 60)"};
   calibration.agreement = {412.0, 60.0, 1e-40};
   for (int p = 0; p < 3; ++p) {
@@ -415,18 +415,18 @@ TEST(CalibrationJson, HoldsTheEvidence) {
   EXPECT_EQ(result.parameters(0).noise_deviation(), 1.1e-6);
   EXPECT_EQ(result.parameters(0).scatter_deviation(), 2.34e-6);
   EXPECT_TRUE(std::isnan(result.parameters(1).scatter_deviation()));
-  EXPECT_EQ(result.verdict().kind(), "does-not-hold");
+  EXPECT_EQ(result.verdict().kind(), "rejected");
   EXPECT_EQ(result.verdict().sentence(), "the model does not hold: pieces disagree (Q 412 on 60)");
-  EXPECT_EQ(result.agreement().statistic(), 412.0);
-  EXPECT_EQ(result.agreement().degrees_of_freedom(), 60.0);
-  EXPECT_EQ(result.agreement().p_value(), 1e-40);
-  ASSERT_EQ(result.pieces_size(), 3);
-  EXPECT_EQ(result.pieces(1).recording(), "run & more.csv");
-  EXPECT_EQ(result.pieces(1).from_s(), 3.0);
-  EXPECT_EQ(result.pieces(1).to_s(), 6.0);
-  EXPECT_EQ(result.pieces(1).values(0), 0.003962);
-  EXPECT_TRUE(std::isnan(result.pieces(1).values(1)));
-  EXPECT_EQ(result.pieces(1).standard_deviations(0), 1e-6);
+  EXPECT_EQ(result.consistency().statistic(), 412.0);
+  EXPECT_EQ(result.consistency().degrees_of_freedom(), 60.0);
+  EXPECT_EQ(result.consistency().p_value(), 1e-40);
+  ASSERT_EQ(result.parts_size(), 3);
+  EXPECT_EQ(result.parts(1).recording(), "run & more.csv");
+  EXPECT_EQ(result.parts(1).from_s(), 3.0);
+  EXPECT_EQ(result.parts(1).to_s(), 6.0);
+  EXPECT_EQ(result.parts(1).values(0), 0.003962);
+  EXPECT_TRUE(std::isnan(result.parts(1).values(1)));
+  EXPECT_EQ(result.parts(1).standard_deviations(0), 1e-6);
   ASSERT_EQ(result.combinations_size(), 1);
   EXPECT_EQ(result.combinations(0).description(), "B.J_zz / 1.K");
   EXPECT_EQ(result.combinations(0).value(), 0.05);
@@ -441,8 +441,7 @@ TEST(ResultTable, BeginsWithTheVerdict) {
   EXPECT_EQ(text.find("The model does not hold: pieces disagree (Q 412 on 60).\n"), 0U) << text;
   expect_parts(text, {"from noise only 0.0011e-3", "well-identified combinations", "B.J_zz / 1.K",
                       "kg·m²/(N·m/V)", "Converged"});
-  calibration.verdict = {estimator::VerdictKind::kExplainsNothing,
-                         "the model does not fit the data"};
+  calibration.verdict = {estimator::VerdictKind::kNoFit, "the model does not fit the data"};
   expect_parts(format_calibration(calibration, 0.25), {"NO RESULT"});
 }
 

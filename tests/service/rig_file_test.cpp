@@ -7,7 +7,7 @@
 #include <string>
 
 #include "estimator/model/joint_friction.hpp"
-#include "service/import/rig_places.hpp"
+#include "service/import/rig_locations.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -23,7 +23,7 @@ body {
   mass { value: 0.4 }
   inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.01 free: true } }
 }
-hinge {
+joint {
   name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
@@ -33,8 +33,8 @@ hinge {
 }
 recording {
   time { column: "t" }
-  angle { hinge: "1" column: "theta" unit: COUNT inverted: true offset_rad: 0.5 }
-  control { hinge: "1" column: "u" scale: 2 }
+  angle { joint: "1" column: "theta" unit: COUNT inverted: true offset_rad: 0.5 }
+  control { joint: "1" column: "u" scale: 2 }
 }
 )";
 
@@ -59,7 +59,7 @@ TEST(RigFile, StribeckExcessMayLieBelowZero) {
     const Rig rig =
         parse_rig("r.textproto", edited(friction, "friction { coulomb_torque { value: 2e-3 }\n" +
                                                       excess + " stribeck_rate { value: 1 } }"));
-    return rig.mechanism.hinge_parameter(0, estimator::HingeQuantity::kStribeckTorque);
+    return rig.mechanism.joint_parameter(0, estimator::JointQuantity::kStribeckTorque);
   };
   EXPECT_EQ(excess_of("stribeck_torque { value: 1e-3 free: true }").lower, 0.0) << "as ever";
   EXPECT_EQ(excess_of("stribeck_torque { free: true }").lower, 0.0);
@@ -87,8 +87,8 @@ TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
                       (dot == std::string::npos ? parameter
                                                 : path.substr(0, dot) + " { " + parameter + " }") +
                       " }");
-    const PlacedRig placed = parse_placed_rig("r.textproto", text);
-    const estimator::Parameter& read = placed.rig.mechanism.hinge_parameter(0, quantity);
+    const LocatedRig placed = parse_located_rig("r.textproto", text);
+    const estimator::Parameter& read = placed.rig.mechanism.joint_parameter(0, quantity);
     EXPECT_EQ(read.value, 0.25) << path;
     EXPECT_EQ(placed.places.at(read.name).back().field->name(), path.substr(dot + 1));
   }
@@ -110,7 +110,7 @@ TEST(RigFile, MomentsMustFitWhereMotionSeesThem) {
     return text +
            "body { name: \"A\" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { "
            "value: 1 } } }\n"
-           "hinge { name: \"0\" parent { body: \"ground\" axis " +
+           "joint { name: \"0\" parent { body: \"ground\" axis " +
            axis + " zero_direction { x: 1 } } child { body: \"A\" axis " + axis +
            " zero_direction { x: 1 } } }\n";
   };
@@ -147,23 +147,23 @@ TEST(RigFile, ValuesFreedomAndUnitsArriveAtTheirQuantities) {
   EXPECT_DOUBLE_EQ(zz.value, 0.01);
   EXPECT_TRUE(zz.free);
   EXPECT_FALSE(mechanism.parameter(0, estimator::BodyQuantity::kJxx).free);
-  const auto& viscous = mechanism.hinge_parameter(0, estimator::HingeQuantity::kViscous);
+  const auto& viscous = mechanism.joint_parameter(0, estimator::JointQuantity::kViscous);
   EXPECT_DOUBLE_EQ(viscous.lower, 1e-6);
   EXPECT_DOUBLE_EQ(viscous.upper, 1.0);
   EXPECT_DOUBLE_EQ(viscous.prior_mean, 1e-3);
   EXPECT_DOUBLE_EQ(viscous.prior_standard_deviation, 2.0);
-  EXPECT_DOUBLE_EQ(mechanism.hinge_parameter(0, estimator::HingeQuantity::kPointBx).value, -0.1);
-  EXPECT_EQ(mechanism.hinge_parameter(0, estimator::HingeQuantity::kMotorGain).unit, "N·m/V");
-  EXPECT_TRUE(mechanism.hinges[0].measured);
-  EXPECT_TRUE(mechanism.hinges[0].motorised);
-  EXPECT_EQ(mechanism.hinges[0].body_a, estimator::Hinge::kGround);
+  EXPECT_DOUBLE_EQ(mechanism.joint_parameter(0, estimator::JointQuantity::kPointBx).value, -0.1);
+  EXPECT_EQ(mechanism.joint_parameter(0, estimator::JointQuantity::kMotorGain).unit, "N·m/V");
+  EXPECT_TRUE(mechanism.joints[0].measured);
+  EXPECT_TRUE(mechanism.joints[0].motorised);
+  EXPECT_EQ(mechanism.joints[0].body_a, estimator::Joint::kGround);
 }
 
 TEST(RigFile, NoiseOfAControlArrivesAtItsMotor) {
-  EXPECT_EQ(parse_rig("r.textproto", kPendulum).mechanism.hinges[0].control_noise, 0.0);
+  EXPECT_EQ(parse_rig("r.textproto", kPendulum).mechanism.joints[0].control_noise, 0.0);
   const Rig rig = parse_rig(
       "r.textproto", edited("control_unit: \"V\"", "control_unit: \"V\" control_noise: 0.2"));
-  EXPECT_EQ(rig.mechanism.hinges[0].control_noise, 0.2);
+  EXPECT_EQ(rig.mechanism.joints[0].control_noise, 0.2);
 }
 
 TEST(RigFile, ColumnsCarrySignUnitAndOffset) {
@@ -175,10 +175,10 @@ TEST(RigFile, ColumnsCarrySignUnitAndOffset) {
 }
 
 // Frames are built from an axis and a mark that need be neither normalized nor perpendicular.
-TEST(RigFile, HingeFramesAreOrthonormalised) {
+TEST(RigFile, JointFramesAreOrthonormalised) {
   const Rig rig = parse_rig("r.textproto", edited("axis { z: 1 } zero_direction { y: -1 }",
                                                   "axis { z: 2 } zero_direction { y: -3 z: 7 }"));
-  const Eigen::Matrix3d& frame = rig.mechanism.hinges[0].frame_a;
+  const Eigen::Matrix3d& frame = rig.mechanism.joints[0].frame_a;
   EXPECT_TRUE((frame * frame.transpose()).isIdentity(1e-15));
   EXPECT_NEAR(frame.determinant(), 1.0, 1e-15);
   EXPECT_TRUE(frame.col(0).isApprox(Eigen::Vector3d::UnitZ()));
@@ -190,15 +190,15 @@ TEST(RigFile, ChainExpandsToLinksAndJoints) {
                             "chain { links: 3 mass { value: 0.3 free: true } length_m: 0.2 "
                             "friction { viscous { value: 1e-4 free: true } } encoder { } }");
   ASSERT_EQ(rig.mechanism.body_count(), 3);
-  ASSERT_EQ(rig.mechanism.hinge_count(), 3);
+  ASSERT_EQ(rig.mechanism.joint_count(), 3);
   EXPECT_EQ(rig.mechanism.bodies[2].name, "link3");
-  EXPECT_EQ(rig.mechanism.hinges[1].body_a, 0);
-  EXPECT_EQ(rig.mechanism.hinges[1].body_b, 1);
+  EXPECT_EQ(rig.mechanism.joints[1].body_a, 0);
+  EXPECT_EQ(rig.mechanism.joints[1].body_b, 1);
   // A slender rod about its centre: m L² / 12.
   EXPECT_NEAR(rig.mechanism.parameter(1, estimator::BodyQuantity::kJzz).value, 0.3 * 0.04 / 12.0,
               1e-15);
   EXPECT_TRUE(rig.mechanism.parameter(2, estimator::BodyQuantity::kMass).free);
-  EXPECT_TRUE(rig.mechanism.hinge_parameter(2, estimator::HingeQuantity::kViscous).free);
+  EXPECT_TRUE(rig.mechanism.joint_parameter(2, estimator::JointQuantity::kViscous).free);
 }
 
 struct BadRig {
@@ -257,16 +257,16 @@ const BadRig kBadRigs[] = {
      "unit: DEGREES",
      {"r.textproto:17:", "\"DEGREES\"", "RADIAN, DEGREE, COUNT, TURN"}},
     {"CountsUnknown", "counts_per_turn: 4096", "", {"r.textproto:17:", "counts_per_turn"}},
-    {"AngleOfUnknownHinge",
-     "angle { hinge: \"1\"",
-     "angle { hinge: \"2\"",
-     {"r.textproto:17:3", "no hinge is called \"2\"", "use one of 1"}},
+    {"AngleOfUnknownJoint",
+     "angle { joint: \"1\"",
+     "angle { joint: \"2\"",
+     {"r.textproto:17:3", "no joint is called \"2\"", "use one of 1"}},
     {"ControlMissing",
-     "  control { hinge: \"1\" column: \"u\" scale: 2 }\n",
+     "  control { joint: \"1\" column: \"u\" scale: 2 }\n",
      "",
      {"r.textproto:15:1", "motor but no control column"}},
     {"AngleMissing",
-     "angle { hinge: \"1\" column: \"theta\" unit: COUNT inverted: true "
+     "angle { joint: \"1\" column: \"theta\" unit: COUNT inverted: true "
      "offset_rad: 0.5 }",
      "",
      {"r.textproto:15:1", "encoder but no angle column"}},
@@ -278,7 +278,7 @@ const BadRig kBadRigs[] = {
     {"NoAxis",
      "axis { z: 1 } zero_direction { y: -1 }",
      "zero_direction { y: -1 }",
-     {"r.textproto:9:3", "hinge axis"}},
+     {"r.textproto:9:3", "joint axis"}},
     {"ZeroAlongAxis",
      "zero_direction { y: -1 }",
      "zero_direction { z: 5 }",

@@ -1,4 +1,4 @@
-#include "service/result/rig_out.hpp"
+#include "service/result/calibrated_rig_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,8 +39,8 @@ CalibratedRig artificial(Mechanism& mechanism, double factor) {
     parameter.value = std::min(std::max(value, parameter.lower), parameter.upper);
     rig.estimates.push_back(estimate(parameter.name, parameter.value, 1e-3 / 7.0));
   }
-  estimator::apply_ties(mechanism);
-  for (const estimator::Tie& tie : mechanism.ties) {
+  estimator::apply_dependencies(mechanism);
+  for (const estimator::ParameterDependency& tie : mechanism.dependencies) {
     const Parameter& tied = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
     rig.tied.push_back(estimate(tied.name, tied.value, 0.0));
   }
@@ -157,7 +157,7 @@ body {
     zz { value: 0.01 free: true }     # about the centre of mass
   }
 }
-hinge {
+joint {
   name: "p"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "rod" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
@@ -250,8 +250,8 @@ TEST_F(PendulumOut, KeepsABoundThatTheValueSet) {
 // A tied value that the file also states must keep satisfying its tie.
 TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
   text_ +=
-      "quantity { name: \"half\" unit: \"kg·m²\" is { value: 0.005 free: true } }\n"
-      "tie { parameter: \"rod.J_xx\" term { parameter: \"half\" factor: 2 } }\n";
+      "quantity { name: \"half\" unit: \"kg·m²\" parameter { value: 0.005 free: true } }\n"
+      "dependency { parameter: \"rod.J_xx\" term { parameter: \"half\" factor: 2 } }\n";
   const WrittenRig written = write({.estimates = {estimate("half", 0.006, 1e-6)},
                                     .tied = {estimate("rod.J_xx", 0.012, 1e-6)},
                                     .kept = {},
@@ -281,7 +281,7 @@ TEST(RigOut, WritesAChainsLinks) {
   EXPECT_EQ(value("link3.J_zz"), 7.805e-4);
   EXPECT_EQ(value("joint2.b"), 3e-4);
   ASSERT_EQ(written.notes.size(), 1U);
-  expect_parts(written.notes[0], {"chain { }", "bodies and hinges"});
+  expect_parts(written.notes[0], {"chain { }", "bodies and joints"});
   expect_parts(written.text, {"#       zz { value: 7.8e-4 free: true }  # a slender rod"});
 }
 

@@ -20,14 +20,14 @@ Rig pendulum(const std::string& time_unit, const std::string& angle_unit) {
   return parse_rig("r.textproto", R"(
 body { name: "B" mass { value: 0.4 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.001 } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   encoder { counts_per_turn: 1000 } }
 recording { time { column: "t" unit: )" +
                                       time_unit +
                                       R"( }
-  angle { hinge: "1" column: "x" unit: )" +
+  angle { joint: "1" column: "x" unit: )" +
                                       angle_unit + " } }");
 }
 

@@ -1,4 +1,4 @@
-#include "service/import/rig_ties.hpp"
+#include "service/import/parameter_ties.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,23 +27,23 @@ body {
   name: "B"
   inertia { xx { value: 0.01 } yy { value: 0.01 } }
 }
-hinge {
+joint {
   name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 1e-3 free: true } }
   encoder { }
 }
-hinge {
+joint {
   name: "2"
   parent { body: "A" point { x { value: 0.2 } } axis { z: 1 } zero_direction { x: 1 } }
   child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   encoder { }
 }
-quantity { name: "scale reading" unit: "kg" is { value: 1.0 } }
-tie { parameter: "B.m" term { parameter: "scale reading" } term { parameter: "A.m" factor: -1 } }
-tie { parameter: "B.J_zz" constant: 0.002 term { parameter: "A.J_zz" factor: 0.5 } }
-tie { parameter: "2.b" term { parameter: "1.b" } }
+quantity { name: "scale reading" unit: "kg" parameter { value: 1.0 } }
+dependency { parameter: "B.m" term { parameter: "scale reading" } term { parameter: "A.m" factor: -1 } }
+dependency { parameter: "B.J_zz" constant: 0.002 term { parameter: "A.J_zz" factor: 0.5 } }
+dependency { parameter: "2.b" term { parameter: "1.b" } }
 )";
 
 std::string tied_rig(const std::string& from, const std::string& to) {
@@ -64,8 +64,8 @@ TEST(RigTies, GiveTiedParametersTheirValues) {
   EXPECT_DOUBLE_EQ(value_of(rig, "B.m"), 0.6);
   EXPECT_DOUBLE_EQ(value_of(rig, "B.J_zz"), 0.007);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.b"), 1e-3);
-  EXPECT_TRUE(varies(rig.mechanism, rig.mechanism.find_parameter("B.J_zz")));
-  EXPECT_FALSE(varies(rig.mechanism, rig.mechanism.find_parameter("B.m")));
+  EXPECT_TRUE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("B.J_zz")));
+  EXPECT_FALSE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("B.m")));
 }
 
 // Points are given on the body. The centre of mass shifts all of them together, so the measured
@@ -79,17 +79,18 @@ TEST(RigTies, CentreOfMassMovesAllPointsOfItsBody) {
   apply_edits({{"A.c_x=0.11"}, {}, {}}, rig.mechanism);
   EXPECT_DOUBLE_EQ(value_of(rig, "1.b_x"), -0.11);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.09);
-  EXPECT_TRUE(varies(rig.mechanism, rig.mechanism.find_parameter("2.a_x")));
-  EXPECT_FALSE(varies(rig.mechanism, rig.mechanism.find_parameter("2.a_y")));
+  EXPECT_TRUE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("2.a_x")));
+  EXPECT_FALSE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("2.a_y")));
 }
 
 // A point that the file ties, on a body with its own centre of mass, is tied in that body's frame.
 TEST(RigTies, PointsMayBeTiedInTheFrameOfTheBody) {
-  const Rig rig = parse_rig(
-      "r.textproto", tied_rig("tie { parameter: \"2.b\"",
-                              "quantity { name: \"length\" unit: \"m\" is { value: 0.25 } }\n"
-                              "tie { parameter: \"2.a_x\" term { parameter: \"length\" } }\n"
-                              "tie { parameter: \"2.b\""));
+  const Rig rig =
+      parse_rig("r.textproto",
+                tied_rig("dependency { parameter: \"2.b\"",
+                         "quantity { name: \"length\" unit: \"m\" parameter { value: 0.25 } }\n"
+                         "dependency { parameter: \"2.a_x\" term { parameter: \"length\" } }\n"
+                         "dependency { parameter: \"2.b\""));
   EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.25 - 0.08);
 }
 
@@ -97,7 +98,7 @@ TEST(RigTies, PointsMayBeTiedInTheFrameOfTheBody) {
 TEST(RigTies, CentresOfMassMayBeTiedThemselves) {
   Rig rig = parse_rig("r.textproto",
                       tied_rig("  name: \"B\"\n", "  name: \"B\"\n  center_of_mass { }\n") +
-                          "tie { parameter: \"B.c_x\" term { parameter: \"A.c_x\" "
+                          "dependency { parameter: \"B.c_x\" term { parameter: \"A.c_x\" "
                           "factor: -1 } }\n");
   EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1 + 0.08);
   apply_edits({{"A.c_x=0.11"}, {}, {}}, rig.mechanism);
@@ -106,17 +107,17 @@ TEST(RigTies, CentresOfMassMayBeTiedThemselves) {
 
 // Two encoders on one bus that were zeroed together.
 TEST(RigTies, OffsetsAndDelaysMayBeTied) {
-  const Rig rig =
-      parse_rig("r.textproto",
-                tied_rig("encoder { }",
-                         "encoder { offset { value: 0.1 free: true } delay { value: 2e-3 } }") +
-                    "tie { parameter: \"2.offset\" term { parameter: \"1.offset\" factor: -1 } }\n"
-                    "tie { parameter: \"2.encoder_delay\" constant: 1e-3 "
-                    "term { parameter: \"1.encoder_delay\" } }\n");
+  const Rig rig = parse_rig(
+      "r.textproto",
+      tied_rig("encoder { }",
+               "encoder { offset { value: 0.1 free: true } delay { value: 2e-3 } }") +
+          "dependency { parameter: \"2.offset\" term { parameter: \"1.offset\" factor: -1 } }\n"
+          "dependency { parameter: \"2.encoder_delay\" constant: 1e-3 "
+          "term { parameter: \"1.encoder_delay\" } }\n");
   EXPECT_DOUBLE_EQ(value_of(rig, "2.offset"), -0.1);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.encoder_delay"), 3e-3);
-  EXPECT_TRUE(varies(rig.mechanism, rig.mechanism.find_parameter("2.offset")));
-  EXPECT_FALSE(varies(rig.mechanism, rig.mechanism.find_parameter("2.encoder_delay")));
+  EXPECT_TRUE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("2.offset")));
+  EXPECT_FALSE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("2.encoder_delay")));
 }
 
 TEST(RigTies, TiedParametersAreNotEdited) {
@@ -146,50 +147,51 @@ TEST_P(RigTiesRefuse, WithPlaceCauseAndRemedy) {
 
 const BadTies kBadTies[] = {
     {"UnknownTarget",
-     "tie { parameter: \"2.b\"",
-     "tie { parameter: \"2.bb\"",
+     "dependency { parameter: \"2.b\"",
+     "dependency { parameter: \"2.bb\"",
      {"r.textproto:28:7", "no parameter is called \"2.bb\""}},
     {"UnknownTerm",
      "term { parameter: \"1.b\" }",
      "term { parameter: \"1.bb\" }",
      {"r.textproto:28:", "no parameter is called \"1.bb\""}},
     {"Circle",
-     "tie { parameter: \"2.b\" term { parameter: \"1.b\" } }",
-     "tie { parameter: \"2.b\" term { parameter: \"2.c\" } }\n"
-     "tie { parameter: \"2.c\" term { parameter: \"2.b\" } }",
+     "dependency { parameter: \"2.b\" term { parameter: \"1.b\" } }",
+     "dependency { parameter: \"2.b\" term { parameter: \"2.c\" } }\n"
+     "dependency { parameter: \"2.c\" term { parameter: \"2.b\" } }",
      {"r.textproto:28:1", "\"2.b\" depends on itself", "Remove the circular tie"}},
     {"NoTerm",
-     "tie { parameter: \"2.b\" term { parameter: \"1.b\" } }",
-     "tie { parameter: \"2.b\" constant: 1 }",
+     "dependency { parameter: \"2.b\" term { parameter: \"1.b\" } }",
+     "dependency { parameter: \"2.b\" constant: 1 }",
      {"r.textproto:28:1", "a tie without terms", "Add term"}},
     {"Twice",
-     "tie { parameter: \"2.b\"",
-     "tie { parameter: \"2.b\" term { parameter: \"1.b\" } }\ntie { parameter: \"2.b\"",
+     "dependency { parameter: \"2.b\"",
+     "dependency { parameter: \"2.b\" term { parameter: \"1.b\" } }\ntie { parameter: \"2.b\"",
      {"r.textproto:29:1", "tied twice"}},
     {"FreeToo",
-     "tie { parameter: \"2.b\"",
-     "tie { parameter: \"A.J_zz\"",
+     "dependency { parameter: \"2.b\"",
+     "dependency { parameter: \"A.J_zz\"",
      {"r.textproto:28:1", "\"A.J_zz\"", "cannot be free as well", "remove"}},
     {"OtherValue",
-     "tie { parameter: \"B.m\"",
-     "tie { parameter: \"A.m\"",
+     "dependency { parameter: \"B.m\"",
+     "dependency { parameter: \"A.m\"",
      {"r.textproto", "needs a mass"}},
     {"ContradictingValue",
      "inertia { xx { value: 0.01 } yy { value: 0.01 } }",
      "inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.008 } }",
      {"r.textproto:27:1", "\"B.J_zz\"", "0.008", "0.007", "correct the tie"}},
     {"ContradictingValueOfATieToATie",
-     "tie { parameter: \"2.b\"",
-     "tie { parameter: \"B.J_xx\" term { parameter: \"B.J_zz\" } term { parameter: \"A.m\" } }\n"
-     "tie { parameter: \"2.b\"",
+     "dependency { parameter: \"2.b\"",
+     "dependency { parameter: \"B.J_xx\" term { parameter: \"B.J_zz\" } term { parameter: \"A.m\" "
+     "} }\n"
+     "dependency { parameter: \"2.b\"",
      {"r.textproto:28:1", "\"B.J_xx\"", "0.01", "0.407", "correct the tie"}},
     {"QuantityWithoutValue",
-     " is { value: 1.0 }",
+     " parameter { value: 1.0 }",
      "",
      {"r.textproto:25:1", "\"scale reading\" needs a value"}},
     {"OutsideBounds",
-     "is { value: 1.0 }",
-     "is { value: 0.3 }",
+     "parameter { value: 1.0 }",
+     "parameter { value: 0.3 }",
      {"r.textproto:26:1", "\"B.m\"", "-0.1", "outside its bounds"}},
     {"FreePointBesideCentre",
      "point { x { value: 0.2 } }",

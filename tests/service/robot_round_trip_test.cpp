@@ -6,9 +6,9 @@
 #include <iterator>
 #include <string>
 
+#include "estimator/model/consistent_inertia.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/placement.hpp"
-#include "estimator/model/possible_inertia.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/import/robot/rig_robot.hpp"
 #include "service/import/robot/robot_file.hpp"
@@ -23,7 +23,7 @@ namespace service {
 namespace {
 
 using estimator::BodyQuantity;
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 
 constexpr double kExact = 1e-12;
@@ -60,8 +60,8 @@ const std::string kArm = R"(<robot name="arm &amp; hand">
 )";
 
 Rig rig_of(const std::string& description, bool floating = false) {
-  return parse_rig("rig", write_rig(parse_robot("robot", description),
-                                    {.source = "r", .floating = floating, .friction = false})
+  return parse_rig("rig", convert_robot(parse_robot("robot", description),
+                                        {.source = "r", .floating = floating, .friction = false})
                               .text);
 }
 
@@ -85,11 +85,11 @@ void expect_same_frames(const Joint& a, const Joint& b) {
 }
 
 /// Compares every quantity of bodies, these ones of joints, and all orientations.
-void expect_same(const Rig& a, const Rig& b, const std::vector<HingeQuantity>& quantities) {
+void expect_same(const Rig& a, const Rig& b, const std::vector<JointQuantity>& quantities) {
   const Mechanism &x = a.mechanism, &y = b.mechanism;
   ASSERT_EQ(x.bodies.size(), y.bodies.size());
-  ASSERT_EQ(x.hinges.size(), y.hinges.size());
-  ASSERT_EQ(x.welds.size(), y.welds.size());
+  ASSERT_EQ(x.joints.size(), y.joints.size());
+  ASSERT_EQ(x.fixed_joints.size(), y.fixed_joints.size());
   for (int i = 0; i < x.body_count(); ++i) {
     const auto& body = x.bodies[static_cast<std::size_t>(i)];
     const int k = static_cast<int>(place_of(y.bodies, body.name));
@@ -99,43 +99,43 @@ void expect_same(const Rig& a, const Rig& b, const std::vector<HingeQuantity>& q
       expect_near(p.value, y.parameter(k, static_cast<BodyQuantity>(q)).value, p.name);
     }
   }
-  for (int i = 0; i < x.hinge_count(); ++i) {
-    const auto& hinge = x.hinges[static_cast<std::size_t>(i)];
-    const int k = static_cast<int>(place_of(y.hinges, hinge.name));
-    const auto& other = y.hinges[static_cast<std::size_t>(k)];
-    EXPECT_EQ(hinge.kind, other.kind);
-    EXPECT_EQ(x.bodies[static_cast<std::size_t>(hinge.body_b)].name,
+  for (int i = 0; i < x.joint_count(); ++i) {
+    const auto& joint = x.joints[static_cast<std::size_t>(i)];
+    const int k = static_cast<int>(place_of(y.joints, joint.name));
+    const auto& other = y.joints[static_cast<std::size_t>(k)];
+    EXPECT_EQ(joint.kind, other.kind);
+    EXPECT_EQ(x.bodies[static_cast<std::size_t>(joint.body_b)].name,
               y.bodies[static_cast<std::size_t>(other.body_b)].name);
-    expect_same_frames(hinge, other);
-    for (const HingeQuantity q : quantities) {
-      const auto& p = x.hinge_parameter(i, q);
-      expect_near(p.value, y.hinge_parameter(k, q).value, p.name);
+    expect_same_frames(joint, other);
+    for (const JointQuantity q : quantities) {
+      const auto& p = x.joint_parameter(i, q);
+      expect_near(p.value, y.joint_parameter(k, q).value, p.name);
     }
   }
-  for (std::size_t i = 0; i < x.welds.size(); ++i) {
-    const std::size_t k = place_of(y.welds, x.welds[i].name);
-    expect_same_frames(x.welds[i], y.welds[k]);
+  for (std::size_t i = 0; i < x.fixed_joints.size(); ++i) {
+    const std::size_t k = place_of(y.fixed_joints, x.fixed_joints[i].name);
+    expect_same_frames(x.fixed_joints[i], y.fixed_joints[k]);
     for (const bool child : {false, true}) {
-      EXPECT_LE((estimator::point_of_weld(x, static_cast<int>(i), child) -
-                 estimator::point_of_weld(y, static_cast<int>(k), child))
+      EXPECT_LE((estimator::fixed_joint_point(x, static_cast<int>(i), child) -
+                 estimator::fixed_joint_point(y, static_cast<int>(k), child))
                     .norm(),
                 kExact);
     }
   }
 }
 
-std::vector<HingeQuantity> points_and(std::vector<HingeQuantity> more) {
-  for (int q = 0; q <= static_cast<int>(HingeQuantity::kPointBz); ++q) {
-    more.push_back(static_cast<HingeQuantity>(q));
+std::vector<JointQuantity> points_and(std::vector<JointQuantity> more) {
+  for (int q = 0; q <= static_cast<int>(JointQuantity::kPointBz); ++q) {
+    more.push_back(static_cast<JointQuantity>(q));
   }
   return more;
 }
-const std::vector<HingeQuantity> kOfUrdf =
-    points_and({HingeQuantity::kViscous, HingeQuantity::kCoulombTorque});
-const std::vector<HingeQuantity> kOfMjcf =
-    points_and({HingeQuantity::kViscous, HingeQuantity::kCoulombTorque,
-                HingeQuantity::kShaftInertia, HingeQuantity::kStiffness, HingeQuantity::kRestAngle,
-                HingeQuantity::kMotorGain, HingeQuantity::kBackEmf});
+const std::vector<JointQuantity> kOfUrdf =
+    points_and({JointQuantity::kViscous, JointQuantity::kCoulombTorque});
+const std::vector<JointQuantity> kOfMjcf =
+    points_and({JointQuantity::kViscous, JointQuantity::kCoulombTorque,
+                JointQuantity::kShaftInertia, JointQuantity::kStiffness, JointQuantity::kRestAngle,
+                JointQuantity::kMotorGain, JointQuantity::kBackEmf});
 
 void expect_same_limits(const Rig& a, const Rig& b) {
   ASSERT_EQ(a.encoders.size(), b.encoders.size());
@@ -143,7 +143,7 @@ void expect_same_limits(const Rig& a, const Rig& b) {
     EXPECT_EQ(a.encoders[k].limits.lowest, b.encoders[k].limits.lowest);
     EXPECT_EQ(a.encoders[k].limits.highest, b.encoders[k].limits.highest);
     EXPECT_EQ(a.encoders[k].limits.fastest, b.encoders[k].limits.fastest);
-    EXPECT_EQ(a.hinge_facts[k].control_max, b.hinge_facts[k].control_max);
+    EXPECT_EQ(a.joint_facts[k].control_max, b.joint_facts[k].control_max);
   }
 }
 
@@ -151,7 +151,7 @@ TEST(RobotRoundTrip, UrdfToRigToUrdfToRigIsExact) {
   for (const bool floating : {false, true}) {
     SCOPED_TRACE(floating);
     const Rig first = rig_of(kArm, floating);
-    const Rig second = rig_of(urdf_text(robot_of(first), {}).text);
+    const Rig second = rig_of(urdf_text(make_robot(first), {}).text);
     expect_same(first, second, kOfUrdf);
     if (!floating) expect_same_limits(first, second);
   }
@@ -160,12 +160,12 @@ TEST(RobotRoundTrip, UrdfToRigToUrdfToRigIsExact) {
 // Massless links become several joints of one body there, each about its own axis.
 TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
   const Rig first = rig_of(kArm);
-  const RobotText mjcf = mjcf_text(robot_of(first), {});
+  const RobotText mjcf = mjcf_text(make_robot(first), {});
   const Rig second = rig_of(mjcf.text);
-  ASSERT_EQ(second.mechanism.hinge_count(), 4) << mjcf.text;
+  ASSERT_EQ(second.mechanism.joint_count(), 4) << mjcf.text;
   EXPECT_EQ(mjcf.text.find("\"cross\""), std::string::npos);
   for (int i = 0; i < 4; ++i) {
-    const auto& parameter = first.mechanism.hinge_parameter(i, HingeQuantity::kViscous);
+    const auto& parameter = first.mechanism.joint_parameter(i, JointQuantity::kViscous);
     const int k = second.mechanism.find_parameter(parameter.name);
     ASSERT_GE(k, 0) << parameter.name;
     EXPECT_EQ(parameter.value, second.mechanism.parameters[static_cast<std::size_t>(k)].value);
@@ -186,8 +186,8 @@ TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
 /// The features that each format supports, with unchanged names.
 void expect_round_trips(const std::string& text, bool is_tree) {
   const Rig rig = parse_rig("rig", text);
-  if (is_tree) expect_same(rig, rig_of(urdf_text(robot_of(rig), {}).text), kOfUrdf);
-  const Rig back = rig_of(mjcf_text(robot_of(rig), {}).text);
+  if (is_tree) expect_same(rig, rig_of(urdf_text(make_robot(rig), {}).text), kOfUrdf);
+  const Rig back = rig_of(mjcf_text(make_robot(rig), {}).text);
   expect_same(rig, back, kOfMjcf);
   EXPECT_LE((estimator::gravity_of(rig.mechanism) - estimator::gravity_of(back.mechanism)).norm(),
             1e-12);
@@ -213,11 +213,11 @@ TEST(RobotRoundTrip, MomentsThatNothingSeesAreRaisedToThoseOfABody) {
   Rig rig = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto");
   for (const double zz : {0.019, 0.05}) {
     rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).value = zz;
-    const Robot robot = robot_of(rig);
+    const Robot robot = make_robot(rig);
     const auto link =
         std::ranges::find_if(robot.links, [](const auto& each) { return !!each.inertial; });
     ASSERT_NE(link, robot.links.end());
-    EXPECT_TRUE(estimator::is_possible_inertia(link->inertial->inertia));
+    EXPECT_TRUE(estimator::is_physically_consistent(link->inertial->inertia));
     EXPECT_NEAR(link->inertial->inertia(2, 2), zz, 1e-12);
     const bool reported = std::ranges::any_of(robot.notes, [](const std::string& note) {
       return note.find("were raised to make the inertia physically consistent") !=
@@ -234,7 +234,7 @@ body { name: "cart" mass { value: 0.7 }
 body { name: "bob" mass { value: 0.2 }
   inertia { xx { value: 2e-3 } yy { value: 2e-3 } zz { value: 1e-3 } yz { value: 3e-4 } }
   center_of_mass { x { value: 0.01 } y { value: -0.2 } } }
-hinge { name: "rail" kind: PRISMATIC
+joint { name: "rail" type: PRISMATIC
   parent { body: "ground" point { y { value: 0.4 } } axis { x: 1 } zero_direction { y: 1 } }
   child { body: "cart" axis { x: 1 } zero_direction { y: 1 } }
   friction { viscous { value: 0.3 } coulomb_force { value: 0.1 } }
@@ -242,7 +242,7 @@ hinge { name: "rail" kind: PRISMATIC
   motor { control_unit: "V" gain { value: 1.7 } reflected_mass { value: 0.03 }
           back_emf { value: 0.6 } control_max: 5 }
   encoder { } }
-hinge { name: "swing"
+joint { name: "swing"
   parent { body: "cart" point { z { value: 0.03 } } axis { z: 1 x: 0.2 } zero_direction { y: -1 } }
   child { body: "bob" axis { z: 1 } zero_direction { y: -1 } }
   spring { stiffness { value: 0.02 } rest_angle { value: -0.4 } }
@@ -259,14 +259,14 @@ std::string with_follower(const std::string& follower) {
 
 TEST(RobotRoundTrip, JointsThatFollowOthersComeBack) {
   const Rig rig =
-      parse_rig("r", with_follower("follows { hinge: \"rail\" ratio: -3 offset: 0.2 }\n"));
+      parse_rig("r", with_follower("mimic { joint: \"rail\" ratio: -3 offset: 0.2 }\n"));
   for (const std::string& text :
-       {urdf_text(robot_of(rig), {}).text, mjcf_text(robot_of(rig), {}).text}) {
+       {urdf_text(make_robot(rig), {}).text, mjcf_text(make_robot(rig), {}).text}) {
     const Rig back = rig_of(text);
-    ASSERT_EQ(back.mechanism.couplings.size(), 1U) << text;
-    const estimator::Coupling& own = back.mechanism.couplings[0];
-    EXPECT_EQ(back.mechanism.hinges[static_cast<std::size_t>(own.hinge)].name, "swing");
-    EXPECT_EQ(back.mechanism.hinges[static_cast<std::size_t>(own.follows)].name, "rail");
+    ASSERT_EQ(back.mechanism.mimic_joints.size(), 1U) << text;
+    const estimator::MimicJoint& own = back.mechanism.mimic_joints[0];
+    EXPECT_EQ(back.mechanism.joints[static_cast<std::size_t>(own.joint)].name, "swing");
+    EXPECT_EQ(back.mechanism.joints[static_cast<std::size_t>(own.follows)].name, "rail");
     EXPECT_EQ(own.ratio, -3.0);
     EXPECT_EQ(own.offset, 0.2);
   }
@@ -277,7 +277,7 @@ TEST(RobotRoundTrip, DragInTheAirIsToldToBeLeftOut) {
   std::string text = kCart;
   text.insert(text.find("  center_of_mass"), "  air_drag { coefficient { value: 0.01 } }\n");
   const auto reported = [](const std::string& rig) {
-    const Robot robot = robot_of(parse_rig("r", rig));
+    const Robot robot = make_robot(parse_rig("r", rig));
     return std::ranges::count_if(robot.notes, [](const std::string& note) {
       return note.find("body \"bob\" has air drag") != std::string::npos;
     });
@@ -297,7 +297,7 @@ TEST(RobotRoundTrip, AChildNearerToTheGroundThanItsParentMovesAsBefore) {
   swap("child { body: \"bob\"", "parent { body: \"bob\"");
   const Rig rig = parse_rig("rig", text);
   for (const bool urdf : {true, false}) {
-    const Robot robot = robot_of(rig);
+    const Robot robot = make_robot(rig);
     const Rig back = rig_of((urdf ? urdf_text(robot, {}) : mjcf_text(robot, {})).text);
     const Eigen::Vector2d at(0.3, 0.8);
     const auto x = estimator::place_bodies(rig.mechanism, at);

@@ -52,8 +52,8 @@ TEST(ScenarioFiles, RefuseWithPlaceCauseAndRemedy) {
                {"s.textproto:2:8", "no motor"});
   expect_parts(refusal_of("duration_s: 1\npulse { motor: \"1\" command: 1 width_s: 0 }"),
                {"s.textproto:2:", "width_s"});
-  expect_parts(refusal_of("duration_s: 1\ninitial { hinge: \"x\" }\nrelease { }"),
-               {"s.textproto:2:", "no hinge \"x\""});
+  expect_parts(refusal_of("duration_s: 1\ninitial { joint: \"x\" }\nrelease { }"),
+               {"s.textproto:2:", "no joint \"x\""});
   expect_parts(refusal_of("duration_s: 1\nmultisine { motor: \"1\" }"),
                {"s.textproto:2:1", "sine"});
   expect_parts(refusal_of("duration_s: 1\nswing_up { motor: \"1\" pendulum: \"3\" }"),
@@ -80,10 +80,10 @@ TEST(ScenarioFiles, CommandIsLimitedByTheRigAndTheScenario) {
   EXPECT_EQ(tight.command_slew_per_s_max, 50.0);
   EXPECT_EQ(limits("limits { command_max: 10 command_slew_max: 10000 }").command_max, 10.0);
   Rig rig = furuta();
-  rig.hinge_facts[0].safety->command_slew_per_s_max = 70.0;
+  rig.joint_facts[0].safety->command_slew_per_s_max = 70.0;
   EXPECT_EQ(parse_scenario("s", step, rig).command_limits.at(0).command_slew_per_s_max, 70.0);
-  rig.hinge_facts[0].safety.reset();
-  rig.hinge_facts[0].control_max = 3.0;
+  rig.joint_facts[0].safety.reset();
+  rig.joint_facts[0].control_max = 3.0;
   EXPECT_EQ(parse_scenario("s", step, rig).command_limits.at(0).command_max, 3.0);
   EXPECT_TRUE(
       std::isinf(parse_scenario("s", step, rig).command_limits.at(0).command_slew_per_s_max));

@@ -29,29 +29,29 @@ body { name: "upper" mass { value: 0.5 }
        inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.004 } } }
 body { name: "fore" mass { value: 0.3 }
        inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.002 } } }
-hinge { name: "shoulder"
+joint { name: "shoulder"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "upper" point { x { value: -0.15 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.02 free: true } }
   motor { control_unit: "V" control_max: 12 gain { value: 0.2 free: true } }
   encoder { counts_per_turn: 8192 } }
-hinge { name: "elbow"
+joint { name: "elbow"
   parent { body: "upper" point { x { value: 0.15 } } axis { z: 1 } zero_direction { x: 1 } }
   child { body: "fore" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.005 free: true } }
   motor { control_unit: "duty" gain { value: 1.5 free: true } }
   encoder { counts_per_turn: 8192 } }
 recording { time { column: "t_s" }
-  angle { hinge: "shoulder" column: "q1" unit: RADIAN }
-  angle { hinge: "elbow" column: "q2" unit: RADIAN }
-  control { hinge: "shoulder" column: "u1" } control { hinge: "elbow" column: "u2" } }
-safety { command_max: 9 motor { hinge: "elbow" command_max: 0.5 command_slew_per_s_max: 5 } }
+  angle { joint: "shoulder" column: "q1" unit: RADIAN }
+  angle { joint: "elbow" column: "q2" unit: RADIAN }
+  control { joint: "shoulder" column: "u1" } control { joint: "elbow" column: "u2" } }
+safety { command_max: 9 motor { joint: "elbow" command_max: 0.5 command_slew_per_s_max: 5 } }
 )";
 
 const std::string kScenario = R"(name: "both" duration_s: 6
 chirp { motor: "shoulder" amplitude: 6 frequency_start_hz: 0.3 frequency_end_hz: 2 }
 step { motor: "elbow" command: 0.3 start_s: 1 }
-noise { quantise: true }
+noise { quantize: true }
 )";
 
 Rig arm() { return parse_rig("arm.textproto", kArm); }
@@ -64,7 +64,7 @@ SimulatedRun simulate_both(const Rig& rig) {
 void write_recording(const SimulatedRun& run, const std::string& path,
                      const std::vector<std::string>& motors = {"elbow", "shoulder"}) {
   auto writer = proto::RecordingWriter::create(
-      path, {.hinges = {"elbow", "shoulder"}, .motors = motors, .command_units = {}, .facts = {}});
+      path, {.joints = {"elbow", "shoulder"}, .motors = motors, .command_units = {}, .facts = {}});
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
   for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
     proto::Sample sample;
@@ -126,8 +126,8 @@ TEST(SeveralMotors, AreHeldToTheirLimitsInASimulation) {
 
 // A duty is at most 1, whether stated or not.
 TEST(SeveralMotors, TakeADutyUpToOne) {
-  EXPECT_EQ(arm().hinge_facts[1].control_max, 1.0);
-  EXPECT_EQ(arm().hinge_facts[0].control_max, 12.0);
+  EXPECT_EQ(arm().joint_facts[1].control_max, 1.0);
+  EXPECT_EQ(arm().joint_facts[0].control_max, 12.0);
   const auto refused = [](const std::string& from, const std::string& to) {
     std::string text = kArm;
     text.replace(text.find(from), from.size(), to);
@@ -135,7 +135,7 @@ TEST(SeveralMotors, TakeADutyUpToOne) {
   };
   expect_parts(refused("\"duty\"", "\"duty\" control_max: 2"),
                {"arm.textproto:16", "control_max is 2", "a duty is at most 1"});
-  expect_parts(refused("motor { hinge: \"elbow\" command_max: 0.5 command_slew_per_s_max: 5 }", ""),
+  expect_parts(refused("motor { joint: \"elbow\" command_max: 0.5 command_slew_per_s_max: 5 }", ""),
                {"arm.textproto:22", "\"elbow\", 1 duty"});
 }
 
@@ -177,9 +177,9 @@ TEST(SeveralMotors, AreCalibratedEachWithItsCommand) {
   const TemporaryFolder folder;
   Rig rig = arm();
   write_recording(simulate_both(rig), folder.file("run.mcap"));
-  using estimator::HingeQuantity;
-  rig.mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 0.16;
-  rig.mechanism.hinge_parameter(1, HingeQuantity::kMotorGain).value = 1.0;
+  using estimator::JointQuantity;
+  rig.mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 0.16;
+  rig.mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = 1.0;
   const estimator::Calibration result = estimator::calibrate(
       rig.mechanism, {import_recording(folder.file("run.mcap"), rig).recording});
   ASSERT_TRUE(result.converged());

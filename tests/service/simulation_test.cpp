@@ -23,7 +23,7 @@ using test_support::refusal;
 const char* const kSimulatedPendulum = R"(
 body { name: "B" mass { value: 0.4 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.001 } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   motor { control_unit: "V" gain { value: 0.5 } input_delay { value: 0.0125 } }
@@ -31,8 +31,8 @@ hinge { name: "1"
   constraint { compliance_linear: 1e-9 compliance_angular: 1e-9 damping_time_s: 0.0004 } }
 gravity { magnitude { value: 9.81 } }
 recording { time { column: "t" unit: MILLISECOND }
-  angle { hinge: "1" column: "x" unit: DEGREE inverted: true offset_rad: 1 }
-  control { hinge: "1" column: "u" scale: 2 } }
+  angle { joint: "1" column: "x" unit: DEGREE inverted: true offset_rad: 1 }
+  control { joint: "1" column: "u" scale: 2 } }
 )";
 
 Rig pendulum() { return parse_rig("r.textproto", kSimulatedPendulum); }
@@ -46,7 +46,7 @@ Scenario scenario_of(const std::string& text) {
 TEST(Simulation, PendulumSwingsWithItsPeriod) {
   const double period = 2.0 * std::numbers::pi * std::sqrt(0.005 / (0.4 * 9.81 * 0.1));
   const Scenario scenario =
-      scenario_of("duration_s: 2 release { } initial { hinge: \"1\" angle_rad: 0.01 }");
+      scenario_of("duration_s: 2 release { } initial { joint: \"1\" angle_rad: 0.01 }");
   const SimulatedRun run = simulate(pendulum(), scenario, 1e-4);
   ASSERT_EQ(run.angles.rows(), 2001);
   const auto k = static_cast<Eigen::Index>(std::lround(period / run.period));
@@ -68,9 +68,9 @@ TEST(Simulation, CommandActsAfterTheDelay) {
 }
 
 TEST(Simulation, EncodersRoundToCountsAndNoiseRepeatsWithItsSeed) {
-  const std::string text = "duration_s: 0.5 release { } initial { hinge: \"1\" angle_rad: 1 } ";
+  const std::string text = "duration_s: 0.5 release { } initial { joint: \"1\" angle_rad: 1 } ";
   const Rig rig = pendulum();
-  const SimulatedRun counts = simulate(rig, scenario_of(text + "noise { quantise: true }"), 1e-3);
+  const SimulatedRun counts = simulate(rig, scenario_of(text + "noise { quantize: true }"), 1e-3);
   for (Eigen::Index k = 0; k < counts.angles.rows(); ++k) {
     const double count = counts.angles(k, 0) * 1000.0 / (2.0 * std::numbers::pi);
     ASSERT_NEAR(count, std::round(count), 1e-9);
@@ -105,7 +105,7 @@ TEST(Simulation, RecordingReadsBackAsSimulated) {
   const SimulatedRun run =
       simulate(rig,
                scenario_of("duration_s: 0.3 step { motor: \"1\" command: 0.3 start_s: 0.1 } "
-                           "initial { hinge: \"1\" angle_rad: 3.5 }"),
+                           "initial { joint: \"1\" angle_rad: 3.5 }"),
                1e-3);
   const ImportedRecording read = import_csv_text("x.csv", simulation_csv(rig, run), *rig.format);
   ASSERT_EQ(read.recording.segments.size(), 1U);
@@ -120,11 +120,11 @@ TEST(Simulation, SaysWhereLimitsAreMetAndWhenItRests) {
   const SimulatedRun run =
       simulate(pendulum(),
                scenario_of("duration_s: 1 step { motor: \"1\" command: 0.5 } "
-                           "limits { command_max: 0.5 hinge { hinge: \"1\" angle_rad_max: 0.3 } }"),
+                           "limits { command_max: 0.5 joint { joint: \"1\" angle_rad_max: 0.3 } }"),
                1e-3);
   EXPECT_EQ(run.controls.maxCoeff(), 0.5);
   ASSERT_EQ(run.notes.size(), 1U);
-  expect_parts(run.notes[0], {"hinge 1", "angle limit of 0.3 rad"});
+  expect_parts(run.notes[0], {"joint 1", "angle limit of 0.3 rad"});
   const SimulatedRun rest = simulate(
       pendulum(), scenario_of("duration_s: 5 release { rest_speed_rad_per_s: 0.1 rest_time_s: 1 }"),
       1e-3);

@@ -1,5 +1,5 @@
 // Start configurations of simulations of rigs with loops.
-#include "service/simulation/start_assembly.hpp"
+#include "service/simulation/initial_assembly.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <limits>
 #include <string>
 
-#include "estimator/tree/loop_closure.hpp"
-#include "estimator/tree/rest_pose.hpp"
+#include "estimator/simulation/equilibrium.hpp"
+#include "estimator/simulation/loop_closure.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/refusal.hpp"
@@ -27,7 +27,7 @@ Rig five_bar() {
 std::string start_of(const std::string& joints) { return "duration_s: 0.2 release { } " + joints; }
 
 std::string initial(const std::string& joint, double angle) {
-  return "initial { hinge: \"" + joint + "\" angle_rad: " + std::to_string(angle) + " } ";
+  return "initial { joint: \"" + joint + "\" angle_rad: " + std::to_string(angle) + " } ";
 }
 
 /// Elbow of an arm of 0.12 and 0.18 [m].
@@ -44,15 +44,16 @@ double opening(const Eigen::VectorXd& q) {
   return (tip_of(0.0, q[0], q[1]) - tip_of(0.14, q[2], q[3])).norm();
 }
 
-/// Whether the tip is above the line from the left elbow to the right one, as assembled_at states.
+/// Whether the tip is above the line from the left elbow to the right one, as assembly_guess
+/// states.
 bool is_above(const Eigen::VectorXd& q) {
   const Eigen::Vector2d left = elbow_of(0.0, q[0]);
   const Eigen::Vector2d across = elbow_of(0.14, q[2]) - left, up = tip_of(0.0, q[0], q[1]) - left;
   return across.x() * up.y() - across.y() * up.x() > 0.0;
 }
 
-// Equilibrium of gravity and springs, on the branch that assembled_at selects: 120° and 60°, elbows
-// outward.
+// Equilibrium of gravity and springs, on the branch that assembly_guess selects: 120° and 60°,
+// elbows outward.
 TEST(StartAssembly, LoopsBeginAtRestWhereNothingIsSaid) {
   const Rig rig = five_bar();
   const Scenario scenario = parse_scenario("s", start_of(""), rig);
@@ -87,7 +88,7 @@ TEST(StartAssembly, StatedJointsTakeTheOthersAlong) {
 // Joints without encoder may be given with few digits.
 TEST(StartAssembly, ReadJointsAreExactAndOthersAbout) {
   const Rig rig = five_bar();
-  const auto rest = estimator::find_rest(rig.mechanism);
+  const auto rest = estimator::find_stable_equilibrium(rig.mechanism);
   ASSERT_TRUE(rest.has_value());
   const double elbow = std::round(100.0 * rest->coordinates[1]) / 100.0;
   const Scenario scenario = parse_scenario(
@@ -110,7 +111,7 @@ TEST(StartAssembly, StatedJointsTellInWhichWayALoopIsAssembled) {
   EXPECT_NEAR(two[0], 1.0, 1e-3);
   EXPECT_NEAR(two[rocker], other, 1e-3);
   EXPECT_GT(std::abs(two[rocker] - one[rocker]), 1.0);
-  EXPECT_LT(estimator::LoopClosure(rig.mechanism).openness(two), 1e-9);
+  EXPECT_LT(estimator::LoopClosure(rig.mechanism).closure_error(two), 1e-9);
 }
 
 TEST(StartAssembly, JointsWhereLoopsCannotBeClosedAreRefused) {
@@ -126,11 +127,11 @@ TEST(StartAssembly, JointsWhereLoopsCannotBeClosedAreRefused) {
                {"cannot be closed"});
 }
 
-// Zero, whatever assembled_at states, which applies to loops.
+// Zero, whatever assembly_guess states, which applies to loops.
 TEST(StartAssembly, OfATreeAreZeroWhereNothingIsSaid) {
   estimator::Mechanism tree =
       load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto").mechanism;
-  tree.hinges[1].assembled_at = 0.3;
+  tree.joints[1].assembly_guess = 0.3;
   const double nothing = std::numeric_limits<double>::quiet_NaN();
   const auto start = assemble_joints(tree, Eigen::Vector2d(0.4, nothing));
   ASSERT_TRUE(start.has_value());

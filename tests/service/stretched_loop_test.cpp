@@ -8,11 +8,11 @@
 #include <string>
 
 #include "estimator/assess/calibration.hpp"
-#include "estimator/doctor/examined_calibration.hpp"
-#include "estimator/fit/closed_states.hpp"
+#include "estimator/diagnostics/diagnosed_calibration.hpp"
 #include "estimator/fit/initial_states.hpp"
-#include "estimator/math/turns.hpp"
-#include "estimator/tree/loop_closure.hpp"
+#include "estimator/fit/loop_closed_states.hpp"
+#include "estimator/math/angle_wrapping.hpp"
+#include "estimator/simulation/loop_closure.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
@@ -90,7 +90,7 @@ TEST(StretchedLoop, GoesThroughWhereReadingsDoAndTurnsWhereTheyDo) {
     Eigen::MatrixXd later = states.rightCols(100);
     estimator::close_loops(mechanism, kPeriod, "later",
                            {.read = later, .assembled = assemblies.front()}, later);
-    EXPECT_NEAR(estimator::turn_difference(later(kT, 0) - tip[501]), 0.0, 0.1);
+    EXPECT_NEAR(estimator::wrapped_difference(later(kT, 0) - tip[501]), 0.0, 0.1);
   }
 }
 
@@ -100,15 +100,15 @@ TEST(StretchedLoop, ARecordingThroughTheStretchedPoseIsFound) {
   Rig rig = five_bar();
   for (const int driven : {kO1, kO2}) {
     estimator::Parameter& stiffness =
-        rig.mechanism.hinge_parameter(driven, estimator::HingeQuantity::kStiffness);
+        rig.mechanism.joint_parameter(driven, estimator::JointQuantity::kStiffness);
     stiffness.value = 0.03;
     stiffness.free = false;
-    rig.mechanism.hinge_parameter(driven, estimator::HingeQuantity::kMotorGain).free = false;
+    rig.mechanism.joint_parameter(driven, estimator::JointQuantity::kMotorGain).free = false;
   }
   const Scenario scenario =
       parse_scenario("s.textproto",
-                     "duration_s: 1.2 release { } initial { hinge: \"O1\" angle_rad: 2.1 } "
-                     "initial { hinge: \"T\" angle_rad: 2.0 speed_rad_per_s: 7 } "
+                     "duration_s: 1.2 release { } initial { joint: \"O1\" angle_rad: 2.1 } "
+                     "initial { joint: \"T\" angle_rad: 2.0 speed_rad_per_s: 7 } "
                      "noise { angle_standard_deviation_rad: 1e-3 seed: 3 }",
                      rig);
   const SimulatedRun run = simulate(rig, scenario, 2.5e-4, nullptr, Integrator::kPhysical);
@@ -122,13 +122,13 @@ TEST(StretchedLoop, ARecordingThroughTheStretchedPoseIsFound) {
     if (parameter.free) parameter.value *= 1.3;
   }
   const estimator::Calibration result =
-      estimator::calibrate_examined(start, {recording}, {}, {}).calibration;
-  EXPECT_EQ(result.verdict.kind, estimator::VerdictKind::kHolds);
+      estimator::calibrate_with_diagnostics(start, {recording}, {}, {}).calibration;
+  EXPECT_EQ(result.verdict.kind, estimator::VerdictKind::kAccepted);
   for (const estimator::Finding& finding : result.findings) {
     EXPECT_EQ(finding.severity, estimator::Severity::kNote) << finding.what;
   }
   for (const estimator::SimulationError& each : result.simulation) {
-    EXPECT_LT(each.rmse, 1.05 * kNoise) << each.hinge;
+    EXPECT_LT(each.rmse, 1.05 * kNoise) << each.joint;
   }
   for (const estimator::ParameterEstimate& each : result.parameters) {
     if (!std::isfinite(each.standard_deviation) || !(each.standard_deviation > 0.0)) continue;

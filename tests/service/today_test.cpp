@@ -1,5 +1,5 @@
 // Prior state of a rig before a run is designed.
-#include "service/design/today.hpp"
+#include "service/design/prior_state.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,24 +17,24 @@ std::string values_of(double viscous, const std::string& more = "") {
          std::to_string(viscous) + ", \"standardDeviation\": 1e-7}]" + more + "}";
 }
 
-double viscous_of(const Today& today) {
+double viscous_of(const PriorState& today) {
   const estimator::Mechanism& mechanism = today.rig.mechanism;
   return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("1.b"))].value;
 }
 
 // Only values are taken: their uncertainty comes from --after alone.
-TEST(Today, TakesTheValuesOfAResultAlone) {
+TEST(PriorState, TakesTheValuesOfAResultAlone) {
   const TemporaryFolder folder;
   const std::string rig = config("rig-furuta.textproto");
-  const Today plain = look_at(rig, "");
+  const PriorState plain = look_at(rig, "");
   EXPECT_EQ(viscous_of(plain), 1e-4);
-  const Today valued = look_at(rig, "", folder.write("v.json", values_of(0.002)));
+  const PriorState valued = look_at(rig, "", folder.write("v.json", values_of(0.002)));
   EXPECT_EQ(viscous_of(valued), 0.002);
   EXPECT_FALSE(valued.is_estimated);
   EXPECT_EQ(valued.deviations, plain.deviations);
 }
 
-TEST(Today, ValuesOfASimulatorAreRefused) {
+TEST(PriorState, ValuesOfASimulatorAreRefused) {
   const TemporaryFolder folder;
   const std::string shadow =
       folder.write("s.json", values_of(0.002,
@@ -44,7 +44,7 @@ TEST(Today, ValuesOfASimulatorAreRefused) {
                {"s.json", "SPOOK simulator"});
 }
 
-TEST(Today, DesignTakesOneResult) {
+TEST(PriorState, DesignTakesOneResult) {
   const TemporaryFolder folder;
   const std::string values = folder.write("v.json", values_of(0.002));
   const ProgramRun run =

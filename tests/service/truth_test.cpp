@@ -4,7 +4,7 @@
 
 #include "service/import/rig_file.hpp"
 #include "service/import/simulation_truth.hpp"
-#include "service/report/truth_table.hpp"
+#include "service/report/truth_comparison.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -50,17 +50,17 @@ estimator::ParameterEstimate estimate(const std::string& name, double value, dou
 TEST(TruthTable, StatesErrorsInPercentAndInDeviations) {
   const TrueParameters truth = {{"A.J_zz", 0.004}, {"2.offset", 0.0}};
   const std::string table =
-      format_truth({estimate("A.J_zz", 0.0041, 5e-5), estimate("2.offset", 0.002, 1e-3),
-                    estimate("unknown", 1.0, 1.0)},
-                   truth);
+      format_truth_comparison({estimate("A.J_zz", 0.0041, 5e-5), estimate("2.offset", 0.002, 1e-3),
+                               estimate("unknown", 1.0, 1.0)},
+                              truth);
   expect_parts(table, {"A.J_zz", "0.004", "0.004100", "+2.5 %", "+2", "0.002"});
   EXPECT_EQ(table.find("unknown"), std::string::npos);
   // Nothing is claimed about an estimate without a standard deviation.
   const double infinity = std::numeric_limits<double>::infinity();
-  const std::string unseen = format_truth({estimate("A.J_zz", 0.0041, infinity)}, truth);
+  const std::string unseen = format_truth_comparison({estimate("A.J_zz", 0.0041, infinity)}, truth);
   expect_parts(unseen, {"inf", "+2.5 %"});
   EXPECT_TRUE(unseen.ends_with(" -\n")) << unseen;
-  expect_parts(refusal([&] { (void)format_truth({estimate("x", 1.0, 1.0)}, truth); }),
+  expect_parts(refusal([&] { (void)format_truth_comparison({estimate("x", 1.0, 1.0)}, truth); }),
                {"none of the estimated parameters", "rig file"});
 }
 

@@ -56,8 +56,8 @@ const std::string kUrdfArm = R"(<?xml version="1.0"?>
 )";
 
 RigText convert_urdf(const std::string& text, bool floating = false, bool friction = true) {
-  return write_rig(parse_urdf("arm.urdf", text),
-                   {.source = "arm.urdf", .floating = floating, .friction = friction});
+  return convert_robot(parse_urdf("arm.urdf", text),
+                       {.source = "arm.urdf", .floating = floating, .friction = friction});
 }
 
 double urdf_value(const Rig& rig, const std::string& name) {
@@ -88,22 +88,22 @@ TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
   EXPECT_NEAR(urdf_value(rig, "upper_arm.J_xz"), -0.001, 1e-15);
   EXPECT_EQ(urdf_value(rig, "shoulder.b"), 0.2);
   EXPECT_EQ(urdf_value(rig, "shoulder.tau_c"), 0.5);
-  ASSERT_EQ(rig.mechanism.hinges.size(), 3U);
-  EXPECT_TRUE(rig.mechanism.welds.empty());
-  EXPECT_TRUE(rig.mechanism.hinges[0].motorised);
-  EXPECT_FALSE(rig.mechanism.hinges[1].motorised) << "no effort is stated";
-  EXPECT_EQ(rig.hinge_facts[0].control_max, 40.0);
-  EXPECT_EQ(rig.mechanism.hinges[1].kind, estimator::JointKind::kPrismatic);
+  ASSERT_EQ(rig.mechanism.joints.size(), 3U);
+  EXPECT_TRUE(rig.mechanism.fixed_joints.empty());
+  EXPECT_TRUE(rig.mechanism.joints[0].motorised);
+  EXPECT_FALSE(rig.mechanism.joints[1].motorised) << "no effort is stated";
+  EXPECT_EQ(rig.joint_facts[0].control_max, 40.0);
+  EXPECT_EQ(rig.mechanism.joints[1].kind, estimator::JointKind::kPrismatic);
 }
 
 // A mimic joint has neither motor nor encoder; the joint that it mimics has.
 TEST(Urdf, AJointThatMimicsFollows) {
   const Rig rig = parse_rig("arm.textproto", convert_urdf(kUrdfArm).text);
-  ASSERT_EQ(rig.mechanism.couplings.size(), 1U);
-  const estimator::Coupling& coupling = rig.mechanism.couplings[0];
-  const estimator::Hinge& grip = rig.mechanism.hinges[static_cast<std::size_t>(coupling.hinge)];
+  ASSERT_EQ(rig.mechanism.mimic_joints.size(), 1U);
+  const estimator::MimicJoint& coupling = rig.mechanism.mimic_joints[0];
+  const estimator::Joint& grip = rig.mechanism.joints[static_cast<std::size_t>(coupling.joint)];
   EXPECT_EQ(grip.name, "grip");
-  EXPECT_EQ(rig.mechanism.hinges[static_cast<std::size_t>(coupling.follows)].name, "slide");
+  EXPECT_EQ(rig.mechanism.joints[static_cast<std::size_t>(coupling.follows)].name, "slide");
   EXPECT_EQ(coupling.ratio, 2.0);
   EXPECT_EQ(coupling.offset, 0.1);
   EXPECT_FALSE(grip.motorised);
@@ -124,14 +124,14 @@ TEST(Urdf, WhatCannotBeMimickedIsHeldOrMovesByItself) {
     const RigText text = convert_urdf(with_mimic(mimic));
     EXPECT_TRUE(has_urdf_note(text, "fixed at zero")) << mimic;
     const Rig rig = parse_rig("arm.textproto", text.text);
-    EXPECT_TRUE(rig.mechanism.couplings.empty());
-    EXPECT_EQ(rig.mechanism.welds.size(), 1U);
+    EXPECT_TRUE(rig.mechanism.mimic_joints.empty());
+    EXPECT_EQ(rig.mechanism.fixed_joints.size(), 1U);
   }
   const RigText alone = convert_urdf(with_mimic(R"(<mimic joint="eye"/>)"));
   EXPECT_TRUE(
       has_urdf_note(alone, "mimics \"eye\", which is left out: it becomes an independent joint"));
   const Rig rig = parse_rig("arm.textproto", alone.text);
-  EXPECT_TRUE(rig.mechanism.couplings.empty());
+  EXPECT_TRUE(rig.mechanism.mimic_joints.empty());
   EXPECT_EQ(rig.encoders.size(), 3U);
 }
 
@@ -143,12 +143,12 @@ TEST(Urdf, WhatMimicsInACircleIsHeld) {
   const RigText circle = convert_urdf(text);
   EXPECT_TRUE(has_urdf_note(circle, "joint \"slide\" mimics \"grip\", which mimics it in turn"));
   EXPECT_TRUE(has_urdf_note(circle, "joint \"grip\" mimics \"slide\", which is fixed"));
-  EXPECT_EQ(parse_rig("arm.textproto", circle.text).mechanism.hinge_count(), 1);
+  EXPECT_EQ(parse_rig("arm.textproto", circle.text).mechanism.joint_count(), 1);
   std::string late = with_mimic(R"(<mimic joint="wrist"/>)");
   late.insert(late.find(own), R"(<mimic joint="grip"/>)");
   const Rig rig = parse_rig("arm.textproto", convert_urdf(late).text);
-  EXPECT_EQ(rig.mechanism.hinge_count(), 1);
-  EXPECT_TRUE(rig.mechanism.couplings.empty());
+  EXPECT_EQ(rig.mechanism.joint_count(), 1);
+  EXPECT_TRUE(rig.mechanism.mimic_joints.empty());
 }
 
 TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
@@ -186,11 +186,11 @@ TEST(Urdf, AnInertiaWithoutMassIsTold) {
 
 TEST(Urdf, LimitsBecomeThoseOfTheRigsSafety) {
   const std::string text = convert_urdf(kUrdfArm).text;
-  EXPECT_NE(text.find("hinge { hinge: \"shoulder\" angle_rad_min: -1 angle_rad_max: 2 "
+  EXPECT_NE(text.find("joint { joint: \"shoulder\" angle_rad_min: -1 angle_rad_max: 2 "
                       "speed_rad_per_s_max: 3 }"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("hinge { hinge: \"slide\" position_m_min: 0 position_m_max: 0.2 "
+  EXPECT_NE(text.find("joint { joint: \"slide\" position_m_min: 0 position_m_max: 0.2 "
                       "speed_m_per_s_max: 0.5 }"),
             std::string::npos);
 }
@@ -209,11 +209,11 @@ TEST(Urdf, FrictionIsFreeUnlessAskedToBeKept) {
 
 TEST(Urdf, AFloatingBaseHasSixAxesAndItsMass) {
   const Rig rig = parse_rig("arm.textproto", convert_urdf(kUrdfArm, true).text);
-  EXPECT_EQ(rig.mechanism.hinges.size(), 9U);
+  EXPECT_EQ(rig.mechanism.joints.size(), 9U);
   EXPECT_EQ(urdf_value(rig, "base.m"), 5.0);
   int slides = 0;
-  for (const auto& hinge : rig.mechanism.hinges) {
-    slides += hinge.kind == estimator::JointKind::kPrismatic ? 1 : 0;
+  for (const auto& joint : rig.mechanism.joints) {
+    slides += joint.kind == estimator::JointKind::kPrismatic ? 1 : 0;
   }
   EXPECT_EQ(slides, 4);
 }

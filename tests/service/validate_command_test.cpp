@@ -124,7 +124,7 @@ TEST_F(ValidateCommand, ComparesLaws) {
   };
   refused("--laws viscous+wet", {"--laws", "\"wet\"", "viscous+dry"});
   refused("--laws dry,dry", {"--laws", "twice"});
-  refused("--hinge 7", {"--hinge 7", "pivot"});
+  refused("--joint 7", {"--joint 7", "pivot"});
   refused("--by recording", {"at least two are needed", "--by window"});
   refused("--by segment --window 1", {"--window", "--by window"});
   refused("--window 60", {"--window 60", "only one window", "shorter"});

@@ -1,4 +1,4 @@
-// --withhold for a sensor that is no encoder, in all commands that accept it.
+// --hold-out for a sensor that is no encoder, in all commands that accept it.
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
@@ -17,19 +17,19 @@ using test_support::expect_parts;
 const char* const kSensedPendulum = R"(name: "sensed"
 body { name: "A" mass { value: 0.5 }
   inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.004 free: true } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 0.002 free: true } } encoder { } }
 inertial_sensor { name: "imu1" body: "A" point { x { value: 0.05 } }
   gyroscope { } accelerometer { } }
 distance_sensor { name: "wire" body: "A" anchor { x { value: 0.5 } } }
-torque_sensor { name: "strain" hinge: "1" }
-recording { time { column: "t" } angle { hinge: "1" column: "x" unit: RADIAN }
+torque_sensor { name: "strain" joint: "1" }
+recording { time { column: "t" } angle { joint: "1" column: "x" unit: RADIAN }
   inertial { sensor: "imu1" axis: GYRO_Z column: "gz" unit: RADIAN_PER_SECOND }
   inertial { sensor: "imu1" axis: ACCEL_X column: "ax" unit: METER_PER_SECOND_SQUARED }
-  place { sensor: "wire" axis: DISTANCE column: "d" unit: METER }
-  load { sensor: "strain" axis: TORQUE column: "tau" unit: NEWTON_METER } }
+  position_sensor { sensor: "wire" axis: DISTANCE column: "d" unit: METER }
+  force_torque { sensor: "strain" axis: TORQUE column: "tau" unit: NEWTON_METER } }
 )";
 
 class WithholdCommand : public ::testing::Test {
@@ -37,7 +37,7 @@ class WithholdCommand : public ::testing::Test {
   std::string recording(int seed) const {
     const std::string scenario = folder_.write(
         "s.textproto",
-        "duration_s: 4 release { } initial { hinge: \"1\" angle_rad: 1.2 } noise { "
+        "duration_s: 4 release { } initial { joint: \"1\" angle_rad: 1.2 } noise { "
         "angle_standard_deviation_rad: 1e-3 gyroscope_standard_deviation_rad_per_s: 2e-3 "
         "accelerometer_standard_deviation_m_per_s2: 0.02 position_standard_deviation_m: 1e-3 "
         "torque_standard_deviation_Nm: 1e-3 seed: " +
@@ -65,22 +65,22 @@ TEST_F(WithholdCommand, LeavesOutAnySensorAndTellsTheCost) {
                  {"strain", {"strain.torque"}, "N·m", 1e-3}};
   for (const auto& sensor : sensors) {
     SCOPED_TRACE(sensor.name);
-    const ProgramRun run = run_rigcal("calibrate " + input + " --withhold " + sensor.name +
+    const ProgramRun run = run_rigcal("calibrate " + input + " --hold-out " + sensor.name +
                                       " --json " + folder_.file("r.json"));
     ASSERT_EQ(run.exit_code, 0) << run.err;
     rigcal::v1::CalibrationResult result;
     ASSERT_TRUE(
         google::protobuf::util::JsonStringToMessage(contents_of(folder_.file("r.json")), &result)
             .ok());
-    ASSERT_EQ(result.withheld_size(), static_cast<int>(sensor.axes.size()));
+    ASSERT_EQ(result.held_out_size(), static_cast<int>(sensor.axes.size()));
     for (std::size_t i = 0; i < sensor.axes.size(); ++i) {
-      EXPECT_EQ(result.withheld(static_cast<int>(i)).hinge(), sensor.axes[i]);
+      EXPECT_EQ(result.held_out(static_cast<int>(i)).joint(), sensor.axes[i]);
       expect_parts(run.out, {"\"" + sensor.axes[i] + "\" was held out"});
     }
-    EXPECT_EQ(result.withheld(0).unit(), sensor.unit);
-    EXPECT_TRUE(std::isnan(result.withheld(0).rmse_rad()));
-    EXPECT_NEAR(result.withheld(0).rmse(), sensor.noise, 0.2 * sensor.noise);
-    EXPECT_GE(result.withheld(0).narrowing(), 1.0);
+    EXPECT_EQ(result.held_out(0).unit(), sensor.unit);
+    EXPECT_TRUE(std::isnan(result.held_out(0).rmse_rad()));
+    EXPECT_NEAR(result.held_out(0).rmse(), sensor.noise, 0.2 * sensor.noise);
+    EXPECT_GE(result.held_out(0).deviation_ratio(), 1.0);
     for (const auto& row : result.inertial()) EXPECT_FALSE(row.name().starts_with(sensor.name));
   }
 }
@@ -96,29 +96,29 @@ TEST_F(WithholdCommand, BlamesNoRecordingForWhatTheSensorAloneTells) {
   const ProgramRun whole = run_rigcal(command);
   ASSERT_EQ(whole.exit_code, 0) << whole.err << whole.out;
   EXPECT_EQ(whole.out.find("at their initial values"), std::string::npos) << whole.out;
-  const ProgramRun run = run_rigcal(command + " --withhold imu1");
+  const ProgramRun run = run_rigcal(command + " --hold-out imu1");
   ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
   expect_parts(run.out,
                {"\"imu1.gyro_z\" was held out",
                 "its own free parameters, which only it identifies, at their initial values"});
   EXPECT_EQ(run.out.find("has no effect on these recordings"), std::string::npos) << run.out;
-  const ProgramRun other = run_rigcal(command + " --withhold wire");
+  const ProgramRun other = run_rigcal(command + " --hold-out wire");
   ASSERT_EQ(other.exit_code, 0) << other.err << other.out;
   EXPECT_EQ(other.out.find("at their initial values"), std::string::npos) << other.out;
 }
 
 TEST_F(WithholdCommand, KeepsOneEncoderAndKnowsTheNames) {
-  const std::string input = "calibrate " + recording(1) + " --rig " + rig_ + " --quiet --withhold ";
+  const std::string input = "calibrate " + recording(1) + " --rig " + rig_ + " --quiet --hold-out ";
   ProgramRun run = run_rigcal(input + "1");
   EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {"--withhold 1", "would hold out all encoders", "Keep at least one"});
+  expect_parts(run.err, {"--hold-out 1", "would hold out all encoders", "Keep at least one"});
   run = run_rigcal(input + "nobody");
   EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {"--withhold nobody", "Use one of 1, imu1, strain, wire"});
-  run = run_rigcal(input + "imu1 --withhold imu1");
+  expect_parts(run.err, {"--hold-out nobody", "Use one of 1, imu1, strain, wire"});
+  run = run_rigcal(input + "imu1 --hold-out imu1");
   EXPECT_EQ(run.exit_code, 1);
   expect_parts(run.err,
-               {"--withhold imu1", "no such sensor is in use", "Use one of 1, strain, wire"});
+               {"--hold-out imu1", "no such sensor is in use", "Use one of 1, strain, wire"});
 }
 
 // The sensor is also held out in commands that evaluate other results.
@@ -130,7 +130,7 @@ TEST_F(WithholdCommand, IsKnownToTheCommandsThatJudge) {
     SCOPED_TRACE(command);
     const ProgramRun whole = run_rigcal(command);
     EXPECT_EQ(whole.exit_code, 0) << whole.err << whole.out;
-    const ProgramRun run = run_rigcal(command + " --withhold imu1");
+    const ProgramRun run = run_rigcal(command + " --hold-out imu1");
     EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
     EXPECT_EQ(run.out.find("imu1.gyro"), std::string::npos) << run.out;
   }

@@ -88,8 +88,8 @@ cp "$script" "$place/trial/boot_unit.sh"
 cp "$root/configs/rig-pendulum.textproto" "$place/trial/rig.textproto"
 cat >"$place/trial/swing.textproto" <<'SCENARIO'
 name: "swing" duration_s: 4
-initial { hinge: "pivot" angle_rad: 1 }
-release { hinge: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
+initial { joint: "pivot" angle_rad: 1 }
+release { joint: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 0.0005 seed: 3 }
 SCENARIO
 timeout -s KILL 400 unshare --mount --pid --uts --ipc --net --cgroup --fork --kill-child \

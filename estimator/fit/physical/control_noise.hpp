@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-/// Hinge::control_noise, one per motor. Empty if no recorded control has noise.
+/// Joint::control_noise, one per motor. Empty if no recorded control has noise.
 Eigen::VectorXd control_noise_of(const Mechanism& mechanism);
 
 /// Lower triangular W with W S Wᵀ = 1, where S is the spectral density of unmodelled accelerations.

@@ -15,16 +15,16 @@ constexpr int kPoses = 20;  // configurations over all segments
 /// Root mean square sensitivity of each axis to the acceleration of each joint, axes × joints.
 Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states) {
   using Dynamics = TreeInverseDynamics<double>;
-  Dynamics dynamics(mechanism, values_of(mechanism));
-  const int n = mechanism.hinge_count(), axes = InertialSensor::kAxes * mechanism.inertial_count();
+  Dynamics dynamics(mechanism, parameter_values(mechanism));
+  const int n = mechanism.joint_count(), axes = Sensor::kAxes * mechanism.sensor_count();
   const auto readings = [&](const Eigen::VectorXd& angle, const Eigen::VectorXd& acceleration) {
     Dynamics::VectorX q = angle, a = acceleration, none = Dynamics::VectorX::Zero(n), torque;
-    dynamics.imbalance(q, none, a, none, torque);
+    dynamics.torque_residual(q, none, a, none, torque);
     Eigen::VectorXd all(axes);
-    for (int i = 0; i < mechanism.inertial_count(); ++i) {
+    for (int i = 0; i < mechanism.sensor_count(); ++i) {
       const auto own = dynamics.inertial_readings(i);
-      for (int k = 0; k < InertialSensor::kAxes; ++k) {
-        all[i * InertialSensor::kAxes + k] = own[static_cast<std::size_t>(k)];
+      for (int k = 0; k < Sensor::kAxes; ++k) {
+        all[i * Sensor::kAxes + k] = own[static_cast<std::size_t>(k)];
       }
     }
     return all;
@@ -49,8 +49,7 @@ Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::Ma
 
 void prepare_inertial(const Mechanism& mechanism, ShootingInput& input) {
   const std::vector<int> axes = sensed_axes(mechanism, input.segments);
-  input.noise.inertial.setConstant(InertialSensor::kAxes * mechanism.inertial_count(),
-                                   kInertialNoiseFloor);
+  input.noise.inertial.setConstant(Sensor::kAxes * mechanism.sensor_count(), kInertialNoiseFloor);
   if (axes.empty()) return;
   const Eigen::MatrixXd arms = leverage(mechanism, input.states);
   double period = input.segments.front().period;

@@ -27,7 +27,7 @@ inline constexpr StepLimits kLoopSteps{.turn = 0.012, .longest = 1e-3, .shortest
 /// Integration step for a motion [s]. Errors grow with the fourth power of the rotation per step.
 ///
 /// @param fastest  largest speed of every joint, in equivalent radians for prismatic ones [rad/s]
-double choose_step(const Eigen::VectorXd& fastest, const StepLimits& limits);
+double choose_step(const Eigen::VectorXd& max_speed, const StepLimits& limits);
 
 /// Integration step for every kStepPiece of a segment. Where controls change, their approximation
 /// within a step has a lower order than the integration, so the shortest step is used.

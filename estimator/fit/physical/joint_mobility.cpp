@@ -8,7 +8,7 @@
 #include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/tree/loop_closure.hpp"
+#include "estimator/simulation/loop_closure.hpp"
 
 namespace estimator {
 namespace {
@@ -28,7 +28,7 @@ using Dynamics = TreeInverseDynamics<double>;
 /// Joint accelerations for unit torques with closed loops: Z (Zᵀ M Z)⁻¹ Zᵀ, Z admissible motions.
 Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
                                const Eigen::VectorXd& state) {
-  const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.hinge_count()));
+  const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.joint_count()));
   if (!closure.has_loops())
     return solve_square(mass, Eigen::MatrixXd::Identity(mass.rows(), mass.cols()));
   const Eigen::MatrixXd motions = null_space(closure.jacobian(state.head(mass.rows())), kDependent);
@@ -43,7 +43,7 @@ std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
     const int j = static_cast<int>(joint);
     if (facts.most == nullptr || !has_law(mechanism, j, facts.law)) continue;
     text +=
-        (text.empty() ? "" : ", ") + mechanism.hinge_parameter(j, friction_quantity(place)).name;
+        (text.empty() ? "" : ", ") + mechanism.joint_parameter(j, friction_quantity(place)).name;
   }
   return text;
 }
@@ -55,24 +55,24 @@ double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
   const Eigen::MatrixXd rate = root.asDiagonal() * mobility * root.asDiagonal();
   const double longest = share / symmetric_eigen(rate).values.maxCoeff();
   if (longest >= kShortestCreepStep) return longest;
-  Eigen::Index joint = 0;
-  rate.diagonal().maxCoeff(&joint);
-  const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
-  const bool creeps = hinge.creep_speed > 0.0;
+  Eigen::Index index = 0;
+  rate.diagonal().maxCoeff(&index);
+  const Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
+  const bool creeps = joint.transition_speed > 0.0;
   throw std::invalid_argument(
-      "joint " + quoted(hinge.name) + ": " +
-      (creeps ? "a creep speed of " + number_text(hinge.creep_speed) + " " + hinge.units().rate
-              : "smooth friction that rises so steeply (" + slopes_of(mechanism, joint) + ")") +
+      "joint " + quoted(joint.name) + ": " +
+      (creeps ? "a transition speed of " + number_text(joint.transition_speed) + " " + joint.units().rate
+              : "smooth friction that rises so steeply (" + slopes_of(mechanism, index) + ")") +
       " needs integration steps of " + number_text(longest) + " s; use " +
-      (creeps ? "a larger creep speed, or none (joints can then stick)"
+      (creeps ? "a larger transition speed, or none (joints can then stick)"
               : "a flatter rise, or dry friction"));
 }
 
 }  // namespace
 
 bool has_steep_friction(const Mechanism& mechanism) {
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (mechanism.hinges[static_cast<std::size_t>(j)].creep_speed > 0.0) return true;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (mechanism.joints[static_cast<std::size_t>(j)].transition_speed > 0.0) return true;
     if (has_steep_law(mechanism, j)) return true;
   }
   return false;
@@ -80,14 +80,14 @@ bool has_steep_friction(const Mechanism& mechanism) {
 
 void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
   if (!is_tree(mechanism)) return;  // a joint that closes a loop need not move a mass of its own
-  Dynamics dynamics(mechanism, values_of(mechanism));
-  const SymmetricFactor factor(mass_matrix(dynamics, state.head(dynamics.hinge_count())));
+  Dynamics dynamics(mechanism, parameter_values(mechanism));
+  const SymmetricFactor factor(mass_matrix(dynamics, state.head(dynamics.joint_count())));
   const Eigen::VectorXd pivots = factor.pivots();
   const auto none = [&](double pivot) { return !(pivot > kSingular * pivots.maxCoeff()); };
   const auto found = std::find_if(pivots.begin(), pivots.end(), none);
   if (found == pivots.end()) return;
   const auto joint = static_cast<std::size_t>(factor.order()[found - pivots.begin()]);
-  throw std::invalid_argument("joint " + quoted(mechanism.hinges[joint].name) +
+  throw std::invalid_argument("joint " + quoted(mechanism.joints[joint].name) +
                               " moves no mass at the start of the recordings; give the bodies that "
                               "it carries a mass, or change its axis");
 }
@@ -96,9 +96,9 @@ FrictionSteps friction_steps(const Mechanism& mechanism,
                              const std::vector<Eigen::MatrixXd>& states) {
   FrictionSteps steps;
   if (!has_steep_friction(mechanism)) return steps;
-  Dynamics dynamics(mechanism, values_of(mechanism));
+  Dynamics dynamics(mechanism, parameter_values(mechanism));
   LoopClosure closure(mechanism);
-  const int n = mechanism.hinge_count();
+  const int n = mechanism.joint_count();
   for (const Eigen::MatrixXd& each : states) {
     const Eigen::Index stride = std::max<Eigen::Index>(1, each.cols() / kStatesLooked);
     for (Eigen::Index k = 0; k < each.cols(); k += stride) {
@@ -108,7 +108,7 @@ FrictionSteps friction_steps(const Mechanism& mechanism,
       steps.everywhere =
           std::min(steps.everywhere, longest_step(mechanism, mobility, steepness, kSmoothShare));
       for (int j = 0; j < n; ++j) {
-        const double creep = mechanism.hinges[static_cast<std::size_t>(j)].creep_speed;
+        const double creep = mechanism.joints[static_cast<std::size_t>(j)].transition_speed;
         if (creep > 0.0) steepness[j] += dynamics.dry_bound(j, 0.0) / creep;
       }
       steps.near_rest =

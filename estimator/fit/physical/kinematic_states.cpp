@@ -6,11 +6,11 @@
 #include <numbers>
 #include <vector>
 
-#include "estimator/fit/physical/sensor_looks.hpp"
+#include "estimator/fit/physical/sensor_sample_instants.hpp"
 #include "estimator/math/decompositions.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "estimator/signal/noise_level.hpp"
-#include "estimator/tree/sensing_lanes.hpp"
+#include "estimator/simulation/sensing_lanes.hpp"
 
 namespace estimator {
 namespace {
@@ -37,18 +37,18 @@ constexpr double kOriginSpread = 1.0;          // of a point on the ground [m]
 constexpr double kCrossSpread = 0.05;          // [-]
 constexpr double kMountSpread = 0.3;           // [rad]
 
-double spread_of(const SensorTraits& sensor, InertialQuantity quantity) {
-  if (quantity < InertialQuantity::kMountX) return kPointSpread;
-  if (quantity < InertialQuantity::kRateBiasX) {
+double spread_of(const SensorTraits& sensor, SensorQuantity quantity) {
+  if (quantity < SensorQuantity::kMountX) return kPointSpread;
+  if (quantity < SensorQuantity::kRateBiasX) {
     return sensor.mount == SensorTraits::Mount::kAnchor ? kOriginSpread : kMountSpread;
   }
-  const auto bias_spread = [&](int place) {
-    return reading_traits(sensor.instruments[place].reads).bias_spread;
+  const auto bias_prior_deviation = [&](int place) {
+    return reading_traits(sensor.instruments[place].reads).bias_prior_deviation;
   };
-  if (quantity < InertialQuantity::kRateScaleX) return bias_spread(0);
-  if (quantity < InertialQuantity::kForceBiasX) return kScaleSpread;
-  if (quantity < InertialQuantity::kForceScaleX) return bias_spread(1);
-  return quantity < InertialQuantity::kRateCrossXY ? kScaleSpread : kCrossSpread;
+  if (quantity < SensorQuantity::kRateScaleX) return bias_prior_deviation(0);
+  if (quantity < SensorQuantity::kForceBiasX) return kScaleSpread;
+  if (quantity < SensorQuantity::kForceScaleX) return bias_prior_deviation(1);
+  return quantity < SensorQuantity::kRateCrossXY ? kScaleSpread : kCrossSpread;
 }
 
 double squared(double x) { return x * x; }
@@ -57,8 +57,8 @@ double squared(double x) { return x * x; }
 std::vector<int> kinematic_axes(const Mechanism& mechanism, const Segment& segment) {
   std::vector<int> axes = sensed_axes(mechanism, {segment});
   std::erase_if(axes, [&](int axis) {
-    const auto sensor = static_cast<std::size_t>(axis / InertialSensor::kAxes);
-    return mechanism.inertial_sensors[sensor].is_load();
+    const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
+    return mechanism.sensors[sensor].is_load();
   });
   return axes;
 }
@@ -75,8 +75,8 @@ class Smoother {
   Smoother(const Mechanism& mechanism, const Segment& segment)
       : mechanism_(mechanism),
         segment_(segment),
-        n_(mechanism.hinge_count()),
-        sensors_(sensors_of(mechanism)),
+        n_(mechanism.joint_count()),
+        sensors_(used_encoders(mechanism)),
         program_(mechanism, kinematic_axes(mechanism, segment), constants_of(mechanism)),
         lanes_(program_, mechanism),
         size_(3 * n_ + static_cast<int>(program_.parameters().size())) {
@@ -108,16 +108,16 @@ class Smoother {
   /// Free parameters of the sensors that affect their readings at an instant.
   static std::vector<int> constants_of(const Mechanism& mechanism) {
     std::vector<int> constants = sensing_parameters(mechanism);
-    for (int i = 0; i < mechanism.inertial_count(); ++i) {
-      const bool is_kinematic = !mechanism.inertial_sensors[static_cast<std::size_t>(i)].is_load();
-      const int first = mechanism.index_of_inertial(i, {});
-      const int delay = mechanism.index_of_inertial(i, InertialQuantity::kDelay);
+    for (int i = 0; i < mechanism.sensor_count(); ++i) {
+      const bool is_kinematic = !mechanism.sensors[static_cast<std::size_t>(i)].is_load();
+      const int first = mechanism.index_of_sensor(i, {});
+      const int delay = mechanism.index_of_sensor(i, SensorQuantity::kDelay);
       std::erase_if(constants, [=](int index) {
         return index == delay ||
-               (!is_kinematic && index >= first && index < first + Mechanism::kInertialQuantities);
+               (!is_kinematic && index >= first && index < first + Mechanism::kSensorQuantities);
       });
     }
-    for (const Sensor& sensor : sensors_of(mechanism)) {
+    for (const Encoder& sensor : used_encoders(mechanism)) {
       std::erase_if(constants,
                     [&](int index) { return index == sensor.offset || index == sensor.delay; });
     }
@@ -135,9 +135,9 @@ class Smoother {
 
   /// Order of the derivative of the motion that an axis measures.
   int order_of(int axis) const {
-    const auto sensor = static_cast<std::size_t>(axis / InertialSensor::kAxes);
+    const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
     const Instrument& instrument =
-        mechanism_.inertial_sensors[sensor].traits().instrument(axis % InertialSensor::kAxes);
+        mechanism_.sensors[sensor].traits().instrument(axis % Sensor::kAxes);
     return reading_traits(instrument.reads).order;
   }
 
@@ -169,7 +169,7 @@ class Smoother {
     constexpr double kArm = 0.1;  // [m]
     if (turn == 0.0) turn = slide / kArm;
     for (int j = 0; j < n_; ++j) {
-      const bool turns = mechanism_.hinges[static_cast<std::size_t>(j)].traits().turns;
+      const bool turns = mechanism_.joints[static_cast<std::size_t>(j)].traits().turns;
       jerk_.push_back(std::max(turns ? turn : slide, 1.0));
     }
   }
@@ -217,9 +217,9 @@ class Smoother {
         residual[row] = own.value - lanes_.reading(own.axis)[0];
         continue;
       }
-      const Sensor& sensor = sensors_[static_cast<std::size_t>(own.sensor)];
+      const Encoder& sensor = sensors_[static_cast<std::size_t>(own.sensor)];
       residual[row] = sensor.difference(own.value - sensor.sum([&](int j) { return mean[j]; }));
-      for (const Sensor::Term& term : sensor.terms) slope(row, term.hinge) += term.sign;
+      for (const Encoder::Term& term : sensor.terms) slope(row, term.joint) += term.sign;
     }
     for (const SensingProgram::Entry& entry : program_.slopes()) {
       const int row = row_of[static_cast<std::size_t>(entry.axis)];
@@ -239,9 +239,9 @@ class Smoother {
       means_.col(k).head(2 * n_) = states.col(column);
     }
     for (int i = 3 * n_; i < size_; ++i) means_.row(i).setConstant(constant(i - 3 * n_));
-    const JointReadings readings(mechanism_);
+    const EncoderJoints readings(mechanism_);
     for (int j = 0; j < n_; ++j) {
-      if (readings.is_told(j) || !mechanism_.hinges[static_cast<std::size_t>(j)].traits().wraps)
+      if (readings.is_observed(j) || !mechanism_.joints[static_cast<std::size_t>(j)].traits().wraps)
         continue;
       double least = std::numeric_limits<double>::infinity(), best = 0.0;
       for (int turn = 0; turn < kTurns; ++turn) {
@@ -262,7 +262,7 @@ class Smoother {
   /// child body, or all if it has none.
   double misfit_at_start(const Eigen::VectorXd& mean, int joint) {
     read_inertial(mean);
-    const int body = mechanism_.hinges[static_cast<std::size_t>(joint)].body_b;
+    const int body = mechanism_.joints[static_cast<std::size_t>(joint)].body_b;
     const int samples =
         std::clamp(static_cast<int>(kStill / segment_.period), 1, segment_.sample_count());
     double own = 0.0, all = 0.0;
@@ -279,8 +279,7 @@ class Smoother {
       if (count == 0.0) continue;
       const double misfit = squared(sum / count - lanes_.reading(place)[0]);
       all += misfit;
-      if (mechanism_.inertial_sensors[static_cast<std::size_t>(axis / InertialSensor::kAxes)]
-              .body == body) {
+      if (mechanism_.sensors[static_cast<std::size_t>(axis / Sensor::kAxes)].body == body) {
         own += misfit;
         is_own = true;
       }
@@ -296,11 +295,11 @@ class Smoother {
     for (int i = 3 * n_; i < size_; ++i) {
       const int index = program_.parameters()[static_cast<std::size_t>(i - 3 * n_)];
       const Parameter& parameter = mechanism_.parameters[static_cast<std::size_t>(index)];
-      const int place = index - mechanism_.index_of_inertial(0, {});
-      const auto sensor = static_cast<std::size_t>(place / Mechanism::kInertialQuantities);
-      const auto quantity = static_cast<InertialQuantity>(place % Mechanism::kInertialQuantities);
+      const int place = index - mechanism_.index_of_sensor(0, {});
+      const auto sensor = static_cast<std::size_t>(place / Mechanism::kSensorQuantities);
+      const auto quantity = static_cast<SensorQuantity>(place % Mechanism::kSensorQuantities);
       spread[i] = std::min(parameter.prior_standard_deviation,
-                           spread_of(mechanism_.inertial_sensors[sensor].traits(), quantity));
+                           spread_of(mechanism_.sensors[sensor].traits(), quantity));
     }
     return spread.cwiseAbs2().asDiagonal();
   }
@@ -399,7 +398,7 @@ class Smoother {
   const Mechanism& mechanism_;
   const Segment& segment_;
   int n_;
-  std::vector<Sensor> sensors_;
+  std::vector<Encoder> sensors_;
   SensingProgram program_;
   SensingLanes<4> lanes_;
   int size_, stride_ = 1;

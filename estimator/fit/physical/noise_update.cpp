@@ -20,11 +20,11 @@ double sensor_noise_factor(const GroupStatistics& group) {
   return redundancy > kRedundancyMin ? std::sqrt(group.cost / redundancy) : 1.0;
 }
 
-ProcessNoiseChange process_noise_change(const GroupStatistics& group, bool seen) {
+ProcessNoiseChange process_noise_change(const GroupStatistics& group, bool significant) {
   const double redundancy = std::max(redundancy_of(group), 1.0);
   const double ratio = group.cost / redundancy;
-  seen |= ratio > 1.0 + kSignificance * std::sqrt(2.0 / redundancy);
-  if (seen) return {std::sqrt(ratio), true};
+  significant |= ratio > 1.0 + kSignificance * std::sqrt(2.0 / redundancy);
+  if (significant) return {std::sqrt(ratio), true};
   return {redundancy > 1.0 ? kProcessDrop : 1.0, false};
 }
 

@@ -15,8 +15,8 @@ inline constexpr double kProcessDrop = 0.03;
 
 /// Change of the process noise of one joint.
 struct ProcessNoiseChange {
-  double factor;  ///< on the level
-  bool seen;      ///< whether the process noise is significant
+  double factor;     ///< on the level
+  bool significant;  ///< whether the process noise is significant
 };
 
 /// The level decreases in stages while it is insignificant. It is significant once its residuals
@@ -24,6 +24,6 @@ struct ProcessNoiseChange {
 ///
 /// @param group  defects whitened with the current level
 /// @param seen   whether it was significant in an earlier round
-ProcessNoiseChange process_noise_change(const GroupStatistics& group, bool seen);
+ProcessNoiseChange process_noise_change(const GroupStatistics& group, bool significant);
 
 }  // namespace estimator

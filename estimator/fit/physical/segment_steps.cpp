@@ -8,7 +8,7 @@
 namespace estimator {
 namespace {
 
-using RowMajor = IntervalSlopes::RowMajor;
+using RowMajor = IntervalSensitivities::RowMajor;
 
 /// Frees the given parameters and fixes all others.
 Mechanism only_free(Mechanism mechanism, const std::vector<int>& parameters) {
@@ -22,12 +22,12 @@ Mechanism only_free(Mechanism mechanism, const std::vector<int>& parameters) {
 /// Free parameters that affect motion and readings, and the delays of delayed sensors, whose
 /// readings belong to no particular sample.
 std::vector<int> sensing_columns(const TreeProgram& program, const Mechanism& mechanism) {
-  std::vector<int> columns = program.moving();
+  std::vector<int> columns = program.motion_parameters();
   for (const int index : sensing_parameters(mechanism)) columns.push_back(index);
-  for (int i = 0; i < mechanism.inertial_count(); ++i) {
-    const int delay = mechanism.index_of_inertial(i, InertialQuantity::kDelay);
-    const bool is_late = parameter_at(mechanism, delay).value > 0.0;
-    if (is_late && std::ranges::count(columns, delay) == 0) columns.push_back(delay);
+  for (int i = 0; i < mechanism.sensor_count(); ++i) {
+    const int delay = mechanism.index_of_sensor(i, SensorQuantity::kDelay);
+    const bool has_delay = parameter_at(mechanism, delay).value > 0.0;
+    if (has_delay && std::ranges::count(columns, delay) == 0) columns.push_back(delay);
   }
   return columns;
 }
@@ -51,11 +51,11 @@ SegmentSteps::SegmentSteps(const Mechanism& mechanism, const Segment& segment,
       run_(programs_.runs(freed_, std::vector<int>{0}).front()),
       sensing_(run_.values, sensed_axes(mechanism, {segment}),
                sensing_columns(run_.program, freed_),
-               static_cast<int>(run_.program.moving().size())) {
+               static_cast<int>(run_.program.motion_parameters().size())) {
   for (int k = 0; k < segment.sample_count(); ++k) times_.push_back(segment.time(k));
   lay_edges(grid.step);
   place_columns(parameters);
-  controls_ = HeldControls(segment_, edges_, control_delays(program(), freed_));
+  controls_ = SegmentControls(segment_, edges_, control_delays(program(), freed_));
 }
 
 /// Divides time into steps of at most `step` that end at every sample and every node.
@@ -81,7 +81,7 @@ void SegmentSteps::place_columns(const std::vector<int>& parameters) {
   };
   for (const int index : parameters) {
     const bool acts = !is_missing(index);
-    motion_columns_.push_back(acts ? column(program().moving(), index) : -1);
+    motion_columns_.push_back(acts ? column(program().motion_parameters(), index) : -1);
   }
   for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
     const auto own = [&](int index) {
@@ -90,18 +90,19 @@ void SegmentSteps::place_columns(const std::vector<int>& parameters) {
     };
     std::vector<int>& columns = sensing_columns_.emplace_back();
     for (const int index : parameters) columns.push_back(is_missing(index) ? -1 : own(index));
-    const int sensor = sensed()[static_cast<std::size_t>(axis)] / InertialSensor::kAxes;
-    delay_columns_.push_back(own(freed_.index_of_inertial(sensor, InertialQuantity::kDelay)));
+    const int sensor = sensed()[static_cast<std::size_t>(axis)] / Sensor::kAxes;
+    delay_columns_.push_back(own(freed_.index_of_sensor(sensor, SensorQuantity::kDelay)));
   }
 }
 
 /// Whether it belongs to a body that is missing in this segment.
 bool SegmentSteps::is_missing(int parameter) const {
-  return std::ranges::count(run_.without_effect, place_of(program().moving(), parameter)) > 0;
+  return std::ranges::count(run_.without_effect,
+                            place_of(program().motion_parameters(), parameter)) > 0;
 }
 
 bool SegmentSteps::moves(int parameter) const {
-  return place_of(program().moving(), parameter) >= 0 && !is_missing(parameter);
+  return place_of(program().motion_parameters(), parameter) >= 0 && !is_missing(parameter);
 }
 
 double SegmentSteps::period(int sample) const {
@@ -115,15 +116,15 @@ int SegmentSteps::step_at(double time) const {
   return static_cast<int>(std::ranges::lower_bound(edges_, time - slack) - edges_.begin());
 }
 
-MotionInterval SegmentSteps::interval(double begin, double end, int first_look,
-                                      int last_look) const {
+MotionInterval SegmentSteps::interval(double begin, double end, int first_instant,
+                                      int last_instant) const {
   return {.controls = &controls_,
-          .first_stretch = controls_.first(step_at(begin)),
-          .last_stretch = controls_.first(step_at(end)),
+          .first_substep = controls_.first(step_at(begin)),
+          .last_substep = controls_.first(step_at(end)),
           .period = segment_.period,
-          .look_times = times_.data(),
-          .first_look = first_look,
-          .last_look = last_look};
+          .sample_instants = times_.data(),
+          .first_instant = first_instant,
+          .last_instant = last_instant};
 }
 
 /// Simulates the motion at the samples, from the nodes before them.
@@ -144,10 +145,10 @@ SegmentSteps::States SegmentSteps::along(const Eigen::MatrixXd& nodes) const {
   States at{Eigen::MatrixXd(2 * coordinate_count(), sample_count()),
             Eigen::MatrixXd(program().has_loops() ? joint_count() : 0, sample_count())};
   for (const MotionInterval& each : intervals) {
-    if (!each.looks) continue;
-    const Eigen::Index looks = each.last_look - each.first_look;
-    at.states.middleCols(each.first_look, looks) = each.looks->states;
-    at.guesses.middleCols(each.first_look, looks) = each.looks->guesses;
+    if (!each.instants) continue;
+    const Eigen::Index instants = each.last_instant - each.first_instant;
+    at.states.middleCols(each.first_instant, instants) = each.instants->states;
+    at.guesses.middleCols(each.first_instant, instants) = each.instants->guesses;
   }
   return at;
 }
@@ -164,15 +165,15 @@ Eigen::VectorXd SegmentSteps::state_of(const Eigen::VectorXd& joints) const {
 }
 
 /// Sets up the last sample, which has no step after it, as the previous one.
-void SegmentSteps::look_at_last(const Eigen::VectorXd& guess, MotionInterval& last) const {
-  last.first_stretch = controls_.first(step_at(times_.rbegin()[1]));
-  last.last_stretch = last.first_stretch;
+void SegmentSteps::sample_last_step(const Eigen::VectorXd& guess, MotionInterval& last) const {
+  last.first_substep = controls_.first(step_at(times_.rbegin()[1]));
+  last.last_substep = last.first_substep;
   last.end = last.start;
-  auto looks = std::make_shared<LookLog>(*last_looks_);
-  looks->first = sample_count() - 1;
-  looks->states = last.start;
-  if (program().has_loops()) looks->guesses = guess;
-  last.looks = std::move(looks);
+  auto instants = std::make_shared<SampleInstantMotion>(*last_looks_);
+  instants->first = sample_count() - 1;
+  instants->states = last.start;
+  if (program().has_loops()) instants->guesses = guess;
+  last.instants = std::move(instants);
 }
 
 std::vector<SampleStep> SegmentSteps::linearize(int first, const States& at) {
@@ -186,33 +187,35 @@ std::vector<SampleStep> SegmentSteps::linearize(int first, const States& at) {
     steps.back().start = at.states.col(k - first);
     if (program().has_loops()) steps.back().guess = at.guesses.col(k - first);
   }
-  const std::size_t moving = steps.size() - (is_to_end ? 1 : 0);
+  const std::size_t motion_parameters = steps.size() - (is_to_end ? 1 : 0);
   std::vector<Eigen::MatrixXd> unused(steps.size());
-  std::vector<IntervalSlopes::Result> slopes(steps.size());
-  const auto on = std::span(steps).first(moving);
+  std::vector<IntervalSensitivities::Result> slopes(steps.size());
+  const auto on = std::span(steps).first(motion_parameters);
   IntervalMotion(program(), values(), threads_, near_rest_)
-      .run(on, std::span(unused).first(moving));
-  IntervalSlopes(program(), values(), {}, threads_).run(on, std::span(slopes).first(moving));
-  if (moving > 0) last_looks_ = steps[moving - 1].looks;
-  if (is_to_end) look_at_last(at.guesses.col(count - 1), steps.back());
+      .run(on, std::span(unused).first(motion_parameters));
+  IntervalSensitivities(program(), values(), {}, threads_)
+      .run(on, std::span(slopes).first(motion_parameters));
+  if (motion_parameters > 0) last_looks_ = steps[motion_parameters - 1].instants;
+  if (is_to_end) sample_last_step(at.guesses.col(count - 1), steps.back());
   const int states = 2 * coordinate_count();
-  for (IntervalSlopes::Result& each : slopes)
-    each.looks = RowMajor::Identity(states, program_width());
+  for (IntervalSensitivities::Result& each : slopes)
+    each.instants = RowMajor::Identity(states, program_width());
   std::vector<Eigen::MatrixXd> sensed_values(steps.size());
   if (sensing_.axis_count() > 0) {
-    sense(program(), sensing_, values(), steps, sensed_values, threads_);
+    compute_sensor_readings(program(), sensing_, values(), steps, sensed_values, threads_);
     linearize_sensing(program(), sensing_, values(), steps, slopes);
   }
   Eigen::MatrixXd motion;
-  std::vector<RowMajor> motion_slopes;
-  linearize_motion(program(), values(), steps, motion, motion_slopes);
+  std::vector<RowMajor> motion_sensitivities;
+  linearize_motion(program(), values(), steps, motion, motion_sensitivities);
   std::vector<SampleStep> result(steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     SampleStep& out = result[i];
     out.end = steps[i].end;
-    if (i < moving) out.moved = chosen_columns(slopes[i].end, motion_columns_);
+    if (i < motion_parameters)
+      out.end_sensitivities = chosen_columns(slopes[i].end, motion_columns_);
     out.motion = motion.col(static_cast<Eigen::Index>(i));
-    out.motion_slopes = chosen_columns(motion_slopes[i], motion_columns_);
+    out.motion_sensitivities = chosen_columns(motion_sensitivities[i], motion_columns_);
     take_sensed(sensed_values[i], slopes[i].inertial, out);
   }
   return result;
@@ -222,11 +225,11 @@ std::vector<SampleStep> SegmentSteps::linearize(int first, const States& at) {
 void SegmentSteps::take_sensed(const Eigen::MatrixXd& values, const std::vector<RowMajor>& slopes,
                                SampleStep& out) const {
   out.sensed = out.sensed_rate = Eigen::VectorXd::Zero(sensing_.axis_count());
-  out.sensed_slopes.resize(sensing_.axis_count(), chosen_width());
+  out.sensed_sensitivities.resize(sensing_.axis_count(), chosen_width());
   for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
     const RowMajor& own = slopes[static_cast<std::size_t>(axis)];
     out.sensed[axis] = values(0, axis);
-    out.sensed_slopes.row(axis) =
+    out.sensed_sensitivities.row(axis) =
         chosen_columns(own, sensing_columns_[static_cast<std::size_t>(axis)]);
     const int delay = delay_columns_[static_cast<std::size_t>(axis)];
     if (delay >= 0) out.sensed_rate[axis] = -own(0, delay);

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "estimator/fit/physical/shooting_problem.hpp"
-#include "estimator/tree/inertial_sensing.hpp"
+#include "estimator/simulation/inertial_sensing.hpp"
 
 namespace estimator {
 
 /// Fixed parameters with their covariance.
-struct KeptParameters {
+struct FixedParameters {
   std::vector<int> parameters;  ///< indices into Mechanism::parameters
   Eigen::MatrixXd covariance;
 };
@@ -18,12 +18,12 @@ struct KeptParameters {
 /// Linearized transition from one sample to the next, with motion and readings at the sample.
 /// Columns are the state, coordinates over rates, then the parameters of a spread.
 struct SampleStep {
-  Eigen::VectorXd end;     ///< state at the next sample; at the last sample its own
-  Eigen::MatrixXd moved;   ///< its derivatives
-  Eigen::VectorXd motion;  ///< joint angles, rates, accelerations, and controls
-  Eigen::MatrixXd motion_slopes;
+  Eigen::VectorXd end;                ///< state at the next sample; at the last sample its own
+  Eigen::MatrixXd end_sensitivities;  ///< its derivatives
+  Eigen::VectorXd motion;             ///< joint angles, rates, accelerations, and controls
+  Eigen::MatrixXd motion_sensitivities;
   Eigen::VectorXd sensed;  ///< reading of each sensed axis, without delay
-  Eigen::MatrixXd sensed_slopes;
+  Eigen::MatrixXd sensed_sensitivities;
   Eigen::VectorXd sensed_rate;  ///< time derivative of delayed readings
 };
 
@@ -74,17 +74,18 @@ class SegmentSteps {
   void lay_edges(double step);
   void place_columns(const std::vector<int>& parameters);
   int step_at(double time) const;
-  MotionInterval interval(double begin, double end, int first_look, int last_look) const;
-  void look_at_last(const Eigen::VectorXd& guess, MotionInterval& last) const;
+  MotionInterval interval(double begin, double end, int first_instant, int last_instant) const;
+  void sample_last_step(const Eigen::VectorXd& guess, MotionInterval& last) const;
   void take_sensed(const Eigen::MatrixXd& values,
-                   const std::vector<IntervalSlopes::RowMajor>& slopes, SampleStep& out) const;
-  Eigen::MatrixXd chosen_columns(const Eigen::Ref<const IntervalSlopes::RowMajor>& slopes,
+                   const std::vector<IntervalSensitivities::RowMajor>& slopes,
+                   SampleStep& out) const;
+  Eigen::MatrixXd chosen_columns(const Eigen::Ref<const IntervalSensitivities::RowMajor>& slopes,
                                  const std::vector<int>& columns) const;
   int chosen_width() const {
     return 2 * coordinate_count() + static_cast<int>(motion_columns_.size());
   }
   int program_width() const {
-    return 2 * coordinate_count() + static_cast<int>(program().moving().size());
+    return 2 * coordinate_count() + static_cast<int>(program().motion_parameters().size());
   }
 
   const Segment& segment_;
@@ -99,8 +100,8 @@ class SegmentSteps {
   std::vector<int> motion_columns_;                // of each parameter of the spread; −1: none
   std::vector<std::vector<int>> sensing_columns_;  // likewise, of each sensed axis
   std::vector<int> delay_columns_;                 // of each sensed axis
-  HeldControls controls_;
-  std::shared_ptr<const LookLog> last_looks_;  // of the second-to-last sample
+  SegmentControls controls_;
+  std::shared_ptr<const SampleInstantMotion> last_looks_;  // of the second-to-last sample
 };
 
 }  // namespace estimator

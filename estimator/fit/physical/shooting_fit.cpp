@@ -5,13 +5,13 @@
 #include <limits>
 #include <utility>
 
-#include "estimator/fit/charted_problem.hpp"
+#include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/physical/inertial_noise.hpp"
 #include "estimator/fit/physical/integration_steps.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
+#include "estimator/fit/physical/misplaced_nodes.hpp"
 #include "estimator/fit/physical/noise_update.hpp"
-#include "estimator/fit/physical/second_chance.hpp"
-#include "estimator/fit/physical/tangled_nodes.hpp"
+#include "estimator/fit/physical/restarts.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
@@ -31,7 +31,7 @@ constexpr int kChanceRounds = 4;        // largest number of accepted restarts
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 
 bool any_sticks(const Mechanism& mechanism) {
-  for (int joint = 0; joint < mechanism.hinge_count(); ++joint) {
+  for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
     if (can_stick(mechanism, joint)) return true;
   }
   return false;
@@ -45,10 +45,11 @@ ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
   joint_history_.iterations_most = simulation_history_.iterations_most = options_.max_iterations;
 }
 
-bool ShootingFit::is_process_noise_seen(int coordinate) const {
+bool ShootingFit::is_process_noise_significant(int coordinate) const {
   const double generous = input_.noise.acceleration[coordinate];
   return process_seen_[static_cast<std::size_t>(coordinate)] &&
-         joint_->noise().acceleration[coordinate] > kNegligibleShare / kGenerousShare * generous;
+         joint_->noise().acceleration[coordinate] >
+             kNegligibleShare / kInflatedNoiseFraction * generous;
 }
 
 bool ShootingFit::is_cancelled() const {
@@ -92,12 +93,13 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
     history.records.back().stage = history.stage;
     if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
   };
-  for (int round = 0; round <= kUntangleRounds; ++round) {
-    if (round > 0 && (is_over(history) || !untangle(problem))) return;
+  for (int round = 0; round <= kNodeRepairRounds; ++round) {
+    if (round > 0 && (is_over(history) || !repair_misplaced_nodes(problem))) return;
     before = history.iterations;
     options.max_iterations = std::min(most, history.iterations_most - before);
-    const LmSummary summary = solve_in_charts(problem, problem.mechanism(), options_.inertia_chart,
-                                              options, on_iteration, monitor_.stop);
+    const LmSummary summary =
+        solve_parameterized(problem, problem.mechanism(), options_.inertia_parameterization,
+                            options, on_iteration, monitor_.stop);
     history.termination = summary.termination;
     history.iterations += summary.iterations;
     history.cost = summary.cost;
@@ -115,9 +117,9 @@ std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mech
 void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (monitor_.on_stage) monitor_.on_stage(stages_.joint, start);
   start_ = start;
-  fit_loosely(start);
+  fit_relaxed(start);
   Mechanism reached = start;
-  take_values(joint_->mechanism(), reached);
+  copy_parameter_values(joint_->mechanism(), reached);
   ShootingNoise noise = joint_->noise();
   const ParameterInformation information = compute_information(*joint_);
   if (information.valid) update_noise(information, noise);
@@ -126,10 +128,10 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
     noise.acceleration.setConstant(options_.acceleration_noise);
   if (has_steep_friction(reached)) {
     // Set-valued friction first: its estimates determine the steps for smooth friction.
-    joint_ = problem_from(without_creep(reached), noise, input_.grid);
+    joint_ = problem_from(with_sticking_friction(reached), noise, input_.grid);
     announce("with dry friction that can stick", reached, joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
-    take_values(joint_->mechanism(), reached);
+    copy_parameter_values(joint_->mechanism(), reached);
     limit_steps(friction_steps(reached, input_.states), input_);
   }
   joint_ = problem_from(reached, noise, input_.grid);
@@ -137,21 +139,21 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   estimate_noise();
   retry_jointly();
   if (is_tree(reached)) return;
-  if (take_last_steps(input_)) {
+  if (use_final_steps(input_)) {
     joint_ = problem_from(joint_->mechanism(), joint_->noise(), input_.grid);
     announce("with shorter steps", joint_->mechanism(), joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
   }
-  if (any_sticks(reached)) anneal_again();
+  if (any_sticks(reached)) repeat_annealing();
 }
 
 /// Anneals the process noise again from the result of the joint problem, and keeps the result if
 /// its cost under the first noise levels is lower. Unobserved joints stick at instants that the
 /// readings of others hardly determine. This causes local minima, from which free states lead out.
-void ShootingFit::anneal_again() {
+void ShootingFit::repeat_annealing() {
   if (is_over(joint_history_) || options_.acceleration_noise > 0.0) return;
   const ShootingHistory before = joint_history_;
-  const std::vector<bool> seen =
+  const std::vector<bool> significant =
       std::exchange(process_seen_, std::vector<bool>(process_seen_.size(), false));
   ShootingNoise noise = joint_->noise();
   noise.acceleration = kProcessDrop * input_.noise.acceleration;
@@ -163,24 +165,24 @@ void ShootingFit::anneal_again() {
   std::unique_ptr<ShootingProblem> again =
       problem_from(joint_->mechanism(), first->noise(), input_.grid);
   joint_ = std::move(first);
-  process_seen_ = seen;
+  process_seen_ = significant;
   joint_history_.termination = before.termination;
   joint_history_.cost = before.cost;
   if (!is_over(joint_history_) &&
-      try_again(joint_, std::move(again), kNegligibleDecrease, joint_history_)) {
+      try_restart(joint_, std::move(again), kNegligibleDecrease, joint_history_)) {
     estimate_noise();
   }
 }
 
 bool ShootingFit::leaves_accelerations() const {
   for (int p = 0; p < joint_->coordinate_count(); ++p) {
-    if (is_process_noise_seen(p)) return true;
+    if (is_process_noise_significant(p)) return true;
   }
   return false;
 }
 
-std::vector<Mechanism> ShootingFit::chances_at(const Mechanism& reached) const {
-  return second_chances(reached, start_, input_.fastest, leaves_accelerations());
+std::vector<Mechanism> ShootingFit::restart_candidates_at(const Mechanism& reached) const {
+  return restart_candidates(reached, start_, input_.max_speed, leaves_accelerations());
 }
 
 /// Restarts the joint problem, continues from the first restart that lowers the cost, and ends if
@@ -188,24 +190,24 @@ std::vector<Mechanism> ShootingFit::chances_at(const Mechanism& reached) const {
 void ShootingFit::retry_jointly() {
   const auto is_better = [&](const Mechanism& chance) {
     return !is_over(joint_history_) &&
-           try_again(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
-                     joint_history_);
+           try_restart(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
+                       joint_history_);
   };
   for (int round = 0; round < kChanceRounds && !is_over(joint_history_); ++round) {
     joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
-    if (!std::ranges::any_of(chances_at(joint_->mechanism()), is_better)) return;
+    if (!std::ranges::any_of(restart_candidates_at(joint_->mechanism()), is_better)) return;
     estimate_noise();
   }
 }
 
 /// Solves `again`, and replaces `problem` by it if its cost is lower.
-bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
-                            std::unique_ptr<ShootingProblem> again, double decrease,
-                            ShootingHistory& history) const {
+bool ShootingFit::try_restart(std::unique_ptr<ShootingProblem>& problem,
+                              std::unique_ptr<ShootingProblem> again, double decrease,
+                              ShootingHistory& history) const {
   const ShootingHistory before = history;
   announce("restart", again->mechanism(), history);
   LmOptions options = options_for(*again, decrease);
-  options.far_cost = kAstray * before.cost;
+  options.far_cost = kDivergedErrorRatio * before.cost;
   run(*again, options, history);
   if (again->cost() < before.cost - kSmallDecrease) {
     problem = std::move(again);
@@ -243,8 +245,8 @@ bool ShootingFit::update_noise(const ParameterInformation& information, Shooting
     level *= factor;
     changed |= std::abs(factor - 1.0) > kNoiseSettled;
   };
-  const Eigen::VectorXd scales = sensor_scales(joint_->mechanism());
-  for (int sensor = 0; sensor < joint_->sensor_count(); ++sensor) {
+  const Eigen::VectorXd scales = encoder_scales(joint_->mechanism());
+  for (int sensor = 0; sensor < joint_->encoder_count(); ++sensor) {
     const GroupStatistics& group = information.groups[static_cast<std::size_t>(sensor)];
     scale(noise.angle[sensor], sensor_noise_factor(group));
     noise.angle[sensor] = std::max(noise.angle[sensor], kAngleNoiseFloor * scales[sensor]);
@@ -257,10 +259,10 @@ bool ShootingFit::update_noise(const ParameterInformation& information, Shooting
   if (options_.acceleration_noise > 0.0 || process_seen_.empty()) return changed;
   for (int j = 0; j < static_cast<int>(process_seen_.size()); ++j) {
     const auto at = static_cast<std::size_t>(joint_->acceleration_group(j));
-    const auto hinge = static_cast<std::size_t>(j);
+    const auto joint = static_cast<std::size_t>(j);
     const ProcessNoiseChange change =
-        process_noise_change(information.groups[at], process_seen_[hinge]);
-    process_seen_[hinge] = change.seen;
+        process_noise_change(information.groups[at], process_seen_[joint]);
+    process_seen_[joint] = change.significant;
     scale(noise.acceleration[j], change.factor);
   }
   return changed;
@@ -275,8 +277,8 @@ std::unique_ptr<ShootingProblem> ShootingFit::simulation_from(const Mechanism& m
 bool ShootingFit::fit_simulation() {
   simulation_ = simulation_from(joint_->mechanism());
   predictable_ = true;
-  const Eigen::VectorXd scales = sensor_scales(simulation_->mechanism());
-  for (int sensor = 0; sensor < simulation_->sensor_count(); ++sensor) {
+  const Eigen::VectorXd scales = encoder_scales(simulation_->mechanism());
+  for (int sensor = 0; sensor < simulation_->encoder_count(); ++sensor) {
     const double squares = simulation_->squared_error(sensor) / simulation_->reading_count(sensor);
     predictable_ &= squares < std::pow(kPredictableRmse * scales[sensor], 2);
   }
@@ -287,17 +289,17 @@ bool ShootingFit::fit_simulation() {
   if (monitor_.on_stage) monitor_.on_stage(stages_.simulation, simulation_->mechanism());
   run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
   retry_simulation();
-  if (!is_astray()) return true;
-  astray_ = true;
+  if (!simulation_diverged()) return true;
+  diverged_ = true;
   simulation_ = simulation_from(joint_->mechanism());
   return false;
 }
 
 /// Whether the simulation's residuals are larger than those of the states, although these obey the
 /// model: a trajectory that explains the readings exists, but the fit did not find it.
-bool ShootingFit::is_astray() const {
+bool ShootingFit::simulation_diverged() const {
   if (leaves_accelerations()) return false;
-  for (int sensor = 0; sensor < joint_->sensor_count(); ++sensor) {
+  for (int sensor = 0; sensor < joint_->encoder_count(); ++sensor) {
     const double states = joint_->squared_error(sensor);
     if (simulation_->squared_error(sensor) > kAstrayRatio * kAstrayRatio * states) {
       return !is_cancelled();
@@ -309,12 +311,12 @@ bool ShootingFit::is_astray() const {
 /// As `retry_jointly`.
 void ShootingFit::retry_simulation() {
   const auto is_better = [&](const Mechanism& chance) {
-    return !is_over(simulation_history_) && try_again(simulation_, simulation_from(chance),
-                                                      kNegligibleDecrease, simulation_history_);
+    return !is_over(simulation_history_) && try_restart(simulation_, simulation_from(chance),
+                                                        kNegligibleDecrease, simulation_history_);
   };
   for (int round = 0; round < kChanceRounds && !is_over(simulation_history_); ++round) {
     simulation_history_.iterations_most = simulation_history_.iterations + options_.max_iterations;
-    if (!std::ranges::any_of(chances_at(simulation_->mechanism()), is_better)) return;
+    if (!std::ranges::any_of(restart_candidates_at(simulation_->mechanism()), is_better)) return;
   }
 }
 

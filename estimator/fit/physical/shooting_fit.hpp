@@ -22,7 +22,7 @@ inline constexpr double kPredictableRmse = 0.5;
 
 /// Cost per reading above which a fit has diverged: more than a merely wrong model leaves with
 /// inflated process noise.
-inline constexpr double kAstray = 10.0;
+inline constexpr double kDivergedErrorRatio = 10.0;
 
 /// Common history of consecutive solves.
 struct ShootingHistory {
@@ -68,14 +68,14 @@ class ShootingFit {
   const ShootingProblem& joint() const { return *joint_; }
   const ShootingHistory& joint_history() const { return joint_history_; }
   /// Whether a coordinate has significant process noise (unmodelled accelerations).
-  bool is_process_noise_seen(int coordinate) const;
+  bool is_process_noise_significant(int coordinate) const;
 
   /// After `fit_simulation`: open-loop simulation from each segment's start.
   const ShootingProblem& simulation() const { return *simulation_; }
   const ShootingHistory& simulation_history() const { return simulation_history_; }
   bool is_predictable() const { return predictable_; }
   /// Whether the simulation fit diverged; `simulation()` then starts from the estimated states.
-  bool has_gone_astray() const { return astray_; }
+  bool has_diverged() const { return diverged_; }
 
   /// Measured, estimated and simulated angles of each segment.
   std::vector<SegmentTrajectory> trajectories() const;
@@ -84,26 +84,28 @@ class ShootingFit {
   bool is_cancelled() const;
 
  private:
-  std::unique_ptr<ShootingProblem> loose_problem(const Mechanism& mechanism, const Excerpt& excerpt,
-                                                 double interval, const ShootingNoise& noise) const;
-  ShootingNoise lenient_noise(double share, double interval) const;
-  void fit_loosely(const Mechanism& start);
+  std::unique_ptr<ShootingProblem> relaxed_problem(const Mechanism& mechanism,
+                                                   const Excerpt& excerpt, double interval,
+                                                   const ShootingNoise& noise) const;
+  ShootingNoise inflated_noise(double share, double interval) const;
+  void fit_relaxed(const Mechanism& start);
   std::unique_ptr<ShootingProblem> search(const Mechanism& start, const Excerpt& excerpt);
-  bool is_near(const ShootingProblem& problem) const;
-  void run_loosely(ShootingProblem& problem);
+  bool is_near_solution(const ShootingProblem& problem) const;
+  void run_relaxed(ShootingProblem& problem);
   bool is_over(const ShootingHistory& history) const;
   std::unique_ptr<ShootingProblem> problem_from(const Mechanism& mechanism,
                                                 const ShootingNoise& noise,
                                                 const ShootingGrid& grid) const;
   std::unique_ptr<ShootingProblem> simulation_from(const Mechanism& mechanism) const;
   bool leaves_accelerations() const;
-  std::vector<Mechanism> chances_at(const Mechanism& reached) const;
+  std::vector<Mechanism> restart_candidates_at(const Mechanism& reached) const;
   void retry_jointly();
-  void anneal_again();
+  void repeat_annealing();
   void retry_simulation();
-  bool is_astray() const;
-  bool try_again(std::unique_ptr<ShootingProblem>& problem, std::unique_ptr<ShootingProblem> again,
-                 double decrease, ShootingHistory& history) const;
+  bool simulation_diverged() const;
+  bool try_restart(std::unique_ptr<ShootingProblem>& problem,
+                   std::unique_ptr<ShootingProblem> again, double decrease,
+                   ShootingHistory& history) const;
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
   /// Reports the start of a new problem, whose cost is not comparable with the previous one.
@@ -119,7 +121,7 @@ class ShootingFit {
   std::unique_ptr<ShootingProblem> joint_, simulation_;
   ShootingHistory joint_history_, simulation_history_;
   std::vector<bool> process_seen_;
-  bool predictable_ = false, astray_ = false;
+  bool predictable_ = false, diverged_ = false;
 };
 
 }  // namespace estimator

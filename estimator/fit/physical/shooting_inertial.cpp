@@ -2,62 +2,63 @@
 #include <cmath>
 
 #include "estimator/fit/physical/shooting_problem.hpp"
-#include "estimator/tree/sensing_program.hpp"
+#include "estimator/simulation/sensing_program.hpp"
 
 // Readings at sample instants in the shooting problem: inertial sensors and delayed encoders.
 
 namespace estimator {
 /// Updates the sample instants, which change with the delays only.
-void ShootingProblem::update_looks(Point& point) const {
-  if (looked_.empty() || (point.looks && !looks_move(point.mechanism, looked_))) return;
-  std::vector<SensorLooks> looks;
+void ShootingProblem::update_instants(Point& point) const {
+  if (sampled_.empty() || (point.instants && !instants_vary(point.mechanism, sampled_))) return;
+  std::vector<SensorSampleInstants> instants;
   for (const ShotSegment& segment : segments_) {
-    looks.emplace_back(point.mechanism, segment.data, looked_);
+    instants.emplace_back(point.mechanism, segment.data, sampled_);
   }
-  point.looks = std::make_shared<const std::vector<SensorLooks>>(std::move(looks));
+  point.instants = std::make_shared<const std::vector<SensorSampleInstants>>(std::move(instants));
 }
 
 /// Divides each segment's sample instants among its intervals.
-void ShootingProblem::give_looks(Point& point) const {
+void ShootingProblem::share_instants(Point& point) const {
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const ShotSegment& segment = segments_[s];
-    const SensorLooks& looks = (*point.looks)[s];
+    const SensorSampleInstants& instants = (*point.instants)[s];
     const double slack = kSampleTolerance * segment.data.period;
     for (int k = 0; k < segment.node_count; ++k) {
       MotionInterval& interval = point.intervals[static_cast<std::size_t>(segment.first_node + k)];
       const auto from = [&](int node) {
         if (node == 0) return 0;
-        if (node == segment.node_count) return static_cast<int>(looks.times().size());
+        if (node == segment.node_count) return static_cast<int>(instants.times().size());
         const int step = segment.steps[static_cast<std::size_t>(node)];
-        return looks.first_from(segment.edges[static_cast<std::size_t>(step)] - slack);
+        return instants.first_from(segment.edges[static_cast<std::size_t>(step)] - slack);
       };
-      interval.look_times = looks.times().data();
-      interval.first_look = from(k);
-      interval.last_look = from(k + 1);
+      interval.sample_instants = instants.times().data();
+      interval.first_instant = from(k);
+      interval.last_instant = from(k + 1);
     }
   }
 }
 
-std::span<const SensorLooks::Reading> ShootingProblem::looks_of(const Point& point, int segment,
-                                                                int node, int place) const {
-  const auto& readings = (*point.looks)[static_cast<std::size_t>(segment)].readings(place);
+std::span<const SensorSampleInstants::Reading> ShootingProblem::instants_of(const Point& point,
+                                                                            int segment, int node,
+                                                                            int place) const {
+  const auto& readings = (*point.instants)[static_cast<std::size_t>(segment)].readings(place);
   const MotionInterval& interval = point.intervals[static_cast<std::size_t>(node)];
   const auto from = [&](int look) {
-    return std::ranges::lower_bound(readings, look, {}, &SensorLooks::Reading::look);
+    return std::ranges::lower_bound(readings, look, {}, &SensorSampleInstants::Reading::look);
   };
-  return {from(interval.first_look), from(interval.last_look)};
+  return {from(interval.first_instant), from(interval.last_instant)};
 }
 
 /// Predicted reading at a sample instant.
-double ShootingProblem::looked(const Point& point, int node, int place, int look) const {
+double ShootingProblem::sampled(const Point& point, int node, int place, int look) const {
   const auto at = static_cast<std::size_t>(node);
-  return point.looked[at](look - point.intervals[at].first_look, place);
+  return point.sampled[at](look - point.intervals[at].first_instant, place);
 }
 
 double ShootingProblem::inertial_error(const Point& point, int segment, int node, int place,
-                                       const SensorLooks::Reading& reading) const {
+                                       const SensorSampleInstants::Reading& reading) const {
   const int axis = sensed()[static_cast<std::size_t>(place)];
-  return looked(point, node, place, reading.look) -
+  return sampled(point, node, place, reading.look) -
          segments_[static_cast<std::size_t>(segment)].data.inertial(reading.sample, axis);
 }
 
@@ -65,7 +66,7 @@ double ShootingProblem::inertial_squares(const Point& point, int segment, int pl
   const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
   double squares = 0.0;
   for (int node = shot.first_node; node < shot.first_node + shot.node_count; ++node) {
-    for (const SensorLooks::Reading& reading : looks_of(point, segment, node, place)) {
+    for (const SensorSampleInstants::Reading& reading : instants_of(point, segment, node, place)) {
       squares += std::pow(inertial_error(point, segment, node, place, reading), 2);
     }
   }
@@ -74,7 +75,8 @@ double ShootingProblem::inertial_squares(const Point& point, int segment, int pl
 
 int ShootingProblem::inertial_reading_count(int place) const {
   std::size_t count = 0;
-  for (const SensorLooks& looks : *point_.looks) count += looks.readings(place).size();
+  for (const SensorSampleInstants& instants : *point_.instants)
+    count += instants.readings(place).size();
   return static_cast<int>(count);
 }
 
@@ -95,7 +97,7 @@ std::vector<double> ShootingProblem::inertial_errors(int place) const {
   for (int s = 0; s < segment_count(); ++s) {
     const ShotSegment& shot = segments_[static_cast<std::size_t>(s)];
     for (int node = shot.first_node; node < shot.first_node + shot.node_count; ++node) {
-      for (const SensorLooks::Reading& reading : looks_of(point_, s, node, place)) {
+      for (const SensorSampleInstants::Reading& reading : instants_of(point_, s, node, place)) {
         errors.push_back(inertial_error(point_, s, node, place, reading));
       }
     }
@@ -103,11 +105,11 @@ std::vector<double> ShootingProblem::inertial_errors(int place) const {
   return errors;
 }
 
-int ShootingProblem::most_looks() const {
+int ShootingProblem::max_instants() const {
   std::size_t most = 0;
   for (std::size_t s = 0; s < segments_.size(); ++s) {
-    for (int place = 0; place < std::ssize(looked_); ++place) {
-      most = std::max(most, (*point_.looks)[s].readings(place).size());
+    for (int place = 0; place < std::ssize(sampled_); ++place) {
+      most = std::max(most, (*point_.instants)[s].readings(place).size());
     }
   }
   return static_cast<int>(most);
@@ -115,23 +117,24 @@ int ShootingProblem::most_looks() const {
 
 /// Finds the delayed encoders among the axes of `looked_`.
 void ShootingProblem::place_late() {
-  for (int i = 0; i < sensor_count(); ++i) {
-    const auto found = std::ranges::find(looked_, encoder_axis(mechanism(), i));
-    late_.push_back(found == looked_.end() ? -1 : static_cast<int>(found - looked_.begin()));
+  for (int i = 0; i < encoder_count(); ++i) {
+    const auto found = std::ranges::find(sampled_, encoder_axis(mechanism(), i));
+    late_.push_back(found == sampled_.end() ? -1 : static_cast<int>(found - sampled_.begin()));
   }
 }
 
 /// Stores the predictions of delayed encoders for a segment; others get the nearest.
 void ShootingProblem::read_late(Point& point, int segment) const {
   const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
-  for (int i = 0; i < sensor_count(); ++i) {
+  for (int i = 0; i < encoder_count(); ++i) {
     const int place = late_[static_cast<std::size_t>(i)];
     if (place < 0) continue;
     auto readings = point.angles[static_cast<std::size_t>(segment)].col(i);
-    const auto& all = (*point.looks)[static_cast<std::size_t>(segment)].readings(place);
+    const auto& all = (*point.instants)[static_cast<std::size_t>(segment)].readings(place);
     for (int node = shot.first_node; node < shot.first_node + shot.node_count; ++node) {
-      for (const SensorLooks::Reading& reading : looks_of(point, segment, node, place)) {
-        readings[reading.sample] = looked(point, node, place, reading.look);
+      for (const SensorSampleInstants::Reading& reading :
+           instants_of(point, segment, node, place)) {
+        readings[reading.sample] = sampled(point, node, place, reading.look);
       }
     }
     if (all.empty()) {
@@ -145,11 +148,12 @@ void ShootingProblem::read_late(Point& point, int segment) const {
 }
 
 /// Weighted derivatives of a prediction at a sample instant, as one row of a block.
-void ShootingProblem::linearize_look(int node, int place, int look, int row, double weight,
-                                     ResidualBlock& out) const {
+void ShootingProblem::linearize_instant(int node, int place, int look, int row, double weight,
+                                        ResidualBlock& out) const {
   const auto at = static_cast<std::size_t>(node);
-  const IntervalSlopes::RowMajor& along = slopes(node).inertial[static_cast<std::size_t>(place)];
-  const double* slope = along.row(look - point_.intervals[at].first_look).data();
+  const IntervalSensitivities::RowMajor& along =
+      slopes(node).inertial[static_cast<std::size_t>(place)];
+  const double* slope = along.row(look - point_.intervals[at].first_instant).data();
   for (int i = 0; i < 2 * coordinate_count(); ++i) out.node_jacobian(row, i) = weight * *slope++;
   for (const int column : moving_) out.arrow_jacobian(row, column) = weight * *slope++;
   for (const int constant : sensing_program_->constants(place)) {
@@ -162,14 +166,14 @@ void ShootingProblem::linearize_inertial(const Block& block, ResidualBlock& out)
   const int node = segments_[static_cast<std::size_t>(block.segment)].first_node + block.interval;
   const int place = block.detail, axis = sensed()[static_cast<std::size_t>(place)];
   const double weight = 1.0 / noise_.inertial[axis];
-  const auto readings = looks_of(point_, block.segment, node, place);
+  const auto readings = instants_of(point_, block.segment, node, place);
   shape_block(out, node, 1, 2 * coordinate_count(), free_.size(), static_cast<int>(readings.size()),
               inertial_group(axis));
   out.arrow_jacobian.setZero();
   int row = 0;
-  for (const SensorLooks::Reading& reading : readings) {
+  for (const SensorSampleInstants::Reading& reading : readings) {
     out.residual[row] = weight * inertial_error(point_, block.segment, node, place, reading);
-    linearize_look(node, place, reading.look, row++, weight, out);
+    linearize_instant(node, place, reading.look, row++, weight, out);
   }
 }
 
@@ -179,17 +183,17 @@ void ShootingProblem::linearize_late(const Block& block, ResidualBlock& out) con
   const int node = segment.first_node + block.interval, sensor = block.detail;
   const int place = late_[static_cast<std::size_t>(sensor)];
   const double weight = 1.0 / noise_.angle[sensor];
-  const auto readings = looks_of(point_, block.segment, node, place);
+  const auto readings = instants_of(point_, block.segment, node, place);
   shape_block(out, node, 1, 2 * coordinate_count(), free_.size(), static_cast<int>(readings.size()),
               sensor);
   out.arrow_jacobian.setZero();
   out.rows = 0;
-  for (const SensorLooks::Reading& reading : readings) {
+  for (const SensorSampleInstants::Reading& reading : readings) {
     if (std::isnan(segment.data.angles(reading.sample, sensor))) continue;
     const int row = out.rows++;
     out.residual[row] = weight * reading_error(point_, block.segment, reading.sample, sensor);
-    linearize_look(node, place, reading.look, row, weight, out);
-    for (const ZeroShift& shift : segment.data.shifts) {
+    linearize_instant(node, place, reading.look, row, weight, out);
+    for (const EncoderShift& shift : segment.data.shifts) {
       const int column = free_.position(shift.parameter);
       if (column < 0 || shift.sensor != sensor || reading.sample < shift.sample) continue;
       out.arrow_jacobian(row, column) = weight;

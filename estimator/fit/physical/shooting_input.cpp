@@ -5,17 +5,17 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/fit/closed_states.hpp"
 #include "estimator/fit/initial_states.hpp"
 #include "estimator/fit/input_checks.hpp"
+#include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/number_text.hpp"
+#include "estimator/fit/physical/absent_bodies.hpp"
 #include "estimator/fit/physical/control_noise.hpp"
+#include "estimator/fit/physical/impact_free_nodes.hpp"
 #include "estimator/fit/physical/inertial_noise.hpp"
 #include "estimator/fit/physical/integration_steps.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/kinematic_states.hpp"
-#include "estimator/fit/physical/presence.hpp"
-#include "estimator/fit/physical/quiet_nodes.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/signal/noise_level.hpp"
@@ -32,8 +32,8 @@ constexpr double kAccelerationTime = 0.01;  // for differences of rates [s]
 
 /// Root mean square acceleration of every joint, from its initial rates [rad/s²].
 Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states,
-                                      const std::vector<double>& spacing, Eigen::Index hinges) {
-  Eigen::VectorXd sums = Eigen::VectorXd::Zero(hinges);
+                                      const std::vector<double>& spacing, Eigen::Index joints) {
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(joints);
   double count = 0.0;
   for (std::size_t s = 0; s < states.size(); ++s) {
     const auto stride =
@@ -41,7 +41,7 @@ Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states
     const double time = static_cast<double>(stride) * spacing[s];
     for (Eigen::Index k = stride; k < states[s].cols(); k += stride) {
       const Eigen::VectorXd change =
-          states[s].col(k).tail(hinges) - states[s].col(k - stride).tail(hinges);
+          states[s].col(k).tail(joints) - states[s].col(k - stride).tail(joints);
       sums += (change / time).cwiseAbs2();
       count += 1.0;
     }
@@ -50,26 +50,26 @@ Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states
 }
 
 /// Fastest speed of every joint, from its initial rates [rad/s].
-Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index hinges) {
-  Eigen::VectorXd fastest = Eigen::VectorXd::Zero(hinges);
+Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index joints) {
+  Eigen::VectorXd max_speed = Eigen::VectorXd::Zero(joints);
   for (const Eigen::MatrixXd& each : states) {
-    fastest = fastest.cwiseMax(each.bottomRows(hinges).cwiseAbs().rowwise().maxCoeff());
+    max_speed = max_speed.cwiseMax(each.bottomRows(joints).cwiseAbs().rowwise().maxCoeff());
   }
-  return fastest;
+  return max_speed;
 }
 
 /// Scale of every joint's coordinate.
-Eigen::VectorXd hinge_scales(const Mechanism& mechanism) {
-  Eigen::VectorXd scales(mechanism.hinge_count());
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    scales[j] = mechanism.hinges[static_cast<std::size_t>(j)].units().scale;
+Eigen::VectorXd joint_scales(const Mechanism& mechanism) {
+  Eigen::VectorXd scales(mechanism.joint_count());
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    scales[j] = mechanism.joints[static_cast<std::size_t>(j)].units().scale;
   }
   return scales;
 }
 
 /// Whether encoders observe all joints.
 bool is_all_told(const Mechanism& mechanism) {
-  return JointReadings(mechanism).told_count() == mechanism.hinge_count();
+  return EncoderJoints(mechanism).observed_count() == mechanism.joint_count();
 }
 
 /// Unfiltered angles over rates; only needed for loops.
@@ -81,10 +81,10 @@ Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
 /// Chooses steps from the joints' speeds, varying in time if readings determine these.
 void lay_steps(const Mechanism& mechanism, const ShootingInput& input, const StepLimits& limits,
                ShootingGrid& grid) {
-  const Eigen::VectorXd scales = hinge_scales(mechanism);
-  grid.step = choose_step(input.fastest.cwiseQuotient(scales), limits);
+  const Eigen::VectorXd scales = joint_scales(mechanism);
+  grid.step = choose_step(input.max_speed.cwiseQuotient(scales), limits);
   grid.local_steps.clear();
-  if (JointReadings(mechanism).told_count() < std::ssize(grid.coordinates.independent)) return;
+  if (EncoderJoints(mechanism).observed_count() < std::ssize(grid.coordinates.independent)) return;
   for (std::size_t s = 0; s < input.states.size(); ++s) {
     grid.local_steps.push_back(choose_local_steps(
         input.segments[s], input.states[s], input.state_spacing[s], scales, limits, grid.step));
@@ -92,16 +92,16 @@ void lay_steps(const Mechanism& mechanism, const ShootingInput& input, const Ste
 }
 
 void note_stretched(const Mechanism& mechanism, const std::string& recording,
-                    const Segment& segment, const std::vector<StretchedPose>& poses,
+                    const Segment& segment, const std::vector<SingularConfiguration>& poses,
                     std::vector<std::string>& notes) {
-  const auto first = std::ranges::find(poses, true, &StretchedPose::decided);
+  const auto first = std::ranges::find(poses, true, &SingularConfiguration::decided);
   if (first == poses.end()) return;
-  const auto count = std::ranges::count(poses, true, &StretchedPose::decided);
+  const auto count = std::ranges::count(poses, true, &SingularConfiguration::decided);
   const double time = segment.start + static_cast<double>(first->sample) * segment.period;
   notes.push_back(
       recording + ": links are nearly collinear at " + number_text(time, 5) + " s" +
       (count > 1 ? ", the first of " + std::to_string(count) + " times" : "") + "; joint " +
-      quoted(mechanism.hinges[static_cast<std::size_t>(first->joint)].name) +
+      quoted(mechanism.joints[static_cast<std::size_t>(first->joint)].name) +
       ", which no sensor measures, continues there along the branch with the smoother motion");
 }
 
@@ -121,12 +121,12 @@ double control_period(const std::vector<Segment>& segments) {
 
 /// Converts noise of joints to noise of the sensors' coordinates.
 Eigen::VectorXd of_what_sensors_read(const Mechanism& mechanism, const Eigen::VectorXd& noise) {
-  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
   Eigen::VectorXd own(std::ssize(sensors));
   for (Eigen::Index i = 0; i < own.size(); ++i) {
     double squares = 0.0;
-    for (const Sensor::Term& term : sensors[static_cast<std::size_t>(i)].terms) {
-      squares += noise[term.hinge] * noise[term.hinge];
+    for (const Encoder::Term& term : sensors[static_cast<std::size_t>(i)].terms) {
+      squares += noise[term.joint] * noise[term.joint];
     }
     own[i] = std::sqrt(squares);
   }
@@ -135,26 +135,26 @@ Eigen::VectorXd of_what_sensors_read(const Mechanism& mechanism, const Eigen::Ve
 
 }  // namespace
 
-double least_interval(const std::vector<Segment>& segments) {
+double min_interval(const std::vector<Segment>& segments) {
   double longest = 0.0;
   for (const Segment& segment : segments) longest = std::max(longest, segment.period);
   return kIntervalSamplesMin * longest;
 }
 
-double usual_interval(const std::vector<Segment>& segments) {
+double default_interval(const std::vector<Segment>& segments) {
   double total = 0.0;
   for (const Segment& segment : segments) total += segment.duration();
-  return std::min(kInterval, std::max(total / kIntervals, least_interval(segments)));
+  return std::min(kInterval, std::max(total / kIntervals, min_interval(segments)));
 }
 
-Mechanism without_creep(Mechanism mechanism) {
-  for (Hinge& hinge : mechanism.hinges) hinge.creep_speed = 0.0;
+Mechanism with_sticking_friction(Mechanism mechanism) {
+  for (Joint& joint : mechanism.joints) joint.transition_speed = 0.0;
   return mechanism;
 }
 
 bool has_loaded_loop(const Mechanism& mechanism) {
   if (is_tree(mechanism)) return false;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (has_load_law(mechanism, j)) return true;
   }
   return false;
@@ -164,7 +164,7 @@ bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordi
   const auto has_long_segment = [](const Recording& recording) {
     return std::ranges::any_of(recording.segments, is_long_enough);
   };
-  return mechanism.hinge_count() <= kTreeHingesMax && !has_loaded_loop(mechanism) &&
+  return mechanism.joint_count() <= kTreeJointsMax && !has_loaded_loop(mechanism) &&
          std::ranges::any_of(recordings, has_long_segment);
 }
 
@@ -179,7 +179,7 @@ void limit_steps(const FrictionSteps& longest, ShootingInput& input) {
   if (input.last_grid) limit(*input.last_grid);
 }
 
-bool take_last_steps(ShootingInput& input) {
+bool use_final_steps(ShootingInput& input) {
   if (!input.last_grid) return false;
   input.last_grid->interval = input.grid.interval;
   input.grid = std::move(*input.last_grid);
@@ -191,9 +191,9 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationOptions& options) {
   check_input(mechanism, recordings);
   check_options(options, recordings);
-  if (mechanism.hinge_count() > kTreeHingesMax) {
+  if (mechanism.joint_count() > kTreeJointsMax) {
     throw std::invalid_argument("physical parameters support at most " +
-                                std::to_string(kTreeHingesMax) +
+                                std::to_string(kTreeJointsMax) +
                                 " joints; request shadow parameters");
   }
   if (has_loaded_loop(mechanism)) {
@@ -208,7 +208,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         "remove it");
   }
   ShootingInput input;
-  input.noise.angle = kAngleNoiseFloor * sensor_scales(mechanism);
+  input.noise.angle = kAngleNoiseFloor * encoder_scales(mechanism);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       if (!is_long_enough(segment)) {
@@ -218,14 +218,14 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         continue;
       }
       input.segments.push_back(without_early_readings(mechanism, segment));
-      input.segments.back().begins = &segment == &recording.segments.front();
+      input.segments.back().is_first_of_recording = &segment == &recording.segments.front();
       input.segments.back().absent_bodies = bodies_absent_in(mechanism, recording.name);
       input.sources.push_back(recording.name);
       Eigen::MatrixXd states = make_joint_states(mechanism, segment, options.filter_cutoff);
       if (segment.inertial.cols() > 0 && is_tree(mechanism) && !is_all_told(mechanism)) {
         smooth_kinematics(mechanism, segment, states);
       }
-      const std::vector<StretchedPose> poses =
+      const std::vector<SingularConfiguration> poses =
           close_loops(mechanism, segment.period, recording.name,
                       {unfiltered(mechanism, segment), segment.assembled}, states);
       note_stretched(mechanism, recording.name, segment, poses, input.notes);
@@ -237,8 +237,9 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
       }
     }
   }
-  for (std::string& note : tell_absent(mechanism, recordings)) input.notes.push_back(note);
-  input.grid.interval = node_interval(mechanism, input.segments, usual_interval(input.segments));
+  for (std::string& note : describe_unmatched_patterns(mechanism, recordings))
+    input.notes.push_back(note);
+  input.grid.interval = node_interval(mechanism, input.segments, default_interval(input.segments));
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +
                                 std::to_string(kSamplesMin) + " samples over " +
@@ -246,10 +247,10 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   }
   require_motion(recordings);
   require_mass(mechanism, input.states.front().col(0));
-  const Eigen::VectorXd scales = hinge_scales(mechanism);
-  input.fastest = fastest_speeds(input.states, mechanism.hinge_count());
+  const Eigen::VectorXd scales = joint_scales(mechanism);
+  input.max_speed = fastest_speeds(input.states, mechanism.joint_count());
   const Eigen::VectorXd accelerations =
-      typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count())
+      typical_accelerations(input.states, input.state_spacing, mechanism.joint_count())
           .cwiseQuotient(scales);
   const Eigen::VectorXd least =
       accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
@@ -271,9 +272,9 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
       lay_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
     }
   }
-  limit_steps(friction_steps(without_creep(mechanism), input.states), input);
+  limit_steps(friction_steps(with_sticking_friction(mechanism), input.states), input);
   const Eigen::VectorXd generous =
-      kGenerousShare * std::sqrt(kInterval) * scales.cwiseProduct(least);
+      kInflatedNoiseFraction * std::sqrt(kInterval) * scales.cwiseProduct(least);
   input.noise.acceleration = generous(input.grid.coordinates.independent);
   input.sensor_acceleration = of_what_sensors_read(mechanism, generous);
   input.noise.control = control_noise_of(mechanism);

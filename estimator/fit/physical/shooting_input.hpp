@@ -12,7 +12,7 @@
 namespace estimator {
 
 /// Standard deviation of inflated process noise, as a fraction of the accelerations.
-inline constexpr double kGenerousShare = 0.02;
+inline constexpr double kInflatedNoiseFraction = 0.02;
 
 /// Lower limit of noise levels, so that perfect readings have a finite weight [rad].
 inline constexpr double kAngleNoiseFloor = 1e-7;
@@ -23,8 +23,8 @@ struct ShootingInput {
   std::vector<std::string> sources;  ///< name of the recording of each segment
   std::vector<Eigen::MatrixXd> states;
   std::vector<double> state_spacing;
-  Eigen::VectorXd fastest;  ///< largest speed of every joint, from the states [rad/s]
-  ShootingNoise noise;      ///< initial levels: readings from differences, inflated process noise
+  Eigen::VectorXd max_speed;  ///< largest speed of every joint, from the states [rad/s]
+  ShootingNoise noise;        ///< initial levels: readings from differences, inflated process noise
   /// Inflated process noise for each sensor's coordinate [rad/s²/√Hz].
   Eigen::VectorXd sensor_acceleration;
   ShootingGrid grid;
@@ -42,13 +42,13 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
 void limit_steps(const FrictionSteps& longest, ShootingInput& input);
 
 /// Switches to the steps of the last stages. Returns false if these equal the first ones.
-bool take_last_steps(ShootingInput& input);
+bool use_final_steps(ShootingInput& input);
 
 /// Shortest automatic node interval: ten samples [s].
-double least_interval(const std::vector<Segment>& segments);
+double min_interval(const std::vector<Segment>& segments);
 
 /// Default node interval [s].
-double usual_interval(const std::vector<Segment>& segments);
+double default_interval(const std::vector<Segment>& segments);
 
 /// Whether a joint in a closed loop has load-dependent friction. The motion leaves that load
 /// undetermined.
@@ -59,6 +59,6 @@ bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordi
 
 /// Returns the mechanism with set-valued Coulomb friction, which needs no short steps. This
 /// suffices to improve initial values.
-Mechanism without_creep(Mechanism mechanism);
+Mechanism with_sticking_friction(Mechanism mechanism);
 
 }  // namespace estimator

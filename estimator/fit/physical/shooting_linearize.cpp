@@ -6,23 +6,25 @@
 
 namespace estimator {
 
-const IntervalSlopes::Result& ShootingProblem::slopes(int node) const {
-  Slopes& all = *point_.slopes;
-  all.once.run([&] { find_slopes(all.of_nodes); });
+const IntervalSensitivities::Result& ShootingProblem::slopes(int node) const {
+  Sensitivities& all = *point_.slopes;
+  all.once.run([&] { compute_sensitivities(all.of_nodes); });
   return all.of_nodes[static_cast<std::size_t>(node)];
 }
 
-void ShootingProblem::find_slopes(std::vector<IntervalSlopes::Result>& slopes) const {
+void ShootingProblem::compute_sensitivities(
+    std::vector<IntervalSensitivities::Result>& slopes) const {
   slopes.resize(static_cast<std::size_t>(node_count_));
   for (const ProgramVariants::Run& run : programs_.runs(point_.mechanism, groups_)) {
     const auto own = std::span(slopes).subspan(run.first, run.count);
-    IntervalSlopes(run.program, run.values, sensors_, threads_, sensing_program_.get())
+    IntervalSensitivities(run.program, run.values, sensors_, threads_, sensing_program_.get())
         .run(std::span(point_.intervals).subspan(run.first, run.count), own);
     for (const int place : run.without_effect) {
       const Eigen::Index column = 2 * coordinate_count() + place;
-      for (IntervalSlopes::Result& result : own) {
-        for (std::vector<IntervalSlopes::RowMajor>* all : {&result.readings, &result.inertial}) {
-          for (IntervalSlopes::RowMajor& readings : *all) readings.col(column).setZero();
+      for (IntervalSensitivities::Result& result : own) {
+        for (std::vector<IntervalSensitivities::RowMajor>* all :
+             {&result.readings, &result.inertial}) {
+          for (IntervalSensitivities::RowMajor& readings : *all) readings.col(column).setZero();
         }
         result.end.col(column).setZero();
       }
@@ -61,7 +63,7 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
   const int node = segment.first_node + block.interval;
   const int states = 2 * coordinate_count();
   const double weight = 1.0 / noise_.angle[block.detail];
-  const IntervalSlopes::RowMajor& along =
+  const IntervalSensitivities::RowMajor& along =
       slopes(node).readings[static_cast<std::size_t>(block.detail)];
   shape_block(out, node, 1, states, free_.size(), span.last - span.first, block.detail);
   const auto is_missing = [&](int sample) {
@@ -87,11 +89,12 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
         weight * slopes.col(states + static_cast<Eigen::Index>(i)).head(row);
   }
   out.rows = row;
-  for (const TieTerm& source : free_sources(point_.mechanism, sensor(block.detail).offset)) {
+  for (const DependencyTerm& source :
+       free_dependencies(point_.mechanism, sensor(block.detail).offset)) {
     const int column = free_.position(source.parameter);
     out.arrow_jacobian.col(column).head(row).array() -= weight * source.factor;
   }
-  for (const ZeroShift& shift : segment.data.shifts) {
+  for (const EncoderShift& shift : segment.data.shifts) {
     const int column = free_.position(shift.parameter);
     if (column < 0 || shift.sensor != block.detail) continue;
     int read = 0;
@@ -107,9 +110,9 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
   const int node = segments_[static_cast<std::size_t>(block.segment)].first_node + block.interval;
   const int size = 2 * coordinate_count(), j = block.detail;
   shape_block(out, node, 2, size, free_.size(), 2, acceleration_group(j));
-  const IntervalSlopes::RowMajor& end = slopes(node).end;
+  const IntervalSensitivities::RowMajor& end = slopes(node).end;
   const Eigen::VectorXd mix = mixing(node, j);
-  IntervalSlopes::RowMajor moved = IntervalSlopes::RowMajor::Zero(2, end.cols());
+  IntervalSensitivities::RowMajor moved = IntervalSensitivities::RowMajor::Zero(2, end.cols());
   for (int p = 0; p < coordinate_count(); ++p) {
     if (mix[p] == 0.0) continue;
     moved.row(0) += mix[p] * end.row(p);

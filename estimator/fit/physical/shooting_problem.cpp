@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "estimator/fit/physical/control_noise.hpp"
-#include "estimator/fit/physical/quiet_nodes.hpp"
+#include "estimator/fit/physical/impact_free_nodes.hpp"
 #include "estimator/signal/step_grid.hpp"
-#include "estimator/tree/inertial_sensing.hpp"
+#include "estimator/simulation/inertial_sensing.hpp"
 
 namespace estimator {
 namespace {
@@ -25,42 +25,43 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
                                  const std::vector<Eigen::MatrixXd>& states,
                                  const std::vector<double>& state_spacing, const ShootingGrid& grid,
                                  const ShootingNoise& noise, int threads)
-    : hinge_count_(mechanism.hinge_count()),
+    : joint_count_(mechanism.joint_count()),
       free_(mechanism),
       programs_(
           mechanism,
           grid.coordinates.independent.empty() ? all_independent(mechanism) : grid.coordinates,
           absent_bodies(segments)),
       sensed_(sensed_axes(mechanism, segments)),
-      sensors_(sensors_of(mechanism)),
-      looked_(looked_axes(mechanism, segments)),
+      sensors_(used_encoders(mechanism)),
+      sampled_(sampled_axes(mechanism, segments)),
       noise_(noise),
       threads_(std::max(threads, 1)),
       near_rest_(grid.near_rest) {
   assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
   assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
-  for (const int index : programs_.common().moving()) moving_.push_back(free_.position(index));
-  if (!looked_.empty()) {
-    std::vector<int> columns = programs_.common().moving();
+  for (const int index : programs_.common().motion_parameters())
+    moving_.push_back(free_.position(index));
+  if (!sampled_.empty()) {
+    std::vector<int> columns = programs_.common().motion_parameters();
     for (const int index : sensing_parameters(mechanism)) {
       sensing_.push_back(free_.position(index));
       columns.push_back(index);
     }
-    sensing_program_ = std::make_shared<const SensingProgram>(mechanism, looked_, columns,
+    sensing_program_ = std::make_shared<const SensingProgram>(mechanism, sampled_, columns,
                                                               static_cast<int>(moving_.size()));
   }
   point_.mechanism = mechanism;
-  apply_ties(point_.mechanism);
+  apply_dependencies(point_.mechanism);
   place_late();
   for (const Segment& segment : segments) add_segment(segment, grid);
   place_nodes(states, state_spacing);
   update_mixing();
-  update_looks(point_);
+  update_instants(point_);
   make_blocks();
   update_controls(point_);
   simulate(point_);
   candidate_ = point_;
-  point_.slopes = std::make_shared<Slopes>();
+  point_.slopes = std::make_shared<Sensitivities>();
 }
 
 ShootingProblem ShootingProblem::restated(const Mechanism& mechanism,
@@ -103,11 +104,11 @@ void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& gr
   const std::vector<int> striking = sensors_of_stops(point_.mechanism, sensors_);
   for (int node = 0, at = 0; node < shot.node_count; ++node) {
     int end = node + 1 == shot.node_count ? ticks : (node + 1) * per_node;
-    if (end < ticks) end = quiet_tick(segment, sensors_, striking, tick, end, per_node);
+    if (end < ticks) end = find_impact_free_tick(segment, sensors_, striking, tick, end, per_node);
     shot.node_times.push_back(striking.empty() ? node * shot.spacing : at * tick);
     shot.steps.push_back(static_cast<int>(shot.edges.size()) - 1);
     while (at < end) {
-      at = std::min(end_of_step(at, step_at(at * tick), in_period), end);
+      at = std::min(step_end(at, step_at(at * tick), in_period), end);
       shot.edges.push_back(at * tick);
     }
   }
@@ -120,7 +121,7 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
                                   const std::vector<double>& state_spacing) {
   const int c = coordinate_count();
   point_.states.resize(2 * c, node_count_);
-  point_.guesses.resize(hinge_count_, node_count_);
+  point_.guesses.resize(joint_count_, node_count_);
   start_.resize(2 * c, segment_count());
   start_deviation_.resize(2 * c, segment_count());
   for (int s = 0; s < segment_count(); ++s) {
@@ -131,11 +132,11 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
       const Eigen::Index column =
           std::clamp<Eigen::Index>(std::lround(time / state_spacing[at]), 0, states[at].cols() - 1);
       const int node = segment.first_node + k;
-      point_.guesses.col(node) = states[at].col(column).head(hinge_count_);
+      point_.guesses.col(node) = states[at].col(column).head(joint_count_);
       for (int p = 0; p < c; ++p) {
         const int joint = coordinates()[static_cast<std::size_t>(p)];
         point_.states(p, node) = states[at](joint, column);
-        point_.states(c + p, node) = states[at](hinge_count_ + joint, column);
+        point_.states(c + p, node) = states[at](joint_count_ + joint, column);
       }
     }
     groups_.insert(groups_.end(), static_cast<std::size_t>(segment.node_count), s);
@@ -150,17 +151,17 @@ void ShootingProblem::expect_start(int segment) {
   start_.col(segment) = point_.states.col(shot.first_node);
   start_deviation_.col(segment).head(c).setConstant(kStartAngleDeviation);
   start_deviation_.col(segment).tail(c).setConstant(kStartRateDeviation);
-  if (!shot.data.begins) return;
+  if (!shot.data.is_first_of_recording) return;
   for (int p = 0; p < c; ++p) {
-    const auto joint = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
-    const Hinge& hinge = point_.mechanism.hinges[joint];
-    const auto expect = [&](const Expectation& known, int row) {
+    const auto index = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
+    const Joint& joint = point_.mechanism.joints[index];
+    const auto expect = [&](const GaussianPrior& known, int row) {
       if (std::isinf(known.standard_deviation)) return;
       start_(row, segment) = known.mean;
       start_deviation_(row, segment) = known.standard_deviation;
     };
-    expect(hinge.start_angle, p);
-    expect(hinge.start_rate, c + p);
+    expect(joint.start_angle, p);
+    expect(joint.start_rate, c + p);
   }
 }
 
@@ -169,23 +170,23 @@ Eigen::VectorXd ShootingProblem::start_error(const Point& point, int segment) co
   const int node = segments_[static_cast<std::size_t>(segment)].first_node;
   Eigen::VectorXd error = point.states.col(node) - start_.col(segment);
   for (int p = 0; p < coordinate_count(); ++p) {
-    const auto joint = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
-    const Hinge& hinge = point.mechanism.hinges[joint];
-    if (!std::isinf(hinge.start_angle.standard_deviation)) error[p] = hinge.difference(error[p]);
+    const auto index = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
+    const Joint& joint = point.mechanism.joints[index];
+    if (!std::isinf(joint.start_angle.standard_deviation)) error[p] = joint.difference(error[p]);
   }
   return error.cwiseQuotient(start_deviation_.col(segment));
 }
 
 Eigen::MatrixXd ShootingProblem::states(int segment) const {
   const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
-  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * hinge_count_, shot.node_count);
-  states.topRows(hinge_count_) = point_.guesses.middleCols(shot.first_node, shot.node_count);
+  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * joint_count_, shot.node_count);
+  states.topRows(joint_count_) = point_.guesses.middleCols(shot.first_node, shot.node_count);
   const auto nodes = point_.states.middleCols(shot.first_node, shot.node_count);
   const int c = coordinate_count();
   for (int p = 0; p < c; ++p) {
     const int joint = coordinates()[static_cast<std::size_t>(p)];
     states.row(joint) = nodes.row(p);
-    states.row(hinge_count_ + joint) = nodes.row(c + p);
+    states.row(joint_count_ + joint) = nodes.row(c + p);
   }
   return states;
 }
@@ -204,14 +205,14 @@ ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int i
 }
 
 void ShootingProblem::make_blocks() {
-  max_rows_ = std::max({2 * coordinate_count(), free_.prior_count(), most_looks()});
+  max_rows_ = std::max({2 * coordinate_count(), free_.prior_count(), max_instants()});
   for (int s = 0; s < segment_count(); ++s) {
     const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
     blocks_.push_back({BlockKind::kStart, s, 0, 0});
     for (int k = 0; k < segment.node_count; ++k) {
       const Span span = span_of(segment, k);
       max_rows_ = std::max(max_rows_, span.last - span.first);
-      for (int sensor = 0; sensor < sensor_count(); ++sensor) {
+      for (int sensor = 0; sensor < encoder_count(); ++sensor) {
         blocks_.push_back({BlockKind::kReadings, s, k, sensor});
       }
       for (int place = 0; place < std::ssize(sensed_); ++place) {
@@ -239,11 +240,11 @@ ArrowLayout ShootingProblem::layout() const {
 void ShootingProblem::update_controls(Point& point) const {
   const std::vector<ControlDelay> delays = control_delays(programs_.common(), point.mechanism);
   if (point.controls && std::ranges::none_of(delays, &ControlDelay::free)) return;
-  std::vector<HeldControls> controls;
+  std::vector<SegmentControls> controls;
   for (const ShotSegment& segment : segments_) {
     controls.emplace_back(segment.data, segment.edges, delays);
   }
-  point.controls = std::make_shared<const std::vector<HeldControls>>(std::move(controls));
+  point.controls = std::make_shared<const std::vector<SegmentControls>>(std::move(controls));
 }
 
 void ShootingProblem::simulate(Point& point) const {
@@ -252,14 +253,14 @@ void ShootingProblem::simulate(Point& point) const {
   for (int s = 0; s < segment_count(); ++s) {
     const auto at = static_cast<std::size_t>(s);
     const ShotSegment& segment = segments_[at];
-    const HeldControls& controls = (*point.controls)[at];
+    const SegmentControls& controls = (*point.controls)[at];
     for (int k = 0; k < segment.node_count; ++k) {
       const Span span = span_of(segment, k);
       const int node = segment.first_node + k;
       point.intervals[static_cast<std::size_t>(node)] = {
           .controls = &controls,
-          .first_stretch = controls.first(span.begin),
-          .last_stretch = controls.first(span.end),
+          .first_substep = controls.first(span.begin),
+          .last_substep = controls.first(span.end),
           .first_sample = span.first,
           .last_sample = span.last,
           .period = segment.data.period,
@@ -268,17 +269,17 @@ void ShootingProblem::simulate(Point& point) const {
           .guess = point.guesses.col(node)};
     }
   }
-  if (!looked_.empty()) {
-    give_looks(point);
-    point.looked.resize(point.intervals.size());
+  if (!sampled_.empty()) {
+    share_instants(point);
+    point.sampled.resize(point.intervals.size());
   }
   for (const ProgramVariants::Run& run : programs_.runs(point.mechanism, groups_)) {
     const auto own = std::span(point.intervals).subspan(run.first, run.count);
     IntervalMotion(run.program, run.values, threads_, near_rest_)
         .run(own, std::span(angles).subspan(run.first, run.count));
-    if (looked_.empty()) continue;
-    sense(run.program, *sensing_program_, run.values, own,
-          std::span(point.looked).subspan(run.first, run.count), threads_);
+    if (sampled_.empty()) continue;
+    compute_sensor_readings(run.program, *sensing_program_, run.values, own,
+                            std::span(point.sampled).subspan(run.first, run.count), threads_);
   }
   if (programs_.common().has_loops()) {
     for (int node = 0; node < node_count_; ++node) {
@@ -295,8 +296,8 @@ void ShootingProblem::read_sensors(Point& point,
   point.angles.resize(segments_.size());
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const ShotSegment& segment = segments_[s];
-    point.angles[s].resize(segment.data.sample_count(), sensor_count());
-    for (int i = 0; i < sensor_count(); ++i) {
+    point.angles[s].resize(segment.data.sample_count(), encoder_count());
+    for (int i = 0; i < encoder_count(); ++i) {
       if (late_[static_cast<std::size_t>(i)] >= 0) continue;
       const double offset =
           point.mechanism.parameters[static_cast<std::size_t>(sensor(i).offset)].value;
@@ -306,13 +307,13 @@ void ShootingProblem::read_sensors(Point& point,
         auto readings =
             point.angles[s].col(i).segment(point.intervals[node].first_sample, own.rows());
         readings.setConstant(-offset);
-        for (const Sensor::Term& term : sensor(i).terms) {
-          readings += term.sign * own.col(term.hinge);
+        for (const Encoder::Term& term : sensor(i).terms) {
+          readings += term.sign * own.col(term.joint);
         }
       }
     }
     read_late(point, static_cast<int>(s));
-    for (const ZeroShift& shift : segment.data.shifts) {
+    for (const EncoderShift& shift : segment.data.shifts) {
       const double by = point.mechanism.parameters[static_cast<std::size_t>(shift.parameter)].value;
       point.angles[s].col(shift.sensor).tail(segment.data.sample_count() - shift.sample).array() +=
           by;
@@ -350,17 +351,17 @@ Eigen::Matrix2d ShootingProblem::whitening(int segment, int interval) const {
 
 /// Combination of all coordinates' accelerations that is white with unit density.
 Eigen::VectorXd ShootingProblem::mixing(int node, int coordinate) const {
-  if (!mixing_.empty()) return mixing_[static_cast<std::size_t>(node)].row(coordinate);
+  if (!whitening_.empty()) return whitening_[static_cast<std::size_t>(node)].row(coordinate);
   return Eigen::VectorXd::Unit(coordinate_count(), coordinate) / noise_.acceleration[coordinate];
 }
 
 /// Updates the whitening from the current nodes; it is constant during a solve.
 void ShootingProblem::update_mixing() {
   if (noise_.control.size() == 0) return;
-  mixing_.clear();
+  whitening_.clear();
   for (const ShotSegment& segment : segments_) {
     for (int k = 0; k < segment.node_count; ++k) {
-      mixing_.push_back(acceleration_whitening(
+      whitening_.push_back(acceleration_whitening(
           point_.mechanism, noise_.acceleration, noise_.control, segment.data.period,
           point_.states.col(segment.first_node + k).head(coordinate_count())));
     }
@@ -374,14 +375,14 @@ Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment
   const auto defect = [&](int p) {
     const auto joint = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
     return Eigen::Vector2d(
-        point.mechanism.hinges[joint].difference(point.states(p, node + 1) - end[p]),
+        point.mechanism.joints[joint].difference(point.states(p, node + 1) - end[p]),
         point.states(coordinate_count() + p, node + 1) - end[coordinate_count() + p]);
   };
-  if (mixing_.empty()) {
+  if (whitening_.empty()) {
     return whitening(segment, interval) * defect(coordinate) / noise_.acceleration[coordinate];
   }
   Eigen::Vector2d mixed = Eigen::Vector2d::Zero();
-  const Eigen::MatrixXd& mix = mixing_[static_cast<std::size_t>(node)];
+  const Eigen::MatrixXd& mix = whitening_[static_cast<std::size_t>(node)];
   for (int p = 0; p <= coordinate; ++p) mixed += mix(coordinate, p) * defect(p);
   return whitening(segment, interval) * mixed;
 }
@@ -396,7 +397,7 @@ double ShootingProblem::total_cost(const Point& point) const {
         sum += whitened_defect(point, s, k, p).squaredNorm();
       }
     }
-    for (int sensor = 0; sensor < sensor_count(); ++sensor) {
+    for (int sensor = 0; sensor < encoder_count(); ++sensor) {
       double squares = 0.0;
       for (int sample = 0; sample < segment.data.sample_count(); ++sample) {
         if (std::isnan(segment.data.angles(sample, sensor))) continue;
@@ -438,7 +439,7 @@ int ShootingProblem::reading_count(int sensor) const {
 
 int ShootingProblem::reading_count() const {
   int count = 0;
-  for (int sensor = 0; sensor < sensor_count(); ++sensor) count += reading_count(sensor);
+  for (int sensor = 0; sensor < encoder_count(); ++sensor) count += reading_count(sensor);
   return count;
 }
 
@@ -467,7 +468,7 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
       point_.states + node_step.reshaped(point_.states.rows(), point_.states.cols());
   candidate_.guesses = point_.guesses;
   update_controls(candidate_);
-  update_looks(candidate_);
+  update_instants(candidate_);
   simulate(candidate_);
   return candidate_.cost;
 }
@@ -475,7 +476,7 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
 void ShootingProblem::accept_candidate() {
   std::swap(point_, candidate_);
   candidate_.slopes.reset();
-  point_.slopes = std::make_shared<Slopes>();
+  point_.slopes = std::make_shared<Sensitivities>();
 }
 
 }  // namespace estimator

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "estimator/fit/free_parameters.hpp"
-#include "estimator/fit/physical/sensor_looks.hpp"
+#include "estimator/fit/physical/sensor_sample_instants.hpp"
 #include "estimator/math/parallel_jobs.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
-#include "estimator/tree/interval_motion.hpp"
-#include "estimator/tree/program_variants.hpp"
+#include "estimator/simulation/interval_motion.hpp"
+#include "estimator/simulation/program_variants.hpp"
 
 namespace estimator {
 
@@ -59,7 +59,7 @@ struct ShootingNoise {
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors
 ///
 /// plus the same for readings of inertial sensors and delayed encoders at their sample instants
-/// (SensorLooks). Accelerations there are those of the equations of motion.
+/// (SensorSampleInstants). Accelerations there are those of the equations of motion.
 ///
 /// Q is the covariance that white acceleration noise of density σ_a² causes over one interval T,
 /// σ_a² [T³/3, T²/2; T²/2, T] per joint. Control noise, treated as white, adds terms that couple
@@ -102,16 +102,16 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
   Eigen::VectorXd arrow_growth() const override { return free_.growth(point_.mechanism); }
 
-  /// Noise groups: sensors in order, then these. InertialSensor::kAxes axes per sensor.
-  int inertial_group(int axis) const { return sensor_count() + axis; }
+  /// Noise groups: sensors in order, then these. Sensor::kAxes axes per sensor.
+  int inertial_group(int axis) const { return encoder_count() + axis; }
   int acceleration_group(int coordinate) const {
-    return inertial_group(InertialSensor::kAxes * mechanism().inertial_count()) + coordinate;
+    return inertial_group(Sensor::kAxes * mechanism().sensor_count()) + coordinate;
   }
   int start_group() const { return acceleration_group(coordinate_count()); }
   int prior_group() const { return start_group() + 1; }
 
-  int sensor_count() const { return static_cast<int>(sensors_.size()); }
-  const Sensor& sensor(int index) const { return sensors_[static_cast<std::size_t>(index)]; }
+  int encoder_count() const { return static_cast<int>(sensors_.size()); }
+  const Encoder& sensor(int index) const { return sensors_[static_cast<std::size_t>(index)]; }
   /// Independent joints, whose motion is in the nodes.
   const std::vector<int>& coordinates() const { return programs_.common().independent(); }
   int coordinate_count() const { return programs_.common().coordinate_count(); }
@@ -132,7 +132,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Nominal node interval of a segment [s].
   double spacing(int segment) const { return segments_[static_cast<std::size_t>(segment)].spacing; }
   /// Node times from the segment's first sample on: every `spacing`, except for mechanisms with end
-  /// stops, whose nodes avoid impacts (quiet_tick) [s].
+  /// stops, whose nodes avoid impacts (find_impact_free_tick) [s].
   const std::vector<double>& node_times(int segment) const {
     return segments_[static_cast<std::size_t>(segment)].node_times;
   }
@@ -173,21 +173,21 @@ class ShootingProblem final : public LeastSquaresProblem {
     int step_count() const { return steps.back(); }
   };
   /// Computed on first use: at many points only the cost is needed.
-  struct Slopes {
-    Once once;
-    std::vector<IntervalSlopes::Result> of_nodes;
+  struct Sensitivities {
+    CompletionLatch once;
+    std::vector<IntervalSensitivities::Result> of_nodes;
   };
   struct Point {
     Mechanism mechanism;
     Eigen::MatrixXd states;   ///< 2·coordinates × nodes of all segments
     Eigen::MatrixXd guesses;  ///< joints × nodes: initial guesses for dependent joints
-    std::shared_ptr<const std::vector<HeldControls>> controls;  ///< of each segment
-    std::vector<MotionInterval> intervals;                      ///< one per node
-    std::vector<Eigen::MatrixXd> angles;                    ///< of each segment: samples × sensors
-    std::shared_ptr<const std::vector<SensorLooks>> looks;  ///< of each segment
-    std::vector<Eigen::MatrixXd> looked;                    ///< of each node: instants × looked_
+    std::shared_ptr<const std::vector<SegmentControls>> controls;  ///< of each segment
+    std::vector<MotionInterval> intervals;                         ///< one per node
+    std::vector<Eigen::MatrixXd> angles;  ///< of each segment: samples × sensors
+    std::shared_ptr<const std::vector<SensorSampleInstants>> instants;  ///< of each segment
+    std::vector<Eigen::MatrixXd> sampled;  ///< of each node: instants × looked_
     double cost = 0.0;
-    std::shared_ptr<Slopes> slopes;  ///< null for a candidate
+    std::shared_ptr<Sensitivities> slopes;  ///< null for a candidate
   };
   enum class BlockKind : unsigned char { kReadings, kInertial, kAcceleration, kStart, kPrior };
   struct Block {
@@ -208,15 +208,15 @@ class ShootingProblem final : public LeastSquaresProblem {
   void make_blocks();
   Span span_of(const ShotSegment& segment, int interval) const;
   void update_controls(Point& point) const;
-  void update_looks(Point& point) const;
-  void give_looks(Point& point) const;
-  std::span<const SensorLooks::Reading> looks_of(const Point& point, int segment, int node,
-                                                 int place) const;
-  double looked(const Point& point, int node, int place, int look) const;
+  void update_instants(Point& point) const;
+  void share_instants(Point& point) const;
+  std::span<const SensorSampleInstants::Reading> instants_of(const Point& point, int segment,
+                                                             int node, int place) const;
+  double sampled(const Point& point, int node, int place, int look) const;
   double inertial_error(const Point& point, int segment, int node, int place,
-                        const SensorLooks::Reading& reading) const;
+                        const SensorSampleInstants::Reading& reading) const;
   double inertial_squares(const Point& point, int segment, int place) const;
-  int most_looks() const;
+  int max_instants() const;
   void place_late();
   void read_late(Point& point, int segment) const;
   void simulate(Point& point) const;
@@ -228,29 +228,29 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::Matrix2d whitening(int segment, int interval) const;
   Eigen::VectorXd mixing(int node, int coordinate) const;
   void update_mixing();
-  const IntervalSlopes::Result& slopes(int node) const;
-  void find_slopes(std::vector<IntervalSlopes::Result>& slopes) const;
+  const IntervalSensitivities::Result& slopes(int node) const;
+  void compute_sensitivities(std::vector<IntervalSensitivities::Result>& slopes) const;
   void linearize_readings(const Block& block, ResidualBlock& out) const;
   void linearize_inertial(const Block& block, ResidualBlock& out) const;
   void linearize_late(const Block& block, ResidualBlock& out) const;
-  void linearize_look(int node, int place, int look, int row, double weight,
-                      ResidualBlock& out) const;
+  void linearize_instant(int node, int place, int look, int row, double weight,
+                         ResidualBlock& out) const;
   void linearize_acceleration(const Block& block, ResidualBlock& out) const;
   void linearize_start(const Block& block, ResidualBlock& out) const;
 
-  int hinge_count_;
+  int joint_count_;
   FreeParameters free_;
   ProgramVariants programs_;  ///< one group per segment
   std::vector<int> sensed_;
   std::shared_ptr<const SensingProgram> sensing_program_;  ///< null: no sample instants
   std::vector<int> moving_;   ///< arrow positions of parameters that affect the motion
   std::vector<int> sensing_;  ///< of those that affect `looked_` only
-  std::vector<Sensor> sensors_;
-  std::vector<int> looked_;  ///< axes of the sensing program: sensed_, then delayed encoders
-  std::vector<int> late_;    ///< of each sensor: its index in looked_; −1: no delay
+  std::vector<Encoder> sensors_;
+  std::vector<int> sampled_;  ///< axes of the sensing program: sensed_, then delayed encoders
+  std::vector<int> late_;     ///< of each sensor: its index in looked_; −1: no delay
   ShootingNoise noise_;
   /// Whitening of the defects of each node; empty while recorded controls have no noise.
-  std::vector<Eigen::MatrixXd> mixing_;
+  std::vector<Eigen::MatrixXd> whitening_;
   int threads_;
   double near_rest_;  // longest step for smoothed friction near rest [s]
   std::vector<ShotSegment> segments_;

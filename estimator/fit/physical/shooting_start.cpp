@@ -43,7 +43,7 @@ Mechanism held_near_start(Mechanism mechanism) {
 }  // namespace
 
 void ShootingFit::shorten_intervals(const Mechanism& start) {
-  const double least = least_interval(input_.segments);
+  const double least = min_interval(input_.segments);
   while (!std::isfinite(first_problem(start)->cost())) {
     if (input_.grid.interval <= least) {
       throw std::invalid_argument(
@@ -56,24 +56,25 @@ void ShootingFit::shorten_intervals(const Mechanism& start) {
 }
 
 std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mechanism) const {
-  return loose_problem(mechanism, whole_of(input_), input_.grid.interval, input_.noise);
+  return relaxed_problem(mechanism, whole_of(input_), input_.grid.interval, input_.noise);
 }
 
-std::unique_ptr<ShootingProblem> ShootingFit::loose_problem(const Mechanism& mechanism,
-                                                            const Excerpt& excerpt, double interval,
-                                                            const ShootingNoise& noise) const {
+std::unique_ptr<ShootingProblem> ShootingFit::relaxed_problem(const Mechanism& mechanism,
+                                                              const Excerpt& excerpt,
+                                                              double interval,
+                                                              const ShootingNoise& noise) const {
   ShootingGrid grid = input_.grid;
   grid.interval = interval;
   grid.local_steps = excerpt.local_steps;
-  return std::make_unique<ShootingProblem>(without_creep(mechanism), excerpt.segments,
+  return std::make_unique<ShootingProblem>(with_sticking_friction(mechanism), excerpt.segments,
                                            excerpt.states, excerpt.state_spacing, grid, noise,
                                            monitor_.threads);
 }
 
 /// Inflated noise: process noise as a fraction of the accelerations, and a reading noise that is
 /// consistent with it. Smaller reading noise would force the motion to follow a wrong model.
-ShootingNoise ShootingFit::lenient_noise(double share, double interval) const {
-  const double generosity = share / kGenerousShare;
+ShootingNoise ShootingFit::inflated_noise(double share, double interval) const {
+  const double generosity = share / kInflatedNoiseFraction;
   ShootingNoise noise = input_.noise;
   noise.acceleration *= generosity;
   const double between = kBetweenNodes * std::pow(interval, 1.5) * generosity;
@@ -83,7 +84,7 @@ ShootingNoise ShootingFit::lenient_noise(double share, double interval) const {
 
 /// Fits parameters and states with inflated process noise: first an excerpt, then everything from
 /// its result. If this ends far from the readings, fits everything from the initial values.
-void ShootingFit::fit_loosely(const Mechanism& start) {
+void ShootingFit::fit_relaxed(const Mechanism& start) {
   const Mechanism held = held_near_start(start);
   const double interval = input_.grid.interval;
   const Excerpt excerpt =
@@ -92,12 +93,12 @@ void ShootingFit::fit_loosely(const Mechanism& start) {
   if (excerpt.is_whole) return;
   joint_history_.iterations_most += joint_history_.iterations;
   Mechanism near = held;
-  take_values(joint_->mechanism(), near);
+  copy_parameter_values(joint_->mechanism(), near);
   const Excerpt whole = whole_of(input_);
-  joint_ = loose_problem(near, whole, interval, joint_->noise());
+  joint_ = relaxed_problem(near, whole, interval, joint_->noise());
   announce("all samples, from the fit of an excerpt", near, joint_history_);
-  run_loosely(*joint_);
-  if (is_near(*joint_)) return;
+  run_relaxed(*joint_);
+  if (is_near_solution(*joint_)) return;
   announce("all samples, from the initial values", held, joint_history_);
   joint_ = search(held, whole);
 }
@@ -107,40 +108,40 @@ void ShootingFit::fit_loosely(const Mechanism& start) {
 std::unique_ptr<ShootingProblem> ShootingFit::search(const Mechanism& start,
                                                      const Excerpt& excerpt) {
   const double interval = input_.grid.interval;
-  std::unique_ptr<ShootingProblem> best = loose_problem(start, excerpt, interval, input_.noise);
-  run_loosely(*best);
-  if (is_near(*best)) return best;
-  const ShootingNoise noise = lenient_noise(kGenerousShare, interval);
+  std::unique_ptr<ShootingProblem> best = relaxed_problem(start, excerpt, interval, input_.noise);
+  run_relaxed(*best);
+  if (is_near_solution(*best)) return best;
+  const ShootingNoise noise = inflated_noise(kInflatedNoiseFraction, interval);
   if (noise.angle != input_.noise.angle) {
-    best = loose_problem(start, excerpt, interval, noise);
+    best = relaxed_problem(start, excerpt, interval, noise);
     announce("with inflated sensor noise", start, joint_history_);
-    run_loosely(*best);
-    if (is_near(*best)) return best;
+    run_relaxed(*best);
+    if (is_near_solution(*best)) return best;
   }
-  const double shorter = std::max(kApproachInterval, least_interval(input_.segments));
+  const double shorter = std::max(kApproachInterval, min_interval(input_.segments));
   if (shorter >= interval) return best;
   const std::unique_ptr<ShootingProblem> approach =
-      loose_problem(start, excerpt, shorter, lenient_noise(kApproachShare, shorter));
+      relaxed_problem(start, excerpt, shorter, inflated_noise(kApproachShare, shorter));
   announce("over short segments", start, joint_history_);
-  run_loosely(*approach);
+  run_relaxed(*approach);
   Mechanism near = start;
-  take_values(approach->mechanism(), near);
-  std::unique_ptr<ShootingProblem> again = loose_problem(near, excerpt, interval, noise);
+  copy_parameter_values(approach->mechanism(), near);
+  std::unique_ptr<ShootingProblem> again = relaxed_problem(near, excerpt, interval, noise);
   announce("from the fit over short segments", near, joint_history_);
-  run_loosely(*again);
+  run_relaxed(*again);
   return again->cost() < best->cost() ? std::move(again) : std::move(best);
 }
 
-bool ShootingFit::is_near(const ShootingProblem& problem) const {
-  return is_cancelled() || problem.cost() <= kAstray * problem.all_reading_count();
+bool ShootingFit::is_near_solution(const ShootingProblem& problem) const {
+  return is_cancelled() || problem.cost() <= kDivergedErrorRatio * problem.all_reading_count();
 }
 
-void ShootingFit::run_loosely(ShootingProblem& problem) {
+void ShootingFit::run_relaxed(ShootingProblem& problem) {
   LmOptions loose;
   loose.cost_tolerance = kLooseTolerance;
   loose.max_iterations = kLooseIterations;
   loose.stagnant_gain = kLooseGain;
-  loose.far_cost = kAstray * problem.all_reading_count();
+  loose.far_cost = kDivergedErrorRatio * problem.all_reading_count();
   run(problem, loose, joint_history_);
 }
 

@@ -9,7 +9,7 @@
 #include "estimator/fit/number_text.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/signal/step_grid.hpp"
-#include "estimator/spook/hinge_terms.hpp"
+#include "estimator/spook/joint_terms.hpp"
 #include "estimator/spook/residual_form.hpp"
 
 namespace estimator {
@@ -33,31 +33,31 @@ double choose_step(const std::vector<Recording>& recordings, const CalibrationOp
 void damp_soft_joints(Mechanism& mechanism, double step) {
   const ModelValues values = unpack(mechanism);
   const auto mobility = [&](int body) {
-    return body == Hinge::kGround ? 0.0 : 1.0 / values.bodies[static_cast<std::size_t>(body)].mass;
+    return body == Joint::kGround ? 0.0 : 1.0 / values.bodies[static_cast<std::size_t>(body)].mass;
   };
-  for (Hinge& hinge : mechanism.hinges) {
-    if (hinge.damping_time != Hinge::kAutomaticDamping) continue;
-    const double mass = 1.0 / (mobility(hinge.body_a) + mobility(hinge.body_b));
-    const double critical = 2.0 * std::sqrt(hinge.compliance_linear * mass);
-    if (critical > damping_time_of(hinge, step)) hinge.damping_time = critical;
+  for (Joint& joint : mechanism.joints) {
+    if (joint.damping_time != Joint::kAutomaticDamping) continue;
+    const double mass = 1.0 / (mobility(joint.body_a) + mobility(joint.body_b));
+    const double critical = 2.0 * std::sqrt(joint.compliance_linear * mass);
+    if (critical > damping_time_of(joint, step)) joint.damping_time = critical;
   }
 }
 
 /// Moment of inertia of a body about its joint point, averaged over directions [kg·m²].
-double inertia_about_hinge(const Mechanism& mechanism, const ModelValues& values, int body) {
+double inertia_about_joint(const Mechanism& mechanism, const ModelValues& values, int body) {
   const BodyValues& terms = values.bodies[static_cast<std::size_t>(body)];
   double inertia = terms.inertia.trace() / 3.0;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (mechanism.hinges[static_cast<std::size_t>(j)].body_b != body) continue;
-    inertia += terms.mass * values.hinges[static_cast<std::size_t>(j)].point_b.squaredNorm();
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (mechanism.joints[static_cast<std::size_t>(j)].body_b != body) continue;
+    inertia += terms.mass * values.joints[static_cast<std::size_t>(j)].point_b.squaredNorm();
     break;
   }
   return inertia;
 }
 
 void require_untied(const Mechanism& mechanism) {
-  for (const Tie& tie : mechanism.ties) {
-    if (!varies(mechanism, tie.parameter)) continue;
+  for (const ParameterDependency& tie : mechanism.dependencies) {
+    if (!changes_in_fit(mechanism, tie.parameter)) continue;
     const std::string& name = mechanism.parameters[static_cast<std::size_t>(tie.parameter)].name;
     throw std::invalid_argument(
         "parameter " + quoted(name) +
@@ -67,32 +67,32 @@ void require_untied(const Mechanism& mechanism) {
 }
 
 /// Rejects priors that only physical parameters support.
-void require_no_knowledge(const Mechanism& mechanism) {
+void require_no_priors(const Mechanism& mechanism) {
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument(what +
                                 ", which shadow parameters (of a SPOOK simulator) do not support; "
                                 "request physical parameters, or remove it");
   };
   for (const Body& body : mechanism.bodies) {
-    if (!std::isinf(body.drawing_deviation)) {
-      refuse("body " + quoted(body.name) + " has a CAD prior (drawing_deviation_percent)");
+    if (!std::isinf(body.cad_uncertainty)) {
+      refuse("body " + quoted(body.name) + " has a CAD prior (cad_uncertainty_percent)");
     }
-    if (!body.only_in.empty()) {
+    if (!body.present_in_recordings.empty()) {
       refuse("body " + quoted(body.name) + " is present in some recordings only");
     }
   }
-  for (const Hinge& hinge : mechanism.hinges) {
-    if (std::isinf(hinge.start_angle.standard_deviation) &&
-        std::isinf(hinge.start_rate.standard_deviation)) {
+  for (const Joint& joint : mechanism.joints) {
+    if (std::isinf(joint.start_angle.standard_deviation) &&
+        std::isinf(joint.start_rate.standard_deviation)) {
       continue;
     }
-    refuse("joint " + quoted(hinge.name) + " has a given initial state");
+    refuse("joint " + quoted(joint.name) + " has a given initial state");
   }
 }
 
 }  // namespace
 
-void require_steady_clock(const std::string& name, const Segment& segment) {
+void require_uniform_clock(const std::string& name, const Segment& segment) {
   if (segment.times.empty()) return;
   throw std::invalid_argument(
       name +
@@ -103,24 +103,24 @@ void require_steady_clock(const std::string& name, const Segment& segment) {
 
 Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options) {
-  require_hinges(mechanism);
+  require_spook_support(mechanism);
   require_untied(mechanism);
-  require_no_knowledge(mechanism);
+  require_no_priors(mechanism);
   Preparation preparation;
   preparation.mechanism = mechanism;
-  if (mechanism.inertial_count() > 0) {
+  if (mechanism.sensor_count() > 0) {
     preparation.notes.push_back(
         "sensors other than encoders are not used for shadow parameters (of a SPOOK simulator); "
         "request physical parameters to use them");
   }
-  for (Hinge& hinge : preparation.mechanism.hinges) {
+  for (Joint& joint : preparation.mechanism.joints) {
     if (options.compliance >= 0.0) {
-      hinge.compliance_linear = hinge.compliance_angular = options.compliance;
+      joint.compliance_linear = joint.compliance_angular = options.compliance;
     }
-    if (options.damping_time >= 0.0) hinge.damping_time = options.damping_time;
+    if (options.damping_time >= 0.0) joint.damping_time = options.damping_time;
     if (options.residual_form == ResidualForm::kExplicit &&
-        !(std::min(hinge.compliance_linear, hinge.compliance_angular) > 0.0)) {
-      throw std::invalid_argument("joint " + quoted(hinge.name) +
+        !(std::min(joint.compliance_linear, joint.compliance_angular) > 0.0)) {
+      throw std::invalid_argument("joint " + quoted(joint.name) +
                                   ": the explicit residual divides by the compliance; give a "
                                   "compliance above 0, or use the implicit form");
     }
@@ -131,7 +131,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
   damp_soft_joints(preparation.mechanism, preparation.step);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
-      require_steady_clock(recording.name, segment);
+      require_uniform_clock(recording.name, segment);
       TrajectoryData data = make_trajectory_data(preparation.mechanism, segment, preparation.step,
                                                  options.filter_cutoff, recording.name);
       if (data.angles.rows() < kSegmentNodesMin) {
@@ -161,7 +161,7 @@ double choose_state_error_weight(const Mechanism& mechanism,
   double sum = 0.0, count = 0.0;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const auto i = static_cast<std::size_t>(body);
-    const double inertia = inertia_about_hinge(mechanism, values, body);
+    const double inertia = inertia_about_joint(mechanism, values, body);
     for (const TrajectoryData& segment : data) {
       for (std::size_t k = 2; k < segment.initial.size(); ++k) {
         const Eigen::Vector3d change =
@@ -180,15 +180,15 @@ double choose_state_error_weight(const Mechanism& mechanism,
 namespace {
 
 /// Root mean square change of a joint's speed from one step to the next [rad/s].
-double typical_speed_change(const Hinge& hinge, const std::vector<TrajectoryData>& data,
+double typical_speed_change(const Joint& joint, const std::vector<TrajectoryData>& data,
                             double step) {
   double sum = 0.0, count = 0.0;
   for (const TrajectoryData& segment : data) {
     double speed = 0.0;
     for (std::size_t k = 1; k < segment.initial.size(); ++k) {
       const double turn =
-          hinge_angle(hinge, segment.initial[k]) - hinge_angle(hinge, segment.initial[k - 1]);
-      const double next = hinge.difference(turn) / step;
+          joint_angle(joint, segment.initial[k]) - joint_angle(joint, segment.initial[k - 1]);
+      const double next = joint.difference(turn) / step;
       if (k > 1) {
         sum += (next - speed) * (next - speed);
         count += 1.0;
@@ -204,10 +204,10 @@ double typical_speed_change(const Hinge& hinge, const std::vector<TrajectoryData
 Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                           double step) {
   Mechanism smoothed = mechanism;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    Hinge& hinge = smoothed.hinges[static_cast<std::size_t>(j)];
-    hinge.stick_speed =
-        std::max(hinge.stick_speed, kSmoothShare * typical_speed_change(hinge, data, step));
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    Joint& joint = smoothed.joints[static_cast<std::size_t>(j)];
+    joint.stick_speed =
+        std::max(joint.stick_speed, kSmoothShare * typical_speed_change(joint, data, step));
   }
   return smoothed;
 }

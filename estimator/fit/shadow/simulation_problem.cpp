@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/spook/spook_stepper.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/math/so3.hpp"
-#include "estimator/model/hinge_geometry.hpp"
+#include "estimator/model/joint_geometry.hpp"
 #include "estimator/model/kinematics.hpp"
+#include "estimator/spook/spook_stepper.hpp"
 
 namespace estimator {
 namespace {
@@ -31,7 +31,7 @@ SimulationProblem::SimulationProblem(const Mechanism& mechanism,
       settings_(settings),
       free_(mechanism, angle_noise),
       body_count_(mechanism.body_count()),
-      sensors_(sensors_of(mechanism)) {
+      sensors_(used_encoders(mechanism)) {
   assert(data.size() == initial.size());
   settings_.form = ResidualForm::kImplicit;
   point_.mechanism = mechanism;
@@ -58,7 +58,7 @@ ArrowLayout SimulationProblem::layout() const {
 }
 
 int SimulationProblem::block_count() const {
-  return static_cast<int>(data_.size()) * sensor_count() + (free_.prior_count() > 0 ? 1 : 0);
+  return static_cast<int>(data_.size()) * encoder_count() + (free_.prior_count() > 0 ? 1 : 0);
 }
 
 int SimulationProblem::observation_count(int sensor) const {
@@ -81,7 +81,7 @@ double SimulationProblem::squared_error(int sensor) const {
 
 double SimulationProblem::residual_at(const Point& point, int segment, int node, int sensor) const {
   const auto s = static_cast<std::size_t>(segment);
-  return turn_difference(point.simulated[s](node, sensor) - data_[s].angles(node, sensor));
+  return wrapped_difference(point.simulated[s](node, sensor) - data_[s].angles(node, sensor));
 }
 
 double SimulationProblem::sensor_cost(const Point& point, int segment, int sensor) const {
@@ -105,25 +105,25 @@ void SimulationProblem::simulate(Point& point) const {
     point.controls[s] = make_step_controls(point.mechanism, data_[s].controls, data_[s].period,
                                            settings_.step, nodes);
     Eigen::MatrixXd& simulated = point.simulated[s];
-    simulated.setConstant(nodes, sensor_count(), std::numeric_limits<double>::quiet_NaN());
+    simulated.setConstant(nodes, encoder_count(), std::numeric_limits<double>::quiet_NaN());
     State state = point.initial[s];
     Eigen::VectorXd control(point.controls[s].mean.cols());
     for (int k = 1; k < nodes; ++k) {
       const auto angle_of = [&](int j) {
-        return hinge_angle(point.mechanism.hinges[static_cast<std::size_t>(j)], state.poses);
+        return joint_angle(point.mechanism.joints[static_cast<std::size_t>(j)], state.poses);
       };
-      for (int sensor = 0; sensor < sensor_count(); ++sensor) {
-        const Sensor& facts = sensors_[static_cast<std::size_t>(sensor)];
+      for (int sensor = 0; sensor < encoder_count(); ++sensor) {
+        const Encoder& facts = sensors_[static_cast<std::size_t>(sensor)];
         const double angle =
             facts.sum(angle_of) -
             point.mechanism.parameters[static_cast<std::size_t>(facts.offset)].value;
         const double before = k > 1 ? simulated(k - 1, sensor) : angle;
-        simulated(k, sensor) = before + turn_difference(angle - before);
+        simulated(k, sensor) = before + wrapped_difference(angle - before);
       }
       control = point.controls[s].mean.row(k).transpose();
       if (stepper.step(state, control) != StepOutcome::kOk) break;
     }
-    for (int sensor = 0; sensor < sensor_count(); ++sensor) {
+    for (int sensor = 0; sensor < encoder_count(); ++sensor) {
       point.cost += sensor_cost(point, static_cast<int>(s), sensor);
     }
   }
@@ -142,20 +142,20 @@ Eigen::MatrixXd SimulationProblem::initial_basis(int segment) const {
   basis.bottomRightCorner(n, freedom) = Z;
   // G v = 0 changes with the configuration: δv gains −G⁺ (dG[Z α] v).
   Eigen::MatrixXd turn = Eigen::MatrixXd::Zero(G.rows(), n);
-  for (int j = 0; j < point_.mechanism.hinge_count(); ++j) {
-    const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(j)];
-    const bool ground = hinge.body_a == Hinge::kGround;
-    const Pose a = ground ? Pose{} : state.poses[static_cast<std::size_t>(hinge.body_a)];
-    const Pose& b = state.poses[static_cast<std::size_t>(hinge.body_b)];
-    const HingeGeometry geometry =
-        make_hinge_geometry(hinge, values.hinges[static_cast<std::size_t>(j)], a.r,
+  for (int j = 0; j < point_.mechanism.joint_count(); ++j) {
+    const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(j)];
+    const bool ground = joint.body_a == Joint::kGround;
+    const Pose a = ground ? Pose{} : state.poses[static_cast<std::size_t>(joint.body_a)];
+    const Pose& b = state.poses[static_cast<std::size_t>(joint.body_b)];
+    const JointGeometry geometry =
+        make_joint_geometry(joint, values.joints[static_cast<std::size_t>(j)], a.r,
                             a.e.toRotationMatrix(), b.r, b.e.toRotationMatrix());
     const Eigen::Vector3d omega_a = ground ? Eigen::Vector3d::Zero().eval()
-                                           : state.velocity.segment<3>(6 * hinge.body_a + 3).eval();
-    const HingeRowTurn rows =
-        hinge_row_turn(geometry, omega_a, state.velocity.segment<3>(6 * hinge.body_b + 3));
-    turn.block<5, 3>(5 * j, 6 * hinge.body_b + 3) += rows.b;
-    if (!ground) turn.block<5, 3>(5 * j, 6 * hinge.body_a + 3) += rows.a;
+                                           : state.velocity.segment<3>(6 * joint.body_a + 3).eval();
+    const JointRowRotation rows =
+        joint_row_rotation(geometry, omega_a, state.velocity.segment<3>(6 * joint.body_b + 3));
+    turn.block<5, 3>(5 * j, 6 * joint.body_b + 3) += rows.b;
+    if (!ground) turn.block<5, 3>(5 * j, 6 * joint.body_a + 3) += rows.a;
   }
   basis.bottomLeftCorner(n, freedom) = -pseudo_inverse(G) * (turn * Z);
   return basis;
@@ -216,12 +216,12 @@ void SimulationProblem::accept_candidate() {
 // --- derivatives --------------------------------------------------------------------------------
 
 void SimulationProblem::linearize(int index, ResidualBlock& out) const {
-  const int blocks = static_cast<int>(data_.size()) * sensor_count();
+  const int blocks = static_cast<int>(data_.size()) * encoder_count();
   if (index == blocks) {
-    free_.linearize_priors(point_.mechanism, sensor_count(), out);
+    free_.linearize_priors(point_.mechanism, encoder_count(), out);
     return;
   }
-  const int segment = index / sensor_count(), sensor = index % sensor_count();
+  const int segment = index / encoder_count(), sensor = index % encoder_count();
   const Eigen::MatrixXd& angles = data_[static_cast<std::size_t>(segment)].angles;
   const Eigen::MatrixXd& sensitivity =
       (*point_.sensitivities)[static_cast<std::size_t>(segment)][static_cast<std::size_t>(sensor)];
@@ -242,16 +242,16 @@ void SimulationProblem::linearize(int index, ResidualBlock& out) const {
 /// sensitivity, and −1 for a free encoder offset.
 void SimulationProblem::add_observations(const State& state, const Eigen::MatrixXd& S, int node,
                                          SegmentSensitivity& out) const {
-  for (int sensor = 0; sensor < sensor_count(); ++sensor) {
-    const Sensor& facts = sensors_[static_cast<std::size_t>(sensor)];
+  for (int sensor = 0; sensor < encoder_count(); ++sensor) {
+    const Encoder& facts = sensors_[static_cast<std::size_t>(sensor)];
     auto row = out[static_cast<std::size_t>(sensor)].row(node);
     row.setZero();
-    for (const Sensor::Term& term : facts.terms) {
-      const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(term.hinge)];
-      const HingeAngleJacobian jacobian = hinge_angle_jacobian(hinge, state.poses.data());
-      row.noalias() += term.sign * jacobian.b * S.middleRows(6 * hinge.body_b + 3, 3);
-      if (hinge.body_a != Hinge::kGround) {
-        row.noalias() += term.sign * jacobian.a * S.middleRows(6 * hinge.body_a + 3, 3);
+    for (const Encoder::Term& term : facts.terms) {
+      const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(term.joint)];
+      const JointAngleJacobian jacobian = joint_angle_jacobian(joint, state.poses.data());
+      row.noalias() += term.sign * jacobian.b * S.middleRows(6 * joint.body_b + 3, 3);
+      if (joint.body_a != Joint::kGround) {
+        row.noalias() += term.sign * jacobian.a * S.middleRows(6 * joint.body_a + 3, 3);
       }
     }
     const int offset = free_.position(facts.offset);

@@ -7,10 +7,10 @@
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/shadow/step_controls.hpp"
 #include "estimator/fit/shadow/trajectory_problem.hpp"
-#include "estimator/spook/step_residual.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "estimator/model/state.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
+#include "estimator/spook/step_residual.hpp"
 
 namespace estimator {
 
@@ -40,7 +40,7 @@ class SimulationProblem final : public LeastSquaresProblem {
   ArrowLayout layout() const override;
   int block_count() const override;
   int max_block_rows() const override { return max_rows_; }
-  int group_count() const override { return sensor_count() + 1; }
+  int group_count() const override { return encoder_count() + 1; }
   int threads() const override { return 1; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return point_.cost; }
@@ -72,7 +72,7 @@ class SimulationProblem final : public LeastSquaresProblem {
   /// Sum of squared angle residuals of one sensor over all segments [rad²].
   double squared_error(int sensor) const;
 
-  int sensor_count() const { return static_cast<int>(sensors_.size()); }
+  int encoder_count() const { return static_cast<int>(sensors_.size()); }
 
  private:
   /// Derivatives of one segment's simulated angles: per sensor, nodes × (node unknowns + arrow).
@@ -105,7 +105,7 @@ class SimulationProblem final : public LeastSquaresProblem {
   StepSettings settings_;
   FreeParameters free_;
   int body_count_;
-  std::vector<Sensor> sensors_;
+  std::vector<Encoder> sensors_;
   int max_rows_ = 0;
   int node_size_ = 0;
   Point point_, candidate_, marked_;

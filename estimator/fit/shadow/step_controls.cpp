@@ -17,9 +17,9 @@ StepControlTable make_step_controls(const Mechanism& mechanism, const Eigen::Mat
   table.mean.resize(node_count, controls.cols());
   table.delay_slope.setZero(node_count, controls.cols());
   Eigen::Index motor = 0;
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (!mechanism.hinges[static_cast<std::size_t>(j)].motorised) continue;
-    const Parameter& delay = mechanism.hinge_parameter(j, HingeQuantity::kInputDelay);
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (!mechanism.joints[static_cast<std::size_t>(j)].motorised) continue;
+    const Parameter& delay = mechanism.joint_parameter(j, JointQuantity::kInputDelay);
     const auto mean = [&](double later) -> Eigen::VectorXd {
       return average_controls(controls.col(motor), period, step, node_count,
                               delay.value + 0.5 * step + later)

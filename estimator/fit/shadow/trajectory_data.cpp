@@ -1,8 +1,8 @@
 #include "estimator/fit/shadow/trajectory_data.hpp"
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/fit/closed_states.hpp"
 #include "estimator/fit/initial_states.hpp"
+#include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/signal/resample.hpp"
 
@@ -19,7 +19,7 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
       start_coordinates(mechanism, segment, step, data.angles.rows(), {cutoff});
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * start.cols(), start.rows());
   states.topRows(start.cols()) = start.transpose();
-  if (mechanism.hinge_count() <= kTreeHingesMax) close_loops(mechanism, step, where, states);
+  if (mechanism.joint_count() <= kTreeJointsMax) close_loops(mechanism, step, where, states);
   const ModelValues values = unpack(mechanism);
   data.initial.reserve(static_cast<std::size_t>(start.rows()));
   for (const auto& state : states.colwise()) {

@@ -5,7 +5,7 @@
 
 #include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/math/so3.hpp"
-#include "estimator/model/hinge_geometry.hpp"
+#include "estimator/model/joint_geometry.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/parameter_target.hpp"
 
@@ -76,16 +76,16 @@ void TrajectoryProblem::linearize(int index, ResidualBlock& out) const {
 
 void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock& out) const {
   shape_block(out, block.node, 1, node_size_, free_.size(), 1, block.detail);
-  const Sensor& sensor = sensors_[static_cast<std::size_t>(block.detail)];
+  const Encoder& sensor = sensors_[static_cast<std::size_t>(block.detail)];
   const Pose* poses = node_poses(point_, block.node);
   out.residual[0] = observation_residual(point_, block.node, block.detail);
   out.node_jacobian.setZero();
-  for (const Sensor::Term& term : sensor.terms) {
-    const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(term.hinge)];
-    const HingeAngleJacobian jacobian = hinge_angle_jacobian(hinge, poses);
-    out.node_jacobian.block<1, 3>(0, 6 * hinge.body_b + 3) += term.sign * jacobian.b;
-    if (hinge.body_a != Hinge::kGround) {
-      out.node_jacobian.block<1, 3>(0, 6 * hinge.body_a + 3) += term.sign * jacobian.a;
+  for (const Encoder::Term& term : sensor.terms) {
+    const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(term.joint)];
+    const JointAngleJacobian jacobian = joint_angle_jacobian(joint, poses);
+    out.node_jacobian.block<1, 3>(0, 6 * joint.body_b + 3) += term.sign * jacobian.b;
+    if (joint.body_a != Joint::kGround) {
+      out.node_jacobian.block<1, 3>(0, 6 * joint.body_a + 3) += term.sign * jacobian.a;
     }
   }
   out.arrow_jacobian.setZero();
@@ -194,23 +194,23 @@ void TrajectoryProblem::add_initial_velocity_turn(const Block& block, double sca
   const auto rows = static_cast<int>(row_inertia_.size());
   const Pose* poses = node_poses(point_, block.node);
   const auto velocity = point_.velocities.segment(6 * body_count_ * block.node, 6 * body_count_);
-  for (int j = 0; j < point_.mechanism.hinge_count(); ++j) {
-    const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(j)];
-    const bool ground = hinge.body_a == Hinge::kGround;
-    const Pose a = ground ? Pose{} : poses[hinge.body_a];
-    const Pose& b = poses[hinge.body_b];
-    const HingeGeometry geometry =
-        make_hinge_geometry(hinge, values.hinges[static_cast<std::size_t>(j)], a.r,
+  for (int j = 0; j < point_.mechanism.joint_count(); ++j) {
+    const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(j)];
+    const bool ground = joint.body_a == Joint::kGround;
+    const Pose a = ground ? Pose{} : poses[joint.body_a];
+    const Pose& b = poses[joint.body_b];
+    const JointGeometry geometry =
+        make_joint_geometry(joint, values.joints[static_cast<std::size_t>(j)], a.r,
                             a.e.toRotationMatrix(), b.r, b.e.toRotationMatrix());
     const Eigen::Vector3d omega_a =
-        ground ? Eigen::Vector3d::Zero().eval() : velocity.segment<3>(6 * hinge.body_a + 3).eval();
-    const HingeRowTurn turn =
-        hinge_row_turn(geometry, omega_a, velocity.segment<3>(6 * hinge.body_b + 3));
+        ground ? Eigen::Vector3d::Zero().eval() : velocity.segment<3>(6 * joint.body_a + 3).eval();
+    const JointRowRotation turn =
+        joint_row_rotation(geometry, omega_a, velocity.segment<3>(6 * joint.body_b + 3));
     const auto inertia = row_inertia_.segment<5>(5 * j);
-    out.node_jacobian.block<5, 3>(rows + 5 * j, 6 * hinge.body_b + 3) +=
+    out.node_jacobian.block<5, 3>(rows + 5 * j, 6 * joint.body_b + 3) +=
         scale * inertia.asDiagonal() * turn.b;
     if (ground) continue;
-    out.node_jacobian.block<5, 3>(rows + 5 * j, 6 * hinge.body_a + 3) +=
+    out.node_jacobian.block<5, 3>(rows + 5 * j, 6 * joint.body_a + 3) +=
         scale * inertia.asDiagonal() * turn.a;
   }
 }
@@ -224,21 +224,21 @@ void TrajectoryProblem::add_initial_points(const Block& block, double scale,
     const ParameterTarget target =
         parameter_target(point_.mechanism, free_.indices()[static_cast<std::size_t>(column)]);
     if (!is_point(target)) continue;
-    const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(target.element)];
-    const bool on_b = target.quantity >= static_cast<int>(HingeQuantity::kPointBx);
-    const int body = on_b ? hinge.body_b : hinge.body_a;
+    const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(target.element)];
+    const bool on_b = target.quantity >= static_cast<int>(JointQuantity::kPointBx);
+    const int body = on_b ? joint.body_b : joint.body_a;
     const double sign = on_b ? -1.0 : 1.0;
     const Eigen::Vector3d unit = Eigen::Vector3d::Unit(target.quantity % 3);
     const double inertia = row_inertia_[5 * target.element];
     const auto dc_at = [&](int node) -> Eigen::Vector3d {
-      return body == Hinge::kGround ? unit : (node_poses(point_, node)[body].e * unit).eval();
+      return body == Joint::kGround ? unit : (node_poses(point_, node)[body].e * unit).eval();
     };
     auto first = out.arrow_jacobian.col(column).segment<3>(5 * target.element);
     auto second = out.arrow_jacobian.col(column).segment<3>(rows + 5 * target.element);
     first = (sign * scale * inertia / step()) * dc_at(block.node);
     if (!full) {
       second = (sign * scale * inertia / step()) * dc_at(block.node + 1);
-    } else if (body != Hinge::kGround) {
+    } else if (body != Joint::kGround) {
       const Eigen::Vector3d omega =
           point_.velocities.segment<3>(6 * body_count_ * block.node + 6 * body + 3);
       second = (sign * scale * inertia) * omega.cross(dc_at(block.node));

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "estimator/math/so3.hpp"
-#include "estimator/model/hinge_geometry.hpp"
+#include "estimator/model/joint_geometry.hpp"
 #include "estimator/model/kinematics.hpp"
 
 namespace estimator {
@@ -25,15 +25,15 @@ TrajectoryProblem::TrajectoryProblem(const Mechanism& mechanism,
       free_(mechanism, settings.angle_noise),
       node_size_((settings.state_form == StateForm::kFull ? 12 : 6) * mechanism.body_count()) {
   point_.mechanism = mechanism;
-  sensors_ = sensors_of(mechanism);
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    delay_free_ |= mechanism.hinge_parameter(j, HingeQuantity::kInputDelay).free;
+  sensors_ = used_encoders(mechanism);
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    delay_free_ |= mechanism.joint_parameter(j, JointQuantity::kInputDelay).free;
   }
   make_blocks(data);
   const ModelValues values = unpack(mechanism);
-  row_inertia_.resize(5 * mechanism.hinge_count());
+  row_inertia_.resize(5 * mechanism.joint_count());
   const std::vector<Eigen::Vector2d> inertias = relative_weights(mechanism, values);
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     row_inertia_.segment<3>(5 * j).setConstant(inertias[static_cast<std::size_t>(j)][0]);
     row_inertia_.segment<2>(5 * j + 3).setConstant(inertias[static_cast<std::size_t>(j)][1]);
   }
@@ -128,18 +128,18 @@ void TrajectoryProblem::update_differences(Point& point) const {
   }
 }
 
-double TrajectoryProblem::reading(const Point& point, int node, const Sensor& sensor) const {
+double TrajectoryProblem::reading(const Point& point, int node, const Encoder& sensor) const {
   const Pose* poses = node_poses(point, node);
   const auto angle = [&](int j) {
-    return hinge_angle(point.mechanism.hinges[static_cast<std::size_t>(j)], poses);
+    return joint_angle(point.mechanism.joints[static_cast<std::size_t>(j)], poses);
   };
   return sensor.sum(angle) -
          point.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
 }
 
 double TrajectoryProblem::observation_residual(const Point& point, int node, int sensor) const {
-  return turn_difference(reading(point, node, sensors_[static_cast<std::size_t>(sensor)]) -
-                         angles_(node, sensor));
+  return wrapped_difference(reading(point, node, sensors_[static_cast<std::size_t>(sensor)]) -
+                            angles_(node, sensor));
 }
 
 double TrajectoryProblem::observation_cost(const Point& point, int segment) const {

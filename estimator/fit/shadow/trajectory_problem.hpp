@@ -8,7 +8,7 @@
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/shadow/step_controls.hpp"
 #include "estimator/fit/shadow/trajectory_data.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "estimator/model/state.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
@@ -121,7 +121,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   }
   void update_differences(Point& point) const;
   /// Predicted reading of a sensor at a node.
-  double reading(const Point& point, int node, const Sensor& sensor) const;
+  double reading(const Point& point, int node, const Encoder& sensor) const;
   double observation_residual(const Point& point, int node, int sensor) const;
   /// Violations of the first node and of the second (or of the first's velocity), weighted.
   void initial_rows(const Point& point, int segment, Eigen::VectorXd& residual) const;
@@ -138,7 +138,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   int body_count_;
   FreeParameters free_;
   int node_size_;
-  std::vector<Sensor> sensors_;
+  std::vector<Encoder> sensors_;
   std::vector<Segment> segments_;
   std::vector<Block> blocks_;
   Eigen::MatrixXd angles_;       ///< all nodes × sensors

@@ -8,16 +8,16 @@
 namespace estimator {
 namespace {
 
-Hinge make_link_hinge(int number, int body_a, int body_b) {
+Joint make_link_joint(int number, int body_a, int body_b) {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY(),
                         z = Eigen::Vector3d::UnitZ();
-  Hinge hinge;
-  hinge.name = std::to_string(number);
-  hinge.body_a = body_a;
-  hinge.body_b = body_b;
-  hinge.frame_a = body_a == Hinge::kGround ? make_hinge_frame(z, -y) : make_hinge_frame(z, x);
-  hinge.frame_b = make_hinge_frame(z, x);
-  return hinge;
+  Joint joint;
+  joint.name = std::to_string(number);
+  joint.body_a = body_a;
+  joint.body_b = body_b;
+  joint.frame_a = body_a == Joint::kGround ? make_joint_frame(z, -y) : make_joint_frame(z, x);
+  joint.frame_b = make_joint_frame(z, x);
+  return joint;
 }
 
 }  // namespace
@@ -29,11 +29,11 @@ Mechanism make_chain(const ChainDescription& description) {
   mechanism.name = "chain";
   for (int i = 0; i < n; ++i) {
     mechanism.bodies.push_back({.name = std::string("L").append(std::to_string(i + 1))});
-    mechanism.hinges.push_back(make_link_hinge(i + 1, i == 0 ? Hinge::kGround : i - 1, i));
+    mechanism.joints.push_back(make_link_joint(i + 1, i == 0 ? Joint::kGround : i - 1, i));
   }
   if (description.closing_point) {
-    mechanism.hinges.push_back(make_link_hinge(n + 1, Hinge::kGround, n - 1));
-    mechanism.hinges.back().measured = false;
+    mechanism.joints.push_back(make_link_joint(n + 1, Joint::kGround, n - 1));
+    mechanism.joints.back().measured = false;
   }
   make_parameters(mechanism);
 
@@ -42,9 +42,9 @@ Mechanism make_chain(const ChainDescription& description) {
     mechanism.parameter(i, BodyQuantity::kMass).value = description.mass;
     set_inertia(mechanism, i,
                 {description.inertia_axial, description.inertia_swing, description.inertia_swing});
-    set_hinge_points(mechanism, i, i == 0 ? Eigen::Vector3d::Zero() : tip, -tip);
+    set_joint_points(mechanism, i, i == 0 ? Eigen::Vector3d::Zero() : tip, -tip);
   }
-  if (description.closing_point) set_hinge_points(mechanism, n, *description.closing_point, tip);
+  if (description.closing_point) set_joint_points(mechanism, n, *description.closing_point, tip);
   return mechanism;
 }
 

@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-Eigen::Matrix3d make_hinge_frame(const Eigen::Vector3d& axis,
+Eigen::Matrix3d make_joint_frame(const Eigen::Vector3d& axis,
                                  const Eigen::Vector3d& zero_direction) {
   assert(std::abs(axis.norm() - 1.0) < 1e-12 && std::abs(zero_direction.norm() - 1.0) < 1e-12);
   assert(std::abs(axis.dot(zero_direction)) < 1e-12);
@@ -21,15 +21,15 @@ void set_inertia(Mechanism& mechanism, int body, const Eigen::Vector3d& moments)
   mechanism.parameter(body, BodyQuantity::kJzz).value = moments.z();
 }
 
-void set_hinge_points(Mechanism& mechanism, int hinge, const Eigen::Vector3d& point_a,
+void set_joint_points(Mechanism& mechanism, int joint, const Eigen::Vector3d& point_a,
                       const Eigen::Vector3d& point_b) {
-  constexpr HingeQuantity kPointA[] = {HingeQuantity::kPointAx, HingeQuantity::kPointAy,
-                                       HingeQuantity::kPointAz};
-  constexpr HingeQuantity kPointB[] = {HingeQuantity::kPointBx, HingeQuantity::kPointBy,
-                                       HingeQuantity::kPointBz};
+  constexpr JointQuantity kPointA[] = {JointQuantity::kPointAx, JointQuantity::kPointAy,
+                                       JointQuantity::kPointAz};
+  constexpr JointQuantity kPointB[] = {JointQuantity::kPointBx, JointQuantity::kPointBy,
+                                       JointQuantity::kPointBz};
   for (int i = 0; i < 3; ++i) {
-    mechanism.hinge_parameter(hinge, kPointA[i]).value = point_a[i];
-    mechanism.hinge_parameter(hinge, kPointB[i]).value = point_b[i];
+    mechanism.joint_parameter(joint, kPointA[i]).value = point_a[i];
+    mechanism.joint_parameter(joint, kPointB[i]).value = point_b[i];
   }
 }
 

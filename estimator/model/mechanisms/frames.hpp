@@ -8,14 +8,14 @@ namespace estimator {
 
 /// Joint frame with x along `axis` and y along `zero_direction`, two perpendicular unit vectors.
 /// Returns the rotation from the joint frame to the frame in which they are given.
-Eigen::Matrix3d make_hinge_frame(const Eigen::Vector3d& axis,
+Eigen::Matrix3d make_joint_frame(const Eigen::Vector3d& axis,
                                  const Eigen::Vector3d& zero_direction);
 
 /// Sets the principal moments (J_xx, J_yy, J_zz) of a body [kg·m²]; products are unchanged.
 void set_inertia(Mechanism& mechanism, int body, const Eigen::Vector3d& moments);
 
 /// Sets the joint point in the frames of body a and body b [m].
-void set_hinge_points(Mechanism& mechanism, int hinge, const Eigen::Vector3d& point_a,
+void set_joint_points(Mechanism& mechanism, int joint, const Eigen::Vector3d& point_a,
                       const Eigen::Vector3d& point_b);
 
 }  // namespace estimator

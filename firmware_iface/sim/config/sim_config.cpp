@@ -142,17 +142,17 @@ UnitSettings to_unit(const pb::SimUnit& in, int joint_count, const TextLocator& 
   return unit;
 }
 
-OperatorSettings to_hand(const pb::SimHand& in) {
-  OperatorSettings hand;
+HandSettings to_hand(const pb::SimHand& in) {
+  HandSettings hand;
   switch (in.release()) {
     case pb::SimHand::AFTER_STREAM_START:
-      hand.release = OperatorSettings::Release::kAfterStreamStart;
+      hand.release = HandSettings::Release::kAfterStreamStart;
       break;
     case pb::SimHand::AFTER_FIRST_COMMAND:
-      hand.release = OperatorSettings::Release::kAfterFirstCommand;
+      hand.release = HandSettings::Release::kAfterFirstCommand;
       break;
     default:
-      hand.release = OperatorSettings::Release::kFree;
+      hand.release = HandSettings::Release::kFree;
   }
   if (in.has_hold_s()) hand.hold_time = from_ms(1e3 * in.hold_s());
   return hand;
@@ -205,7 +205,7 @@ void apply(const SimOverrides& overrides, pb::Simulation& simulation) {
     simulation.mutable_unit()->set_clock_error_ppm(*overrides.clock_error_ppm);
   }
   if (overrides.seed) simulation.set_seed(*overrides.seed);
-  if (const auto fault = proto::find_number_fault(simulation)) {
+  if (const auto fault = proto::find_number_error(simulation)) {
     throw proto::InputError("on the command line: " + fault->sentence);
   }
 }

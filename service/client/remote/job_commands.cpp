@@ -10,8 +10,8 @@
 #include "proto/text/standard_streams.hpp"
 #include "service/client/command.hpp"
 #include "service/client/interrupt.hpp"
+#include "service/client/remote/job_display.hpp"
 #include "service/client/remote/job_follower.hpp"
-#include "service/client/remote/job_picture.hpp"
 #include "service/client/remote/job_spec.hpp"
 #include "service/client/remote/service_client.hpp"
 #include "service/client/remote/short_id.hpp"
@@ -63,15 +63,16 @@ ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
 
 void print_job(const JobInfo& info) {
   std::cout << info.job_id() << ": " << proto::state_name(info.state()) << ", "
-            << proto::printable(info.rig_name()) << " from " << proto::printable(info.recordings())
-            << "\n  submitted " << time_text(info.submitted_unix_ns()) << ", started "
+            << proto::escape_for_terminal(info.rig_name()) << " from "
+            << proto::escape_for_terminal(info.recordings()) << "\n  submitted "
+            << time_text(info.submitted_unix_ns()) << ", started "
             << time_text(info.started_unix_ns()) << ", ended " << time_text(info.ended_unix_ns())
             << '\n';
   if (info.start_count() > 1) {
     std::cout << "  started " << info.start_count()
               << " times, because the service stopped while it ran\n";
   }
-  if (!info.error().empty()) std::cout << "  " << proto::printable(info.error()) << '\n';
+  if (!info.error().empty()) std::cout << "  " << proto::escape_for_terminal(info.error()) << '\n';
 }
 
 ExitCode show_job(ServiceClient& client, JobOptions options) {
@@ -99,7 +100,7 @@ proto::RecordingHeader names_of_session(const rigcal::v1::SessionInfo& info) {
     const auto found = info.metadata().find(std::string(key));
     return found == info.metadata().end() ? std::string() : found->second;
   };
-  return proto::names_in(entry).value_or(proto::RecordingHeader());
+  return proto::header_from_metadata(entry).value_or(proto::RecordingHeader());
 }
 
 std::string sample_line(const rigcal::v1::Sample& sample, const proto::RecordingHeader& names,
@@ -107,9 +108,9 @@ std::string sample_line(const rigcal::v1::Sample& sample, const proto::Recording
   std::string line =
       "t " + format_number(sample.timestamp(), 7) + " s  samples " + std::to_string(samples);
   const auto channels =
-      std::min(names.hinges.size(), static_cast<std::size_t>(sample.angle_rad_size()));
+      std::min(names.joints.size(), static_cast<std::size_t>(sample.angle_rad_size()));
   for (std::size_t c = 0; c < channels; ++c) {
-    line += "  " + proto::printable(names.hinges[c]) + " " +
+    line += "  " + proto::escape_for_terminal(names.joints[c]) + " " +
             format_number(sample.angle_rad(static_cast<int>(c)), 5) + " " + unit_of(names, c);
   }
   line += "  command";

@@ -11,7 +11,7 @@
 #include "proto/stream/service_states.hpp"
 #include "proto/text/printable.hpp"
 #include "proto/text/standard_streams.hpp"
-#include "service/client/remote/job_picture.hpp"
+#include "service/client/remote/job_display.hpp"
 
 namespace service {
 namespace {
@@ -86,7 +86,7 @@ class Display {
   bool json_;
   bool terminal_;
   JobInfo info_;
-  JobPicture picture_;
+  JobDisplay picture_;
   std::string status_;  // on the last line
   double drawn_s_ = -1.0;
   std::size_t line_count_ = 0;
@@ -124,7 +124,8 @@ ExitCode report_end(const JobInfo& info) {
   }
   std::cerr << "rigcal: job \"" << info.job_id() << "\" "
             << (info.state() == rigcal::v1::JOB_CANCELLED ? "was cancelled" : "failed")
-            << (info.error().empty() ? "" : ": " + proto::printable(info.error())) << '\n';
+            << (info.error().empty() ? "" : ": " + proto::escape_for_terminal(info.error()))
+            << '\n';
   return kServiceTrouble;
 }
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "proto/text/files.hpp"
-#include "service/import/option_words.hpp"
+#include "service/import/option_names.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/import/rig_file.hpp"
 
@@ -29,10 +29,10 @@ void fill_options(const EstimationOptions& options, rigcal::v1::JobOptions& out)
   out.set_filter_cutoff_hz(chosen.filter_cutoff);
   out.set_max_iterations(chosen.max_iterations);
   out.set_refine_simulation(!options.no_refine);
-  if (!chosen.approach) out.set_approach(false);
+  if (!chosen.start_from_physical) out.set_start_from_physical(false);
   if (!chosen.repair) out.set_repair(false);
-  if (chosen.inertia_chart != estimator::InertiaChart::kLogCholesky) {
-    out.set_inertias(std::string(to_string(chosen.inertia_chart)));
+  if (chosen.inertia_parameterization != estimator::InertiaParameterization::kLogCholesky) {
+    out.set_inertias(std::string(to_string(chosen.inertia_parameterization)));
   }
 }
 
@@ -66,7 +66,7 @@ JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
   if (!options.values.empty()) {
     const Rig rig = parse_rig(options.rig, spec.rig_text());
     for (const std::string& start :
-         start_texts(read_parameter_values(options.values), rig.mechanism)) {
+         initial_value_edits(read_parameter_values(options.values), rig.mechanism)) {
       spec.add_start(start);
     }
   }
@@ -74,7 +74,7 @@ JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
   for (const std::string& start : options.edits.start) spec.add_start(start);
   spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
   spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
-  spec.mutable_withhold()->Assign(options.edits.withhold.begin(), options.edits.withhold.end());
+  spec.mutable_hold_out()->Assign(options.edits.hold_out.begin(), options.edits.hold_out.end());
   fill_options(options, *spec.mutable_options());
   spec.set_skip_cross_validation(remote.skip_cross_validation);
   return spec;

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "proto/recording/file.hpp"
-#include "proto/stream/content_name.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "proto/text/files.hpp"
@@ -35,7 +35,7 @@ std::string read_part(const proto::InputFile& file, std::uint64_t offset) {
 }
 
 std::string name_of(const proto::InputFile& file) {
-  proto::ContentName name;
+  proto::ContentHash name;
   for (std::uint64_t at = 0; at < file.size_bytes(); at += proto::kFilePartSizeMax) {
     name.add(read_part(file, at));
   }
@@ -81,7 +81,7 @@ std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
 }
 
 std::string name_of(const JobSpec& spec) {
-  proto::ContentName name;
+  proto::ContentHash name;
   name.add(RIGCAL_VERSION);
   name.add(spec.SerializeAsString());
   return "job-" + name.text();
@@ -129,12 +129,12 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
   }
   if (const ExitCode ended = report_end(info); ended != kDone) return ended;
   if (!files.plot.empty()) fetch_report(client, id, false, files.plot);
-  if (!files.json.empty() || has_rig_files(files)) {
+  if (!files.json.empty() || wants_rig_files(files)) {
     ServiceRequest get;
     get.mutable_get_result()->set_job_id(id);
     const rigcal::v1::CalibrationResult result = client.call(get).job_result().result();
     if (!files.json.empty()) proto::write_file(files.json, to_json(result));
-    if (has_rig_files(files)) write_job_rig(id, result, files);
+    if (wants_rig_files(files)) write_job_rig(id, result, files);
   }
   return print_result(client, id, false);
 }

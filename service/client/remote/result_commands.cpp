@@ -10,7 +10,7 @@
 #include "service/client/remote/short_id.hpp"
 #include "service/client/rig_files.hpp"
 #include "service/import/simulation_truth.hpp"
-#include "service/report/truth_table.hpp"
+#include "service/report/truth_comparison.hpp"
 #include "service/result/stored_result.hpp"
 
 namespace service {
@@ -34,7 +34,7 @@ ExitCode print_beside_truth(ServiceClient& client, const std::string& job_id,
     estimate.standard_deviation = parameter.at_bound() ? 0.0 : parameter.standard_deviation();
     estimates.push_back(estimate);
   }
-  std::cout << format_truth(estimates, truth) << std::flush;
+  std::cout << format_truth_comparison(estimates, truth) << std::flush;
   return result.converged() ? kDone : kNotConverged;
 }
 
@@ -123,7 +123,7 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
     check_result_files(options->files, std::vector<std::string>{});
     exit_code = with_service(options->server, [&](ServiceClient& client) {
       const std::string job_id = find_job(client, options->id);
-      if (has_rig_files(options->files)) {
+      if (wants_rig_files(options->files)) {
         ServiceRequest request;
         request.mutable_get_result()->set_job_id(job_id);
         write_job_rig(job_id, client.call(request).job_result().result(), options->files);

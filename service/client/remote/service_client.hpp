@@ -20,7 +20,7 @@ namespace service {
 class ServiceFault : public proto::InputError {
  public:
   explicit ServiceFault(const rigcal::v1::ServiceError& error)
-      : InputError(proto::printable(error.text())), code_(error.code()) {}
+      : InputError(proto::escape_for_terminal(error.text())), code_(error.code()) {}
   rigcal::v1::ServiceError::Code code() const { return code_; }
 
  private:

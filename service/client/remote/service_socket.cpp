@@ -78,7 +78,7 @@ int connect_to_address(const proto::HostPort& to, std::string& why) {
   return connected;
 }
 
-int connect_to(const proto::ServicePlace& to, std::string& why) {
+int connect_to(const proto::ServiceLocation& to, std::string& why) {
   return to.unix_path.empty() ? connect_to_address(to.network, why)
                               : connect_to_socket(to.unix_path, why);
 }
@@ -144,7 +144,7 @@ void ServiceSocket::fail(const std::string& what) const {
   std::string text = "the connection to the service at " + endpoint_.host_port + " broke: " + what;
   // A TLS service closes the connection if the client does not start TLS. It rejects the client's
   // certificate before it sends anything else.
-  if (heard_) {
+  if (received_any_) {
     text += "; it is safe to retry";
   } else if (!tls_) {
     text += "; if the service requires TLS, give --tls-cert, --tls-key and --tls-ca";
@@ -182,7 +182,7 @@ std::size_t ServiceSocket::read(std::span<std::uint8_t> bytes, int timeout_ms) {
     if (count < 0) fail(std::strerror(errno));
     if (count == 0) fail("it was closed");
   }
-  heard_ = true;
+  received_any_ = true;
   return static_cast<std::size_t>(count);
 }
 

@@ -26,7 +26,7 @@ struct ServiceAddress {
 /// A checked service address with its TLS files loaded.
 struct ServiceEndpoint {
   std::string host_port;  ///< as given by the user, for messages
-  proto::ServicePlace place;
+  proto::ServiceLocation place;
   std::shared_ptr<asio::ssl::context> tls;  ///< null: none
 };
 
@@ -66,7 +66,7 @@ class ServiceSocket {
 
   ServiceEndpoint endpoint_;
   int socket_ = -1;
-  bool heard_ = false;  // something was received from the service
+  bool received_any_ = false;  // something was received from the service
   std::unique_ptr<ssl_st, SessionDeleter> tls_;
 };
 

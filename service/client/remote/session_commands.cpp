@@ -13,7 +13,7 @@
 namespace service {
 namespace {
 
-using proto::printable;
+using proto::escape_for_terminal;
 using rigcal::v1::ServiceRequest;
 using rigcal::v1::SessionInfo;
 
@@ -78,11 +78,12 @@ void print_session(const SessionInfo& info) {
   }
   std::cout << info.size_bytes() << " bytes, created " << time_text(info.created_unix_ns()) << '\n';
   for (const auto& [key, value] : info.metadata())
-    std::cout << "  " << printable(key) << ": " << printable(value) << '\n';
+    std::cout << "  " << escape_for_terminal(key) << ": " << escape_for_terminal(value) << '\n';
   if (info.interrupted()) {
     std::cout << "  interrupted: the recorder stopped or disconnected without ending the run\n";
   }
-  if (!info.problem().empty()) std::cout << "  trouble: " << printable(info.problem()) << '\n';
+  if (!info.problem().empty())
+    std::cout << "  trouble: " << escape_for_terminal(info.problem()) << '\n';
 }
 
 void fetch(ServiceClient& client, const SessionsOptions& options) {

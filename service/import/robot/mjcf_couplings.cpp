@@ -91,12 +91,12 @@ class MotorReader {
 /// Point that two links have in common.
 struct Connection {
   std::string name;
-  std::array<MjcfPlaces::Site, 2> ends;
+  std::array<MjcfPoses::Site, 2> ends;
 };
 
 class ConstraintReader {
  public:
-  ConstraintReader(const MjcfSource& source, const MjcfPlaces& places, Robot& robot)
+  ConstraintReader(const MjcfSource& source, const MjcfPoses& places, Robot& robot)
       : source_(source), places_(places), robot_(robot), above_(robot.links.size(), nullptr) {
     for (const RobotJoint& joint : robot.joints) above_[joint.child] = &joint;
   }
@@ -114,7 +114,7 @@ class ConstraintReader {
     for (std::size_t k = 0; k < connections.size(); ++k) {
       const bool pair = k + 1 < connections.size() && belong(connections[k], connections[k + 1]);
       const bool added =
-          pair ? add_hinge(connections[k], connections[k + 1]) : add_flat_hinge(connections[k]);
+          pair ? add_joint(connections[k], connections[k + 1]) : add_flat_joint(connections[k]);
       if (!added) leave_out("\"" + connections[k].name + "\"");
       k += pair ? 1 : 0;
     }
@@ -124,7 +124,7 @@ class ConstraintReader {
   void leave_out(const std::string& name) const {
     robot_.notes.push_back(
         "constraint " + name +
-        " is neither a hinge between two bodies nor a linear joint coupling: left out");
+        " is neither a joint between two bodies nor a linear joint coupling: left out");
   }
 
   /// Adds y − y₀ = c₀ + c₁ (x − x₀), with x₀ and y₀ the coordinates in the file's pose.
@@ -174,8 +174,8 @@ class ConstraintReader {
       const Placement between =
           places_.at_reference[links[1]].inverse() * places_.at_reference[links[0]];
       connection.ends = {
-          MjcfPlaces::Site{links[0], anchor},
-          MjcfPlaces::Site{links[1], between.rotation * anchor + between.translation}};
+          MjcfPoses::Site{links[0], anchor},
+          MjcfPoses::Site{links[1], between.rotation * anchor + between.translation}};
     }
     // The world cannot be the child.
     if (connection.ends[1].link == 0) std::swap(connection.ends[0], connection.ends[1]);
@@ -199,8 +199,8 @@ class ConstraintReader {
     robot_.loops.push_back(loop);
   }
 
-  /// Adds a hinge with the axis through two points.
-  bool add_hinge(const Connection& a, const Connection& b) const {
+  /// Adds a joint with the axis through two points.
+  bool add_joint(const Connection& a, const Connection& b) const {
     const Eigen::Vector3d first = b.ends[0].at - a.ends[0].at, second = b.ends[1].at - a.ends[1].at;
     const double length = first.norm();
     if (!(length > kNear) || !(std::abs(second.norm() - length) < kNear * length)) return false;
@@ -210,11 +210,11 @@ class ConstraintReader {
     return true;
   }
 
-  /// Adds a hinge from one point, if all rotary joints of the loop are parallel and all prismatic
+  /// Adds a joint from one point, if all rotary joints of the loop are parallel and all prismatic
   /// ones perpendicular to them.
-  bool add_flat_hinge(const Connection& connection) const {
+  bool add_flat_joint(const Connection& connection) const {
     std::set<const RobotJoint*> around;
-    for (const MjcfPlaces::Site& end : connection.ends) {
+    for (const MjcfPoses::Site& end : connection.ends) {
       for (const RobotJoint* j = above_[end.link]; j != nullptr; j = above_[j->parent]) {
         if (!around.insert(j).second) around.erase(j);  // on both branches: above the loop
       }
@@ -241,14 +241,14 @@ class ConstraintReader {
   }
 
   const MjcfSource& source_;
-  const MjcfPlaces& places_;
+  const MjcfPoses& places_;
   Robot& robot_;
   std::vector<const RobotJoint*> above_;
 };
 
 }  // namespace
 
-void add_couplings(const MjcfSource& source, const MjcfPlaces& places, Robot& robot) {
+void add_couplings(const MjcfSource& source, const MjcfPoses& places, Robot& robot) {
   MotorReader(source, robot).read();
   ConstraintReader(source, places, robot).read();
   for (const char* const section : {"tendon", "deformable"}) {

@@ -10,7 +10,7 @@
 namespace service {
 
 /// Positions of links and sites of a MuJoCo model.
-struct MjcfPlaces {
+struct MjcfPoses {
   struct Site {
     std::size_t link = 0;
     Eigen::Vector3d at;  ///< in the link's frame [m]
@@ -21,9 +21,9 @@ struct MjcfPlaces {
   std::map<std::string, double> references;  ///< joint coordinates in that pose [rad or m]
 };
 
-/// Adds motors, mimic joints, and loops closed by a hinge to a robot. MuJoCo describes such a loop
+/// Adds motors, mimic joints, and loops closed by a joint to a robot. MuJoCo describes such a loop
 /// by two common points of two bodies, or by one point if the loop is planar. All other actuators,
 /// constraints and tendons are noted.
-void add_couplings(const MjcfSource& source, const MjcfPlaces& places, Robot& robot);
+void add_couplings(const MjcfSource& source, const MjcfPoses& places, Robot& robot);
 
 }  // namespace service

@@ -105,7 +105,7 @@ class MjcfReader {
         joints.push_back(e);
       } else {
         fail(*e, "a joint is of type " + type +
-                     "; supported are hinge, slide and free (three hinges make a ball joint)");
+                     "; supported are joint, slide and free (three joints make a ball joint)");
       }
     }
     if (free != nullptr && (parent.link != 0 || !joints.empty())) {
@@ -281,7 +281,7 @@ class MjcfReader {
 
   MjcfSource source_;
   Robot robot_;
-  MjcfPlaces places_;
+  MjcfPoses places_;
   int unnamed_ = 0, free_bodies_ = 0;
 };
 

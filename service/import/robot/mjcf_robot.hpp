@@ -6,8 +6,8 @@
 
 namespace service {
 
-/// Reads a MuJoCo model (MJCF): bodies with inertials, hinge, slide and free joints, defaults,
-/// motors, gravity, and connections that close a loop by a hinge. Geometry, contacts, sensors and
+/// Reads a MuJoCo model (MJCF): bodies with inertials, joint, slide and free joints, defaults,
+/// motors, gravity, and connections that close a loop by a joint. Geometry, contacts, sensors and
 /// visuals are skipped; other unsupported elements are noted.
 /// @param path  for messages
 /// @throws proto::InputError "FILE:LINE: message; remedy", also for masses that only MuJoCo can

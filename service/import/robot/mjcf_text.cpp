@@ -7,17 +7,17 @@
 namespace service {
 namespace {
 
-// Two connected points on the axis make a hinge; their distance is of the size of a rig's levers.
+// Two connected points on the axis make a joint; their distance is of the size of a rig's levers.
 constexpr double kSiteDistance = 0.1;  // [m]
 
 std::string list(const Eigen::Vector3d& v) {
-  return vector_text(Eigen::Vector3d(without_rounding(v)));
+  return vector_text(Eigen::Vector3d(with_exact_zeros(v)));
 }
 
 class MjcfWriter {
  public:
   MjcfWriter(const Robot& robot, const std::vector<std::string>& remarks)
-      : robot_(robot), notes_(robot.notes), below_(robot.joints_below()) {
+      : robot_(robot), notes_(robot.notes), below_(robot.child_joints()) {
     push_comment(xml_, remarks);
   }
 
@@ -86,12 +86,12 @@ class MjcfWriter {
   }
 
   void write_placement(const Placement& placement) {
-    const Eigen::Vector3d position = without_rounding(placement.translation);
+    const Eigen::Vector3d position = with_exact_zeros(placement.translation);
     if (!position.isZero(0.0)) push(xml_, "pos", vector_text(position));
     if (placement.rotation.isIdentity(0.0)) return;
     Eigen::Quaterniond q(placement.rotation);
     if (q.w() < 0.0) q.coeffs() = -q.coeffs();
-    const Eigen::VectorXd c = without_rounding(q.coeffs());
+    const Eigen::VectorXd c = with_exact_zeros(q.coeffs());
     if (c(0) != 0.0 || c(1) != 0.0 || c(2) != 0.0) {
       push(xml_, "quat", number_list({c(3), c(0), c(1), c(2)}));
     }
@@ -125,7 +125,7 @@ class MjcfWriter {
     open("joint");
     push(xml_, "name", joint.name);
     xml_.PushAttribute("type", joint.traits().mjcf);
-    if (const Eigen::Vector3d at = without_rounding(placed.at); !at.isZero(0.0)) {
+    if (const Eigen::Vector3d at = with_exact_zeros(placed.at); !at.isZero(0.0)) {
       push(xml_, "pos", vector_text(at));
     }
     push(xml_, "axis", list(placed.axis));
@@ -142,7 +142,7 @@ class MjcfWriter {
     if (joint.velocity > 0.0) speeds_ += (speeds_.empty() ? "\"" : ", \"") + joint.name + "\"";
   }
 
-  /// Writes the points on this link of hinges that close loops.
+  /// Writes the points on this link of joints that close loops.
   void write_sites(std::size_t link) {
     for (const RobotLoop& loop : robot_.loops) {
       for (std::size_t side = 0; side < 2; ++side) {

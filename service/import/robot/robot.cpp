@@ -12,7 +12,7 @@ Eigen::Matrix3d rig_from_robot_world() {
   return rotation;
 }
 
-std::vector<std::vector<std::size_t>> Robot::joints_below() const {
+std::vector<std::vector<std::size_t>> Robot::child_joints() const {
   std::vector<std::vector<std::size_t>> below(links.size());
   for (std::size_t k = 0; k < joints.size(); ++k) below[joints[k].parent].push_back(k);
   return below;

@@ -48,7 +48,7 @@ struct RobotMotor {
 };
 
 /// Coupling of a mimic joint: its coordinate is ratio times another's plus offset.
-struct RobotFollow {
+struct MimicCoupling {
   std::string joint;
   double ratio = 1.0;
   double offset = 0.0;  ///< [rad] or [m]
@@ -71,7 +71,7 @@ struct RobotJoint {
   double stiffness = 0.0;  ///< spring stiffness [N·m/rad]
   double rest = 0.0;       ///< coordinate at which the spring is relaxed [rad]
   std::optional<RobotMotor> motor = {};
-  std::optional<RobotFollow> follows = {};
+  std::optional<MimicCoupling> follows = {};
   bool of_free_body = false;  ///< one of the six joints of a free body
   int line = 0;
 
@@ -81,7 +81,7 @@ struct RobotJoint {
   bool has_range() const { return lower < upper && std::isfinite(lower) && std::isfinite(upper); }
 };
 
-/// Hinge that closes a kinematic loop: two links share its axis.
+/// Joint that closes a kinematic loop: two links share its axis.
 struct RobotLoop {
   std::string name;
   std::array<std::size_t, 2> links = {};
@@ -100,7 +100,7 @@ struct Robot {
   std::vector<std::string> notes;          ///< contents of the file that are not represented
 
   /// Returns the child joints of each link, in order.
-  std::vector<std::vector<std::size_t>> joints_below() const;
+  std::vector<std::vector<std::size_t>> child_joints() const;
 
   /// Whether `joint` is `other` or mimics it, directly or through other joints.
   bool follows(std::string joint, const std::string& other) const;

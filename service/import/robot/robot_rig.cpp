@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "estimator/model/consistent_inertia.hpp"
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/model/possible_inertia.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"
 
@@ -70,11 +70,11 @@ class RigWriter {
   RigWriter(const Robot& robot, const RobotImport& choice)
       : robot_(robot),
         choice_(choice),
-        joints_below_(robot.joints_below()),
+        joints_below_(robot.child_joints()),
         carriers_(robot.links.size()),
         notes_(robot.notes) {}
 
-  RigText write() {
+  ConvertedRig write() {
     text_ = "# proto-file: proto/rig.proto\n# proto-message: rigcal.v1.Rig\n#\n# Made from " +
             choice_.source + ". Mark the parameters to estimate with `free: true`.\nname: \"" +
             plain(robot_.name) + "\"\n";
@@ -144,7 +144,8 @@ class RigWriter {
   std::string add_body(const RobotLink& link) {
     if (!link.inertial) return add_massless(link.name);
     const RobotInertial& inertial = *link.inertial;
-    Eigen::Matrix3d J = estimator::possible_inertia(inertial.mass, inertial.inertia);
+    Eigen::Matrix3d J =
+        estimator::nearest_consistent_inertia_matrix(inertial.mass, inertial.inertia);
     const std::string body = named(link.name);
     if (J != inertial.inertia) {
       notes_.push_back("link \"" + link.name +
@@ -186,7 +187,7 @@ class RigWriter {
     } else if (link.inertial && parent.body != "ground") {
       carrier = {add_body(link), {}};
       const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY();
-      text_ += "hinge {\n  name: \"" + named(joint.name) + "\"\n  kind: FIXED\n" +
+      text_ += "joint {\n  name: \"" + named(joint.name) + "\"\n  type: FIXED\n" +
                side("parent", below.body, below.placement.translation, below.placement.rotation * x,
                     below.placement.rotation * y) +
                side("child", carrier.body, Eigen::Vector3d::Zero(), x, y) + "}\n";
@@ -205,8 +206,8 @@ class RigWriter {
     const Eigen::Vector3d zero = across(joint.axis);
     const Placement& p = parent.placement;
     text_ +=
-        "hinge {\n  name: \"" + name + "\"\n" +
-        (*joint.kind == estimator::JointKind{} ? "" : std::string("  kind: ") + is.word + "\n") +
+        "joint {\n  name: \"" + name + "\"\n" +
+        (*joint.kind == estimator::JointKind{} ? "" : std::string("  type: ") + is.word + "\n") +
         side("parent", parent.body, p.rotation * joint.at + p.translation, p.rotation * joint.axis,
              p.rotation * zero) +
         side("child", child, joint.at, joint.axis, zero);
@@ -222,7 +223,7 @@ class RigWriter {
       return;
     }
     text_ += "  encoder { }\n}\n";
-    columns_ += std::string("  ") + is.units.quantity + " { hinge: \"" + name + "\" column: \"" +
+    columns_ += std::string("  ") + is.units.quantity + " { joint: \"" + name + "\" column: \"" +
                 name + "\" unit: " + (is.turns ? "RADIAN" : "METER") + " }\n";
     add_safety(joint, name);
   }
@@ -231,14 +232,14 @@ class RigWriter {
   /// both.
   bool add_following(const RobotJoint& joint) {
     if (!joint.follows) return false;
-    const RobotFollow& follows = *joint.follows;
+    const MimicCoupling& follows = *joint.follows;
     const RobotJoint& other = *find_joint(follows.joint);
     if (!carries_mass(other.child)) {
       notes_.push_back("joint \"" + joint.name + "\" mimics \"" + follows.joint +
                        "\", which is left out: it becomes an independent joint");
       return false;
     }
-    text_ += "  follows { hinge: \"" + name_of(other) + "\" ratio: " + number(follows.ratio) +
+    text_ += "  mimic { joint: \"" + name_of(other) + "\" ratio: " + number(follows.ratio) +
              (follows.offset == 0.0 ? "" : " offset: " + number(follows.offset)) + " }\n";
     return true;
   }
@@ -285,7 +286,7 @@ class RigWriter {
     if (motor.back_emf != 0.0) text_ += " back_emf { value: " + number(motor.back_emf) + " }";
     if (motor.control_max > 0.0) text_ += " control_max: " + number(motor.control_max);
     text_ += " }\n";
-    controls_ += "  control { hinge: \"" + name + "\" column: \"" + name + "_effort\" }\n";
+    controls_ += "  control { joint: \"" + name + "\" column: \"" + name + "_effort\" }\n";
   }
 
   void add_loop(const RobotLoop& loop) {
@@ -301,7 +302,7 @@ class RigWriter {
       return side(which, carrier.body, p.rotation * loop.points[k] + p.translation,
                   p.rotation * loop.axes[k], p.rotation * across(loop.axes[k]));
     };
-    text_ += "hinge {\n  name: \"" + named(loop.name) + "\"\n" + end("parent", *first, 0) +
+    text_ += "joint {\n  name: \"" + named(loop.name) + "\"\n" + end("parent", *first, 0) +
              end("child", *second, 1) + "}\n";
   }
 
@@ -331,7 +332,7 @@ class RigWriter {
       return number(stated > 0.0 || !choice_.friction ? std::max(stated, 0.0) : otherwise);
     };
     const estimator::FrictionQuantity& coulomb =
-        *estimator::friction_facts(estimator::HingeQuantity::kCoulombTorque);
+        *estimator::friction_facts(estimator::JointQuantity::kCoulombTorque);
     const bool stated = joint.damping > 0.0 || joint.friction > 0.0;
     if (!stated && !choice_.friction) return;
     text_ += "  friction {" + std::string(stated ? "" : "  # not given in the file") +
@@ -350,7 +351,7 @@ class RigWriter {
     if (joint.velocity > 0.0) {
       limits += std::string(" ") + joint.traits().rate_field + "_max: " + number(joint.velocity);
     }
-    if (!limits.empty()) safety_ += "  hinge { hinge: \"" + name + "\"" + limits + " }\n";
+    if (!limits.empty()) safety_ += "  joint { joint: \"" + name + "\"" + limits + " }\n";
   }
 
   const Robot& robot_;
@@ -365,7 +366,7 @@ class RigWriter {
 
 }  // namespace
 
-RigText write_rig(Robot robot, const RobotImport& choice) {
+ConvertedRig convert_robot(Robot robot, const RobotImport& choice) {
   if (choice.floating) {
     const std::size_t base = robot.root;
     robot.root = robot.links.size();

@@ -15,7 +15,7 @@ struct RobotImport {
 };
 
 /// Rig file, and notes on contents of the robot's description that it lacks.
-struct RigText {
+struct ConvertedRig {
   std::string text;
   std::vector<std::string> notes;
 };
@@ -26,6 +26,6 @@ struct RigText {
 /// (up) becomes y. Massless links are merged with the link they are fixed to, kept between two
 /// joints, or left out if they carry nothing.
 /// @throws proto::InputError if no moving link has mass
-RigText write_rig(Robot robot, const RobotImport& choice);
+ConvertedRig convert_robot(Robot robot, const RobotImport& choice);
 
 }  // namespace service

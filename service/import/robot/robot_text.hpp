@@ -18,7 +18,7 @@ struct RobotText {
 RobotText urdf_text(const Robot& robot, const std::vector<std::string>& remarks);
 
 /// Writes a robot as a MuJoCo model (MJCF). Joints of a massless link are passed on to the body
-/// that it carries, as MuJoCo requires. A hinge that closes a loop becomes two connected points.
+/// that it carries, as MuJoCo requires. A joint that closes a loop becomes two connected points.
 RobotText mjcf_text(const Robot& robot, const std::vector<std::string>& remarks);
 
 }  // namespace service

@@ -38,7 +38,7 @@ class UrdfWriter {
 
  private:
   void write_origin(const Eigen::Vector3d& at, const Eigen::Vector3d& angles) {
-    const Eigen::Vector3d xyz = without_rounding(at), rpy = without_rounding(angles);
+    const Eigen::Vector3d xyz = with_exact_zeros(at), rpy = with_exact_zeros(angles);
     if (xyz.isZero(0.0) && rpy.isZero(0.0)) return;
     xml_.OpenElement("origin");
     push(xml_, "xyz", vector_text(xyz));
@@ -82,7 +82,7 @@ class UrdfWriter {
     write_link_name("child", joint.child);
     if (joint.kind) {
       xml_.OpenElement("axis");
-      push(xml_, "xyz", vector_text(Eigen::Vector3d(without_rounding(joint.axis))));
+      push(xml_, "xyz", vector_text(Eigen::Vector3d(with_exact_zeros(joint.axis))));
       xml_.CloseElement();
       write_limit(joint);
       if (joint.damping != 0.0 || joint.friction != 0.0) {

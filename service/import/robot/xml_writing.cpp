@@ -17,7 +17,7 @@ std::string number_list(const std::vector<double>& values) {
 
 std::string vector_text(const Eigen::Vector3d& v) { return number_list({v.x(), v.y(), v.z()}); }
 
-Eigen::VectorXd without_rounding(const Eigen::VectorXd& v) {
+Eigen::VectorXd with_exact_zeros(const Eigen::VectorXd& v) {
   constexpr double kRounding = 1e-15;
   return v.unaryExpr([](double x) { return std::abs(x) < kRounding ? 0.0 : x; });
 }

@@ -13,7 +13,7 @@ std::string number_list(const std::vector<double>& values);
 std::string vector_text(const Eigen::Vector3d& v);
 
 /// Sets lengths, angles or direction components within rounding of zero to zero.
-Eigen::VectorXd without_rounding(const Eigen::VectorXd& v);
+Eigen::VectorXd with_exact_zeros(const Eigen::VectorXd& v);
 
 /// Writes a comment of several lines; XML does not allow "--" in it.
 void push_comment(tinyxml2::XMLPrinter& xml, const std::vector<std::string>& lines);

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Optional, Union
 
 from rigcal import _rigcal
-from rigcal.errors import InputError, shown
+from rigcal.errors import InputError, format_argument
 
 #: Called with the stage, the iteration, the cost and the gradient's norm. An exception stops the
 #: calibration.
@@ -38,7 +38,7 @@ class _Printer:
 def progress_function(progress: ProgressLike) -> Iterator[Optional[Progress]]:
     """Yields the progress function, or one that prints if `progress` is True."""
     if progress and progress is not True and not callable(progress):
-        raise InputError(f"progress is {shown(progress)}; give True to print, or a function of "
+        raise InputError(f"progress parameter {shown(progress)}; give True to print, or a function of "
                          "stage, iteration, cost and gradient")
     if progress is not True:
         yield progress or None
@@ -50,7 +50,7 @@ def progress_function(progress: ProgressLike) -> Iterator[Optional[Progress]]:
         printer.end()
 
 
-class JobSteps:
+class JobIterations:
     """Reports each iteration of a job once; updates for other reasons repeat the last iteration."""
 
     def __init__(self, report: Optional[Progress]) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rigcal import _rigcal
-from rigcal.errors import InputError, shown
+from rigcal.errors import InputError, format_argument
 from rigcal.result import Result
 from rigcal.rig import RigLike, as_rig
 
@@ -98,9 +98,9 @@ def _kind_of(values: NDArray[Any]) -> str:
     return "no numbers"
 
 
-def texts(names: Names, what: str) -> list[str]:
+def list_names(names: Names, what: str) -> list[str]:
     if not isinstance(names, Iterable):
-        raise InputError(f"{what} is {shown(names)}; give a name, or a list of names")
+        raise InputError(f"{what} parameter {shown(names)}; give a name, or a list of names")
     return [names] if isinstance(names, str) else [str(name) for name in names]
 
 
@@ -109,17 +109,17 @@ def number(value: Any, what: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise InputError(f"{what} is {shown(value)}; give a number") from None
+        raise InputError(f"{what} parameter {shown(value)}; give a number") from None
 
 
 def assignments(values: Values, what: str) -> list[str]:
     """Formats "NAME=VALUE" or "NAME", with all digits of the values."""
     if not isinstance(values, Mapping):
-        return texts(values, what)
+        return list_names(values, what)
     out = []
     for name, value in values.items():
         if value is not None and not math.isfinite(number(value, f"{what}: '{name}'")):
-            raise InputError(f"{what}: '{name}' is {value}; give a finite number")
+            raise InputError(f"{what}: '{name}' parameter {value}; give a finite number")
         out.append(name if value is None else f"{name}={float(value)!r}")
     return out
 
@@ -141,7 +141,7 @@ def list_segments(segments: Union[None, int, str, Iterable[int]]) -> list[int]:
 def positive(value: float, what: str, unit: str = "") -> float:
     taken = number(value, what)
     if not (math.isfinite(taken) and taken > 0.0):
-        raise InputError(f"{what} is {value}; give a number > 0{unit}")
+        raise InputError(f"{what} parameter {value}; give a number > 0{unit}")
     return taken
 
 
@@ -151,7 +151,7 @@ def count(value: Optional[int], what: str, most: int) -> int:
         return 0
     taken = number(value, what)
     if not 1 <= taken <= most or taken % 1 != 0:
-        raise InputError(f"{what} is {value}; give a whole number from 1 to {most}")
+        raise InputError(f"{what} parameter {value}; give a whole number from 1 to {most}")
     return int(value)
 
 
@@ -176,7 +176,7 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
     elif isinstance(parameters, Mapping):
         request.edits.start = assignments(parameters, "parameters")
     elif not isinstance(parameters, (str, os.PathLike)):
-        raise InputError(f"parameters is {shown(parameters)}; give physical or shadow, a Result, "
+        raise InputError(f"parameters parameter {shown(parameters)}; give physical or shadow, a Result, "
                          "a result file, or numbers by name")
     else:
         path = os.fspath(parameters)
@@ -189,14 +189,14 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
 def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: bool,
                 acceleration_noise: Optional[float], filter_cutoff: Optional[float],
                 inertias: Optional[str], max_iterations: Optional[int],
-                kappa: Optional[float], compliance: Optional[float],
+                state_error_weight: Optional[float], compliance: Optional[float],
                 damping_time: Optional[float], residual: Optional[str], states: Optional[str],
-                approach: bool) -> None:
+                start_from_physical: bool) -> None:
     """Fills estimator::CalibrationOptions; None: the estimator's default."""
     if step is not None:
         options.step = positive(step, "step", " [s]")
         if not 1e-7 <= options.step <= 1.0:
-            raise InputError(f"step is {step} s; give a step from 1e-7 s to 1 s")
+            raise InputError(f"step parameter {step} s; give a step from 1e-7 s to 1 s")
     if acceleration_noise is not None:
         options.acceleration_noise = positive(acceleration_noise, "acceleration_noise")
     if filter_cutoff is not None:
@@ -206,35 +206,35 @@ def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: boo
                                 ("log-cholesky", "exponential-eigenvalue", "entries"))
     if max_iterations is not None:
         options.max_iterations = count(max_iterations, "max_iterations", 100000)
-    if kappa is not None:
-        options.kappa = positive(kappa, "kappa")
+    if state_error_weight is not None:
+        options.state_error_weight = positive(state_error_weight, "state_error_weight")
     for name, value in (("compliance", compliance), ("damping_time", damping_time)):
         if value is None:
             continue
         if not (math.isfinite(number(value, name)) and value >= 0.0):
-            raise InputError(f"{name} is {value}; give a number ≥ 0")
+            raise InputError(f"{name} parameter {value}; give a number ≥ 0")
         setattr(options, name, float(value))
     if residual is not None:
         options.residual = word(residual, "residual", ("implicit", "explicit"))
     if states is not None:
         options.states = word(states, "states", ("configurations", "full"))
     options.refine = bool(refine)
-    options.approach = bool(approach)
+    options.start_from_physical = bool(start_from_physical)
     options.repair = not as_is
 
 
 def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
                  parameters: ParametersLike = None, free: Names = (), fix: Values = (),
-                 start: Values = (), withhold: Names = (), from_: Optional[float] = None,
+                 start: Values = (), hold_out: Names = (), from_: Optional[float] = None,
                  to: Optional[float] = None, segments: Any = None, **options: Any) -> Any:
     """Returns the pipeline's request, including in-memory recordings."""
     described = as_rig(rig)
     request = _rigcal.Request(described.path, described.text)
     set_parameters(request, parameters)
     request.edits.start = request.edits.start + assignments(start, "start")
-    request.edits.free = texts(free, "free")
+    request.edits.free = list_names(free, "free")
     request.edits.fix = assignments(fix, "fix")
-    request.edits.withhold = texts(withhold, "withhold")
+    request.edits.hold_out = list_names(hold_out, "hold_out")
     if options:
         set_options(request.options, **options)
     selection = _rigcal.Selection()

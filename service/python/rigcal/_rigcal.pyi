@@ -7,13 +7,13 @@ __version__: str
 class Options:
     step: float
     acceleration_noise: float
-    kappa: float
+    state_error_weight: float
     compliance: float
     damping_time: float
     filter_cutoff: float
     max_iterations: int
     refine: bool
-    approach: bool
+    start_from_physical: bool
     repair: bool
     kind: str
     inertias: str
@@ -24,7 +24,7 @@ class Edits:
     start: list[str]
     free: list[str]
     fix: list[str]
-    withhold: list[str]
+    hold_out: list[str]
 
 class Selection:
     start: float

@@ -23,8 +23,8 @@ from google.protobuf.message import DecodeError
 
 from rigcal import _rigcal
 from rigcal._request import (Names, RecordingLike, RecordingsLike, Values, assignments, columns_of,
-                             count, list_recordings, list_segments, name_of, number, texts)
-from rigcal.errors import InputError, ServiceError, shown
+                             count, list_recordings, list_segments, name_of, number, list_names)
+from rigcal.errors import InputError, ServiceError, format_argument
 from rigcal.messages import service_pb2 as pb
 from rigcal.result import Result
 from rigcal.rig import RigLike, as_rig
@@ -39,11 +39,11 @@ _STATES = {pb.JOB_QUEUED: "queued", pb.JOB_RUNNING: "running", pb.JOB_DONE: "don
            pb.JOB_FAILED: "failed", pb.JOB_CANCELLED: "cancelled"}
 
 
-class Notified:
+class NextNotification:
     """Yielded by an operation that waits for the next notification."""
 
 
-Operation = Generator[Union[pb.ServiceRequest, Notified], Any, Any]
+Operation = Generator[Union[pb.ServiceRequest, NextNotification], Any, Any]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def read_address(text: Optional[str], cert: Any, key: Any, ca: Any) -> Address:
     if text is None:
         text = os.environ.get("RIGCAL_SERVER") or _default_place()
     if not isinstance(text, str):
-        raise InputError(f"address is {shown(text)}; give HOST:PORT or unix:/PATH as a string")
+        raise InputError(f"address parameter {shown(text)}; give HOST:PORT or unix:/PATH as a string")
     files = [cert, key, ca]
     if any(files) and not all(files):
         raise InputError("TLS needs all of tls_cert, tls_key and tls_ca")
@@ -150,7 +150,7 @@ def hello() -> Operation:
 
 def _id(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        raise InputError(f"{what} is {shown(value)}; give an id of the service, a string")
+        raise InputError(f"{what} parameter {shown(value)}; give an id of the service, a string")
     return value
 
 
@@ -188,7 +188,7 @@ def subscribe(job_id: str) -> Operation:
 
 def next_update(job_id: str) -> Operation:
     while True:
-        reply = yield Notified()
+        reply = yield NextNotification()
         if reply.WhichOneof("reply") == "job_update" and reply.job_update.job.job_id == job_id:
             return reply.job_update.job
 
@@ -238,15 +238,15 @@ def _content_of(recording: RecordingLike, name: str, needed: Sequence[str]) -> b
 
 def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = None,
            parameters: Union[None, str, Result, Mapping[str, float]] = None, free: Names = (),
-           fix: Values = (), start: Values = (), withhold: Names = (),
+           fix: Values = (), start: Values = (), hold_out: Names = (),
            from_: Optional[float] = None, to: Optional[float] = None, segments: Any = None,
            step: Optional[float] = None, refine: bool = True, as_is: bool = False,
            max_iterations: Optional[int] = None, cross_validate: bool = True) -> Operation:
     """Uploads the recordings and submits a job; its id is random unless given."""
     described = as_rig(rig)
     spec = pb.JobSpec(rig_name=os.path.basename(described.path), rig_text=described.text,
-                      free=texts(free, "free"), fix=assignments(fix, "fix"),
-                      withhold=texts(withhold, "withhold"),
+                      free=list_names(free, "free"), fix=assignments(fix, "fix"),
+                      hold_out=list_names(hold_out, "hold_out"),
                       skip_cross_validation=not cross_validate)
     if isinstance(parameters, str):
         spec.options.parameters = parameters
@@ -259,7 +259,7 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
     # Check the edits here, before anything is sent.
     checked = _rigcal.Request(described.path, described.text)
     checked.edits.start, checked.edits.free = list(spec.start), list(spec.free)
-    checked.edits.fix, checked.edits.withhold = list(spec.fix), list(spec.withhold)
+    checked.edits.fix, checked.edits.hold_out = list(spec.fix), list(spec.hold_out)
     checked.check_edits()
     spec.options.refine_simulation = refine
     spec.options.repair = not as_is

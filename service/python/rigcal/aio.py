@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any, AsyncIterator, Optional
 
 from rigcal import _wire
-from rigcal._progress import JobSteps, ProgressLike, progress_function
+from rigcal._progress import JobIterations, ProgressLike, progress_function
 from rigcal._request import RecordingLike, RecordingsLike
 from rigcal.errors import ServiceError
 from rigcal.result import Result
@@ -126,7 +126,7 @@ class AsyncClient:
         job_id = await self.submit(recordings, rig, **options)
         try:
             with progress_function(progress) as report:
-                steps = JobSteps(report)
+                steps = JobIterations(report)
                 async for reported in self.watch(job_id):
                     steps(reported)
         except ConnectionError:
@@ -155,7 +155,7 @@ class AsyncClient:
                 asked = next(operation)
                 while True:
                     try:
-                        waits = isinstance(asked, _wire.Notified)
+                        waits = isinstance(asked, _wire.NextNotification)
                         reply = await (self._next() if waits else self._call(asked))
                     except ServiceError as error:
                         asked = operation.throw(error)

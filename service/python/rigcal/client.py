@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any, Iterator, Optional
 
 from rigcal import _wire
-from rigcal._progress import JobSteps, ProgressLike, progress_function
+from rigcal._progress import JobIterations, ProgressLike, progress_function
 from rigcal._request import RecordingLike, RecordingsLike
 from rigcal.errors import ServiceError
 from rigcal.result import Result
@@ -130,7 +130,7 @@ class Client:
         job_id = self.submit(recordings, rig, **options)
         try:
             with progress_function(progress) as report:
-                steps = JobSteps(report)
+                steps = JobIterations(report)
                 for reported in self.watch(job_id):
                     steps(reported)
         except ConnectionError:
@@ -165,7 +165,7 @@ class Client:
             asked = next(operation)
             while True:
                 try:
-                    reply = self._next() if isinstance(asked, _wire.Notified) else self._call(asked)
+                    reply = self._next() if isinstance(asked, _wire.NextNotification) else self._call(asked)
                 except ServiceError as error:
                     asked = operation.throw(error)
                 else:

@@ -7,7 +7,7 @@ from math import nan
 from typing import Any, Mapping, Sequence
 
 
-def shown(value: Any) -> str:
+def format_argument(value: Any) -> str:
     """Returns how a message shows an argument: a short value, or its type."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"

@@ -25,15 +25,15 @@ def _trajectories(handle: Any) -> list[Trajectory]:
 
 
 def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLike = None,
-              free: Names = (), fix: Values = (), start: Values = (), withhold: Names = (),
+              free: Names = (), fix: Values = (), start: Values = (), hold_out: Names = (),
               step: Optional[float] = None, from_: Optional[float] = None,
               to: Optional[float] = None, segments: Segments = None, refine: bool = True,
               as_is: bool = False, threads: Optional[int] = None, progress: ProgressLike = None,
               acceleration_noise: Optional[float] = None, filter_cutoff: Optional[float] = None,
               inertias: Optional[str] = None, max_iterations: Optional[int] = None,
-              kappa: Optional[float] = None, compliance: Optional[float] = None,
+              state_error_weight: Optional[float] = None, compliance: Optional[float] = None,
               damping_time: Optional[float] = None, residual: Optional[str] = None,
-              states: Optional[str] = None, approach: bool = True) -> Result:
+              states: Optional[str] = None, start_from_physical: bool = True) -> Result:
     """Estimates a rig's free parameters from recordings, as `rigcal calibrate` does.
 
     Args:
@@ -45,7 +45,7 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
             file, or numbers by name.
         free, fix, start: parameters to estimate, to fix ({name: value}; None: at the present
             value), or to start at a value.
-        withhold: sensors to hold out; their readings are not used.
+        hold_out: sensors to hold out; their readings are not used.
         step: time step h [s]; default: automatic.
         from_, to: use samples from and up to these times [s].
         segments: use only these segments: indices from 0, or "0-3,5".
@@ -56,7 +56,7 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
             gradient.
         acceleration_noise, filter_cutoff [Hz], inertias, max_iterations: method settings; default:
             from the data, 10, "log-cholesky", 100.
-        kappa, compliance, damping_time, residual, states, approach: for shadow parameters only.
+        state_error_weight, compliance, damping_time, residual, states, start_from_physical: for shadow parameters only.
 
     Raises:
         FaultyInput: if estimates would be meaningless; see its `findings`.
@@ -65,10 +65,10 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
     """
     request = make_request(
         recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
-        withhold=withhold, from_=from_, to=to, segments=segments, step=step, refine=refine,
+        hold_out=hold_out, from_=from_, to=to, segments=segments, step=step, refine=refine,
         as_is=as_is, acceleration_noise=acceleration_noise, filter_cutoff=filter_cutoff,
-        inertias=inertias, max_iterations=max_iterations, kappa=kappa, compliance=compliance,
-        damping_time=damping_time, residual=residual, states=states, approach=approach)
+        inertias=inertias, max_iterations=max_iterations, state_error_weight=state_error_weight, compliance=compliance,
+        damping_time=damping_time, residual=residual, states=states, start_from_physical=start_from_physical)
     handle = _run(lambda monitor: _rigcal.calibrate(request, monitor), progress, threads)
     text = handle.json()
     return Result(json.loads(text), trajectories=_trajectories(handle), sensors=handle.sensors(),
@@ -78,7 +78,7 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
 def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str] = None,
                   pieces: Optional[int] = None, piece_length: Optional[float] = None,
                   parameters: ParametersLike = None, free: Names = (), fix: Values = (),
-                  start: Values = (), withhold: Names = (), step: Optional[float] = None,
+                  start: Values = (), hold_out: Names = (), step: Optional[float] = None,
                   from_: Optional[float] = None, to: Optional[float] = None,
                   segments: Segments = None, refine: bool = True, as_is: bool = False,
                   threads: Optional[int] = None, progress: ProgressLike = None) -> CrossValidation:
@@ -94,7 +94,7 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
     """
     request = make_request(
         recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
-        withhold=withhold, from_=from_, to=to, segments=segments, **_plain(step, refine, as_is))
+        hold_out=hold_out, from_=from_, to=to, segments=segments, **_plain(step, refine, as_is))
     chosen = "" if by is None else word(by, "by", ("recording", "segment"))
     if sum(given is not None for given in (by, pieces, piece_length)) > 1:
         from rigcal.errors import InputError
@@ -110,7 +110,7 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
 
 def validate(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLike = None,
              window: Optional[float] = None, start_window: Optional[float] = None,
-             start: Values = (), withhold: Names = (), step: Optional[float] = None,
+             start: Values = (), hold_out: Names = (), step: Optional[float] = None,
              from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
              refine: bool = True, threads: Optional[int] = None,
              progress: ProgressLike = None) -> Validation:
@@ -126,7 +126,7 @@ def validate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameters
     Other arguments and exceptions: see `calibrate`.
     """
     request = make_request(
-        recordings, rig, parameters=parameters, start=start, withhold=withhold, from_=from_, to=to,
+        recordings, rig, parameters=parameters, start=start, hold_out=hold_out, from_=from_, to=to,
         segments=segments, **_plain(step, refine, False))
     length = 0.0 if window is None else positive(window, "window", " [s]")
     begun = 0.0 if start_window is None else positive(start_window, "start_window", " [s]")
@@ -139,7 +139,7 @@ def validate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameters
 
 
 def check(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLike = None,
-          free: Names = (), fix: Values = (), start: Values = (), withhold: Names = (),
+          free: Names = (), fix: Values = (), start: Values = (), hold_out: Names = (),
           from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
           threads: Optional[int] = None, progress: ProgressLike = None) -> Examination:
     """Checks recordings and the rig file before a calibration, as `rigcal check` does.
@@ -148,7 +148,7 @@ def check(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLik
     """
     request = make_request(
         recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
-        withhold=withhold, from_=from_, to=to, segments=segments, **_plain(None, True, False))
+        hold_out=hold_out, from_=from_, to=to, segments=segments, **_plain(None, True, False))
     text, table, reason = _run(lambda monitor: _rigcal.check(request, monitor), progress, threads)
     document = json.loads(text)
     if reason:
@@ -158,5 +158,5 @@ def check(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLik
 
 def _plain(step: Optional[float], refine: bool, as_is: bool) -> dict[str, Any]:
     return dict(step=step, refine=refine, as_is=as_is, acceleration_noise=None, filter_cutoff=None,
-                inertias=None, max_iterations=None, kappa=None, compliance=None, damping_time=None,
-                residual=None, states=None, approach=True)
+                inertias=None, max_iterations=None, state_error_weight=None, compliance=None, damping_time=None,
+                residual=None, states=None, start_from_physical=True)

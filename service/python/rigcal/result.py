@@ -36,7 +36,7 @@ class Trajectory:
 class Verdict:
     """An assessment of the model."""
 
-    kind: str  #: "holds", "doubtful", "does-not-hold", "explains-nothing"
+    kind: str  #: "accepted", "doubtful", "rejected", "no-fit"
     sentence: str
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ def parameter_frame(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(columns, index=index)[order]
 
 
-class Outcome:
+class ResultBase:
     """Base of all results: the JSON and, if computed here, a text and a report."""
 
     def __init__(self, document: Mapping[str, Any], *, text: Optional[str] = None,
@@ -106,7 +106,7 @@ class Outcome:
         return self.to_json() if self._table is None else self._table
 
 
-class Result(Outcome):
+class Result(ResultBase):
     """The result of a calibration."""
 
     def __init__(self, document: Mapping[str, Any], *, trajectories: Sequence[Trajectory] = (),
@@ -173,7 +173,7 @@ class Result(Outcome):
         """Root mean square of the open-loop error per joint [rad; m if prismatic]."""
         rows = self.document["simulation"]
         return pd.Series([float(row.get("rmseM", row["rmseRad"])) for row in rows],
-                         index=pd.Index([row["hinge"] for row in rows], name="joint"), name="rmse")
+                         index=pd.Index([row["joint"] for row in rows], name="joint"), name="rmse")
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -212,14 +212,14 @@ class Result(Outcome):
                   _rigcal.Notation(value, deviation).number(initial))
                  for value, deviation, unit, initial in zip(
                      found["value"], found["standard_deviation"], found["unit"], found["initial"])]
-        shown = pd.DataFrame(cells, found.index, ["value", "± sd", "unit", "initial"])
+        format_argument = pd.DataFrame(cells, found.index, ["value", "± sd", "unit", "initial"])
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (f"<p><b>{html.escape(self.verdict.sentence)}</b></p>"
                 f"{shown.to_html()}"
                 + (f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""))
 
 
-class CrossValidation(Outcome):
+class CrossValidation(ResultBase):
     """Predictions of each piece of the recordings from all others."""
 
     @property
@@ -244,17 +244,17 @@ class CrossValidation(Outcome):
 
         Fold i holds out piece i, so the diagonal contains predictions.
         """
-        return {matrix["hinge"]: pd.DataFrame(
+        return {matrix["joint"]: pd.DataFrame(
             [[float(value) for value in row["values"]] for row in matrix["rmseRad"]],
             self.pieces, self.pieces) for matrix in self.document["simulationMatrices"]}
 
     @property
     def units(self) -> dict[str, str]:
         """Units of the errors of each joint: "rad", or "m" if prismatic."""
-        return {matrix["hinge"]: matrix["unit"] for matrix in self.document["simulationMatrices"]}
+        return {matrix["joint"]: matrix["unit"] for matrix in self.document["simulationMatrices"]}
 
 
-class Validation(Outcome):
+class Validation(ResultBase):
     """Errors of given parameters on recordings."""
 
     def __init__(self, document: Mapping[str, Any], *, trajectories: Sequence[Trajectory] = (),
@@ -284,7 +284,7 @@ class Validation(Outcome):
         return pd.DataFrame(rows).set_index(["recording", "sensor"])
 
 
-class Examination(Outcome):
+class Examination(ResultBase):
     """Findings on recordings and a rig file, before any fit."""
 
     @property

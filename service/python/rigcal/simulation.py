@@ -10,7 +10,7 @@ import pandas as pd
 
 from rigcal import _rigcal
 from rigcal._request import ParametersLike, Values, make_request, positive
-from rigcal.errors import InputError, shown
+from rigcal.errors import InputError, format_argument
 from rigcal.rig import RigLike, read_text
 
 
@@ -37,7 +37,7 @@ def simulate(rig: RigLike, scenario: Union[str, os.PathLike[str]], *,
     if isinstance(scenario, str) and ("\n" in scenario or "{" in scenario):
         name, text = "scenario", scenario
     elif not isinstance(scenario, (str, os.PathLike)):
-        raise InputError(f"scenario is {shown(scenario)}; give the path of a scenario file, or its "
+        raise InputError(f"scenario parameter {shown(scenario)}; give the path of a scenario file, or its "
                          "text")
     else:
         name, text = os.fspath(scenario), read_text(scenario, "a scenario file")

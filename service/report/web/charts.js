@@ -307,7 +307,7 @@ const charts = (() => {
   }
 
   // Draws charts when they come near the window: a page may have a hundred.
-  function enliven(element, index) {
+  function make_interactive(element, index) {
     const figure = JSON.parse(element.querySelector("script.data").textContent);
     const caption = element.querySelector("figcaption");
     const offer = (text, action) => {
@@ -343,12 +343,12 @@ const charts = (() => {
   }
 
   return { number, tickTexts, decadeText, spansDecade, labelWithOffset, decode, csv, svg, marksAt,
-    enliven };
+    make_interactive };
 })();
 
 if (typeof document !== "undefined") {
   [...document.querySelectorAll("figure")]
       .filter(figure => figure.querySelector("script.data"))
-      .forEach(charts.enliven);
+      .forEach(charts.make_interactive);
 }
 if (typeof module !== "undefined") module.exports = charts;

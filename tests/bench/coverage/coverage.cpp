@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/parameter_edits.hpp"
 #include "service/import/recording_selection.hpp"
@@ -29,7 +29,7 @@ struct Case {
   double duration;             // [s]
   std::vector<std::string> fixed;
   std::map<std::string, double> truth;
-  double creep_speed = 0.0;  // of every joint, as in the recording's simulator [rad/s or m/s]
+  double transition_speed = 0.0;  // of every joint, as in the recording's simulator [rad/s or m/s]
 };
 
 const std::map<std::string, Case>& cases() {
@@ -73,19 +73,19 @@ const std::map<std::string, Case>& cases() {
                   {"pivot.b", 2e-4},
                   {"pivot.c", 4e-5},
                   {"pivot.tau_c", 8e-4}},
-        .creep_speed = 1e-3}},
+        .transition_speed = 1e-3}},
       {"fourbar",
        {.rig = "rig-fourbar.textproto",
         .recording = "synthetic_planar/fourbar_base__clean.csv",
         .duration = 5.0,
         .fixed = {},
         .truth = test_support::fourbar_truth(),
-        .creep_speed = 1e-3}}};
+        .transition_speed = 1e-3}}};
   return kCases;
 }
 
-/// Adds white noise, or quantises with a random phase of the encoder disc.
-void disturb(const std::vector<estimator::Sensor>& sensors, bool counts,
+/// Adds white noise, or quantizes with a random phase of the encoder disc.
+void disturb(const std::vector<estimator::Encoder>& sensors, bool counts,
              estimator::Recording& recording, std::mt19937_64& random) {
   std::normal_distribution<double> normal(0.0, kNoise);
   std::uniform_real_distribution<double> uniform(-0.5, 0.5);
@@ -129,13 +129,14 @@ int main(int argc, char** argv) {
   service::ParameterEdits edits;
   edits.fix = chosen.fixed;
   service::apply_edits(edits, rig.mechanism);
-  for (estimator::Hinge& hinge : rig.mechanism.hinges) hinge.creep_speed = chosen.creep_speed;
+  for (estimator::Joint& joint : rig.mechanism.joints)
+    joint.transition_speed = chosen.transition_speed;
   auto imported = service::import_csv((*data / chosen.recording).string(), *rig.format);
   service::Selection selection;
   selection.to = chosen.duration;
   service::select_part(selection, imported);
 
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(rig.mechanism);
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);
   std::map<std::string, Tally> tallies;
   int unconverged = 0;
   for (int run = 0; run < runs; ++run) {

@@ -11,7 +11,7 @@
 
 #include "estimator/assess/verdict.hpp"
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/doctor/examined_calibration.hpp"
+#include "estimator/diagnostics/diagnosed_calibration.hpp"
 #include "tests/bench/rigs/random_rigs.hpp"
 
 namespace {
@@ -64,8 +64,8 @@ std::string length_class(double duration) {
 }
 
 void lengthen(estimator::Mechanism& mechanism, double share) {
-  const int carried = mechanism.hinge_count() - 1;
-  mechanism.hinge_parameter(carried, estimator::HingeQuantity::kPointAx).value *= 1.0 + share;
+  const int carried = mechanism.joint_count() - 1;
+  mechanism.joint_parameter(carried, estimator::JointQuantity::kPointAx).value *= 1.0 + share;
 }
 
 class Bench {
@@ -80,11 +80,12 @@ class Bench {
     const std::string how = kind + (rig.driven ? " driven" : " released");
     estimator::Calibration result;
     try {
-      result = estimator::calibrate_examined(rig.mechanism, {rig.recording}, {}).calibration;
+      result =
+          estimator::calibrate_with_diagnostics(rig.mechanism, {rig.recording}, {}).calibration;
     } catch (const estimator::UnusableInput& refused) {
-      result.verdict = {estimator::VerdictKind::kExplainsNothing, refused.what()};
+      result.verdict = {estimator::VerdictKind::kNoFit, refused.what()};
     }
-    const bool reported = result.verdict.kind >= estimator::VerdictKind::kDoesNotHold;
+    const bool reported = result.verdict.kind >= estimator::VerdictKind::kRejected;
     bool inside = true;
     if (result.converged()) {
       for (const estimator::ParameterEstimate& estimate : result.parameters) {

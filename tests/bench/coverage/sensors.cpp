@@ -24,38 +24,38 @@ body { name: "A" mass { value: 0.24 }
   inertia { xx { value: 1e-4 } yy { value: 5e-3 } zz { value: 5e-3 } } }
 body { name: "B" mass { value: 0.43 }
   inertia { xx { value: 1e-4 } yy { value: 2e-3 } zz { value: 2e-3 } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { y: 1 } zero_direction { x: 1 } }
   child { body: "A" point { x { value: -0.13 } } axis { z: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 2e-3 } }
   motor { control_unit: "V" gain { value: 0.06 } }
   encoder { } }
-hinge { name: "2"
+joint { name: "2"
   parent { body: "A" point { x { value: 0.25 } } axis { x: 1 } zero_direction { z: -1 } }
   child { body: "B" point { x { value: -0.09 } } axis { y: 1 } zero_direction { x: 1 } }
   friction { viscous { value: 2e-4 } }
   encoder { } }
 gravity { magnitude { value: 9.81 } }
 inertial_sensor { name: "imu" body: "B" gyroscope { } accelerometer { } }
-torque_sensor { name: "strain" hinge: "1" }
+torque_sensor { name: "strain" joint: "1" }
 position_sensor { name: "camera" body: "B" point { x { value: 0.1 } } }
 distance_sensor { name: "wire" body: "A" point { x { value: 0.1 } }
   anchor { x { value: 0.5 } z { value: 0.4 } } }
 recording { time { column: "t" }
-  angle { hinge: "1" column: "a1" unit: RADIAN }
-  angle { hinge: "2" column: "a2" unit: RADIAN }
-  control { hinge: "1" column: "u" }
+  angle { joint: "1" column: "a1" unit: RADIAN }
+  angle { joint: "2" column: "a2" unit: RADIAN }
+  control { joint: "1" column: "u" }
   inertial { sensor: "imu" axis: GYRO_X column: "gx" unit: RADIAN_PER_SECOND }
   inertial { sensor: "imu" axis: GYRO_Y column: "gy" unit: RADIAN_PER_SECOND }
   inertial { sensor: "imu" axis: GYRO_Z column: "gz" unit: RADIAN_PER_SECOND }
   inertial { sensor: "imu" axis: ACCEL_X column: "ax" unit: METER_PER_SECOND_SQUARED }
   inertial { sensor: "imu" axis: ACCEL_Y column: "ay" unit: METER_PER_SECOND_SQUARED }
   inertial { sensor: "imu" axis: ACCEL_Z column: "az" unit: METER_PER_SECOND_SQUARED }
-  load { sensor: "strain" axis: TORQUE column: "tau" unit: NEWTON_METER }
-  place { sensor: "camera" axis: X column: "px" unit: METER }
-  place { sensor: "camera" axis: Y column: "py" unit: METER }
-  place { sensor: "camera" axis: Z column: "pz" unit: METER }
-  place { sensor: "wire" axis: DISTANCE column: "d" unit: METER } }
+  force_torque { sensor: "strain" axis: TORQUE column: "tau" unit: NEWTON_METER }
+  position_sensor { sensor: "camera" axis: X column: "px" unit: METER }
+  position_sensor { sensor: "camera" axis: Y column: "py" unit: METER }
+  position_sensor { sensor: "camera" axis: Z column: "pz" unit: METER }
+  position_sensor { sensor: "wire" axis: DISTANCE column: "d" unit: METER } }
 )";
 
 /// Standard deviation of a constant from the start value of a description.
@@ -133,15 +133,15 @@ class Bench {
         parameter(described, name).prior_standard_deviation = kCrossDeviation;
       }
     }
-    if (withheld) described.mechanism.withheld = {"2"};
+    if (withheld) described.mechanism.held_out = {"2"};
     const estimator::Recording recording = simulated(truth, seed, random);
     const estimator::Calibration found = estimator::calibrate(described.mechanism, {recording});
     ++runs_;
     converged_ += found.converged() ? 1 : 0;
-    if (found.verdict.kind != estimator::VerdictKind::kHolds) {
+    if (found.verdict.kind != estimator::VerdictKind::kAccepted) {
       std::fprintf(stderr, "\n%u: %s\n", seed, found.verdict.sentence.c_str());
     }
-    holds_ += found.verdict.kind == estimator::VerdictKind::kHolds ? 1 : 0;
+    holds_ += found.verdict.kind == estimator::VerdictKind::kAccepted ? 1 : 0;
     if (!found.converged()) return;
     for (const estimator::ParameterEstimate& each : found.parameters) {
       if (!(each.standard_deviation > 0.0) || !std::isfinite(each.standard_deviation)) continue;
@@ -173,7 +173,7 @@ class Bench {
       text += " sine { frequency_hz: " + std::to_string(0.4 + 3.6 * uniform(random)) +
               " amplitude: 1.3 phase_rad: " + std::to_string(6.0 * uniform(random)) + " }";
     }
-    text += " } initial { hinge: \"2\" angle_rad: " + std::to_string(uniform(random)) +
+    text += " } initial { joint: \"2\" angle_rad: " + std::to_string(uniform(random)) +
             " } noise { angle_standard_deviation_rad: 3e-4 "
             "gyroscope_standard_deviation_rad_per_s: 5e-3 "
             "accelerometer_standard_deviation_m_per_s2: 0.03 torque_standard_deviation_Nm: 1e-3 "

@@ -16,9 +16,9 @@ namespace {
 constexpr double kStep = 5e-3;
 
 Mechanism frictionless(Mechanism mechanism) {
-  for (const HingeQuantity quantity :
-       {HingeQuantity::kViscous, HingeQuantity::kQuadraticDrag, HingeQuantity::kCoulombTorque,
-        HingeQuantity::kStribeckTorque}) {
+  for (const JointQuantity quantity :
+       {JointQuantity::kViscous, JointQuantity::kQuadraticDrag, JointQuantity::kCoulombTorque,
+        JointQuantity::kStribeckTorque}) {
     set_all(mechanism, quantity, 0.0);
   }
   return mechanism;
@@ -26,7 +26,7 @@ Mechanism frictionless(Mechanism mechanism) {
 
 // Steps a swinging mechanism repeatedly, and restarts it before it comes to rest.
 void run_steps(benchmark::State& bench, const Mechanism& mechanism) {
-  const int n = mechanism.hinge_count();
+  const int n = mechanism.joint_count();
   const State start = assemble_state(mechanism, unpack(mechanism),
                                      Eigen::VectorXd::Constant(n, 0.5), Eigen::VectorXd::Zero(n));
   SpookStepper stepper(mechanism, kStep);

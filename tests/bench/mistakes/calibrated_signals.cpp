@@ -6,7 +6,7 @@
 #include <map>
 
 #include "estimator/assess/verdict.hpp"
-#include "estimator/doctor/examined_calibration.hpp"
+#include "estimator/diagnostics/diagnosed_calibration.hpp"
 #include "tests/bench/mistakes/signal_faults.hpp"
 
 namespace signal_faults {
@@ -41,13 +41,13 @@ struct Tally {
 struct Outcome {
   std::vector<Finding> findings;
   std::vector<ParameterEstimate> parameters;  ///< empty: refused
-  estimator::VerdictKind verdict = estimator::VerdictKind::kExplainsNothing;
+  estimator::VerdictKind verdict = estimator::VerdictKind::kNoFit;
 };
 
 Outcome calibrated(const RandomRig& rig, const estimator::Recording& recording) {
   try {
     const Calibration result =
-        estimator::calibrate_examined(rig.mechanism, {recording}, {}).calibration;
+        estimator::calibrate_with_diagnostics(rig.mechanism, {recording}, {}).calibration;
     return {result.findings, result.parameters, result.verdict.kind};
   } catch (const estimator::UnusableInput& refused) {
     return {refused.findings, {}};
@@ -166,7 +166,7 @@ class Bench {
       sized = sized || (is_lost == (finding.kind == "lost-time") &&
                         std::abs(finding.size - fault.size_in(segment, quantum)) <= most);
     }
-    const bool otherwise = outcome.verdict >= estimator::VerdictKind::kDoesNotHold ||
+    const bool otherwise = outcome.verdict >= estimator::VerdictKind::kRejected ||
                            std::ranges::any_of(outcome.findings, [&](const Finding& finding) {
                              return is_news(finding, clean);
                            });

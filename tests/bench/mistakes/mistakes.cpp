@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/doctor/description_faults.hpp"
-#include "estimator/doctor/excerpt.hpp"
-#include "estimator/doctor/excitation.hpp"
-#include "estimator/doctor/examined_calibration.hpp"
-#include "estimator/doctor/signal_examination.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/diagnostics/description_errors.hpp"
+#include "estimator/diagnostics/diagnosed_calibration.hpp"
+#include "estimator/diagnostics/excerpt.hpp"
+#include "estimator/diagnostics/excitation.hpp"
+#include "estimator/diagnostics/signal_examination.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/bench/mistakes/calibrated_signals.hpp"
@@ -32,16 +32,16 @@ using random_rigs::RandomRig;
 std::string opposite(const std::vector<estimator::Hypothesis>& all, std::size_t planted) {
   const estimator::Hypothesis& own = all[planted];
   if (own.kind != "wrong-unit" && own.kind != "absolute-angle" && own.kind != "relative-angle") {
-    return own.mistake;
+    return own.error_description;
   }
   // Such hypotheses come in pairs that cancel each other.
   std::size_t first = planted;
   while (first > 0 && all[first - 1].channel == own.channel && all[first - 1].kind == own.kind) {
     --first;
   }
-  if (own.kind == "absolute-angle") return all[planted + 1].mistake;
-  if (own.kind == "relative-angle") return all[planted - 1].mistake;
-  return all[first + ((planted - first) ^ 1U)].mistake;
+  if (own.kind == "absolute-angle") return all[planted + 1].error_description;
+  if (own.kind == "relative-angle") return all[planted - 1].error_description;
+  return all[first + ((planted - first) ^ 1U)].error_description;
 }
 
 constexpr double kShift = 0.3;  // error of a wrong zero [rad]
@@ -49,8 +49,8 @@ constexpr double kShift = 0.3;  // error of a wrong zero [rad]
 std::vector<estimator::Recording> with_shifted_zero(const RandomRig& rig,
                                                     const std::string& channel) {
   std::vector<estimator::Recording> readings = {rig.recording};
-  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(rig.mechanism);
-  const auto sensor = std::ranges::find(sensors, channel, &estimator::Sensor::name);
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);
+  const auto sensor = std::ranges::find(sensors, channel, &estimator::Encoder::name);
   readings[0].segments[0].angles.col(sensor - sensors.begin()).array() += kShift;
   return readings;
 }
@@ -73,13 +73,14 @@ void run_before(Run& to) {
     for (int run = 0; run < to.rigs; ++run) {
       const RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run));
       const std::string name = kind + " " + std::to_string(to.seed + run);
-      const std::vector<estimator::Hypothesis> all = estimator::likely_mistakes(rig.mechanism);
+      const std::vector<estimator::Hypothesis> all =
+          estimator::common_description_errors(rig.mechanism);
       for (std::size_t i = 0; i <= all.size(); ++i) {
         const bool clean = i == all.size();
         if (!clean && std::ranges::find(to.only, all[i].kind) == to.only.end()) continue;
         const bool shifted = !clean && all[i].kind == "shifted-zero";
         // A wrong zero is searched for from several starts.
-        if (shifted && i > 0 && all[i - 1].mistake == all[i].mistake) continue;
+        if (shifted && i > 0 && all[i - 1].error_description == all[i].error_description) continue;
         const auto described = clean || shifted ? rig.mechanism : mended(rig.mechanism, all[i]);
         const std::vector<estimator::Recording> readings =
             clean     ? std::vector{rig.recording}
@@ -103,8 +104,8 @@ void run_before(Run& to) {
           }
         }
         if (verdict == "missed") {
-          const auto trials = estimator::try_mistakes(
-              described, estimator::take_excerpts(described, readings, {}), {});
+          const auto trials = estimator::try_description_errors(
+              described, estimator::select_excerpts(described, readings, {}), {});
           if (trials.trials.empty()) verdict = "explained";
         }
         ++(verdict == "found"         ? tally.found
@@ -186,7 +187,7 @@ void run_after(Run& to) {
         const std::clock_t begin = std::clock();
         std::vector<estimator::Finding> findings;
         try {
-          findings = estimator::calibrate_examined(rig.mechanism, {rig.recording}, {})
+          findings = estimator::calibrate_with_diagnostics(rig.mechanism, {rig.recording}, {})
                          .calibration.findings;
         } catch (const estimator::UnusableInput& refused) {
           findings = refused.findings;
@@ -196,7 +197,8 @@ void run_after(Run& to) {
         std::string name = each.name;
         if (name == "clock") {
           const auto excitation = estimator::predict_excitation(rig.mechanism, {rig.recording}, {});
-          if (!(excitation.clock.deviation < estimator::kClockTold)) name += " (hidden)";
+          if (!(excitation.clock.deviation < estimator::kDetectableClockDeviation))
+            name += " (hidden)";
         }
         Tally& tally = to.tallies[name + " " + kind];
         ++tally.planted;
@@ -275,9 +277,9 @@ void run_recording(Run& to, const std::string& rig_file, const std::string& file
     std::fflush(stdout);
   };
   report(rig.mechanism, recordings, "as it is");
-  for (const estimator::Hypothesis& each : estimator::likely_mistakes(rig.mechanism)) {
+  for (const estimator::Hypothesis& each : estimator::common_description_errors(rig.mechanism)) {
     if (std::ranges::find(to.only, each.kind) == to.only.end()) continue;
-    report(mended(rig.mechanism, each), mended(recordings, each), each.mistake.c_str());
+    report(mended(rig.mechanism, each), mended(recordings, each), each.error_description.c_str());
   }
 }
 

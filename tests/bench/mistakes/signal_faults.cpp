@@ -8,8 +8,8 @@
 #include <random>
 #include <string_view>
 
-#include "estimator/doctor/signal_examination.hpp"
-#include "estimator/model/sensor.hpp"
+#include "estimator/diagnostics/signal_examination.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/import/csv_recording.hpp"
 
 namespace signal_faults {
@@ -131,7 +131,8 @@ Eigen::Index lively_row(const estimator::Segment& segment, unsigned seed) {
 }
 
 double last_quantum(const random_rigs::RandomRig& rig) {
-  return estimator::seen_quanta(estimator::sensors_of(rig.mechanism), {rig.recording}).back();
+  return estimator::observed_quanta(estimator::used_encoders(rig.mechanism), {rig.recording})
+      .back();
 }
 
 DroppedRows drop_rows(const random_rigs::RandomRig& rig, double share, unsigned seed) {
@@ -141,14 +142,14 @@ DroppedRows drop_rows(const random_rigs::RandomRig& rig, double share, unsigned 
   format.speed_max = 1e3;  // [rad/s]; double pendulums tumble
   std::string text = "t";
   const auto add_column = [&](const std::string& name) { return text += "," + name, name; };
-  for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
+  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
     format.angles.push_back({.column = add_column("angle of " + sensor.name),
-                             .hinge = sensor.name,
+                             .joint = sensor.name,
                              .kind = sensor.kind});
   }
   for (Eigen::Index i = 0; i < segment.controls.cols(); ++i) {
     format.controls.push_back(
-        {.column = add_column("u" + std::to_string(i)), .hinge = "", .unit = "V"});
+        {.column = add_column("u" + std::to_string(i)), .joint = "", .unit = "V"});
   }
   DroppedRows lost;
   lost.emptied = rig.recording;

@@ -56,7 +56,7 @@ proto::Sample make_sample(std::uint64_t k) {
 
 std::uint64_t record(const std::string& path) {
   auto writer = proto::RecordingWriter::create(
-      path, {.hinges = {"arm", "pendulum"}, .epoch_unix_ns = 1'700'000'000'000'000'000});
+      path, {.joints = {"arm", "pendulum"}, .epoch_unix_ns = 1'700'000'000'000'000'000});
   for (std::uint64_t k = 0; k < kSampleCount; ++k) {
     benchmark::DoNotOptimize(writer.value().write(make_sample(k)).ok());
   }

@@ -20,7 +20,7 @@ namespace random_rigs {
 namespace {
 
 using estimator::BodyQuantity;
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 using firmware_iface::sim::JointFriction;
 
@@ -111,7 +111,7 @@ JointFriction draw_friction(Draw& draw, double weight, double inertia, const Ran
   return with_law(friction, rig.choice.law);
 }
 
-/// Adds white noise, then quantises with a random phase of the encoder disc.
+/// Adds white noise, then quantizes with a random phase of the encoder disc.
 void read_encoder(Draw& draw, double quantum, double noise, Eigen::Ref<Eigen::VectorXd> column) {
   const double phase = draw.between(0.0, 1.0);
   for (double& value : column) {
@@ -119,7 +119,7 @@ void read_encoder(Draw& draw, double quantum, double noise, Eigen::Ref<Eigen::Ve
   }
 }
 
-void record(Draw& draw, std::unique_ptr<firmware_iface::sim::HingeModel> model,
+void record(Draw& draw, std::unique_ptr<firmware_iface::sim::JointModel> model,
             const firmware_iface::sim::JointState& start, const Plan& plan, double command,
             bool slides, RandomRig& rig) {
   firmware_iface::sim::Plant plant(std::move(model), start);
@@ -151,17 +151,17 @@ void make_free(RandomRig& rig, int index, double truth, Draw& draw) {
   rig.truths[parameter.name] = truth;
 }
 
-void free_friction(RandomRig& rig, int hinge, const JointFriction& truth, Draw& draw) {
+void free_friction(RandomRig& rig, int joint, const JointFriction& truth, Draw& draw) {
   const Law law = rig.choice.described.value_or(rig.choice.law.value_or(Law::kDry));
-  const auto free = [&](HingeQuantity quantity, double value) {
-    make_free(rig, rig.mechanism.index_of_hinge(hinge, quantity), value, draw);
+  const auto free = [&](JointQuantity quantity, double value) {
+    make_free(rig, rig.mechanism.index_of_joint(joint, quantity), value, draw);
   };
-  free(HingeQuantity::kViscous, truth.viscous);
-  if (is_dry(law)) free(HingeQuantity::kCoulombTorque, truth.coulomb);
-  if (law == Law::kDrag) free(HingeQuantity::kQuadraticDrag, truth.quadratic_drag);
+  free(JointQuantity::kViscous, truth.viscous);
+  if (is_dry(law)) free(JointQuantity::kCoulombTorque, truth.coulomb);
+  if (law == Law::kDrag) free(JointQuantity::kQuadraticDrag, truth.quadratic_drag);
   if (law != Law::kStribeck) return;
-  free(HingeQuantity::kStribeckTorque, truth.stribeck_excess);
-  free(HingeQuantity::kStribeckRate, truth.stribeck_rate);
+  free(JointQuantity::kStribeckTorque, truth.stribeck_excess);
+  free(JointQuantity::kStribeckRate, truth.stribeck_rate);
 }
 
 void free_inertia(RandomRig& rig, int body, double truth, Draw& draw) {
@@ -173,8 +173,8 @@ void free_inertia(RandomRig& rig, int body, double truth, Draw& draw) {
   mechanism.parameter(body, BodyQuantity::kJyy).value = others;
 }
 
-void set_points(Mechanism& mechanism, int hinge, double on_parent, double on_child) {
-  estimator::set_hinge_points(mechanism, hinge, on_parent * Eigen::Vector3d::UnitX(),
+void set_points(Mechanism& mechanism, int joint, double on_parent, double on_child) {
+  estimator::set_joint_points(mechanism, joint, on_parent * Eigen::Vector3d::UnitX(),
                               on_child * Eigen::Vector3d::UnitX());
 }
 
@@ -198,7 +198,7 @@ void make_pendulum_rig(Draw& draw, RandomRig& rig) {
   free_inertia(rig, 0, truth.inertia, draw);
   free_friction(rig, 0, truth.friction, draw);
   if (rig.driven) {
-    make_free(rig, rig.mechanism.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain,
+    make_free(rig, rig.mechanism.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain,
               draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight, inertia));
@@ -230,7 +230,7 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   truth.motor_gain = rig.driven ? weight_1 * draw.scale(0.05, 0.5) : 0.0;
   rig.mechanism = estimator::make_chain({.links = 2});
   Mechanism& m = rig.mechanism;
-  m.hinges[0].motorised = rig.driven;
+  m.joints[0].motorised = rig.driven;
   m.parameter(0, BodyQuantity::kMass).value = truth.m_1;
   m.parameter(1, BodyQuantity::kMass).value = truth.m_2;
   set_points(m, 0, 0.0, -truth.l_1);
@@ -240,7 +240,7 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   free_friction(rig, 0, truth.friction_1, draw);
   free_friction(rig, 1, truth.friction_2, draw);
   if (rig.driven) {
-    make_free(rig, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight_1, inertia_1));
   const double command = rig.driven ? draw.between(0.2, 0.6) * weight_1 / truth.motor_gain : 0.0;
@@ -283,7 +283,7 @@ void make_furuta_rig(Draw& draw, RandomRig& rig) {
                                           .inertia_A = {1.0, 1.0, 1.0},
                                           .inertia_B = {1.0, 1.0, 1.0}});
   Mechanism& m = rig.mechanism;
-  m.hinges[0].motorised = rig.driven;
+  m.joints[0].motorised = rig.driven;
   free_inertia(rig, 0, truth.arm_inertia_zz, draw);
   m.parameter(1, BodyQuantity::kJxx).value = truth.pendulum_inertia_xx;
   make_free(rig, m.index(1, BodyQuantity::kJyy), truth.pendulum_inertia_yy, draw);
@@ -297,7 +297,7 @@ void make_furuta_rig(Draw& draw, RandomRig& rig) {
     rig.truths["gravity.tilt_z"] = truth.tilt[2];
   }
   if (rig.driven) {
-    make_free(rig, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight, inertia_2));
   const double command = rig.driven ? draw.between(0.3, 1.5) * weight / truth.motor_gain : 0.0;
@@ -315,18 +315,18 @@ Mechanism cart_pole(const CartPoleParameters& truth, bool driven) {
   Mechanism m;
   m.name = "cartpole";
   m.bodies = {{.name = "cart"}, {.name = "pole"}};
-  estimator::Hinge rail, pivot;
+  estimator::Joint rail, pivot;
   rail.name = "rail";
   rail.kind = estimator::JointKind::kPrismatic;
   rail.body_b = 0;
-  rail.frame_a = rail.frame_b = estimator::make_hinge_frame(x, y);
+  rail.frame_a = rail.frame_b = estimator::make_joint_frame(x, y);
   rail.motorised = driven;
   pivot.name = "pivot";
   pivot.body_a = 0;
   pivot.body_b = 1;
-  pivot.frame_a = estimator::make_hinge_frame(z, -y);
-  pivot.frame_b = estimator::make_hinge_frame(z, x);
-  m.hinges = {rail, pivot};
+  pivot.frame_a = estimator::make_joint_frame(z, -y);
+  pivot.frame_b = estimator::make_joint_frame(z, x);
+  m.joints = {rail, pivot};
   estimator::make_parameters(m);
   m.parameter(0, BodyQuantity::kMass).value = truth.m_cart;
   m.parameter(1, BodyQuantity::kMass).value = truth.m_pole;
@@ -358,7 +358,7 @@ void make_cart_rig(Draw& draw, RandomRig& rig) {
   free_friction(rig, 0, truth.rail, draw);
   free_friction(rig, 1, truth.pivot, draw);
   if (rig.driven) {
-    make_free(rig, m.index_of_hinge(0, HingeQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight, inertia));
   const double command =

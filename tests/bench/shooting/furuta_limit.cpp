@@ -26,15 +26,15 @@ constexpr double kJzzA = 0.0044, kJyyB = 0.00396, kJzzB = 0.0039, kB1 = 1e-3, kB
 constexpr double kTau1 = 4e-3, kTau2 = 9e-4, kGain = 0.0729, kTiltX = 0.05, kTiltZ = -0.04;
 
 using State = std::array<Lanes, 4>;  // θ₁ θ₂ ω₁ ω₂
-using Slopes = std::array<std::array<Lanes, kDirections>, 4>;
+using Sensitivities = std::array<std::array<Lanes, kDirections>, 4>;
 
 struct Acceleration {
   Lanes a1, a2;
   std::array<Lanes, kDirections> d1, d2;
 };
 
-inline __attribute__((always_inline)) void accelerate(const State& x, const Slopes& S, Lanes u,
-                                                      Acceleration& out) {
+inline __attribute__((always_inline)) void accelerate(const State& x, const Sensitivities& S,
+                                                      Lanes u, Acceleration& out) {
   const Lanes s1 = sine_of(x[0], 0), c1 = sine_of(x[0], 1);
   const Lanes s = sine_of(x[1], 0), c = sine_of(x[1], 1);
   const Lanes w1 = x[2], w2 = x[3], zero = 0.0 * s1;
@@ -106,7 +106,8 @@ inline __attribute__((always_inline)) void accelerate(const State& x, const Slop
 State moved(const State& from, double h, const State& by, const Acceleration& a) {
   return {from[0] + h * by[2], from[1] + h * by[3], from[2] + h * a.a1, from[3] + h * a.a2};
 }
-void move(const Slopes& from, double h, const Slopes& by, const Acceleration& a, Slopes& to) {
+void move(const Sensitivities& from, double h, const Sensitivities& by, const Acceleration& a,
+          Sensitivities& to) {
   for (std::size_t d = 0; d < kDirections; ++d) {
     to[0][d] = from[0][d] + h * by[2][d];
     to[1][d] = from[1][d] + h * by[3][d];
@@ -124,12 +125,12 @@ double shoot_by_hand(int intervals, int steps, double step) {
   for (int batch = 0; batch < intervals / 4; ++batch) {
     State x = {Lanes{0.1, 0.2, 0.3, 0.4}, Lanes{1.1, 1.2, 2.3, 2.4}, Lanes{0.5, 0.6, 0.7, 0.8},
                Lanes{3.0, 4.0, -5.0, 6.0}};
-    Slopes S{};
+    Sensitivities S{};
     for (std::size_t i = 0; i < 4; ++i) S[i][i] = Lanes{1.0, 1.0, 1.0, 1.0};
     for (int k = 0; k < steps; ++k) {
       const Lanes u = {1.0, 2.0, 1.0, 0.0};
       Acceleration k1, k2, k3, k4;
-      Slopes S2, S3, S4;
+      Sensitivities S2, S3, S4;
       accelerate(x, S, u, k1);
       const State x2 = moved(x, 0.5 * step, x, k1);
       move(S, 0.5 * step, S, k1, S2);
@@ -141,7 +142,7 @@ double shoot_by_hand(int intervals, int steps, double step) {
       move(S, step, S3, k3, S4);
       accelerate(x4, S4, u, k4);
       const State x0 = x;
-      const Slopes S0 = S;
+      const Sensitivities S0 = S;
       const double sixth = step / 6.0;
       for (std::size_t j = 0; j < 2; ++j) {
         x[j] += sixth * (x0[2 + j] + 2.0 * (x2[2 + j] + x3[2 + j]) + x4[2 + j]);

@@ -10,14 +10,14 @@
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
-#include "proto/text/kept_memory.hpp"
+#include "proto/text/malloc_tuning.hpp"
 #include "tests/bench/shooting/furuta_limit.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
 
 namespace {
 
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 using estimator::Segment;
 using estimator::ShootingProblem;
@@ -57,19 +57,19 @@ Eigen::MatrixXd recurring_states(int joints, const Segment& segment, double inte
 }
 
 ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads) {
-  const int joints = mechanism.hinge_count();
+  const int joints = mechanism.joint_count();
   Segment segment;
   segment.period = kPeriod;
   segment.angles = Eigen::MatrixXd::Zero(samples, joints);
-  const int axes = estimator::InertialSensor::kAxes * mechanism.inertial_count();
+  const int axes = estimator::Sensor::kAxes * mechanism.sensor_count();
   if (axes > 0) segment.inertial = Eigen::MatrixXd::Zero(samples, axes);
   int motors = 0;
-  for (const estimator::Hinge& hinge : mechanism.hinges) motors += hinge.motorised ? 1 : 0;
+  for (const estimator::Joint& joint : mechanism.joints) motors += joint.motorised ? 1 : 0;
   segment.controls.resize(samples, motors);
   for (Eigen::Index k = 0; k < samples; ++k) {
     segment.controls.row(k).setConstant(std::sin(0.01 * static_cast<double>(k)));
   }
-  const double interval = estimator::usual_interval({segment});
+  const double interval = estimator::default_interval({segment});
   return ShootingProblem(
       mechanism, {segment}, {recurring_states(joints, segment, interval)}, {interval},
       {kStep, interval},
@@ -101,23 +101,22 @@ void furuta_iteration(benchmark::State& bench) {
 void furuta_load_friction(benchmark::State& bench) {
   Mechanism mechanism = furuta();
   for (const int joint : {0, 1}) {
-    mechanism.hinge_parameter(joint, HingeQuantity::kLoadFriction).value = 1e-3;
+    mechanism.joint_parameter(joint, JointQuantity::kLoadFriction).value = 1e-3;
   }
   run(bench, mechanism, kSamples);
 }
 
 // Six-axis inertial sensors with unknown place, mounting and biases.
 void furuta_inertial(benchmark::State& bench) {
-  using estimator::InertialQuantity;
+  using estimator::SensorQuantity;
   Mechanism mechanism = furuta();
   for (int i = 0; i < bench.range(0); ++i) {
     test_support::add_inertial_sensor(mechanism, "imu" + std::to_string(i), (i + 1) % 2, {});
-    for (const InertialQuantity first :
-         {InertialQuantity::kPointX, InertialQuantity::kMountX, InertialQuantity::kRateBiasX,
-          InertialQuantity::kForceBiasX}) {
+    for (const SensorQuantity first : {SensorQuantity::kPointX, SensorQuantity::kMountX,
+                                       SensorQuantity::kRateBiasX, SensorQuantity::kForceBiasX}) {
       for (int k = 0; k < 3; ++k) {
-        const auto quantity = static_cast<InertialQuantity>(static_cast<int>(first) + k);
-        mechanism.inertial_parameter(i, quantity).free = true;
+        const auto quantity = static_cast<SensorQuantity>(static_cast<int>(first) + k);
+        mechanism.sensor_parameter(i, quantity).free = true;
       }
     }
   }
@@ -130,8 +129,8 @@ void furuta_samples(benchmark::State& bench) {
 
 void chain_joints(benchmark::State& bench) {
   Mechanism mechanism = estimator::make_chain({.links = static_cast<int>(bench.range(0))});
-  for (int joint = 0; joint < mechanism.hinge_count(); ++joint) {
-    mechanism.hinge_parameter(joint, HingeQuantity::kViscous).free = true;
+  for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
+    mechanism.joint_parameter(joint, JointQuantity::kViscous).free = true;
   }
   run(bench, mechanism, 6'001);
 }
@@ -149,7 +148,7 @@ BENCHMARK(chain_joints)->RangeMultiplier(2)->Range(1, 16)->Unit(benchmark::kMill
 }  // namespace
 
 int main(int argc, char** argv) {
-  proto::keep_freed_memory();  // as rigcal does
+  proto::enable_memory_reuse();  // as rigcal does
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

@@ -87,7 +87,7 @@ TEST(BoundNotes, KnowUpperBounds) {
 
 /// Half-width of the interval at the bound.
 double reach(const Case& of) {
-  const Eigen::VectorXd reaches = reaches_off_bounds(of.information, Eigen::VectorXd::Ones(1));
+  const Eigen::VectorXd reaches = bound_interval_widths(of.information, Eigen::VectorXd::Ones(1));
   EXPECT_EQ(reaches.tail(reaches.size() - 1).norm(), 0.0) << "what is at no bound";
   return reaches[0];
 }

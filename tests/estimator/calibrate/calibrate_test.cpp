@@ -67,7 +67,7 @@ TEST(Calibrate, FindsTheParametersOfAnIndependentSimulation) {
   EXPECT_NEAR(find(result, "B.J_yy").value, 4e-3, 0.005 * 4e-3);
   EXPECT_NEAR(find(result, "1.b").value, 2e-3, 0.05 * 2e-3);
   EXPECT_NEAR(find(result, "2.b").value, 2e-4, 0.05 * 2e-4);
-  for (const auto& error : result.simulation) EXPECT_LT(error.rmse, 1.1 * kNoise) << error.hinge;
+  for (const auto& error : result.simulation) EXPECT_LT(error.rmse, 1.1 * kNoise) << error.joint;
 }
 
 // Both residual forms and both state forms describe the same problem. Answers that differ by more
@@ -131,7 +131,7 @@ TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
     }
     EXPECT_NEAR(find(result, "A.J_zz").initial / find(reference, "A.J_zz").initial, factor, 1e-9);
   }
-  options.approach = false;
+  options.start_from_physical = false;
   const Calibration reported = calibrate_shadow(rig_to_fit(free, 3.0), recordings, options);
   EXPECT_FALSE(reported.approached);
   EXPECT_NEAR(reported.history.front().arrow[0], 3.0 * find(reference, "A.J_zz").initial, 1e-12);

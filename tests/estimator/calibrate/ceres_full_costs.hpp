@@ -5,9 +5,9 @@
 #include <Eigen/Core>
 #include <utility>
 
-#include "estimator/spook/step_residual.hpp"
-#include "estimator/model/hinge_geometry.hpp"
+#include "estimator/model/joint_geometry.hpp"
 #include "estimator/model/kinematics.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "tests/estimator/calibrate/ceres_poses.hpp"
 
 namespace test_support {
@@ -110,7 +110,7 @@ class ViolationRateCost : public ceres::CostFunction {
     RowMajorMap out(jacobians[0], weights_.size(), kFullAmbient);
     out.setZero();
     out.rightCols<kTangent>() = G;
-    for (int j = 0; j < mechanism_.hinge_count(); ++j) add_turns(j, poses, v, out);
+    for (int j = 0; j < mechanism_.joint_count(); ++j) add_turns(j, poses, v, out);
     out = (weights_.asDiagonal() * out).eval();
     return true;
   }
@@ -119,19 +119,19 @@ class ViolationRateCost : public ceres::CostFunction {
   // Adds d(G v) along the bodies' rotations at fixed v.
   void add_turns(int j, const Poses& poses, const Velocity& v, RowMajorMap& out) const {
     const auto at = static_cast<std::size_t>(j);
-    const estimator::Hinge& hinge = mechanism_.hinges[at];
-    const bool ground = hinge.body_a == estimator::Hinge::kGround;
+    const estimator::Joint& joint = mechanism_.joints[at];
+    const bool ground = joint.body_a == estimator::Joint::kGround;
     const estimator::Pose a =
-        ground ? estimator::Pose{} : poses[static_cast<std::size_t>(hinge.body_a)];
-    const estimator::Pose& b = poses[static_cast<std::size_t>(hinge.body_b)];
-    const estimator::HingeGeometry geometry = make_hinge_geometry(
-        hinge, values_.hinges[at], a.r, a.e.toRotationMatrix(), b.r, b.e.toRotationMatrix());
+        ground ? estimator::Pose{} : poses[static_cast<std::size_t>(joint.body_a)];
+    const estimator::Pose& b = poses[static_cast<std::size_t>(joint.body_b)];
+    const estimator::JointGeometry geometry = make_joint_geometry(
+        joint, values_.joints[at], a.r, a.e.toRotationMatrix(), b.r, b.e.toRotationMatrix());
     Eigen::Vector3d omega_a = Eigen::Vector3d::Zero();
-    if (!ground) omega_a = v.segment<3>(6 * hinge.body_a + 3);
-    const estimator::HingeRowTurn turn =
-        hinge_row_turn(geometry, omega_a, v.segment<3>(6 * hinge.body_b + 3));
-    out.block<5, 3>(5 * j, 7 * hinge.body_b + 3) = turn.b;
-    if (!ground) out.block<5, 3>(5 * j, 7 * hinge.body_a + 3) = turn.a;
+    if (!ground) omega_a = v.segment<3>(6 * joint.body_a + 3);
+    const estimator::JointRowRotation turn =
+        joint_row_rotation(geometry, omega_a, v.segment<3>(6 * joint.body_b + 3));
+    out.block<5, 3>(5 * j, 7 * joint.body_b + 3) = turn.b;
+    if (!ground) out.block<5, 3>(5 * j, 7 * joint.body_a + 3) = turn.a;
   }
 
   const estimator::Mechanism& mechanism_;

@@ -84,9 +84,9 @@ class ImpulseCost : public ceres::CostFunction {
 // Angle of one encoder. Its offset is the parameter at `offset_index`, or fixed if that is −1.
 class AngleCost : public ceres::CostFunction {
  public:
-  AngleCost(const estimator::Hinge& hinge, double angle, double fixed_offset, int offset_index,
+  AngleCost(const estimator::Joint& joint, double angle, double fixed_offset, int offset_index,
             int node_size, int parameter_count)
-      : hinge_(hinge), angle_(angle), fixed_offset_(fixed_offset), offset_index_(offset_index) {
+      : joint_(joint), angle_(angle), fixed_offset_(fixed_offset), offset_index_(offset_index) {
     set_num_residuals(1);
     mutable_parameter_block_sizes()->push_back(node_size);
     if (offset_index_ >= 0) mutable_parameter_block_sizes()->push_back(parameter_count);
@@ -94,18 +94,18 @@ class AngleCost : public ceres::CostFunction {
 
   bool Evaluate(const double* const* x, double* r, double** jacobians) const override {
     const Poses poses = read(x[0]);
-    const bool ground = hinge_.body_a == estimator::Hinge::kGround;
-    const Pose a = ground ? Pose{} : poses[static_cast<std::size_t>(hinge_.body_a)];
-    const Pose& b = poses[static_cast<std::size_t>(hinge_.body_b)];
+    const bool ground = joint_.body_a == estimator::Joint::kGround;
+    const Pose a = ground ? Pose{} : poses[static_cast<std::size_t>(joint_.body_a)];
+    const Pose& b = poses[static_cast<std::size_t>(joint_.body_b)];
     const double offset = offset_index_ < 0 ? fixed_offset_ : x[1][offset_index_];
-    r[0] = std::remainder(hinge_angle(hinge_, a, b) - offset - angle_, 2.0 * M_PI);
+    r[0] = std::remainder(joint_angle(joint_, a, b) - offset - angle_, 2.0 * M_PI);
     if (jacobians == nullptr) return true;
     if (jacobians[0] != nullptr) {
-      const estimator::HingeAngleJacobian J = hinge_angle_jacobian(hinge_, a, b);
+      const estimator::JointAngleJacobian J = joint_angle_jacobian(joint_, a, b);
       RowMajorMap out(jacobians[0], 1, parameter_block_sizes()[0]);
       out.setZero();
-      out.middleCols<3>(7 * hinge_.body_b + 3) = J.b;
-      if (!ground) out.middleCols<3>(7 * hinge_.body_a + 3) = J.a;
+      out.middleCols<3>(7 * joint_.body_b + 3) = J.b;
+      if (!ground) out.middleCols<3>(7 * joint_.body_a + 3) = J.a;
     }
     if (offset_index_ >= 0 && jacobians[1] != nullptr) {
       std::fill_n(jacobians[1], parameter_block_sizes()[1], 0.0);
@@ -115,7 +115,7 @@ class AngleCost : public ceres::CostFunction {
   }
 
  private:
-  const estimator::Hinge& hinge_;
+  const estimator::Joint& joint_;
   double angle_;
   double fixed_offset_;
   int offset_index_;
@@ -190,7 +190,7 @@ CeresFuruta::CeresFuruta(const Mechanism& mechanism, const TrajectoryData& data,
                                           static_cast<int>(data.angles.rows()), 0.5 * h)
                   .mean;
   const std::vector<Eigen::Vector2d> weights = relative_weights(mechanism_, unpack(mechanism_));
-  row_inertia_.resize(5 * mechanism_.hinge_count());
+  row_inertia_.resize(5 * mechanism_.joint_count());
   for (int row = 0; row < row_inertia_.size(); ++row) {
     row_inertia_[row] = weights[static_cast<std::size_t>(row / 5)][row % 5 < 3 ? 0 : 1];
   }
@@ -264,14 +264,14 @@ void CeresFuruta::add_observations(const TrajectoryData& data) {
   const auto p = static_cast<int>(chi_.size());
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     const auto row = static_cast<Eigen::Index>(k);
-    for (int j = 0; j < mechanism_.hinge_count(); ++j) {
-      const int offset = mechanism_.index_of_hinge(j, estimator::HingeQuantity::kEncoderOffset);
+    for (int j = 0; j < mechanism_.joint_count(); ++j) {
+      const int offset = mechanism_.index_of_joint(j, estimator::JointQuantity::kEncoderOffset);
       const auto found = std::find(free_.begin(), free_.end(), offset);
       const bool is_free = found != free_.end();
       std::vector<double*> blocks{nodes_[k].data()};
       if (is_free) blocks.push_back(chi_.data());
       problem_->AddResidualBlock(
-          new AngleCost(mechanism_.hinges[static_cast<std::size_t>(j)], data.angles(row, j),
+          new AngleCost(mechanism_.joints[static_cast<std::size_t>(j)], data.angles(row, j),
                         mechanism_.parameters[static_cast<std::size_t>(offset)].value,
                         is_free ? static_cast<int>(found - free_.begin()) : -1, node_size(), p),
           nullptr, blocks);

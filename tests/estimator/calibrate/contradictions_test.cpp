@@ -72,7 +72,7 @@ void expect_arm_is_told(const Calibration& result) {
   EXPECT_LT(arm->standard_deviation, 0.25 * (kLonger - 1.0) * rig().L_arm);
   EXPECT_GT(arm->shift, 1.0);
   EXPECT_NE(std::ranges::find(kFree, arm->moved), kFree.end());
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kDoesNotHold);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected);
   EXPECT_NE(result.verdict.sentence.find("the recordings contradict the rig file"),
             std::string::npos)
       << result.verdict.sentence;
@@ -91,7 +91,7 @@ TEST(Contradictions, AreNoneWhereTheDescriptionIsRight) {
   for (const double quantum : {0.0, 2e-3}) {
     const Calibration result = calibrate_as(described_with(1.0), quantum);
     EXPECT_TRUE(result.contradictions.empty()) << result.verdict.sentence;
-    EXPECT_EQ(result.verdict.kind, VerdictKind::kHolds) << result.verdict.sentence;
+    EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << result.verdict.sentence;
   }
 }
 
@@ -104,7 +104,7 @@ TEST(Contradictions, AreOfWhatIsKeptAlone) {
   arm->value = value_in(described_with(kLonger), "2.a_x");
   const Calibration result = calibrate_as(described);
   EXPECT_TRUE(result.contradictions.empty()) << result.verdict.sentence;
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kHolds) << result.verdict.sentence;
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << result.verdict.sentence;
 }
 
 // A motor gain fixed 1 % too low, and friction fixed at zero.

@@ -11,7 +11,7 @@
 
 namespace {
 
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 
 // Two rods with a motor on the second joint only. Its noise moves both joints, by the textbook
 // inertias of a double pendulum. Catches a gain, a period or a column in the wrong place.
@@ -19,8 +19,8 @@ TEST(ControlNoise, GoesFromJointToJointByTheInertias) {
   constexpr double kMass = 0.5, kLength = 0.4, kInertia = 7e-3, kGain = 1.5;
   estimator::Mechanism mechanism = estimator::make_chain(
       {.links = 2, .mass = kMass, .length = kLength, .inertia_swing = kInertia});
-  mechanism.hinges[1].motorised = true;
-  mechanism.hinge_parameter(1, HingeQuantity::kMotorGain).value = kGain;
+  mechanism.joints[1].motorised = true;
+  mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = kGain;
   constexpr double kNoise = 0.2, kPeriod = 0.01, kAngle = 0.7;
   const Eigen::Vector2d acceleration(0.3, 0.4);
   const Eigen::MatrixXd W = estimator::acceleration_whitening(
@@ -42,22 +42,22 @@ TEST(ControlNoise, GoesFromJointToJointByTheInertias) {
 // One entry per motor, in the order of the joints. A joint without a motor has none.
 TEST(ControlNoise, IsThatOfTheMotors) {
   estimator::Mechanism mechanism = estimator::make_chain({.links = 3});
-  mechanism.hinges[0].motorised = mechanism.hinges[2].motorised = true;
+  mechanism.joints[0].motorised = mechanism.joints[2].motorised = true;
   EXPECT_EQ(estimator::control_noise_of(mechanism).size(), 0);
-  mechanism.hinges[2].control_noise = 0.3;
+  mechanism.joints[2].control_noise = 0.3;
   EXPECT_EQ(estimator::control_noise_of(mechanism), Eigen::Vector2d(0.0, 0.3));
 }
 
 TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
   estimator::Mechanism mechanism = estimator::make_chain({.links = 1});
-  mechanism.hinges[0].motorised = true;
-  mechanism.hinges[0].control_noise = 0.1;
-  EXPECT_TRUE(find_faults(mechanism).empty());
-  EXPECT_THROW(require_hinges(mechanism), std::invalid_argument);
+  mechanism.joints[0].motorised = true;
+  mechanism.joints[0].control_noise = 0.1;
+  EXPECT_TRUE(find_errors(mechanism).empty());
+  EXPECT_THROW(require_spook_support(mechanism), std::invalid_argument);
   for (const double bad : {-0.1, std::nan(""), HUGE_VAL}) {
-    mechanism.hinges[0].control_noise = bad;
-    ASSERT_EQ(find_faults(mechanism).size(), 1U) << bad;
-    EXPECT_NE(find_faults(mechanism)[0].find("noise of its control"), std::string::npos);
+    mechanism.joints[0].control_noise = bad;
+    ASSERT_EQ(find_errors(mechanism).size(), 1U) << bad;
+    EXPECT_NE(find_errors(mechanism)[0].find("noise of its control"), std::string::npos);
   }
 }
 
@@ -70,11 +70,11 @@ TEST(ControlNoise, WeighsAndIsNotSimulated) {
   segment.controls = Eigen::MatrixXd::Zero(segment.angles.rows(), 1);
   estimator::Mechanism mechanism =
       test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"}, 1.3);
-  mechanism.hinges[0].motorised = true;
-  mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
+  mechanism.joints[0].motorised = true;
+  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
   const estimator::Calibration exact = estimator::calibrate(mechanism, {recording});
   EXPECT_TRUE(exact.refined);
-  mechanism.hinges[0].control_noise = 0.05;
+  mechanism.joints[0].control_noise = 0.05;
   const estimator::Calibration noisy = estimator::calibrate(mechanism, {recording});
   EXPECT_TRUE(noisy.converged());
   EXPECT_FALSE(noisy.refined);

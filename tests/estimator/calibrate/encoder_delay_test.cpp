@@ -15,7 +15,7 @@
 namespace {
 
 using estimator::Calibration;
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 using estimator::Segment;
 using estimator::ShootingProblem;
@@ -40,9 +40,9 @@ void free_delays(Mechanism& mechanism, const std::vector<std::string>& names) {
 void tie(Mechanism& mechanism, const std::string& name, const std::string& to, double factor = 1.0,
          double constant = 0.0) {
   at(mechanism, name).free = false;
-  mechanism.ties.push_back(
+  mechanism.dependencies.push_back(
       {index_of(mechanism, name), constant, {{index_of(mechanism, to), factor}}});
-  estimator::apply_ties(mechanism);
+  estimator::apply_dependencies(mechanism);
 }
 
 /// The independent simulation with a delay for each encoder, in whole multiples of kFine.
@@ -64,7 +64,7 @@ ShootingProblem delayed_problem(const Mechanism& mechanism, const Segment& segme
                                 double interval) {
   Eigen::MatrixXd states(4, 2);
   states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
-  Eigen::VectorXd inertial = Eigen::VectorXd::Constant(6 * mechanism.inertial_count(), 0.05);
+  Eigen::VectorXd inertial = Eigen::VectorXd::Constant(6 * mechanism.sensor_count(), 0.05);
   return ShootingProblem(
       mechanism, {segment}, {states}, {0.1}, {kPeriod, interval},
       {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5), std::move(inertial)});
@@ -75,7 +75,7 @@ Segment short_piece() { return estimator::rows_of(read_late(0.0, 0.0, 3), 0, 300
 /// Two motors, encoders and a sensor on the pendulum, all delayed.
 Mechanism all_late() {
   Mechanism mechanism = furuta_to_fit({"imu.accel_bias_x", "imu.delay"});
-  mechanism.hinges[1].motorised = true;
+  mechanism.joints[1].motorised = true;
   at(mechanism, "2.K").value = 0.01;
   at(mechanism, "1.delay").value = 1.3e-3;
   at(mechanism, "1.encoder_delay").value = 3.3e-3;
@@ -169,11 +169,11 @@ TEST(EncoderDelay, OfNothingThatIsKeptIsNotLookedAt) {
   Mechanism mechanism = furuta_to_fit({});
   const std::vector<Segment> segments = {short_piece()};
   const std::size_t sensed = estimator::sensed_axes(mechanism, segments).size();
-  EXPECT_EQ(estimator::looked_axes(mechanism, segments).size(), sensed);
+  EXPECT_EQ(estimator::sampled_axes(mechanism, segments).size(), sensed);
   at(mechanism, "2.encoder_delay").value = 1e-3;
-  EXPECT_EQ(estimator::looked_axes(mechanism, segments).size(), sensed + 1);
+  EXPECT_EQ(estimator::sampled_axes(mechanism, segments).size(), sensed + 1);
   free_delays(mechanism, {"1.encoder_delay"});
-  EXPECT_EQ(estimator::looked_axes(mechanism, segments).size(), sensed + 2);
+  EXPECT_EQ(estimator::sampled_axes(mechanism, segments).size(), sensed + 2);
 }
 
 const estimator::ParameterEstimate& delayed_estimate(const Calibration& calibration,
@@ -193,7 +193,7 @@ void expect_delayed(const Calibration& calibration, const std::string& name, dou
 // Two encoders with different delays, none of the command; other parameters are recovered too.
 TEST(EncoderDelay, IsFoundOfTwoEncoders) {
   Mechanism mechanism = furuta_to_fit({});
-  mechanism.inertial_sensors.clear();
+  mechanism.sensors.clear();
   free_delays(mechanism, {"1.encoder_delay", "2.encoder_delay"});
   Segment segment = read_late(6.3e-3, 1.2e-3, 11);
   segment.inertial.resize(0, 0);

@@ -13,7 +13,7 @@ void add_told_segment(int samples, ShootingInput& input) {
   segment.period = kExcerptPeriod;
   segment.angles = Eigen::VectorXd::LinSpaced(samples, 0.0, samples - 1.0);
   segment.controls.resize(samples, 0);
-  segment.begins = true;
+  segment.is_first_of_recording = true;
   input.states.emplace_back(2, samples);
   input.states.back().row(0) = segment.angles.transpose();
   input.states.back().row(1).setZero();
@@ -45,7 +45,7 @@ TEST(Excerpt, SpreadsItsWindowsEvenly) {
   for (std::size_t w = 0; w < 10; ++w) {
     const Segment& window = excerpt.segments[w];
     EXPECT_EQ(window.sample_count(), 101);
-    EXPECT_FALSE(window.begins);
+    EXPECT_FALSE(window.is_first_of_recording);
     EXPECT_NEAR(first_sample(window), 295.0 + 590.0 * static_cast<double>(w), 1.0);
     EXPECT_EQ(excerpt.states[w].row(0), window.angles.col(0).transpose());
     EXPECT_EQ(excerpt.state_spacing[w], kExcerptPeriod);
@@ -61,7 +61,7 @@ TEST(Excerpt, HasSomethingOfEachSegment) {
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
   ASSERT_EQ(excerpt.segments.size(), 12U);
   EXPECT_EQ(excerpt.segments[10].angles, input.segments[1].angles) << "shorter than a window";
-  EXPECT_TRUE(excerpt.segments[10].begins);
+  EXPECT_TRUE(excerpt.segments[10].is_first_of_recording);
   EXPECT_EQ(first_sample(excerpt.segments[11]), 50) << "in the middle";
   EXPECT_EQ(excerpt.segments[11].sample_count(), 101);
 }

@@ -47,8 +47,8 @@ TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
   Mechanism mechanism = estimator::make_furuta();
   std::vector<std::string> notes;
   Eigen::VectorXd variances = Eigen::Vector3d(1.0, 1.0, 1.0);
-  widen_for_correlation(mechanism, {{series({1, -1, 1, -1})}, {series({1, 1, 1, 1})}}, variances,
-                        notes);
+  inflate_for_correlation(mechanism, {{series({1, -1, 1, -1})}, {series({1, 1, 1, 1})}}, variances,
+                          notes);
   EXPECT_EQ(variances, Eigen::Vector3d(1.0, 4.0, 1.0));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("encoder \"2\""), std::string::npos);
@@ -111,13 +111,13 @@ TEST(NoiseLevel, LeavesSlipsOut) {
   }
 }
 
-double step_of(double period, double asked) {
+double step_of(double period, double requested) {
   estimator::Segment segment;
   segment.period = period;
   segment.angles = Eigen::VectorXd::LinSpaced(400, 0.0, 1.0);
   segment.controls.resize(400, 0);
   estimator::CalibrationOptions options;
-  options.step = asked;
+  options.step = requested;
   return estimator::prepare(estimator::make_pendulum(), {{"run", {segment}}}, options).step;
 }
 

@@ -45,14 +45,14 @@ const std::vector<std::string> kConstants = {"imu.mount_x", "imu.p_x", "imu.p_z"
 
 // The pendulum has no encoder. A sensor of unknown place, mounting and biases alone must recover
 // its motion as its encoder would have read it.
-TEST(InertialCalibration, TellsOfAHingeWithoutEncoder) {
+TEST(InertialCalibration, TellsOfAJointWithoutEncoder) {
   Mechanism mechanism = to_fit(kConstants);
-  mechanism.withheld = {"2"};
+  mechanism.held_out = {"2"};
   const Calibration found =
       estimator::calibrate(mechanism, {{"imu", {without_second_encoder(recorded(0.0))}}});
   ASSERT_TRUE(found.converged());
-  ASSERT_EQ(found.withheld.size(), 1u);
-  EXPECT_LT(found.withheld.front().rmse, 1.1 * kAngleNoise);
+  ASSERT_EQ(found.held_out.size(), 1u);
+  EXPECT_LT(found.held_out.front().rmse, 1.1 * kAngleNoise);
   const ReferenceFuruta truth = rig();
   expect_found(found, "B.J_yy", truth.J_Byy);
   expect_found(found, "1.b", truth.b_1);

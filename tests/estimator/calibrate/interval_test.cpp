@@ -11,7 +11,7 @@ namespace {
 
 using estimator::half_intervals;
 using estimator::ParameterInformation;
-using estimator::QuantisedErrors;
+using estimator::QuantizationErrors;
 
 /// One parameter, measured by one group, with unit information.
 ParameterInformation unit_information(double scatter) {
@@ -27,8 +27,8 @@ ParameterInformation unit_information(double scatter) {
 }
 
 /// Errors that are a sine of the encoder disc phase, at evenly spaced phases, plus a normal part.
-QuantisedErrors wave(double amplitude, double normal_variance) {
-  QuantisedErrors errors;
+QuantizationErrors wave(double amplitude, double normal_variance) {
+  QuantizationErrors errors;
   errors.sensors = {{0, 1e-3, 0.0}};
   errors.normal_scatter = Eigen::MatrixXd::Constant(1, 1, normal_variance);
   errors.scatter = {errors.normal_scatter.array() + 0.5 * amplitude * amplitude};
@@ -45,11 +45,11 @@ TEST(HalfIntervals, AreThoseOfANormalDistributionWithoutCounting) {
 // deviations, so ±1.96 deviations would always contain it. As the normal part grows, the factor
 // must approach 1.96.
 TEST(HalfIntervals, FollowTheDistributionOverPhasesOfTheCodeDisc) {
-  const QuantisedErrors flat = wave(3.0, 0.0);
+  const QuantizationErrors flat = wave(3.0, 0.0);
   Eigen::VectorXd half =
       half_intervals(unit_information(flat.scatter[0](0, 0)), Eigen::VectorXd::Ones(1), flat);
   EXPECT_NEAR(half[0], 3.0 * std::sin(0.95 * M_PI / 2.0), 0.02);
-  const QuantisedErrors normal = wave(0.1, 4.0);
+  const QuantizationErrors normal = wave(0.1, 4.0);
   half =
       half_intervals(unit_information(normal.scatter[0](0, 0)), Eigen::VectorXd::Ones(1), normal);
   EXPECT_NEAR(half[0], 2.0 * estimator::kNormalHalfWidth95, 0.15);  // 3 σ of the quantile

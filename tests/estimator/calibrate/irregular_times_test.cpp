@@ -47,7 +47,7 @@ Mechanism to_fit() {
   return mechanism;
 }
 
-bool is_kept(Eigen::Index k, std::mt19937& random) {
+bool is_fixed(Eigen::Index k, std::mt19937& random) {
   return k % 500 == 0 || std::bernoulli_distribution(0.4)(random);
 }
 
@@ -57,7 +57,7 @@ Recording thinned(const Recording& whole) {
   const Segment& from = whole.segments.front();
   std::vector<int> rows;
   for (int k = 0; k < from.sample_count(); ++k) {
-    if (is_kept(k, random)) rows.push_back(k);
+    if (is_fixed(k, random)) rows.push_back(k);
   }
   Recording thin{whole.name, {rows_of(from, 0, static_cast<int>(rows.size()))}};
   Segment& segment = thin.segments.front();
@@ -75,7 +75,7 @@ Recording emptied(Recording recording) {
   std::mt19937 random(8);
   Segment& segment = recording.segments.front();
   for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
-    if (!is_kept(k, random)) segment.angles.row(k).setConstant(kNaN);
+    if (!is_fixed(k, random)) segment.angles.row(k).setConstant(kNaN);
   }
   return recording;
 }
@@ -129,7 +129,7 @@ TEST(IrregularTimes, MustRise) {
 TEST(IrregularTimes, AreRefusedForASimulatorsParameters) {
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kShadow;
-  options.approach = false;
+  options.start_from_physical = false;
   try {
     (void)estimator::calibrate(to_fit(), {thinned(driven())}, options);
     FAIL();
@@ -206,14 +206,14 @@ TEST(RowsOf, KeepTimesAndShifts) {
   segment.period = 0.1;
   segment.angles = Eigen::VectorXd::LinSpaced(6, 0.0, 5.0);
   segment.controls = 2.0 * segment.angles;
-  segment.withheld = 3.0 * segment.angles;
+  segment.held_out = 3.0 * segment.angles;
   segment.times = {0.0, 0.1, 0.25, 0.3, 0.4, 0.5};
   segment.shifts = {{0, 3, 7}, {0, 5, 8}};
   const Segment part = rows_of(segment, 2, 3);
   EXPECT_DOUBLE_EQ(part.start, 2.25);
   EXPECT_EQ(part.angles, segment.angles.middleRows(2, 3));
   EXPECT_EQ(part.controls, segment.controls.middleRows(2, 3));
-  EXPECT_EQ(part.withheld, segment.withheld.middleRows(2, 3));
+  EXPECT_EQ(part.held_out, segment.held_out.middleRows(2, 3));
   ASSERT_EQ(part.times.size(), 3U);
   EXPECT_NEAR(part.times[2], 0.15, 1e-15);
   ASSERT_EQ(part.shifts.size(), 1U);  // the other one occurs later

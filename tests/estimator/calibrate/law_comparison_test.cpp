@@ -12,7 +12,7 @@ namespace {
 
 using estimator::FrictionLaw;
 using estimator::FrictionScale;
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::LawComparison;
 using estimator::LawScore;
 using estimator::Mechanism;
@@ -53,28 +53,28 @@ TEST(FrictionLaw, ReplacesTheFrictionOfItsJoints) {
   const FrictionScale scale{0.01, 2.0, 5.0, 4.0};
   const Mechanism drag =
       with_law(freed(pendulum_of(rig), {"1.tau_c"}), parse_law("drag"), {0}, {scale});
-  const auto value = [](const Mechanism& of, HingeQuantity quantity) {
-    return of.hinge_parameter(0, quantity).value;
+  const auto value = [](const Mechanism& of, JointQuantity quantity) {
+    return of.joint_parameter(0, quantity).value;
   };
-  EXPECT_EQ(value(drag, HingeQuantity::kViscous), 0.0);
-  EXPECT_EQ(value(drag, HingeQuantity::kCoulombTorque), 0.0);
-  EXPECT_FALSE(drag.hinge_parameter(0, HingeQuantity::kCoulombTorque).free);
-  EXPECT_TRUE(drag.hinge_parameter(0, HingeQuantity::kQuadraticDrag).free);
-  EXPECT_DOUBLE_EQ(value(drag, HingeQuantity::kQuadraticDrag), 0.01 / 4.0);
+  EXPECT_EQ(value(drag, JointQuantity::kViscous), 0.0);
+  EXPECT_EQ(value(drag, JointQuantity::kCoulombTorque), 0.0);
+  EXPECT_FALSE(drag.joint_parameter(0, JointQuantity::kCoulombTorque).free);
+  EXPECT_TRUE(drag.joint_parameter(0, JointQuantity::kQuadraticDrag).free);
+  EXPECT_DOUBLE_EQ(value(drag, JointQuantity::kQuadraticDrag), 0.01 / 4.0);
   const Mechanism both = with_law(pendulum_of(rig), parse_law("viscous+stribeck"), {0}, {scale});
-  EXPECT_DOUBLE_EQ(value(both, HingeQuantity::kViscous), 0.005 / 2.0) << "each makes up its share";
-  EXPECT_DOUBLE_EQ(value(both, HingeQuantity::kCoulombTorque), 0.005);
-  EXPECT_LT(both.hinge_parameter(0, HingeQuantity::kStribeckTorque).lower, 0.0);
+  EXPECT_DOUBLE_EQ(value(both, JointQuantity::kViscous), 0.005 / 2.0) << "each makes up its share";
+  EXPECT_DOUBLE_EQ(value(both, JointQuantity::kCoulombTorque), 0.005);
+  EXPECT_LT(both.joint_parameter(0, JointQuantity::kStribeckTorque).lower, 0.0);
   const Mechanism load = with_law(pendulum_of(rig), parse_law("load"), {0}, {scale});
-  EXPECT_DOUBLE_EQ(value(load, HingeQuantity::kLoadFriction), 0.01 / 4.0);
+  EXPECT_DOUBLE_EQ(value(load, JointQuantity::kLoadFriction), 0.01 / 4.0);
   const Mechanism none = with_law(freed(pendulum_of(rig), {"1.b"}), parse_law("dry"), {}, {scale});
-  EXPECT_EQ(value(none, HingeQuantity::kViscous), rig.b);
-  EXPECT_TRUE(none.hinge_parameter(0, HingeQuantity::kViscous).free);
+  EXPECT_EQ(value(none, JointQuantity::kViscous), rig.b);
+  EXPECT_TRUE(none.joint_parameter(0, JointQuantity::kViscous).free);
 }
 
 TEST(FrictionLaw, IsNotPutInPlaceOfATie) {
   Mechanism mechanism = pendulum_of({});
-  mechanism.ties.push_back({mechanism.index_of_hinge(0, HingeQuantity::kViscous), 0.001});
+  mechanism.dependencies.push_back({mechanism.index_of_joint(0, JointQuantity::kViscous), 0.001});
   EXPECT_THROW((void)with_law(mechanism, parse_law("dry"), {0}, {FrictionScale{}}),
                std::invalid_argument);
 }
@@ -93,7 +93,7 @@ TEST(FrictionScales, FollowTheRigsSize) {
     mechanism.parameter(0, estimator::BodyQuantity::kJxx).value = rig.J;
     mechanism.parameter(0, estimator::BodyQuantity::kJyy).value = rig.J;
     mechanism.parameter(0, estimator::BodyQuantity::kJzz).value = 1.2 * rig.J;
-    mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = 0.0;
+    mechanism.joint_parameter(0, JointQuantity::kViscous).value = 0.0;
     const auto scales = friction_scales(mechanism, {swing(rig, "a", 1.5, 600, 5e-3, 1e-4, 1)}, {});
     ASSERT_EQ(scales.size(), 1U);
     const double viscous = scales[0].torque / scales[0].speed;
@@ -125,7 +125,7 @@ TEST(LawComparison, ComparesPieceByPiece) {
   rank_laws(clear);
   EXPECT_EQ(clear.laws[0].law.name, "viscous+dry");
   EXPECT_EQ(recommended(clear).law.name, "viscous+dry");
-  EXPECT_EQ(clear.alike, std::vector<int>{0});
+  EXPECT_EQ(clear.indistinguishable, std::vector<int>{0});
   EXPECT_NEAR(clear.laws[1].log_ratio.value, std::log(1.106), 0.002);
   EXPECT_GT(clear.laws[1].log_error.deviation, 10.0 * clear.laws[1].log_ratio.deviation);
 
@@ -135,7 +135,7 @@ TEST(LawComparison, ComparesPieceByPiece) {
   rank_laws(open);
   EXPECT_EQ(open.laws[0].law.name, "viscous+dry") << "by a little";
   EXPECT_EQ(recommended(open).law.name, "viscous") << "the simplest of indistinguishable laws";
-  EXPECT_EQ(open.alike, (std::vector<int>{0, 1}));
+  EXPECT_EQ(open.indistinguishable, (std::vector<int>{0, 1}));
 
   // Worse by 3.9 ± 3 %: not distinguishable, and not preferred for its simplicity.
   LawComparison between;
@@ -143,7 +143,7 @@ TEST(LawComparison, ComparesPieceByPiece) {
                   score("load", {1.09, 0.985, 1.002, 0.986, 1.137})};
   rank_laws(between);
   EXPECT_EQ(recommended(between).law.name, "viscous+dry");
-  EXPECT_EQ(between.alike, (std::vector<int>{0, 1}));
+  EXPECT_EQ(between.indistinguishable, (std::vector<int>{0, 1}));
 
   // Always worse, but by a thousandth at most: irrelevant.
   LawComparison same;
@@ -204,7 +204,7 @@ TEST(LawComparison, FindsTheLawOfTheData) {
   both.tau_c = both.tau_s = 0.004;
   const LawComparison mixed = compare(both, {"viscous", "dry", "viscous+dry"});
   EXPECT_EQ(recommended(mixed).law.name, "viscous+dry");
-  EXPECT_EQ(mixed.alike, std::vector<int>{0});
+  EXPECT_EQ(mixed.indistinguishable, std::vector<int>{0});
 }
 
 // A superfluous term ends at its bound, and the law reduces to the one without it.

@@ -34,17 +34,17 @@ TEST(SensorNoise, StaysWhereNoRowIsLeft) {
 // 1.3.
 TEST(ProcessNoise, IsSeenThreeDeviationsAboveItsModel) {
   ProcessNoiseChange change = process_noise_change(group(210, 10.0, 200.0 * 1.29), false);
-  EXPECT_FALSE(change.seen);
+  EXPECT_FALSE(change.significant);
   EXPECT_EQ(change.factor, estimator::kProcessDrop);
   change = process_noise_change(group(210, 10.0, 200.0 * 1.31), false);
-  EXPECT_TRUE(change.seen);
+  EXPECT_TRUE(change.significant);
   EXPECT_DOUBLE_EQ(change.factor, std::sqrt(1.31));
 }
 
-// Once detected, it also follows the residuals down. Otherwise it would oscillate.
+// CompletionLatch detected, it also follows the residuals down. Otherwise it would oscillate.
 TEST(ProcessNoise, OnceSeenFollowsTheResidualsBothWays) {
   const ProcessNoiseChange change = process_noise_change(group(210, 10.0, 200.0 * 0.25), true);
-  EXPECT_TRUE(change.seen);
+  EXPECT_TRUE(change.significant);
   EXPECT_DOUBLE_EQ(change.factor, 0.5);
 }
 
@@ -52,12 +52,12 @@ TEST(ProcessNoise, OnceSeenFollowsTheResidualsBothWays) {
 // four standard deviations of one row.
 TEST(ProcessNoise, StaysWhereStatesUseUpTheDefects) {
   ProcessNoiseChange change = process_noise_change(group(200, 199.5, 1.0), false);
-  EXPECT_FALSE(change.seen);
+  EXPECT_FALSE(change.significant);
   EXPECT_EQ(change.factor, 1.0);
   change = process_noise_change(group(200, 198.5, 1.0), false);
   EXPECT_EQ(change.factor, estimator::kProcessDrop);
   change = process_noise_change(group(200, 199.5, 1.0 + 3.1 * std::sqrt(2.0)), false);
-  EXPECT_TRUE(change.seen);
+  EXPECT_TRUE(change.significant);
 }
 
 }  // namespace

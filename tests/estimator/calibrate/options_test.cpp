@@ -118,14 +118,14 @@ TEST(CalibrationInput, IsRefusedWhereItHoldsNoNumbers) {
   const auto refuses = [](const auto& spoil) {
     Mechanism mechanism = pendulum();
     spoil(mechanism);
-    return !find_faults(mechanism).empty();
+    return !find_errors(mechanism).empty();
   };
   EXPECT_FALSE(refuses([](Mechanism&) {}));
   for (const double bad : {kNotANumber, kInfinity}) {
-    EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].compliance_linear = bad; }));
-    EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].compliance_angular = bad; }));
-    EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].damping_time = bad; }));
-    EXPECT_TRUE(refuses([&](Mechanism& m) { m.hinges[0].stick_speed = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].compliance_linear = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].compliance_angular = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].damping_time = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].stick_speed = bad; }));
     EXPECT_TRUE(refuses([&](Mechanism& m) { m.parameters[0].prior_mean = bad; }));
     EXPECT_TRUE(refuses([&](Mechanism& m) { m.parameters[0].value = bad; }));
     std::vector<Recording> spoilt = recordings();

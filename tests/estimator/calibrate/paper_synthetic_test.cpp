@@ -57,9 +57,9 @@ TEST(PaperSynthetic, EstimatesAreTheShadowParametersOfTheStep) {
     SCOPED_TRACE(expected.h);
     Mechanism mechanism = test_support::mechanism_of(rig);
     test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b"}, 1.0);
-    for (estimator::Hinge& hinge : mechanism.hinges) {
-      hinge.compliance_linear = hinge.compliance_angular = 1e-4;
-      hinge.damping_time = 0.02;
+    for (estimator::Joint& joint : mechanism.joints) {
+      joint.compliance_linear = joint.compliance_angular = 1e-4;
+      joint.damping_time = 0.02;
     }
     TrajectoryProblem problem(
         mechanism,

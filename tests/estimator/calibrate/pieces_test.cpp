@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "estimator/assess/piece_cuts.hpp"
-#include "estimator/assess/pieces.hpp"
+#include "estimator/assess/part_comparison.hpp"
+#include "estimator/assess/recording_parts.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
@@ -44,19 +44,19 @@ Calibration calibrate_with(double stretch, const CalibrationOptions& options = {
 
 // If the model is right, the comparison changes nothing: pieces agree and standard deviations are
 // those from noise. The deviations from scatter are reported beside them.
-TEST(Pieces, AgreeWhereTheModelIsRight) {
+TEST(PartEstimates, AgreeWhereTheModelIsRight) {
   const Calibration result = calibrate_with(1.0);
   ASSERT_TRUE(result.refined && result.converged());
   EXPECT_GE(result.pieces.size(), 6U);
   EXPECT_LE(result.pieces.size(), 12U);
   EXPECT_GT(result.agreement.p_value, 0.01);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kHolds) << result.verdict.sentence;
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << result.verdict.sentence;
   for (const ParameterEstimate& estimate : result.parameters) {
     EXPECT_EQ(estimate.standard_deviation, estimate.noise_deviation) << estimate.name;
     EXPECT_GT(estimate.scatter_deviation, 0.0) << estimate.name;
   }
   // Each piece agrees within its own standard deviations: 48 estimates, none beyond five.
-  for (const PieceEstimate& piece : result.pieces) {
+  for (const PartEstimate& piece : result.pieces) {
     for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
       if (std::isnan(piece.values[i])) continue;
       const double off = piece.values[i] - result.parameters[static_cast<std::size_t>(i)].value;
@@ -67,11 +67,11 @@ TEST(Pieces, AgreeWhereTheModelIsRight) {
 
 // An arm described 3 % too long distorts all pieces alike. They agree and no standard deviation
 // grows, so the verdict must report it. The estimates are the same as without the comparison.
-TEST(Pieces, TellAnArmThatIsTooLong) {
+TEST(PartEstimates, TellAnArmThatIsTooLong) {
   const Calibration result = calibrate_with(1.03);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kDoesNotHold) << result.verdict.sentence;
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected) << result.verdict.sentence;
   CalibrationOptions alone;
-  alone.compare_pieces = false;
+  alone.compare_parts = false;
   const Calibration without = calibrate_with(1.03, alone);
   EXPECT_TRUE(without.pieces.empty());
   for (std::size_t i = 0; i < result.parameters.size(); ++i) {
@@ -81,7 +81,7 @@ TEST(Pieces, TellAnArmThatIsTooLong) {
 }
 
 // A stop during the comparison must not leave a result that looks complete.
-TEST(Pieces, StopWhenTheyAreTold) {
+TEST(PartEstimates, StopWhenTheyAreTold) {
   std::atomic<bool> stop = false;
   CalibrationMonitor monitor;
   monitor.stop = &stop;
@@ -95,13 +95,14 @@ TEST(Pieces, StopWhenTheyAreTold) {
   EXPECT_TRUE(result.pieces.empty());
 }
 
-// Pieces disagree about one of two parameters. It gets the standard deviation of the scatter, with
-// Student's half-width for the number of pieces that identify it minus one. The other is unchanged.
-TEST(Pieces, WidenWhatDisagrees) {
-  Pieces pieces;
+// PartEstimates disagree about one of two parameters. It gets the standard deviation of the
+// scatter, with Student's half-width for the number of pieces that identify it minus one. The other
+// is unchanged.
+TEST(PartEstimates, WidenWhatDisagrees) {
+  PartEstimates pieces;
   pieces.parameters = {7, 3};
   pieces.comparison.agreement = {50.0, 6.0, 1e-8};
-  pieces.comparison.partners = Eigen::VectorXd::Constant(2, 8.0);
+  pieces.comparison.effective_part_count = Eigen::VectorXd::Constant(2, 8.0);
   pieces.comparison.scatter = Eigen::Vector2d(9.0, 0.25).asDiagonal();
   Uncertainty uncertainty;
   uncertainty.standard_deviation = Eigen::VectorXd::Ones(2);
@@ -111,7 +112,7 @@ TEST(Pieces, WidenWhatDisagrees) {
   uncertainty.noise_deviation = uncertainty.standard_deviation;
   uncertainty.scatter_deviation = Eigen::VectorXd::Constant(2, NAN);
   Uncertainty agreeing = uncertainty;
-  widen_for_scatter(pieces, {3, 7}, uncertainty);
+  inflate_for_scatter(pieces, {3, 7}, uncertainty);
   EXPECT_EQ(uncertainty.standard_deviation[1], 3.0);
   EXPECT_NEAR(uncertainty.half_interval[1], 3.0 * 2.36462, 1e-4);
   EXPECT_EQ(uncertainty.standard_deviation[0], 1.0);
@@ -122,7 +123,7 @@ TEST(Pieces, WidenWhatDisagrees) {
   EXPECT_EQ(uncertainty.noise_deviation[1], 1.0);
 
   pieces.comparison.agreement.p_value = 0.02;
-  widen_for_scatter(pieces, {3, 7}, agreeing);
+  inflate_for_scatter(pieces, {3, 7}, agreeing);
   EXPECT_EQ(agreeing.standard_deviation[1], 1.0);
   EXPECT_EQ(agreeing.scatter_deviation[1], 3.0);
   EXPECT_EQ(agreeing.half_interval[1], kNormalHalfWidth95);
@@ -131,7 +132,7 @@ TEST(Pieces, WidenWhatDisagrees) {
 // The pendulum's encoder slips at 5.2 s and at 10.8 s. Few readings lie before the first slip and
 // after the second, so the others determine its zero there far better than pieces on one side of
 // it, which would otherwise report a slip that only the others identify.
-TEST(Pieces, TellOnlySlipsWithinThem) {
+TEST(PartEstimates, TellOnlySlipsWithinThem) {
   constexpr int kRows = 2 * kSamples, kFirst = 2600, kSecond = 5400, kNear = 100, kSparse = 1000;
   const Eigen::VectorXd once = test_support::three_sines(kSamples, kPeriod);
   const Eigen::VectorXd control = (Eigen::VectorXd(kRows) << once, once).finished();
@@ -160,7 +161,7 @@ TEST(Pieces, TellOnlySlipsWithinThem) {
   ASSERT_GE(result.pieces.size(), 6U);
   const auto reported = [&](std::size_t parameter, double row) {
     int count = 0;
-    for (const PieceEstimate& piece : result.pieces) {
+    for (const PartEstimate& piece : result.pieces) {
       const auto at = static_cast<Eigen::Index>(parameter);
       const bool identifies = std::isfinite(piece.values[at]);
       EXPECT_EQ(identifies, std::isfinite(piece.standard_deviations[at]));
@@ -180,7 +181,7 @@ TEST(Pieces, TellOnlySlipsWithinThem) {
 }
 
 // A segment's slice starts at the time of its first row, with all data of its rows.
-TEST(Pieces, KeepWhatBelongsToTheirRows) {
+TEST(PartEstimates, KeepWhatBelongsToTheirRows) {
   Segment segment;
   segment.start = 10.0;
   segment.period = 0.1;

@@ -1,4 +1,4 @@
-#include "estimator/assess/quantisation.hpp"
+#include "estimator/assess/quantization.hpp"
 
 #include <gtest/gtest.h>
 
@@ -69,13 +69,13 @@ TEST(AnalogVariance, IsTheScatterThatCountingDoesNotExplain) {
   const auto with_excess = [&](double share) {
     return alternating(std::sqrt((1.0 + share) * encoder));
   };
-  EXPECT_EQ(estimator::analog_variance({with_excess(-0.5)}, 0, kQuantum), 0.0);
-  EXPECT_EQ(estimator::analog_variance({with_excess(0.0)}, 0, kQuantum), 0.0);
-  EXPECT_EQ(estimator::analog_variance({with_excess(0.09)}, 0, kQuantum), 0.0);
-  EXPECT_NEAR(estimator::analog_variance({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
+  EXPECT_EQ(estimator::pre_quantization_noise({with_excess(-0.5)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(estimator::pre_quantization_noise({with_excess(0.0)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(estimator::pre_quantization_noise({with_excess(0.09)}, 0, kQuantum), 0.0);
+  EXPECT_NEAR(estimator::pre_quantization_noise({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
               1e-9 * encoder);
-  EXPECT_NEAR(estimator::analog_variance({with_excess(0.2), with_excess(3.0), with_excess(0.5)}, 0,
-                                         kQuantum),
+  EXPECT_NEAR(estimator::pre_quantization_noise(
+                  {with_excess(0.2), with_excess(3.0), with_excess(0.5)}, 0, kQuantum),
               3.0 * encoder, 1e-9 * encoder);
 }
 
@@ -83,19 +83,19 @@ TEST(AnalogVariance, IsTheScatterThatCountingDoesNotExplain) {
 // off by a sixth of a count more is not excused by it.
 TEST(CountingExplains, WhatIsNotLargerThanHalfACount) {
   Eigen::VectorXd errors = Eigen::VectorXd::LinSpaced(1001, -0.5, 0.5) * kQuantum;
-  EXPECT_TRUE(estimator::counting_explains({errors}, kQuantum, 0.0));
-  EXPECT_TRUE(estimator::counting_explains({Eigen::VectorXd::Constant(500, 0.5 * kQuantum), errors},
-                                           kQuantum, 0.0));
+  EXPECT_TRUE(estimator::is_quantization_error({errors}, kQuantum, 0.0));
+  EXPECT_TRUE(estimator::is_quantization_error(
+      {Eigen::VectorXd::Constant(500, 0.5 * kQuantum), errors}, kQuantum, 0.0));
   errors *= 4.0 / 3.0;
-  EXPECT_FALSE(estimator::counting_explains({errors}, kQuantum, 0.0));
+  EXPECT_FALSE(estimator::is_quantization_error({errors}, kQuantum, 0.0));
   const double noise = 0.1 * kQuantum;  // before quantization
-  EXPECT_TRUE(estimator::counting_explains({errors}, kQuantum, noise * noise));
+  EXPECT_TRUE(estimator::is_quantization_error({errors}, kQuantum, noise * noise));
 }
 
 // A pendulum comes to rest half-way; from then on every reading has the same error. Over 60 phases
 // of the encoder disc the estimates scatter as reported. With independent errors some reported
 // standard deviations would be wrong by half.
-TEST(QuantisedScatter, IsThatOfTheEstimatesOverPhasesOfTheCodeDisc) {
+TEST(QuantizedScatter, IsThatOfTheEstimatesOverPhasesOfTheCodeDisc) {
   test_support::ReferencePendulum rig;
   Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
   mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
@@ -130,7 +130,7 @@ TEST(QuantisedScatter, IsThatOfTheEstimatesOverPhasesOfTheCodeDisc) {
   }
 }
 
-/// The swing, quantised by `quantum`, as a problem of its friction with one node at its start.
+/// The swing, quantized by `quantum`, as a problem of its friction with one node at its start.
 estimator::ShootingProblem problem_of(const Eigen::VectorXd& angles, double quantum) {
   test_support::ReferencePendulum rig;
   Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
@@ -152,14 +152,14 @@ estimator::ShootingProblem problem_of(const Eigen::VectorXd& angles, double quan
 
 // Drawn and normal errors together give the whole scatter, whatever motion is assumed. Without an
 // inverse nothing is drawn, and the scatter is the same.
-TEST(QuantisedErrors, AreDrawnAsTheyScatter) {
+TEST(QuantizationErrors, AreDrawnAsTheyScatter) {
   const estimator::ShootingProblem problem = problem_of(swing(), kQuantum);
   const Eigen::MatrixXd inverse = estimator::compute_information(problem).inverse;
-  const auto drawn = estimator::quantised_errors(problem, {{0, kQuantum, 0.0}}, inverse);
+  const auto drawn = estimator::quantization_errors(problem, {{0, kQuantum, 0.0}}, inverse);
   ASSERT_EQ(drawn.draws.cols(), 4000);
   const Eigen::MatrixXd whole = drawn.normal_scatter + drawn.draws * drawn.draws.transpose() / 4000;
   EXPECT_LT((whole - drawn.scatter[0]).norm(), 0.15 * drawn.scatter[0].norm());
-  const auto plain = estimator::quantised_errors(problem, {{0, kQuantum, 0.0}});
+  const auto plain = estimator::quantization_errors(problem, {{0, kQuantum, 0.0}});
   EXPECT_EQ(plain.draws.cols(), 0);
   EXPECT_EQ(plain.scatter[0], drawn.scatter[0]);
 }
@@ -167,7 +167,7 @@ TEST(QuantisedErrors, AreDrawnAsTheyScatter) {
 // With a known motion, the 95 % point of the errors depends on how many counts turning points are
 // apart: between 1.65 and 1.96 standard deviations here. Readings determine the motion only
 // roughly, so with drawn motions the point is almost independent of the counts per turn.
-TEST(QuantisedErrors, DoNotTakeTheMotionAsKnown) {
+TEST(QuantizationErrors, DoNotTakeTheMotionAsKnown) {
   const auto spread = [](double known) {
     double least = HUGE_VAL, most = 0.0;
     for (const double counts : {40.0, 52.0, 68.0, 88.0, 114.0}) {
@@ -175,7 +175,7 @@ TEST(QuantisedErrors, DoNotTakeTheMotionAsKnown) {
       const estimator::ShootingProblem problem = problem_of(swing(), quantum);
       const Eigen::MatrixXd inverse = estimator::compute_information(problem).inverse;
       const auto errors =
-          estimator::quantised_errors(problem, {{0, quantum, 0.0}}, known * known * inverse);
+          estimator::quantization_errors(problem, {{0, quantum, 0.0}}, known * known * inverse);
       for (Eigen::Index row = 0; row < inverse.rows(); ++row) {
         Eigen::VectorXd along = (inverse.row(row) * errors.draws).cwiseAbs().transpose();
         std::sort(along.begin(), along.end());
@@ -209,9 +209,11 @@ TEST(CorrelatesInMotion, TakesAJointThatSticksForOneError) {
   const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 40.0).array().sin();
   for (int phase = 0; phase < 10; ++phase) {
     const Eigen::VectorXd errors = counted(angles, 0.1 * phase) - angles;
-    EXPECT_FALSE(estimator::correlates_in_motion({errors}, {angles}, 1e-3, kQuantum, 0.0)) << phase;
-    EXPECT_TRUE(
-        estimator::correlates_in_motion({errors + kQuantum * slow}, {angles}, 1e-3, kQuantum, 0.0))
+    EXPECT_FALSE(
+        estimator::is_correlated_beyond_quantization({errors}, {angles}, 1e-3, kQuantum, 0.0))
+        << phase;
+    EXPECT_TRUE(estimator::is_correlated_beyond_quantization({errors + kQuantum * slow}, {angles},
+                                                             1e-3, kQuantum, 0.0))
         << phase;
   }
 }
@@ -224,9 +226,12 @@ TEST(CorrelatesInMotion, TellsAModelErrorBelowACount) {
   int reported = 0;
   for (int phase = 0; phase < 10; ++phase) {
     const Eigen::VectorXd errors = counted(angles, 0.1 * phase) - angles;
-    EXPECT_FALSE(estimator::correlates_in_motion({errors}, {angles}, 1e-3, kQuantum, 0.0)) << phase;
+    EXPECT_FALSE(
+        estimator::is_correlated_beyond_quantization({errors}, {angles}, 1e-3, kQuantum, 0.0))
+        << phase;
     const Eigen::VectorXd off = errors + 0.4 * kQuantum * slow;
-    reported += estimator::correlates_in_motion({off}, {angles}, 1e-3, kQuantum, 0.0) ? 1 : 0;
+    reported +=
+        estimator::is_correlated_beyond_quantization({off}, {angles}, 1e-3, kQuantum, 0.0) ? 1 : 0;
   }
   EXPECT_EQ(reported, 10);
 }

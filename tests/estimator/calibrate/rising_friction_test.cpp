@@ -4,7 +4,7 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/free_parameters.hpp"
-#include "estimator/fit/physical/second_chance.hpp"
+#include "estimator/fit/physical/restarts.hpp"
 #include "estimator/model/rest_friction.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
 
@@ -13,7 +13,7 @@
 namespace {
 
 using estimator::FreeParameters;
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 using test_support::freed;
 using test_support::pendulum_of;
@@ -38,7 +38,7 @@ TEST(RisingFriction, IsFoundFromDataOfAnotherSimulator) {
     SCOPED_TRACE(start);
     Mechanism mechanism =
         freed(pendulum_of(rig), {"P.J_zz", "1.b", "1.tau_c", "1.tau_delta", "1.zeta"}, 0.7);
-    mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).value = start;
+    mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = start;
     const estimator::Calibration result = estimator::calibrate(mechanism, {recording});
     EXPECT_TRUE(result.converged());
     const auto expect = [&](const std::string& name, double truth) {
@@ -60,10 +60,10 @@ TEST(RisingFriction, IsFoundFromDataOfAnotherSimulator) {
 // excess follows the kinetic torque.
 TEST(RisingFriction, EndsWhereNothingIsLeftAtRest) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta"});
-  auto& excess = mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque);
+  auto& excess = mechanism.joint_parameter(0, JointQuantity::kStribeckTorque);
   const FreeParameters free(mechanism);
   EXPECT_EQ(free.lower(mechanism)[1], -0.006);
-  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.004;
+  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.004;
   EXPECT_EQ(free.lower(mechanism)[1], -0.004);
   excess.lower = -0.002;
   EXPECT_EQ(free.lower(mechanism)[1], -0.002) << "a given bound may be tighter";
@@ -72,11 +72,11 @@ TEST(RisingFriction, EndsWhereNothingIsLeftAtRest) {
   excess.lower = -1.0;
   excess.value = -0.004;
   EXPECT_TRUE(FreeParameters::is_possible(mechanism));
-  EXPECT_TRUE(estimator::find_faults(mechanism).empty());
+  EXPECT_TRUE(estimator::find_errors(mechanism).empty());
   excess.value = std::nextafter(-0.004, -1.0);
   EXPECT_FALSE(FreeParameters::is_possible(mechanism));
-  ASSERT_EQ(estimator::find_faults(mechanism).size(), 1U);
-  EXPECT_NE(estimator::find_faults(mechanism)[0].find("\"1.tau_delta\""), std::string::npos);
+  ASSERT_EQ(estimator::find_errors(mechanism).size(), 1U);
+  EXPECT_NE(estimator::find_errors(mechanism)[0].find("\"1.tau_delta\""), std::string::npos);
   excess.value = std::nan("");
   EXPECT_FALSE(FreeParameters::is_possible(mechanism));
 }
@@ -84,13 +84,13 @@ TEST(RisingFriction, EndsWhereNothingIsLeftAtRest) {
 // A lost excess may be restarted with either sign if friction may rise, otherwise with one.
 TEST(RisingFriction, GetsSecondChancesOfBothSigns) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
-  auto& excess = mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque);
+  auto& excess = mechanism.joint_parameter(0, JointQuantity::kStribeckTorque);
   excess.value = 0.0;
   const auto signs = [&] {
     int positive = 0, negative = 0;
     for (const Mechanism& chance :
-         estimator::second_chances(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0))) {
-      const double value = chance.hinge_parameter(0, HingeQuantity::kStribeckTorque).value;
+         estimator::restart_candidates(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0))) {
+      const double value = chance.joint_parameter(0, JointQuantity::kStribeckTorque).value;
       ++(value > 0.0 ? positive : negative);
     }
     return std::pair(positive, negative);
@@ -99,7 +99,7 @@ TEST(RisingFriction, GetsSecondChancesOfBothSigns) {
   excess.lower = 0.0;
   EXPECT_EQ(signs(), std::pair(5, 0));
   // An excess that hardly decays up to the fastest speed, 3 rad/s, may have the wrong sign.
-  auto& rate = mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate);
+  auto& rate = mechanism.joint_parameter(0, JointQuantity::kStribeckRate);
   excess.value = 0.001;
   rate.value = 0.9;
   EXPECT_EQ(signs(), std::pair(0, 0)) << "as ever where it may not be negative";
@@ -113,14 +113,14 @@ TEST(RisingFriction, GetsSecondChancesOfBothSigns) {
 // negative excess would have nothing to reduce.
 TEST(RisingFriction, SecondChancesHaveAKineticTorque) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
-  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.0;
-  mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).value = 0.003;
-  mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate).value = 0.1;
+  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.0;
+  mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = 0.003;
+  mechanism.joint_parameter(0, JointQuantity::kStribeckRate).value = 0.1;
   const auto chances =
-      estimator::second_chances(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0));
+      estimator::restart_candidates(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0));
   ASSERT_EQ(chances.size(), 10U);
   for (const Mechanism& chance : chances) {
-    EXPECT_EQ(chance.hinge_parameter(0, HingeQuantity::kCoulombTorque).value, 0.003);
+    EXPECT_EQ(chance.joint_parameter(0, JointQuantity::kCoulombTorque).value, 0.003);
     EXPECT_TRUE(FreeParameters::is_possible(chance));
   }
 }

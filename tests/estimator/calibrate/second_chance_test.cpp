@@ -1,4 +1,4 @@
-#include "estimator/fit/physical/second_chance.hpp"
+#include "estimator/fit/physical/restarts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,11 +13,11 @@ constexpr double kFastest = 10.0;  // [rad/s]
 const Eigen::Vector2d kSpeeds(kFastest, 0.5 * kFastest);
 
 Parameter& viscous(Mechanism& mechanism) {
-  return mechanism.hinge_parameter(0, HingeQuantity::kViscous);
+  return mechanism.joint_parameter(0, JointQuantity::kViscous);
 }
 
-Parameter& of_second(Mechanism& mechanism, HingeQuantity quantity) {
-  return mechanism.hinge_parameter(1, quantity);
+Parameter& of_second(Mechanism& mechanism, JointQuantity quantity) {
+  return mechanism.joint_parameter(1, quantity);
 }
 
 Mechanism start() {
@@ -31,9 +31,9 @@ Mechanism start() {
 // A second joint with a Stribeck excess that decays over 1 rad/s, a fifth of its fastest speed.
 Mechanism with_excess() {
   Mechanism mechanism = start();
-  for (const auto& [quantity, value] : {std::pair(HingeQuantity::kCoulombTorque, 0.02),
-                                        {HingeQuantity::kStribeckTorque, 0.005},
-                                        {HingeQuantity::kStribeckRate, 1.0}}) {
+  for (const auto& [quantity, value] : {std::pair(JointQuantity::kCoulombTorque, 0.02),
+                                        {JointQuantity::kStribeckTorque, 0.005},
+                                        {JointQuantity::kStribeckRate, 1.0}}) {
     of_second(mechanism, quantity).value = value;
     of_second(mechanism, quantity).free = true;
   }
@@ -46,80 +46,80 @@ TEST(SecondChances, TakeParametersOffBoundsTheyWereDrivenTo) {
     Mechanism reached = start();
     viscous(reached).value = bound;
     reached.parameter(0, BodyQuantity::kMass).value = 7.0;
-    const auto chances = second_chances(reached, start(), kSpeeds);
+    const auto chances = restart_candidates(reached, start(), kSpeeds);
     ASSERT_EQ(chances.size(), 1U) << bound;
-    EXPECT_EQ(chances[0].hinge_parameter(0, HingeQuantity::kViscous).value, 1e-3);
+    EXPECT_EQ(chances[0].joint_parameter(0, JointQuantity::kViscous).value, 1e-3);
     EXPECT_EQ(chances[0].parameter(0, BodyQuantity::kMass).value, 7.0);
   }
 }
 
 // No restart if nothing was driven to a bound: inside, at one from the start, or at one but fixed.
 TEST(SecondChances, LeaveAloneWhatWasNotDriven) {
-  EXPECT_TRUE(second_chances(start(), start(), kSpeeds).empty());
+  EXPECT_TRUE(restart_candidates(start(), start(), kSpeeds).empty());
   for (const double bound : {0.0, 1.0}) {
     Mechanism began = start();
     viscous(began).value = bound;
-    EXPECT_TRUE(second_chances(began, began, kSpeeds).empty());
+    EXPECT_TRUE(restart_candidates(began, began, kSpeeds).empty());
     Mechanism fixed = start();
     viscous(fixed).value = bound;
     viscous(fixed).free = false;
-    EXPECT_TRUE(second_chances(fixed, start(), kSpeeds).empty());
+    EXPECT_TRUE(restart_candidates(fixed, start(), kSpeeds).empty());
   }
 }
 
 // An excess is lost if it is zero, the same at every speed, or gone at any measurable speed, a
 // thousandth of the fastest. Just slower than that it is still present.
 TEST(SecondChances, FindAStribeckExcessThatIsLost) {
-  const auto count_with = [&](HingeQuantity quantity, double value) {
+  const auto count_with = [&](JointQuantity quantity, double value) {
     Mechanism reached = with_excess();
     of_second(reached, quantity).value = value;
     Mechanism began = reached;  // so that nothing counts as driven to a bound
-    return second_chances(reached, began, kSpeeds).size();
+    return restart_candidates(reached, began, kSpeeds).size();
   };
-  EXPECT_EQ(second_chances(with_excess(), with_excess(), kSpeeds).size(), 0U);
-  EXPECT_EQ(count_with(HingeQuantity::kStribeckTorque, 0.0), 5U);
-  EXPECT_EQ(count_with(HingeQuantity::kStribeckRate, 0.0), 5U);
+  EXPECT_EQ(restart_candidates(with_excess(), with_excess(), kSpeeds).size(), 0U);
+  EXPECT_EQ(count_with(JointQuantity::kStribeckTorque, 0.0), 5U);
+  EXPECT_EQ(count_with(JointQuantity::kStribeckRate, 0.0), 5U);
   const double visible = 1.0 / std::pow(1e-3 * kSpeeds[1], 2);
-  EXPECT_EQ(count_with(HingeQuantity::kStribeckRate, 1.01 * visible), 5U);
-  EXPECT_EQ(count_with(HingeQuantity::kStribeckRate, 0.99 * visible), 0U);
+  EXPECT_EQ(count_with(JointQuantity::kStribeckRate, 1.01 * visible), 5U);
+  EXPECT_EQ(count_with(JointQuantity::kStribeckRate, 0.99 * visible), 0U);
 }
 
 // An excess may only appear found, in a local minimum. Unexplained accelerations indicate that.
 TEST(SecondChances, TryAnyExcessWhereAccelerationsAreLeft) {
   const Mechanism reached = with_excess();
-  EXPECT_EQ(second_chances(reached, reached, kSpeeds, true).size(), 5U);
+  EXPECT_EQ(restart_candidates(reached, reached, kSpeeds, true).size(), 5U);
   Mechanism held = with_excess();
-  of_second(held, HingeQuantity::kStribeckRate).free = false;
-  EXPECT_TRUE(second_chances(held, held, kSpeeds, true).empty());
+  of_second(held, JointQuantity::kStribeckRate).free = false;
+  EXPECT_TRUE(restart_candidates(held, held, kSpeeds, true).empty());
 }
 
 // Only if the fit may move it, and the joint moved at all.
-TEST(SecondChances, NeedAFreeExcessOnAHingeThatMoves) {
-  for (const HingeQuantity quantity :
-       {HingeQuantity::kStribeckTorque, HingeQuantity::kStribeckRate}) {
+TEST(SecondChances, NeedAFreeExcessOnAJointThatMoves) {
+  for (const JointQuantity quantity :
+       {JointQuantity::kStribeckTorque, JointQuantity::kStribeckRate}) {
     Mechanism reached = with_excess();
-    of_second(reached, HingeQuantity::kStribeckTorque).value = 0.0;
+    of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
     of_second(reached, quantity).free = false;
-    EXPECT_TRUE(second_chances(reached, reached, kSpeeds).empty());
+    EXPECT_TRUE(restart_candidates(reached, reached, kSpeeds).empty());
   }
   Mechanism reached = with_excess();
-  of_second(reached, HingeQuantity::kStribeckTorque).value = 0.0;
-  EXPECT_TRUE(second_chances(reached, reached, Eigen::Vector2d(kFastest, 0.0)).empty());
+  of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
+  EXPECT_TRUE(restart_candidates(reached, reached, Eigen::Vector2d(kFastest, 0.0)).empty());
 }
 
 // A tenth of τ_c that decays over 3, 10, 30, 1 and 100 % of the joint's own fastest speed.
-TEST(SecondChances, SpreadDecaysOverTheSpeedsOfTheHinge) {
+TEST(SecondChances, SpreadDecaysOverTheSpeedsOfTheJoint) {
   Mechanism reached = with_excess();
-  of_second(reached, HingeQuantity::kStribeckTorque).value = 0.0;
-  const auto chances = second_chances(reached, reached, kSpeeds);
+  of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
+  const auto chances = restart_candidates(reached, reached, kSpeeds);
   const double shares[] = {0.03, 0.1, 0.3, 0.01, 1.0};
   ASSERT_EQ(chances.size(), 5U);
   for (std::size_t i = 0; i < 5; ++i) {
     Mechanism chance = chances[i];
-    EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckRate).value,
+    EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckRate).value,
                      1.0 / std::pow(shares[i] * kSpeeds[1], 2));
-    EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 0.002);
-    EXPECT_EQ(of_second(chance, HingeQuantity::kCoulombTorque).value, 0.02);
+    EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.002);
+    EXPECT_EQ(of_second(chance, JointQuantity::kCoulombTorque).value, 0.02);
   }
 }
 
@@ -130,31 +130,31 @@ TEST(SecondChances, CountAnExcessThatNeverDecaysAsKinetic) {
   Mechanism reached = with_excess();
   Mechanism chance;
   for (const double rate : {1e-6, 0.0}) {  // at 1e-6 it loses 1e-5
-    of_second(reached, HingeQuantity::kStribeckRate).value = rate;
-    chance = second_chances(reached, reached, kSpeeds).at(0);
-    EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kCoulombTorque).value, 0.025) << rate;
-    EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 0.0025) << rate;
+    of_second(reached, JointQuantity::kStribeckRate).value = rate;
+    chance = restart_candidates(reached, reached, kSpeeds).at(0);
+    EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kCoulombTorque).value, 0.025) << rate;
+    EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.0025) << rate;
   }
 
-  of_second(reached, HingeQuantity::kCoulombTorque).free = false;
-  chance = second_chances(reached, reached, kSpeeds).at(0);
-  EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kCoulombTorque).value, 0.02);
-  EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 0.002);
+  of_second(reached, JointQuantity::kCoulombTorque).free = false;
+  chance = restart_candidates(reached, reached, kSpeeds).at(0);
+  EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kCoulombTorque).value, 0.02);
+  EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.002);
 
-  of_second(reached, HingeQuantity::kCoulombTorque).value = 0.0;
-  chance = second_chances(reached, reached, kSpeeds).at(0);
-  EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 0.005);
+  of_second(reached, JointQuantity::kCoulombTorque).value = 0.0;
+  chance = restart_candidates(reached, reached, kSpeeds).at(0);
+  EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.005);
 }
 
 // A restart's values stay within the parameter's bounds.
 TEST(SecondChances, StayInTheirBounds) {
   Mechanism reached = with_excess();
-  of_second(reached, HingeQuantity::kStribeckTorque).value = 0.0;
-  of_second(reached, HingeQuantity::kStribeckTorque).upper = 1e-3;
-  of_second(reached, HingeQuantity::kStribeckRate).lower = 0.5;
-  for (Mechanism& chance : second_chances(reached, reached, kSpeeds)) {
-    EXPECT_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 1e-3);
-    EXPECT_GE(of_second(chance, HingeQuantity::kStribeckRate).value, 0.5);
+  of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
+  of_second(reached, JointQuantity::kStribeckTorque).upper = 1e-3;
+  of_second(reached, JointQuantity::kStribeckRate).lower = 0.5;
+  for (Mechanism& chance : restart_candidates(reached, reached, kSpeeds)) {
+    EXPECT_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 1e-3);
+    EXPECT_GE(of_second(chance, JointQuantity::kStribeckRate).value, 0.5);
   }
 }
 

@@ -17,10 +17,10 @@
 
 namespace test_support {
 
-using estimator::InertialQuantity;
-using estimator::InertialSensor;
 using estimator::Mechanism;
 using estimator::Segment;
+using estimator::Sensor;
+using estimator::SensorQuantity;
 
 inline constexpr double kPeriod = 2e-3, kFine = 1e-4;  // [s]
 inline constexpr int kFines = 20;                      // of a period
@@ -41,11 +41,11 @@ inline ReferenceFuruta sensed_rig() {
 inline Mechanism sensed_mechanism() {
   Mechanism mechanism = mechanism_of(sensed_rig());
   add_inertial_sensor(mechanism, "imu", 1,
-                      {{InertialQuantity::kPointX, kPointX},
-                       {InertialQuantity::kPointZ, kPointZ},
-                       {InertialQuantity::kMountX, kMountX},
-                       {InertialQuantity::kRateBiasY, kRateBias},
-                       {InertialQuantity::kForceBiasX, kForceBias}});
+                      {{SensorQuantity::kPointX, kPointX},
+                       {SensorQuantity::kPointZ, kPointZ},
+                       {SensorQuantity::kMountX, kMountX},
+                       {SensorQuantity::kRateBiasY, kRateBias},
+                       {SensorQuantity::kForceBiasX, kForceBias}});
   return mechanism;
 }
 
@@ -104,13 +104,13 @@ inline Segment sensed_furuta(double delay, unsigned seed) {
   segment.period = kPeriod;
   segment.controls.resize(count, 1);
   segment.angles.resize(count, 2);
-  segment.inertial.resize(count, InertialSensor::kAxes);
+  segment.inertial.resize(count, Sensor::kAxes);
   for (Eigen::Index k = 0; k < count; ++k) {
     const Eigen::Index at = (k + kFirst) * kFines;
     segment.controls(k, 0) = furuta_control(k + kFirst);
     for (int j = 0; j < 2; ++j) segment.angles(k, j) = motion(at, j) + kAngleNoise * normal(random);
     segment.inertial.row(k) = inertial_reading(mechanism, motion, at - late).transpose();
-    for (int axis = 0; axis < InertialSensor::kAxes; ++axis) {
+    for (int axis = 0; axis < Sensor::kAxes; ++axis) {
       segment.inertial(k, axis) += (axis < 3 ? kRateNoise : kForceNoise) * normal(random);
     }
   }
@@ -119,7 +119,7 @@ inline Segment sensed_furuta(double delay, unsigned seed) {
 
 /// Without the pendulum's encoder.
 inline Segment without_second_encoder(Segment segment) {
-  segment.withheld = segment.angles.col(1);
+  segment.held_out = segment.angles.col(1);
   segment.angles.conservativeResize(Eigen::NoChange, 1);
   return segment;
 }

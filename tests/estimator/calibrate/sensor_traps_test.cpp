@@ -11,11 +11,11 @@
 namespace {
 
 using estimator::Calibration;
-using estimator::HingeQuantity;
-using estimator::InertialQuantity;
-using estimator::InertialSensor;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 using estimator::Segment;
+using estimator::Sensor;
+using estimator::SensorQuantity;
 
 /// Whether one note contains all of these.
 bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
@@ -40,7 +40,7 @@ void set_free(Mechanism& mechanism, const std::vector<std::string>& names) {
 /// The Furuta's arm, whose axis is fixed in space, with a sensor of its own.
 Mechanism furuta_with_arm_sensor() {
   Mechanism mechanism = test_support::mechanism_of(test_support::sensed_rig());
-  test_support::add_inertial_sensor(mechanism, "imu", 0, {{InertialQuantity::kPointX, 0.1}});
+  test_support::add_inertial_sensor(mechanism, "imu", 0, {{SensorQuantity::kPointX, 0.1}});
   return mechanism;
 }
 
@@ -51,7 +51,7 @@ Segment read_on_arm() {
   const Mechanism mechanism = furuta_with_arm_sensor();
   const double g = mechanism.parameter(estimator::WorldQuantity::kGravity).value;
   const double radius =
-      0.1 + estimator::point_of_hinge(mechanism, 0, true).x() * -1.0;  // from the axis
+      0.1 + estimator::joint_point(mechanism, 0, true).x() * -1.0;  // from the axis
   std::mt19937 random(11);
   std::normal_distribution<double> normal;
   for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
@@ -59,7 +59,7 @@ Segment read_on_arm() {
     const double rate = motion(at, 2);
     const double acceleration = (motion(at + 1, 2) - rate) / test_support::kFine;
     segment.inertial.row(k) << 0.0, 0.0, rate, -radius * rate * rate, radius * acceleration, g;
-    for (int axis = 0; axis < InertialSensor::kAxes; ++axis) {
+    for (int axis = 0; axis < Sensor::kAxes; ++axis) {
       segment.inertial(k, axis) +=
           (axis < 3 ? test_support::kRateNoise : test_support::kForceNoise) * normal(random);
     }
@@ -69,7 +69,7 @@ Segment read_on_arm() {
 
 estimator::CalibrationOptions quick() {
   estimator::CalibrationOptions options;
-  options.compare_pieces = false;
+  options.compare_parts = false;
   return options;
 }
 
@@ -85,14 +85,14 @@ TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
 // A rotation of the whole rig about gravity changes no reading.
 TEST(SensorTraps, HeadingAboutGravity) {
   Mechanism mechanism = furuta_with_arm_sensor();
-  mechanism.withheld = {"1"};
+  mechanism.held_out = {"1"};
   set_free(mechanism, {"1.b", "imu.gyro_bias_z"});
   Segment segment = read_on_arm();
-  segment.withheld = segment.angles.col(0);
+  segment.held_out = segment.angles.col(0);
   segment.angles = segment.angles.col(1).eval();
   const Calibration found = estimator::calibrate(mechanism, {{"arm", {segment}}}, quick());
   EXPECT_TRUE(is_told(found, {"joint \"1\"", "about gravity", "encoder"})) << notes_of(found);
-  mechanism.withheld.clear();
+  mechanism.held_out.clear();
   const Calibration with = estimator::calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
   EXPECT_FALSE(is_told(with, {"about gravity"})) << notes_of(with);
 }
@@ -104,7 +104,7 @@ Mechanism two_wheels() {
   mechanism.bodies = {{.name = "A"}, {.name = "B"}};
   Eigen::Matrix3d upright;
   upright << 0, 0, 1, 1, 0, 0, 0, 1, 0;  // x of the joint is y of the world
-  mechanism.hinges = {
+  mechanism.joints = {
       {.name = "1", .body_b = 0, .frame_a = upright, .frame_b = upright, .motorised = true},
       {.name = "2", .body_b = 1, .frame_a = upright, .frame_b = upright, .motorised = true}};
   make_parameters(mechanism);
@@ -112,8 +112,8 @@ Mechanism two_wheels() {
     mechanism.parameter(j, estimator::BodyQuantity::kJyy).value = 0.01;
     mechanism.parameter(j, estimator::BodyQuantity::kJxx).value = 0.01;
     mechanism.parameter(j, estimator::BodyQuantity::kJzz).value = 0.01;
-    mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = 0.02;
-    mechanism.hinge_parameter(j, HingeQuantity::kMotorGain).value = 0.1;
+    mechanism.joint_parameter(j, JointQuantity::kViscous).value = 0.02;
+    mechanism.joint_parameter(j, JointQuantity::kMotorGain).value = 0.1;
   }
   test_support::add_inertial_sensor(mechanism, "gyro", 1, {});
   return mechanism;
@@ -127,7 +127,7 @@ Segment driven_wheels(bool with_second_encoder) {
   segment.period = kWheelPeriod;
   segment.angles.resize(kWheelSamples, with_second_encoder ? 2 : 1);
   segment.controls.resize(kWheelSamples, 2);
-  segment.inertial.setConstant(kWheelSamples, InertialSensor::kAxes, std::nan(""));
+  segment.inertial.setConstant(kWheelSamples, Sensor::kAxes, std::nan(""));
   std::mt19937 random(2);
   std::normal_distribution<double> normal;
   double angle = 0.0, rate = 0.0;
@@ -149,7 +149,7 @@ Segment driven_wheels(bool with_second_encoder) {
 TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
-    mechanism.hinges[1].measured = with_encoder;
+    mechanism.joints[1].measured = with_encoder;
     set_free(mechanism, {"1.b", "2.K", "2.b", "gyro.gyro_scale_y"});
     const Calibration found =
         estimator::calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
@@ -162,9 +162,9 @@ TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
 TEST(SensorTraps, DelaysButForTheirDifferences) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
-    mechanism.hinges[1].measured = with_encoder;
-    mechanism.hinge_parameter(1, HingeQuantity::kInputDelay).value = 5e-3;
-    mechanism.inertial_parameter(0, InertialQuantity::kDelay).value = 5e-3;
+    mechanism.joints[1].measured = with_encoder;
+    mechanism.joint_parameter(1, JointQuantity::kInputDelay).value = 5e-3;
+    mechanism.sensor_parameter(0, SensorQuantity::kDelay).value = 5e-3;
     set_free(mechanism, {"1.b", "2.b", "2.delay", "gyro.delay"});
     const Calibration found =
         estimator::calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
@@ -175,15 +175,15 @@ TEST(SensorTraps, DelaysButForTheirDifferences) {
 
 // An encoder whose own delay is estimated does not separate them; one with a fixed delay does.
 TEST(SensorTraps, DelaysOfEncodersButForTheirDifferences) {
-  for (const bool is_kept : {false, true}) {
+  for (const bool is_fixed : {false, true}) {
     Mechanism mechanism = two_wheels();
-    mechanism.withheld = {"gyro"};
-    mechanism.hinge_parameter(1, HingeQuantity::kInputDelay).value = 5e-3;
+    mechanism.held_out = {"gyro"};
+    mechanism.joint_parameter(1, JointQuantity::kInputDelay).value = 5e-3;
     set_free(mechanism, {"1.b", "2.b", "2.delay"});
-    if (!is_kept) set_free(mechanism, {"2.encoder_delay"});
+    if (!is_fixed) set_free(mechanism, {"2.encoder_delay"});
     const Calibration found =
         estimator::calibrate(mechanism, {{"wheels", {driven_wheels(true)}}}, quick());
-    EXPECT_EQ(is_told(found, {"2.delay and 2.encoder_delay", "differences"}), !is_kept)
+    EXPECT_EQ(is_told(found, {"2.delay and 2.encoder_delay", "differences"}), !is_fixed)
         << notes_of(found);
     EXPECT_FALSE(is_told(found, {"add an encoder"})) << notes_of(found);  // encoder 1's is fixed
   }
@@ -194,7 +194,7 @@ Mechanism pendulum_with_sensor() {
   Mechanism mechanism = test_support::pendulum_of({.b = 1e-3});
   test_support::add_inertial_sensor(
       mechanism, "imu", 0,
-      {{InertialQuantity::kPointX, estimator::point_of_hinge(mechanism, 0, true).x()}});
+      {{SensorQuantity::kPointX, estimator::joint_point(mechanism, 0, true).x()}});
   return mechanism;
 }
 
@@ -209,14 +209,14 @@ Segment read_swing(double angle) {
   segment.period = kSwingPeriod;
   segment.angles = motion.col(0);
   segment.controls.resize(kSwingSamples, 0);
-  segment.inertial.resize(kSwingSamples, InertialSensor::kAxes);
+  segment.inertial.resize(kSwingSamples, Sensor::kAxes);
   std::mt19937 random(4);
   std::normal_distribution<double> normal;
   for (int k = 0; k < kSwingSamples; ++k) {
     segment.angles(k, 0) += 1e-4 * normal(random);
     segment.inertial.row(k) << 0.0, 0.0, motion(k, 1), -rig.g * std::cos(motion(k, 0)),
         rig.g * std::sin(motion(k, 0)), 0.0;
-    for (int axis = 0; axis < InertialSensor::kAxes; ++axis) {
+    for (int axis = 0; axis < Sensor::kAxes; ++axis) {
       segment.inertial(k, axis) += 2e-3 * normal(random);
     }
   }

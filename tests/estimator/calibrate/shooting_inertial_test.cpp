@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/fit/physical/sensor_looks.hpp"
+#include "estimator/fit/physical/sensor_sample_instants.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/calibrate/shooting_derivatives.hpp"
@@ -12,10 +12,10 @@
 
 namespace {
 
-using estimator::InertialQuantity;
-using estimator::InertialSensor;
 using estimator::Mechanism;
 using estimator::Segment;
+using estimator::Sensor;
+using estimator::SensorQuantity;
 using estimator::ShootingProblem;
 
 constexpr double kPeriod = 2e-3;
@@ -29,12 +29,11 @@ Mechanism furuta_with_sensors() {
   rig.K = 0.07;
   Mechanism mechanism = test_support::mechanism_of(rig);
   test_support::add_inertial_sensor(mechanism, "arm", 0,
-                                    {{InertialQuantity::kPointX, 0.05},
-                                     {InertialQuantity::kMountZ, 0.2},
-                                     {InertialQuantity::kDelay, 3.3e-3}});
+                                    {{SensorQuantity::kPointX, 0.05},
+                                     {SensorQuantity::kMountZ, 0.2},
+                                     {SensorQuantity::kDelay, 3.3e-3}});
   test_support::add_inertial_sensor(
-      mechanism, "pole", 1,
-      {{InertialQuantity::kPointY, -0.04}, {InertialQuantity::kMountX, -0.4}});
+      mechanism, "pole", 1, {{SensorQuantity::kPointY, -0.04}, {SensorQuantity::kMountX, -0.4}});
   test_support::free_parameters(
       mechanism, {"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "gravity.tilt_x"}, 0.9);
   for (const char* name : {"arm.p_x", "arm.mount_z", "arm.gyro_bias_z", "arm.accel_bias_x",
@@ -54,16 +53,16 @@ Segment read_by_all() {
   Segment segment =
       test_support::record(rig, Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u, kPeriod, 1e-3, 5)
           .segments.front();
-  segment.inertial.setConstant(segment.sample_count(), 2 * InertialSensor::kAxes, kNaN);
+  segment.inertial.setConstant(segment.sample_count(), 2 * Sensor::kAxes, kNaN);
   for (int sample = 0; sample < segment.sample_count(); sample += 3) {
-    for (int axis = 0; axis < InertialSensor::kAxes; ++axis) {
+    for (int axis = 0; axis < Sensor::kAxes; ++axis) {
       segment.inertial(sample, axis) = 0.1 * axis;
     }
   }
   for (int sample = 1; sample < segment.sample_count(); sample += 2) {
-    segment.inertial(sample, InertialSensor::kAxes + 1) = 0.3;
-    segment.inertial(sample, InertialSensor::kAxes + 3) = -0.1;
-    segment.inertial(sample, InertialSensor::kAxes + 5) = 9.0;
+    segment.inertial(sample, Sensor::kAxes + 1) = 0.3;
+    segment.inertial(sample, Sensor::kAxes + 3) = -0.1;
+    segment.inertial(sample, Sensor::kAxes + 5) = 9.0;
   }
   return segment;
 }
@@ -74,7 +73,7 @@ ShootingProblem problem_over(double interval) {
   const Mechanism mechanism = furuta_with_sensors();
   return ShootingProblem(mechanism, {read_by_all()}, {states}, {0.1}, {kPeriod, interval},
                          {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
-                          Eigen::VectorXd::Constant(2 * InertialSensor::kAxes, 0.05)});
+                          Eigen::VectorXd::Constant(2 * Sensor::kAxes, 0.05)});
 }
 
 // Derivatives by states, motion parameters, points, mountings, biases, scales and a delay, for
@@ -91,7 +90,7 @@ TEST(ShootingInertial, DerivativesOfLongIntervalsAreChained) {
 /// With an instrument beyond the second joint, a delayed current sensor at the motor, and a
 /// six-axis force/torque sensor at the first joint.
 Mechanism furuta_with_load_sensors() {
-  using Kind = InertialSensor::Kind;
+  using Kind = Sensor::Kind;
   test_support::ReferenceFuruta rig;
   rig.b_1 = 2e-3;
   rig.b_2 = 2e-4;
@@ -100,14 +99,14 @@ Mechanism furuta_with_load_sensors() {
   rig.k_e = 0.05;
   Mechanism mechanism = test_support::mechanism_of(rig);
   test_support::add_sensor(mechanism,
-                           {.name = "strain", .body = 1, .kind = Kind::kJointTorque, .hinge = 1},
-                           {{InertialQuantity::kRateScaleX, 1.2}});
+                           {.name = "strain", .body = 1, .kind = Kind::kJointTorque, .joint = 1},
+                           {{SensorQuantity::kRateScaleX, 1.2}});
   test_support::add_sensor(mechanism,
-                           {.name = "current", .body = 0, .kind = Kind::kMotorTorque, .hinge = 0},
-                           {{InertialQuantity::kDelay, 3.3e-3}});
+                           {.name = "current", .body = 0, .kind = Kind::kMotorTorque, .joint = 0},
+                           {{SensorQuantity::kDelay, 3.3e-3}});
   test_support::add_sensor(mechanism,
-                           {.name = "wrist", .body = 0, .kind = Kind::kForceTorque, .hinge = 0},
-                           {{InertialQuantity::kMountY, 0.2}, {InertialQuantity::kPointX, 0.01}});
+                           {.name = "wrist", .body = 0, .kind = Kind::kForceTorque, .joint = 0},
+                           {{SensorQuantity::kMountY, 0.2}, {SensorQuantity::kPointX, 0.01}});
   test_support::free_parameters(mechanism,
                                 {"A.J_zz", "B.J_yy", "B.m", "1.b", "1.tau_c", "1.K", "1.k_e"}, 0.9);
   for (const char* name :
@@ -116,7 +115,7 @@ Mechanism furuta_with_load_sensors() {
         "wrist.force_scale_x", "A.m"}) {
     mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].free = true;
   }
-  mechanism.hinge_parameter(0, estimator::HingeQuantity::kInputDelay).value = 1.3e-3;
+  mechanism.joint_parameter(0, estimator::JointQuantity::kInputDelay).value = 1.3e-3;
   return mechanism;
 }
 
@@ -125,11 +124,11 @@ Mechanism furuta_with_load_sensors() {
 TEST(ShootingInertial, DerivativesOfLoadsAreThoseOfTheResiduals) {
   Segment segment = read_by_all();
   Eigen::MatrixXd readings =
-      Eigen::MatrixXd::Constant(segment.sample_count(), 3 * InertialSensor::kAxes, kNaN);
+      Eigen::MatrixXd::Constant(segment.sample_count(), 3 * Sensor::kAxes, kNaN);
   for (int sample = 0; sample < segment.sample_count(); sample += 3) {
     readings(sample, 0) = 0.01;
-    readings(sample, InertialSensor::kAxes) = -0.02;
-    readings.row(sample).tail(InertialSensor::kAxes).setConstant(0.5);
+    readings(sample, Sensor::kAxes) = -0.02;
+    readings.row(sample).tail(Sensor::kAxes).setConstant(0.5);
   }
   segment.inertial = readings;
   Eigen::MatrixXd states(4, 2);
@@ -137,7 +136,7 @@ TEST(ShootingInertial, DerivativesOfLoadsAreThoseOfTheResiduals) {
   const ShootingProblem problem(furuta_with_load_sensors(), {segment}, {states}, {0.1},
                                 {kPeriod, 0.2},
                                 {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
-                                 Eigen::VectorXd::Constant(3 * InertialSensor::kAxes, 0.05)});
+                                 Eigen::VectorXd::Constant(3 * Sensor::kAxes, 0.05)});
   ASSERT_EQ(problem.sensed().size(), 8U);
   test_support::expect_derivatives(problem);
 }
@@ -147,7 +146,7 @@ TEST(ShootingInertial, EveryReadingIsUsedOnce) {
   const ShootingProblem problem = problem_over(0.2);
   ASSERT_EQ(problem.sensed().size(), 9u);
   for (std::size_t place = 0; place < problem.sensed().size(); ++place) {
-    const bool on_arm = problem.sensed()[place] < InertialSensor::kAxes;
+    const bool on_arm = problem.sensed()[place] < Sensor::kAxes;
     // Of the arm's 100 readings, those of the first 50 ms may precede the start when the delay is
     // at its bound.
     EXPECT_EQ(problem.inertial_reading_count(static_cast<int>(place)), on_arm ? 91 : 150);

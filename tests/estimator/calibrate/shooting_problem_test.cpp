@@ -127,7 +127,7 @@ TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
   const auto value = [&](const char* name) {
     return mechanism.parameters[static_cast<std::size_t>(index(name))].value;
   };
-  mechanism.ties = {
+  mechanism.dependencies = {
       {index("B.J_zz"), value("B.J_zz") - 0.4 * value("B.J_yy"), {{index("B.J_yy"), 0.4}}},
       {index("2.a_x"), value("2.a_x") + 0.02, {{index("reach"), -1.0}}},
       {index("2.tau_c"), 0.0, {{index("1.tau_c"), 0.2}, {index("1.b"), 0.1}}}};
@@ -144,8 +144,8 @@ TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
 // An encoder between bodies reads several joints at once, one of them with negative sign.
 TEST(ShootingProblem, ReadsEncodersBetweenBodies) {
   Mechanism mechanism = estimator::make_chain({.links = 3});
-  mechanism.hinges[1].measured = mechanism.hinges[2].measured = false;
-  test_support::add_body_encoder(mechanism, "up", estimator::Hinge::kGround, 2, 0.1);
+  mechanism.joints[1].measured = mechanism.joints[2].measured = false;
+  test_support::add_body_encoder(mechanism, "up", estimator::Joint::kGround, 2, 0.1);
   test_support::add_body_encoder(mechanism, "back", 2, 1, -0.2);
   test_support::free_parameters(mechanism, {"1.c", "L2.J_zz"}, 0.9);
   estimator::Segment segment;
@@ -169,13 +169,13 @@ INSTANTIATE_TEST_SUITE_P(Controls, ShootingProblemDerivatives,
 
 // A pulse acts on joints at rest in the middle of a step. A smooth replacement would pull them the
 // wrong way first, release one of them too early, and be off by a milliradian.
-TEST(ShootingProblem, KeepsAPulseSharpForHingesAtRest) {
+TEST(ShootingProblem, KeepsAPulseSharpForJointsAtRest) {
   Recording recording = driven();
   recording.segments[0].controls.setZero();
   recording.segments[0].controls.middleRows(51, 40).setConstant(3.0);
   Mechanism mechanism = test_support::mechanism_of(rig_with_motor());
   test_support::free_parameters(mechanism, {"1.K"}, 1.0);
-  mechanism.hinge_parameter(1, estimator::HingeQuantity::kCoulombTorque).value = 2e-3;
+  mechanism.joint_parameter(1, estimator::JointQuantity::kCoulombTorque).value = 2e-3;
   const auto angles_with = [&](double step) {
     return ShootingProblem(mechanism, recording.segments, {Eigen::MatrixXd::Zero(4, 1)}, {1.0},
                            {step, std::numeric_limits<double>::infinity()}, noise())

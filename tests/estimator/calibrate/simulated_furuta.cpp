@@ -47,7 +47,7 @@ Mechanism furuta_with_free(const std::vector<std::string>& free_names) {
       {"1.K", 3e-2}, {"gravity.tilt_x", .02}, {"gravity.tilt_z", -.01}, {"2.offset", 0.05},
       {"2.c", 1e-4}};
   for (const auto& [name, value] : truth) parameter_named(mechanism, name).value = value;
-  for (estimator::Hinge& hinge : mechanism.hinges) hinge.stick_speed = 0.05;
+  for (estimator::Joint& joint : mechanism.joints) joint.stick_speed = 0.05;
   for (const std::string& name : free_names) parameter_named(mechanism, name).free = true;
   return mechanism;
 }
@@ -97,7 +97,7 @@ TrajectoryData simulate_furuta(const Mechanism& mechanism, int nodes, double ste
     data.initial.push_back(assemble(mechanism, values, angles.row(k).transpose()));
     for (int j = 0; j < 2; ++j) {
       const double offset =
-          mechanism.hinge_parameter(j, estimator::HingeQuantity::kEncoderOffset).value;
+          mechanism.joint_parameter(j, estimator::JointQuantity::kEncoderOffset).value;
       data.angles(k, j) = angles(k, j) - offset + noise * normal(random);
     }
   }

@@ -12,8 +12,8 @@
 
 namespace {
 
+using estimator::FixedParameters;
 using estimator::JointLoad;
-using estimator::KeptParameters;
 using estimator::Mechanism;
 using estimator::Segment;
 using estimator::StateEstimate;
@@ -124,7 +124,7 @@ StateEstimate estimated(const Mechanism& mechanism, const Segment& segment,
 // standard deviations. Loads are compared with Newton's and Euler's laws.
 TEST(StateEstimate, DeviationsAreThoseOfTheErrors) {
   Mechanism mechanism = sensed_mechanism();
-  mechanism.withheld = {"2"};
+  mechanism.held_out = {"2"};
   constexpr int kSeeds = 60;
   std::vector<Scores> scores = no_scores();
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
@@ -137,8 +137,8 @@ TEST(StateEstimate, DeviationsAreThoseOfTheErrors) {
 }
 
 /// A calibration's values and their covariance.
-KeptParameters spread_of(const estimator::Calibration& calibration) {
-  KeptParameters spread;
+FixedParameters spread_of(const estimator::Calibration& calibration) {
+  FixedParameters spread;
   for (const estimator::ParameterEstimate& each : calibration.parameters) {
     spread.parameters.push_back(calibration.mechanism.find_parameter(each.name));
   }
@@ -152,14 +152,14 @@ std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) 
   for (unsigned seed = 1; seed <= static_cast<unsigned>(seeds); ++seed) {
     Mechanism mechanism =
         test_support::furuta_to_fit({"imu.mount_x", "imu.p_x", "imu.gyro_bias_y"});
-    mechanism.withheld = {"2"};
+    mechanism.held_out = {"2"};
     estimator::CalibrationOptions options;
-    options.compare_pieces = false;  // of a second or two each, too short
+    options.compare_parts = false;  // of a second or two each, too short
     const auto calibration = estimator::calibrate(
         mechanism, {{"imu", {without_second_encoder(sensed_furuta(0.0, seed))}}}, options);
     EXPECT_TRUE(calibration.converged());
     Mechanism values = calibration.mechanism;
-    values.withheld = {"2"};
+    values.held_out = {"2"};
     const Segment segment = without_second_encoder(sensed_furuta(0.0, seed + other));
     StateOptions wanted;
     wanted.spread = spread_of(calibration);
@@ -182,7 +182,7 @@ TEST(StateEstimate, DeviationsHoldForParametersOfTheSameRecording) {
 // a lag lie between the filter's and the smoother's.
 TEST(StateEstimate, IsCausalWhereAskedTo) {
   Mechanism mechanism = sensed_mechanism();
-  mechanism.withheld = {"2"};
+  mechanism.held_out = {"2"};
   StateOptions filtered{.readings = StateReadings::kLagged}, lagged = filtered;
   lagged.lag = 0.1;
   std::vector<Scores> scores = no_scores(), lagged_scores = no_scores();

@@ -65,7 +65,7 @@ Calibration calibrate_from(const Problem& problem, double factor, double complia
   test_support::free_parameters(mechanism, problem.names, factor);
   CalibrationOptions options;
   options.compliance = compliance;
-  options.approach = false;  // tests the solver, not the start that it is given
+  options.start_from_physical = false;  // tests the solver, not the start that it is given
   return estimator::calibrate(mechanism, {problem.recording}, options);
 }
 

@@ -19,8 +19,8 @@
 namespace {
 
 using estimator::Calibration;
-using estimator::HingeQuantity;
 using estimator::JointKind;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 using test_support::StoppedMotion;
 
@@ -49,12 +49,12 @@ estimator::Recording recorded(StoppedMotion rig, const Eigen::Vector2d& angles,
 }
 
 void stop_at(Mechanism& mechanism, int joint, double side, double position, double restitution) {
-  auto& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
-  (side > 0.0 ? hinge.stops_lower : hinge.stops_upper) = true;
+  auto& joint = mechanism.joints[static_cast<std::size_t>(joint)];
+  (side > 0.0 ? joint.stops_lower : joint.stops_upper) = true;
   mechanism
-      .hinge_parameter(joint, side > 0.0 ? HingeQuantity::kStopLower : HingeQuantity::kStopUpper)
+      .joint_parameter(joint, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper)
       .value = position;
-  mechanism.hinge_parameter(joint, HingeQuantity::kRestitution).value = restitution;
+  mechanism.joint_parameter(joint, JointQuantity::kRestitution).value = restitution;
 }
 
 /// Frees parameters with given start values.
@@ -108,7 +108,7 @@ struct StruckPendulum {
   Mechanism mechanism() const {
     Mechanism pendulum = estimator::make_pendulum();
     stop_at(pendulum, 0, side, position, restitution);
-    pendulum.hinge_parameter(0, HingeQuantity::kViscous).value = b;
+    pendulum.joint_parameter(0, JointQuantity::kViscous).value = b;
     return pendulum;
   }
   std::vector<estimator::Recording> record(const Encoding& encoding, unsigned seed) const {
@@ -158,7 +158,7 @@ TEST(StopCalibration, OfAPendulumCoversTheTruth) {
 TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
   constexpr double kMass = 0.2, kLength = 0.3, kOwn = 1.5e-3;
   Mechanism chain = estimator::make_chain({.links = 2});
-  for (int j = 0; j < 2; ++j) chain.hinge_parameter(j, HingeQuantity::kViscous).value = 1e-3;
+  for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
   stop_at(chain, 1, 1.0, -0.3, 0.4);
   stop_at(chain, 1, -1.0, 0.4, 0.4);
   Coverage coverage{.truth = {{"L1.J_zz", kOwn},
@@ -186,9 +186,9 @@ TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
 // The passive joint of a Furuta pendulum hits a stop; its arm's motion also contributes.
 TEST(StopCalibration, OfAFurutaPendulumCoversTheTruth) {
   Mechanism furuta = estimator::make_furuta();
-  furuta.hinge_parameter(0, HingeQuantity::kViscous).value = 1e-3;
-  furuta.hinge_parameter(1, HingeQuantity::kViscous).value = 2e-4;
-  furuta.hinges[0].motorised = false;
+  furuta.joint_parameter(0, JointQuantity::kViscous).value = 1e-3;
+  furuta.joint_parameter(1, JointQuantity::kViscous).value = 2e-4;
+  furuta.joints[0].motorised = false;
   stop_at(furuta, 1, -1.0, 0.5, 0.6);
   test_support::FurutaShape shape;
   shape.arm_inertia = 3e-3 + 0.238 * 0.128 * 0.128;
@@ -217,10 +217,10 @@ TEST(StopCalibration, OfAFurutaPendulumCoversTheTruth) {
 // A carriage on a spring against its buffer, at a measured position.
 TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
   Mechanism cart = estimator::make_pendulum({.mass = 0.5, .distance = 0.0});
-  cart.hinges[0].kind = JointKind::kPrismatic;
+  cart.joints[0].kind = JointKind::kPrismatic;
   estimator::make_parameters(cart);
   cart.parameter(0, estimator::BodyQuantity::kMass).value = 0.5;
-  cart.hinge_parameter(0, HingeQuantity::kRestAngle).value = 0.05;
+  cart.joint_parameter(0, JointQuantity::kRestAngle).value = 0.05;
   stop_at(cart, 0, -1.0, 0.1, 0.5);
   Coverage coverage{.truth = {{"1.k", 8.0}, {"1.b", 0.05}, {"1.restitution", 0.5}}};
   for (unsigned seed = 1; seed <= 6; ++seed) {
@@ -250,7 +250,7 @@ TEST(StopCalibration, ReachesTheBordersOfRestitution) {
         estimator::calibrate(started(rig.mechanism(), {{"1.b", 1e-4}, {"1.restitution", 0.5}}),
                              rig.record({kPendulumNoise, 0.0}, 1));
     EXPECT_TRUE(result.converged());
-    EXPECT_NEAR(result.mechanism.hinge_parameter(0, HingeQuantity::kRestitution).value, restitution,
+    EXPECT_NEAR(result.mechanism.joint_parameter(0, JointQuantity::kRestitution).value, restitution,
                 5e-3);
   }
 }

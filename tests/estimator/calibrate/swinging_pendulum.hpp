@@ -13,15 +13,15 @@ namespace test_support {
 
 /// The pendulum with its friction as a mechanism; nothing is free.
 inline estimator::Mechanism pendulum_of(const ReferencePendulum& rig) {
-  using estimator::HingeQuantity;
+  using estimator::JointQuantity;
   estimator::Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
   mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
-  mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = rig.b;
-  mechanism.hinge_parameter(0, HingeQuantity::kQuadraticDrag).value = rig.c;
-  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = rig.tau_c;
-  mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).lower = -1.0;
-  mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).value = rig.tau_s - rig.tau_c;
-  mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate).value = rig.zeta;
+  mechanism.joint_parameter(0, JointQuantity::kViscous).value = rig.b;
+  mechanism.joint_parameter(0, JointQuantity::kQuadraticDrag).value = rig.c;
+  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = rig.tau_c;
+  mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).lower = -1.0;
+  mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = rig.tau_s - rig.tau_c;
+  mechanism.joint_parameter(0, JointQuantity::kStribeckRate).value = rig.zeta;
   return mechanism;
 }
 

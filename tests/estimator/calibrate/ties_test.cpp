@@ -1,4 +1,4 @@
-#include "estimator/model/ties.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,21 +17,22 @@ using test_support::ReferenceFuruta;
 
 // A tie to a tied parameter is resolved to that one's terms, and terms of one parameter are merged.
 TEST(Ties, AreResolvedToParametersThatAreNotTied) {
-  std::vector<Tie> ties = {
+  std::vector<ParameterDependency> ties = {
       {5, 1.0, {{6, 2.0}, {0, 1.0}}}, {6, 10.0, {{7, -1.0}, {0, 3.0}}}, {7, 0.5, {{1, 4.0}}}};
-  EXPECT_EQ(resolve_ties(ties), -1);
+  EXPECT_EQ(resolve_dependencies(ties), -1);
   EXPECT_DOUBLE_EQ(ties[0].constant, 1.0 + 2.0 * (10.0 - 0.5));
   ASSERT_EQ(ties[0].terms.size(), 2U);
-  for (const TieTerm& term : ties[0].terms) {
+  for (const DependencyTerm& term : ties[0].terms) {
     EXPECT_DOUBLE_EQ(term.factor, term.parameter == 0 ? 1.0 + 2.0 * 3.0 : -2.0 * 4.0);
   }
 }
 
 TEST(Ties, InACircleAreFound) {
-  std::vector<Tie> self = {{3, 0.0, {{3, 1.0}}}};
-  EXPECT_EQ(resolve_ties(self), 3);
-  std::vector<Tie> round = {{1, 0.0, {{0, 1.0}}}, {2, 0.0, {{4, 1.0}}}, {4, 1.0, {{2, 0.5}}}};
-  EXPECT_GE(resolve_ties(round), 2);
+  std::vector<ParameterDependency> self = {{3, 0.0, {{3, 1.0}}}};
+  EXPECT_EQ(resolve_dependencies(self), 3);
+  std::vector<ParameterDependency> round = {
+      {1, 0.0, {{0, 1.0}}}, {2, 0.0, {{4, 1.0}}}, {4, 1.0, {{2, 0.5}}}};
+  EXPECT_GE(resolve_dependencies(round), 2);
 }
 
 TEST(Ties, MoveAParameterWithWhatItFollowsFrom) {
@@ -39,17 +40,17 @@ TEST(Ties, MoveAParameterWithWhatItFollowsFrom) {
   mechanism.parameters.resize(4);
   mechanism.parameters[0].value = 2.0;
   mechanism.parameters[1].value = 3.0;
-  mechanism.ties = {{2, 1.0, {{0, 2.0}, {1, -1.0}}}, {3, 7.0, {}}};
-  apply_ties(mechanism);
+  mechanism.dependencies = {{2, 1.0, {{0, 2.0}, {1, -1.0}}}, {3, 7.0, {}}};
+  apply_dependencies(mechanism);
   EXPECT_EQ(mechanism.parameters[2].value, 2.0);
   EXPECT_EQ(mechanism.parameters[3].value, 7.0);
-  EXPECT_FALSE(varies(mechanism, 2));
+  EXPECT_FALSE(changes_in_fit(mechanism, 2));
   mechanism.parameters[1].free = true;
-  EXPECT_TRUE(varies(mechanism, 2));
-  EXPECT_TRUE(varies(mechanism, 1));
-  EXPECT_FALSE(varies(mechanism, 0));
-  EXPECT_FALSE(varies(mechanism, 3));
-  EXPECT_EQ(find_tie(mechanism, 0), nullptr);
+  EXPECT_TRUE(changes_in_fit(mechanism, 2));
+  EXPECT_TRUE(changes_in_fit(mechanism, 1));
+  EXPECT_FALSE(changes_in_fit(mechanism, 0));
+  EXPECT_FALSE(changes_in_fit(mechanism, 3));
+  EXPECT_EQ(find_dependency(mechanism, 0), nullptr);
 }
 
 class TiedCalibration : public testing::Test {
@@ -73,12 +74,12 @@ class TiedCalibration : public testing::Test {
   Mechanism tied() {
     Mechanism mechanism = free_;
     parameter(mechanism, "B.J_zz").free = parameter(mechanism, "2.b").free = false;
-    mechanism.ties = {
+    mechanism.dependencies = {
         {mechanism.find_parameter("B.J_zz"),
          rig_.J_Bzz - rig_.J_Byy,
          {{mechanism.find_parameter("B.J_yy"), 1.0}}},
         {mechanism.find_parameter("2.b"), 0.0, {{mechanism.find_parameter("1.b"), 0.1}}}};
-    apply_ties(mechanism);
+    apply_dependencies(mechanism);
     return mechanism;
   }
 
@@ -136,11 +137,11 @@ TEST_F(TiedCalibration, TellsWhatFollows) {
 TEST_F(TiedCalibration, AddsTermsByTheirCovariance) {
   Mechanism mechanism = free_;
   parameter(mechanism, "2.b").free = false;
-  mechanism.ties = {
+  mechanism.dependencies = {
       {mechanism.find_parameter("2.tau_c"),
        0.0,
        {{mechanism.find_parameter("1.b"), 0.2}, {mechanism.find_parameter("1.K"), 1e-3}}}};
-  apply_ties(mechanism);
+  apply_dependencies(mechanism);
   const Calibration result = calibrate(mechanism, {recording_});
   ASSERT_EQ(result.tied.size(), 1U);
   Eigen::VectorXd along = Eigen::VectorXd::Zero(result.covariance.rows());

@@ -42,7 +42,7 @@ class MatchedData {
         random_(seed) {
     controls_ = TrajectoryProblem(mechanism, {base_}, settings).step_controls(0);
     const std::vector<Eigen::Vector2d> inertias = relative_weights(mechanism, values_);
-    row_scale_.resize(5 * mechanism.hinge_count());
+    row_scale_.resize(5 * mechanism.joint_count());
     for (int row = 0; row < row_scale_.size(); ++row) {
       row_scale_[row] = estimator::kRelativeWeight * std::sqrt(settings.state_error_weight) /
                         settings.step.step *
@@ -71,12 +71,12 @@ class MatchedData {
       v = w;
     }
     const auto offset = [&](int joint) {
-      return mechanism_.hinge_parameter(joint, estimator::HingeQuantity::kEncoderOffset).value;
+      return mechanism_.joint_parameter(joint, estimator::JointQuantity::kEncoderOffset).value;
     };
     const Eigen::Vector2d offsets(offset(0), offset(1));
     for (int k = 0; k < kNodes; ++k) {
       data.angles.row(k) =
-          (hinge_angles(mechanism_, data.initial[static_cast<std::size_t>(k)]) - offsets + noise(2))
+          (joint_angles(mechanism_, data.initial[static_cast<std::size_t>(k)]) - offsets + noise(2))
               .transpose();
     }
     return data;
@@ -231,11 +231,11 @@ TEST(TrajectoryCovariance, IsTheCornerOfTheDensePseudoInverse) {
 // one null direction, with the ratio K, and the solver must converge in spite of it.
 TEST(TrajectoryCovariance, FindsTheTradeOffOfFrictionAgainstBackEmf) {
   Mechanism truth = smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "1.k_e"});
-  truth.hinge_parameter(0, estimator::HingeQuantity::kBackEmf).value = 0.02;
+  truth.joint_parameter(0, estimator::JointQuantity::kBackEmf).value = 0.02;
   Mechanism start = truth;
   test_support::disturb_parameters(start, 1.2);
   const TrajectorySettings settings = weighted(1e4);
-  const double K = truth.hinge_parameter(0, estimator::HingeQuantity::kMotorGain).value;
+  const double K = truth.joint_parameter(0, estimator::JointQuantity::kMotorGain).value;
   TrajectoryProblem problem(
       start, {test_support::simulate_furuta(truth, 200, settings.step.step, kTracedNoise, 6)},
       settings);

@@ -40,7 +40,7 @@ Calibration swing(double error) {
   }
   trajectory.estimated = trajectory.simulated;
   calibration.simulation = {
-      {calibration.mechanism.hinges[0].name, std::sqrt(squares / kSamples), JointKind::kRevolute}};
+      {calibration.mechanism.joints[0].name, std::sqrt(squares / kSamples), JointKind::kRevolute}};
   calibration.agreement = {12.0, 14.0, 0.6};
   return calibration;
 }
@@ -52,7 +52,7 @@ bool says(const Calibration& calibration, const std::string& part) {
 }
 
 TEST(Verdict, HoldsWhereOnlyNoiseIsLeft) {
-  EXPECT_EQ(kind_of(swing(0.0)), VerdictKind::kHolds);
+  EXPECT_EQ(kind_of(swing(0.0)), VerdictKind::kAccepted);
   EXPECT_TRUE(says(swing(0.0), "the segments agree (Cochran's Q = 12, 14 degrees of freedom)"))
       << judge(swing(0.0)).sentence;
 }
@@ -62,7 +62,7 @@ TEST(Verdict, DoesNotHoldWhereTheDescriptionIsContradicted) {
   Calibration calibration = swing(0.0);
   calibration.contradictions = {
       {.name = "2.a_x", .unit = "m", .kept = 0.05474, .value = 0.05, .standard_deviation = 0.001}};
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
   EXPECT_TRUE(says(calibration,
                    "the recordings contradict the rig file (2.a_x is fixed at 0.05474 m, but the "
                    "readings fit 0.0500 ± 0.0010 m)"))
@@ -73,10 +73,10 @@ TEST(Verdict, DoesNotHoldWhereTheDescriptionIsContradicted) {
 // one of 10 √2 σ ten times the noise and more. Being slow, either belongs to the model.
 TEST(Verdict, CountsResidualsInTimesTheNoise) {
   const Calibration slow = swing(2.0 * std::sqrt(2.0) * kNoise);
-  EXPECT_EQ(kind_of(slow), VerdictKind::kDoesNotHold);
+  EXPECT_EQ(kind_of(slow), VerdictKind::kRejected);
   EXPECT_TRUE(says(slow, "residuals are 2.2 times the sensor noise")) << judge(slow).sentence;
   const Calibration wrong = swing(10.0 * std::sqrt(2.0) * kNoise);
-  EXPECT_EQ(kind_of(wrong), VerdictKind::kDoesNotHold);
+  EXPECT_EQ(kind_of(wrong), VerdictKind::kRejected);
   EXPECT_TRUE(says(wrong, "residuals are 10.0 times the sensor noise") ||
               says(wrong, "residuals are 10 times the sensor noise"))
       << judge(wrong).sentence;
@@ -100,7 +100,7 @@ TEST(Verdict, TellsWhatIsCorrelated) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
   EXPECT_TRUE(says(calibration, "correlated")) << judge(calibration).sentence;
   calibration.agreement = {95.0, 60.0, 2.7e-3};
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
   calibration.agreement = {70.0, 60.0, 0.18};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
 }
@@ -117,13 +117,13 @@ TEST(Verdict, TakesCountsForWhatTheyAre) {
     squares += std::pow(reading - trajectory.simulated(k, 0), 2);
   }
   calibration.simulation.front().rmse = std::sqrt(squares / kSamples);
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kHolds) << judge(calibration).sentence;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << judge(calibration).sentence;
 }
 
 TEST(Verdict, TellsPiecesThatDisagree) {
   Calibration calibration = swing(0.0);
   calibration.agreement = {412.0, 60.0, 1e-50};
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
   EXPECT_TRUE(says(
       calibration,
       "the model is rejected: the segments disagree (Cochran's Q = 412, 60 degrees of freedom)"))
@@ -131,15 +131,15 @@ TEST(Verdict, TellsPiecesThatDisagree) {
   calibration.agreement = {95.0, 60.0, 2.7e-3};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
   calibration.agreement = {70.0, 60.0, 0.18};
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kHolds);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted);
 }
 
 // Residuals above a third of the motion are no result, even if the solver has converged.
 TEST(Verdict, IsNoResultBeyondAThirdOfTheMotion) {
   const double third = kSwing / 3.0;  // both as amplitudes
   Calibration below = swing(0.95 * third), above = swing(1.05 * third);
-  EXPECT_EQ(kind_of(below), VerdictKind::kDoesNotHold);
-  EXPECT_EQ(kind_of(above), VerdictKind::kExplainsNothing);
+  EXPECT_EQ(kind_of(below), VerdictKind::kRejected);
+  EXPECT_EQ(kind_of(above), VerdictKind::kNoFit);
   EXPECT_TRUE(says(above, "35 % of the motion")) << judge(above).sentence;
   above.verdict = judge(above);
   EXPECT_FALSE(above.converged());
@@ -154,7 +154,7 @@ TEST(Verdict, IsNoResultWhereTheSimulationBreaksDown) {
     calibration.refined = false;
     calibration.termination = Termination::kMaxIterations;
     calibration.simulation.front().rmse = broken;
-    EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing) << broken;
+    EXPECT_EQ(kind_of(calibration), VerdictKind::kNoFit) << broken;
   }
 }
 
@@ -167,7 +167,7 @@ TEST(Verdict, CannotTellHowMuchOfAShortMotionIsLeft) {
   trajectory.measured.conservativeResize(30, 1);
   trajectory.simulated.conservativeResize(30, 1);
   trajectory.estimated = trajectory.simulated;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold) << judge(calibration).sentence;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected) << judge(calibration).sentence;
 }
 
 // A joint at rest that shows only noise is not unexplained motion.
@@ -176,7 +176,7 @@ TEST(Verdict, AsksNoMotionOfWhatRests) {
   SegmentTrajectory& trajectory = calibration.trajectories.front();
   trajectory.measured -= trajectory.simulated;
   trajectory.simulated.setZero();
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kHolds) << judge(calibration).sentence;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << judge(calibration).sentence;
 }
 
 // Through the upright a simulation diverges, however good the model, so states and parameters
@@ -188,27 +188,27 @@ TEST(Verdict, BelievesWhatIsExplainedButCannotBePredicted) {
   calibration.refined = false;
   calibration.trajectories.front().simulated.array() += 3.0;
   calibration.simulation.front().rmse = 3.0;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kHolds) << judge(calibration).sentence;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << judge(calibration).sentence;
   const double seen = 9.0 / std::sqrt(2.0) * std::pow(2.0 * std::sin(0.3) / 0.6, 2);
   const double third = seen / 3.0 * std::sqrt(0.2);
   calibration.acceleration_noise[0] = 0.95 * third;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
   EXPECT_TRUE(says(calibration, "some accelerations are unexplained"));
   calibration.acceleration_noise[0] = 1.05 * third;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kNoFit);
   // 1e-4 is within the standard deviations: no more than a hint.
   calibration.acceleration_noise[0] = 3.0 * third * 0.95e-4;
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
   EXPECT_TRUE(says(calibration, "a small part of the accelerations is unexplained"));
   calibration.acceleration_noise[0] = 3.0 * third * 1.05e-4;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
-  calibration.mechanism.hinges[0].name = "one that nobody reads";
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
+  calibration.mechanism.joints[0].name = "one that nobody reads";
   calibration.acceleration_noise[0] = 3.0 * third * 0.95e-4;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
-  calibration.mechanism.hinges[0].name = calibration.simulation.front().hinge;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
+  calibration.mechanism.joints[0].name = calibration.simulation.front().joint;
   calibration.acceleration_noise[0] = 0.0;
   calibration.termination = Termination::kMaxIterations;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kNoFit);
 }
 
 // The same swing read at irregular times, a third of the rows dense and the rest far apart.
@@ -228,16 +228,16 @@ TEST(Verdict, TakesAccelerationsAtTheTimesOfRows) {
   trajectory.estimated = trajectory.simulated = trajectory.measured;
   const double third = 3.0 / std::sqrt(2.0) * std::sqrt(0.2);  // of 9/√2 rad/s²
   calibration.acceleration_noise[0] = 0.85 * third;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
   calibration.acceleration_noise[0] = 1.15 * third;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kNoFit);
 }
 
 TEST(Verdict, HasAWordForEachKind) {
-  EXPECT_EQ(to_string(VerdictKind::kHolds), "holds");
+  EXPECT_EQ(to_string(VerdictKind::kAccepted), "accepted");
   EXPECT_EQ(to_string(VerdictKind::kDoubtful), "doubtful");
-  EXPECT_EQ(to_string(VerdictKind::kDoesNotHold), "does-not-hold");
-  EXPECT_EQ(to_string(VerdictKind::kExplainsNothing), "explains-nothing");
+  EXPECT_EQ(to_string(VerdictKind::kRejected), "rejected");
+  EXPECT_EQ(to_string(VerdictKind::kNoFit), "no-fit");
 }
 
 }  // namespace

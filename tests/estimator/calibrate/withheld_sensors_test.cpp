@@ -1,4 +1,4 @@
-#include "estimator/calibrate/withheld_sensors.hpp"
+#include "estimator/calibrate/held_out_sensors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@
 namespace {
 
 using estimator::Calibration;
+using estimator::HeldOutSensor;
 using estimator::Mechanism;
 using estimator::Recording;
 using estimator::Segment;
-using estimator::WithheldSensor;
 using test_support::ReferenceFuruta;
 
 constexpr double kWithheldNoise = 1e-3;
@@ -48,7 +48,7 @@ Mechanism to_fit() {
 
 Mechanism without(const std::string& name) {
   Mechanism mechanism = to_fit();
-  mechanism.withheld = {name};
+  mechanism.held_out = {name};
   return mechanism;
 }
 
@@ -59,9 +59,9 @@ TEST(WithheldSensors, TakeNoPartAndTellTheirCost) {
   const Calibration all = estimator::calibrate(to_fit(), {recording});
   const Calibration some = estimator::calibrate(without("1"), {recording});
   ASSERT_TRUE(all.converged() && some.converged());
-  EXPECT_TRUE(all.withheld.empty());
-  ASSERT_EQ(some.withheld.size(), 1U);
-  const WithheldSensor& sensor = some.withheld[0];
+  EXPECT_TRUE(all.held_out.empty());
+  ASSERT_EQ(some.held_out.size(), 1U);
+  const HeldOutSensor& sensor = some.held_out[0];
   EXPECT_EQ(sensor.name, "1");
   EXPECT_NEAR(sensor.noise, kWithheldNoise, 0.1 * kWithheldNoise);
   // The pendulum does not determine the arm's position, only its motion.
@@ -83,7 +83,7 @@ TEST(WithheldSensors, TakeNoPartAndTellTheirCost) {
   EXPECT_EQ(sensor.narrowed, narrowed);
   EXPECT_NE(some.notes.back().find("encoder \"1\" was held out"), std::string::npos);
   ASSERT_EQ(some.simulation.size(), 1U);
-  EXPECT_EQ(some.simulation[0].hinge, "2");
+  EXPECT_EQ(some.simulation[0].joint, "2");
   EXPECT_EQ(some.trajectories[0].measured.cols(), 1);
 
   Recording spoilt = recording;
@@ -94,7 +94,7 @@ TEST(WithheldSensors, TakeNoPartAndTellTheirCost) {
     EXPECT_EQ(same.parameters[i].value, some.parameters[i].value);
     EXPECT_EQ(same.parameters[i].standard_deviation, some.parameters[i].standard_deviation);
   }
-  EXPECT_NEAR(same.withheld[0].mean, sensor.mean - 0.5, 1e-3);
+  EXPECT_NEAR(same.held_out[0].mean, sensor.mean - 0.5, 1e-3);
 }
 
 // Columns are assigned by their order, whichever sensor is held out.
@@ -102,16 +102,16 @@ TEST(WithheldSensors, MayBeAnyOfThem) {
   const Recording recording = driven(4, "driven");
   const Calibration some = estimator::calibrate(without("2"), {recording});
   ASSERT_EQ(some.simulation.size(), 1U);
-  EXPECT_EQ(some.simulation[0].hinge, "1");
+  EXPECT_EQ(some.simulation[0].joint, "1");
   EXPECT_EQ(some.trajectories[0].measured.col(0), recording.segments[0].angles.col(0));
-  ASSERT_EQ(some.withheld.size(), 1U);
-  EXPECT_LT(some.withheld[0].rmse, 20.0 * kWithheldNoise);
+  ASSERT_EQ(some.held_out.size(), 1U);
+  EXPECT_LT(some.held_out[0].rmse, 20.0 * kWithheldNoise);
 }
 
 TEST(WithheldSensors, TakeNoPartInACrossValidation) {
   const estimator::CrossValidation result =
       estimator::cross_validate(without("1"), {driven(5, "a"), driven(6, "b")});
-  EXPECT_EQ(result.hinges, std::vector<std::string>{"2"});
+  EXPECT_EQ(result.joints, std::vector<std::string>{"2"});
   ASSERT_EQ(result.folds.size(), 2U);
   EXPECT_LT(result.folds[0].evaluation.simulation[0].rmse, 3.0 * kWithheldNoise);
   const estimator::Evaluation evaluation = estimator::evaluate(without("1"), {driven(5, "a")});
@@ -133,7 +133,7 @@ Segment sensed_piece() { return estimator::rows_of(test_support::sensed_furuta(0
 
 Mechanism without_sensor(const std::string& name) {
   Mechanism mechanism = test_support::furuta_to_fit({});
-  mechanism.withheld = {name};
+  mechanism.held_out = {name};
   return mechanism;
 }
 
@@ -144,11 +144,11 @@ TEST(WithheldSensors, MayBeInertial) {
   const Calibration some = estimator::calibrate(without_sensor("imu"), {recording});
   ASSERT_TRUE(all.converged() && some.converged());
   EXPECT_TRUE(some.inertial.empty());
-  ASSERT_EQ(some.withheld.size(), 6U);
-  EXPECT_EQ(some.withheld[0].name, "imu.gyro_x");
-  EXPECT_EQ(some.withheld[0].unit, "rad/s");
-  EXPECT_EQ(some.withheld[5].name, "imu.accel_z");
-  EXPECT_EQ(some.withheld[5].unit, "m/s²");
+  ASSERT_EQ(some.held_out.size(), 6U);
+  EXPECT_EQ(some.held_out[0].name, "imu.gyro_x");
+  EXPECT_EQ(some.held_out[0].unit, "rad/s");
+  EXPECT_EQ(some.held_out[5].name, "imu.accel_z");
+  EXPECT_EQ(some.held_out[5].unit, "m/s²");
   double narrowing = 1.0;
   std::string narrowed;
   for (std::size_t i = 0; i < all.parameters.size(); ++i) {
@@ -159,8 +159,8 @@ TEST(WithheldSensors, MayBeInertial) {
     narrowed = all.parameters[i].name;
   }
   EXPECT_GT(narrowing, 1.2);
-  for (std::size_t axis = 0; axis < some.withheld.size(); ++axis) {
-    const WithheldSensor& sensor = some.withheld[axis];
+  for (std::size_t axis = 0; axis < some.held_out.size(); ++axis) {
+    const HeldOutSensor& sensor = some.held_out[axis];
     const double noise = axis < 3 ? test_support::kRateNoise : test_support::kForceNoise;
     EXPECT_NEAR(sensor.noise, noise, 0.15 * noise) << sensor.name;  // of 700 differences
     EXPECT_NEAR(sensor.rmse, noise, 0.3 * noise) << sensor.name;    // predicted by the others
@@ -175,7 +175,7 @@ TEST(WithheldSensors, MayBeInertial) {
     EXPECT_EQ(same.parameters[i].value, some.parameters[i].value);
     EXPECT_EQ(same.parameters[i].standard_deviation, some.parameters[i].standard_deviation);
   }
-  EXPECT_NEAR(same.withheld[4].mean, some.withheld[4].mean - 0.5, 1e-6);
+  EXPECT_NEAR(same.held_out[4].mean, some.held_out[4].mean - 0.5, 1e-6);
   EXPECT_NE(some.notes.back().find("\"imu.accel_z\" was held out"), std::string::npos);
 }
 
@@ -186,15 +186,15 @@ TEST(WithheldSensors, MayAddNothing) {
   std::normal_distribution<double> normal(0.0, 30.0);
   for (double& reading : segment.inertial.reshaped()) reading += normal(random);
   const Calibration some = estimator::calibrate(without_sensor("imu"), {{"noisy", {segment}}});
-  ASSERT_EQ(some.withheld.size(), 6U);
-  EXPECT_EQ(some.withheld[0].narrowing, 1.0);
-  EXPECT_EQ(some.withheld[0].narrowed, "");
+  ASSERT_EQ(some.held_out.size(), 6U);
+  EXPECT_EQ(some.held_out[0].narrowing, 1.0);
+  EXPECT_EQ(some.held_out[0].narrowed, "");
   EXPECT_NE(some.notes.back().find("using it would not make any estimate more precise"),
             std::string::npos);
 }
 
 TEST(WithheldSensors, AreDescribedInWords) {
-  WithheldSensor sensor;
+  HeldOutSensor sensor;
   sensor.name = "2";
   sensor.rmse = 2e-3;
   sensor.noise = 1e-3;

@@ -23,8 +23,8 @@ DesignTask task() {
       test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "1.tau_c"});
   const estimator::FreeParameters free(task.mechanism);
   const Eigen::VectorXd values = free.values(task.mechanism);
-  task.knowledge = knowledge_of_estimate(task.mechanism,
-                                         Eigen::MatrixXd((0.05 * values).cwiseAbs2().asDiagonal()));
+  task.knowledge = information_of_estimate(
+      task.mechanism, Eigen::MatrixXd((0.05 * values).cwiseAbs2().asDiagonal()));
   for (int i = 0; i < free.size(); ++i) task.targets.push_back({i, 0.01 * std::abs(values[i])});
   task.facts = {.period = kPlanPeriod,
                 .rate = 1000.0,
@@ -51,7 +51,7 @@ TEST(DesignPlan, StaysWithinTheLimitsAndTellsMoreThanChance) {
   const Design design = design_plan(own, {.screens = 2, .rounds = 15});
   ASSERT_GT(design.plan.size(), 0);
   EXPECT_LT(design.worst, 0.9 * screened.worst);
-  const estimator::PlanBench bench(own.mechanism, own.facts, 1);
+  const estimator::PlanEvaluator bench(own.mechanism, own.facts, 1);
   const Eigen::VectorXd command = limited_commands(own, bench, own.mechanism, design.plan);
   EXPECT_LE(command.cwiseAbs().maxCoeff(), own.limits.command_max * (1.0 + 1e-12));
   const auto steps = command.size() - 1;
@@ -88,7 +88,7 @@ TEST(DesignPlan, FindsTheGainOfALaw) {
   const Design three = design_plan(own, {.screens = 1, .rounds = 5, .threads = 3});
   EXPECT_EQ(design.plan, three.plan);
 
-  const estimator::PlanBench bench(own.mechanism, own.facts, 1);
+  const estimator::PlanEvaluator bench(own.mechanism, own.facts, 1);
   const Eigen::MatrixXd commands = limited_commands(
       own, bench, own.mechanism, (Eigen::MatrixXd(1, 2) << -0.01, -1e3).finished());
   ASSERT_EQ(commands.rows(), kPlanSamples);
@@ -111,7 +111,7 @@ TEST(DesignPlan, DoesNotDependOnThreads) {
 TEST(DesignPlan, TellsWhatNothingCanTell) {
   DesignTask own = task();
   own.mechanism = test_support::furuta_with_free({"A.J_zz", "1.J_shaft", "1.b", "1.K"});
-  own.knowledge = knowledge_of_priors(own.mechanism);
+  own.knowledge = information_of_priors(own.mechanism);
   own.targets = {{0, 1e-4}};
   const Design design = design_plan(own, {.screens = 2, .rounds = 0});
   EXPECT_EQ(design.seen.standard_deviation.array().isInf().count(), 2);

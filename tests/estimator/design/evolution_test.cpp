@@ -6,15 +6,15 @@
 #include <limits>
 #include <vector>
 
-#include "estimator/design/evolution.hpp"
+#include "estimator/design/cma_es.hpp"
 
 namespace {
 
-using estimator::Evolution;
+using estimator::CmaEs;
 
 template <typename Cost>
-Evolution searched(const Eigen::VectorXd& start, double spread, int rounds, const Cost& cost) {
-  Evolution evolution(start, spread, 16, 1);
+CmaEs searched(const Eigen::VectorXd& start, double spread, int rounds, const Cost& cost) {
+  CmaEs evolution(start, spread, 16, 1);
   for (int k = 0; k < rounds; ++k) {
     const Eigen::MatrixXd points = evolution.ask();
     std::vector<double> costs;
@@ -26,7 +26,7 @@ Evolution searched(const Eigen::VectorXd& start, double spread, int rounds, cons
 
 // A curved valley a hundred times as steep as it is long. With a wrong rank-one or rank-μ update of
 // the covariance the search crawls along it and ends far off.
-TEST(Evolution, FollowsACurvedValley) {
+TEST(CmaEs, FollowsACurvedValley) {
   const auto rosenbrock = [](const Eigen::VectorXd& x) {
     double sum = 0.0;
     for (Eigen::Index i = 0; i + 1 < x.size(); ++i) {
@@ -34,13 +34,13 @@ TEST(Evolution, FollowsACurvedValley) {
     }
     return sum;
   };
-  const Evolution evolution = searched(Eigen::VectorXd::Zero(5), 0.3, 400, rosenbrock);
+  const CmaEs evolution = searched(Eigen::VectorXd::Zero(5), 0.3, 400, rosenbrock);
   EXPECT_LT(rosenbrock(evolution.best()), 1e-10);
   EXPECT_LT((evolution.best() - Eigen::VectorXd::Ones(5)).norm(), 1e-4);
 }
 
 // Scales that differ by a factor of 1000, in directions off the axes.
-TEST(Evolution, LearnsScalesAndDirections) {
+TEST(CmaEs, LearnsScalesAndDirections) {
   Eigen::MatrixXd turn = Eigen::MatrixXd::Random(6, 6).householderQr().householderQ();
   const Eigen::VectorXd scales =
       Eigen::VectorXd::LinSpaced(6, 0.0, 3.0).unaryExpr([](double e) { return std::pow(10.0, e); });
@@ -51,18 +51,18 @@ TEST(Evolution, LearnsScalesAndDirections) {
 }
 
 // Only the ranking counts: infeasible points, even all but one, do no harm.
-TEST(Evolution, WorksWithPointsThatHaveNoCost) {
+TEST(CmaEs, WorksWithPointsThatHaveNoCost) {
   const auto half = [](const Eigen::VectorXd& x) {
     if (x[0] < 0.5) return std::numeric_limits<double>::quiet_NaN();
     return x.squaredNorm();
   };
-  const Evolution evolution = searched(Eigen::Vector2d(3.0, 3.0), 0.5, 100, half);
+  const CmaEs evolution = searched(Eigen::Vector2d(3.0, 3.0), 0.5, 100, half);
   EXPECT_NEAR(half(evolution.best()), 0.25, 1e-4);
 }
 
-TEST(Evolution, IsAFunctionOfItsSeed) {
-  Evolution one(Eigen::VectorXd::Zero(3), 1.0, 8, 5), same(Eigen::VectorXd::Zero(3), 1.0, 8, 5);
-  Evolution other(Eigen::VectorXd::Zero(3), 1.0, 8, 6);
+TEST(CmaEs, IsAFunctionOfItsSeed) {
+  CmaEs one(Eigen::VectorXd::Zero(3), 1.0, 8, 5), same(Eigen::VectorXd::Zero(3), 1.0, 8, 5);
+  CmaEs other(Eigen::VectorXd::Zero(3), 1.0, 8, 6);
   const Eigen::MatrixXd points = one.ask();
   EXPECT_EQ(points, same.ask());
   EXPECT_NE(points, other.ask());

@@ -4,20 +4,20 @@
 #include <limits>
 #include <random>
 
-#include "estimator/design/knowledge.hpp"
+#include "estimator/design/prior_information.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 
 namespace {
 
 using estimator::FreeParameters;
-using estimator::Knowledge;
 using estimator::Mechanism;
+using estimator::PriorInformation;
 
 Mechanism known_rig() { return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"}); }
 
 /// Covariance of draws about the values.
-Eigen::MatrixXd scatter(const Mechanism& mechanism, const Knowledge& knowledge, int draws) {
+Eigen::MatrixXd scatter(const Mechanism& mechanism, const PriorInformation& knowledge, int draws) {
   const FreeParameters free(mechanism);
   const Eigen::VectorXd values = free.values(mechanism);
   std::mt19937_64 random(3);
@@ -31,7 +31,7 @@ Eigen::MatrixXd scatter(const Mechanism& mechanism, const Knowledge& knowledge, 
 
 // Correlated parameters with scales orders of magnitude apart. The relative standard deviation of a
 // variance from 4000 draws is 2 %.
-TEST(Knowledge, DrawsScatterAsTheEstimate) {
+TEST(PriorInformation, DrawsScatterAsTheEstimate) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd deviations = 0.02 * FreeParameters(mechanism).values(mechanism).cwiseAbs();
   Eigen::MatrixXd correlation = Eigen::MatrixXd::Identity(4, 4);
@@ -39,7 +39,7 @@ TEST(Knowledge, DrawsScatterAsTheEstimate) {
   correlation(1, 2) = correlation(2, 1) = -0.6;
   const Eigen::MatrixXd covariance =
       deviations.asDiagonal() * correlation * deviations.asDiagonal();
-  const Knowledge knowledge = knowledge_of_estimate(mechanism, covariance);
+  const PriorInformation knowledge = information_of_estimate(mechanism, covariance);
   EXPECT_LT((knowledge.information * covariance - Eigen::MatrixXd::Identity(4, 4)).norm(), 1e-9);
   const Eigen::MatrixXd found = scatter(mechanism, knowledge, 4000);
   for (Eigen::Index i = 0; i < 4; ++i) {
@@ -50,40 +50,40 @@ TEST(Knowledge, DrawsScatterAsTheEstimate) {
 }
 
 // An unidentified parameter has a row of zeros in the covariance, which must not mean certainty.
-TEST(Knowledge, OfWhatWasNotSeenIsNone) {
+TEST(PriorInformation, OfWhatWasNotSeenIsNone) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(4, 4);
   covariance(1, 1) = 1e-10;
-  const Knowledge knowledge = knowledge_of_estimate(mechanism, covariance);
+  const PriorInformation knowledge = information_of_estimate(mechanism, covariance);
   EXPECT_NEAR(knowledge.information(1, 1), 1e10, 1.0);
   EXPECT_EQ(knowledge.information(0, 0), 0.0);
   EXPECT_NEAR(knowledge.root.row(0).norm(), estimator::kUnknownShare * std::abs(values[0]),
               1e-9 * std::abs(values[0]));
 }
 
-TEST(Knowledge, OfPriorsIsTheirs) {
+TEST(PriorInformation, OfPriorsIsTheirs) {
   Mechanism mechanism = known_rig();
   const int index = mechanism.find_parameter("1.b");
   estimator::Parameter& b = mechanism.parameters[static_cast<std::size_t>(index)];
   b.prior_mean = b.value;
   b.prior_standard_deviation = 2e-5;
-  const Knowledge knowledge = knowledge_of_priors(mechanism);
+  const PriorInformation knowledge = information_of_priors(mechanism);
   const int place = FreeParameters(mechanism).position(index);
   EXPECT_NEAR(knowledge.information(place, place), 1.0 / (2e-5 * 2e-5), 1.0);
   EXPECT_NEAR(knowledge.information.sum(), knowledge.information(place, place), 1.0);
 }
 
 // Draws from any covariance are within bounds, and their bodies are physically consistent.
-TEST(Knowledge, DrawsArePossible) {
+TEST(PriorInformation, DrawsArePossible) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
-  const Knowledge knowledge =
-      knowledge_of_estimate(mechanism, Eigen::MatrixXd((3.0 * values).cwiseAbs2().asDiagonal()));
+  const PriorInformation knowledge =
+      information_of_estimate(mechanism, Eigen::MatrixXd((3.0 * values).cwiseAbs2().asDiagonal()));
   std::mt19937_64 random(1);
   for (int k = 0; k < 200; ++k) {
     const Mechanism drawn = draw(mechanism, knowledge, random);
-    EXPECT_TRUE(find_faults(drawn, estimator::InertiaCheck::kFixed).empty());
+    EXPECT_TRUE(find_errors(drawn, estimator::InertiaCheck::kFixed).empty());
   }
 }
 

@@ -4,8 +4,8 @@
 #include <limits>
 #include <random>
 
-#include "estimator/assess/quantisation.hpp"
-#include "estimator/design/plan_bench.hpp"
+#include "estimator/assess/quantization.hpp"
+#include "estimator/design/plan_evaluator.hpp"
 #include "estimator/design/plan_prediction.hpp"
 #include "estimator/design/start_pose.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
@@ -16,7 +16,7 @@
 
 namespace {
 
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 using test_support::kPlanPeriod;
 using test_support::kPlanSamples;
@@ -25,7 +25,7 @@ Mechanism planned_rig() {
   return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "2.offset"});
 }
 
-estimator::PlanFacts facts() {
+estimator::PlanSettings facts() {
   return {.period = kPlanPeriod,
           .rate = 1.0 / kPlanPeriod,
           .motor = 0,
@@ -70,12 +70,13 @@ double difference_of(const Eigen::MatrixXd& reported, const estimator::ShootingP
 }
 
 // Catches a wrong elimination of the start, a lost weight, exchanged columns, an offset's sign.
-TEST(PlanBench, TellsWhatACalibrationWould) {
+TEST(PlanEvaluator, TellsWhatACalibrationWould) {
   const Mechanism mechanism = planned_rig();
-  const estimator::PlanBench bench(mechanism, facts(), 1);
+  const estimator::PlanEvaluator bench(mechanism, facts(), 1);
   const Eigen::MatrixXd all = commands(3);
   const estimator::PlanMotion motion = bench.move(mechanism, all);
-  const std::vector<estimator::PlanInformation> reported = bench.look(mechanism, motion, {0, 2});
+  const std::vector<estimator::PlanInformation> reported =
+      bench.predict_information(mechanism, motion, {0, 2});
   ASSERT_EQ(reported.size(), 2U);
   const estimator::ShootingProblem problem = problem_of(mechanism, all.col(2));
   EXPECT_LT(difference_of(reported[1].information, problem), 1e-6);
@@ -90,22 +91,22 @@ TEST(PlanBench, TellsWhatACalibrationWould) {
 
 // Delays of encoders, and tied offsets and delays. A calibration omits the readings that a free
 // delay may move outside the recording, but the bench counts them.
-TEST(PlanBench, KnowsDelaysOfEncodersAndTies) {
+TEST(PlanEvaluator, KnowsDelaysOfEncodersAndTies) {
   const auto index = [](const Mechanism& mechanism, const char* name) {
     return mechanism.find_parameter(name);
   };
   Mechanism tied = planned_rig();
-  tied.ties.push_back({index(tied, "1.offset"), 0.0, {{index(tied, "2.offset"), -2.0}}});
-  estimator::apply_ties(tied);
+  tied.dependencies.push_back({index(tied, "1.offset"), 0.0, {{index(tied, "2.offset"), -2.0}}});
+  estimator::apply_dependencies(tied);
   Mechanism late = test_support::furuta_with_free({"B.J_yy", "1.b", "1.K"});
   const auto first = static_cast<std::size_t>(index(late, "1.encoder_delay"));
   late.parameters[first].free = true;
   late.parameters[first].lower = -kPlanPeriod;
   late.parameters[first].upper = kPlanPeriod;
   Mechanism both = late;
-  both.ties.push_back(
+  both.dependencies.push_back(
       {index(both, "2.encoder_delay"), 0.0, {{index(both, "1.encoder_delay"), 0.5}}});
-  estimator::apply_ties(both);
+  estimator::apply_dependencies(both);
   const int second = index(both, "2.encoder_delay");
   both.parameters[static_cast<std::size_t>(second)].lower = -kPlanPeriod;
   both.parameters[static_cast<std::size_t>(second)].upper = kPlanPeriod;
@@ -115,29 +116,29 @@ TEST(PlanBench, KnowsDelaysOfEncodersAndTies) {
     double tolerance;
   } cases[] = {{tied, 1e-6}, {late, 0.02}, {both, 0.02}};
   for (const auto& [mechanism, tolerance] : cases) {
-    const estimator::PlanBench bench(mechanism, facts(), 1);
+    const estimator::PlanEvaluator bench(mechanism, facts(), 1);
     const Eigen::MatrixXd reported =
-        bench.look(mechanism, bench.move(mechanism, command), {0})[0].information;
+        bench.predict_information(mechanism, bench.move(mechanism, command), {0})[0].information;
     EXPECT_LT(difference_of(reported, problem_of(mechanism, command.col(0))), tolerance);
   }
 }
 
 // Effect of quantization errors on the estimate, compared with a calibration with more harmonics.
 // Above all a sensor's errors repeat with its motion. The second sensor is coarser.
-TEST(PlanBench, KnowsErrorsOfCounting) {
+TEST(PlanEvaluator, KnowsErrorsOfCounting) {
   const Mechanism mechanism = planned_rig();
-  estimator::PlanFacts counted = facts();
+  estimator::PlanSettings counted = facts();
   counted.quantum = Eigen::Vector2d(2e-3, 2.0 * M_PI / 4096.0);
   counted.noise = counted.quantum / std::sqrt(12.0);
-  const estimator::PlanBench bench(mechanism, counted, 1);
+  const estimator::PlanEvaluator bench(mechanism, counted, 1);
   const Eigen::MatrixXd command = 0.2 * commands(1);
   const estimator::PlanInformation reported =
-      bench.look(mechanism, bench.move(mechanism, command), {0})[0];
+      bench.predict_information(mechanism, bench.move(mechanism, command), {0})[0];
 
   estimator::ShootingProblem problem = problem_of(mechanism, command.col(0));
   problem.set_noise({.angle = counted.noise, .acceleration = Eigen::Vector2d::Ones()});
-  const estimator::QuantisedErrors errors =
-      quantised_errors(problem, {{0, counted.quantum[0]}, {1, counted.quantum[1]}});
+  const estimator::QuantizationErrors errors =
+      quantization_errors(problem, {{0, counted.quantum[0]}, {1, counted.quantum[1]}});
   const Eigen::MatrixXd expected = errors.scatter[0] + errors.scatter[1];
   const Eigen::MatrixXd inverse = reported.information.inverse();
   const Eigen::VectorXd a = (inverse * reported.scatter * inverse).diagonal().cwiseSqrt();
@@ -148,14 +149,15 @@ TEST(PlanBench, KnowsErrorsOfCounting) {
 
   // Readings between commands: the motion goes on there as at commands.
   counted.rate *= 4.0;
-  estimator::PlanFacts fine = counted;
+  estimator::PlanSettings fine = counted;
   fine.period /= 4.0;
   Eigen::MatrixXd held(4 * kPlanSamples - 3, 1);
   for (Eigen::Index k = 0; k < held.rows(); ++k) held(k, 0) = command(k / 4, 0);
-  const auto deviations = [&](const estimator::PlanFacts& those, const Eigen::MatrixXd& commanded) {
-    const estimator::PlanBench own(mechanism, those, 1);
+  const auto deviations = [&](const estimator::PlanSettings& those,
+                              const Eigen::MatrixXd& commanded) {
+    const estimator::PlanEvaluator own(mechanism, those, 1);
     const estimator::PlanInformation all =
-        own.look(mechanism, own.move(mechanism, commanded), {0})[0];
+        own.predict_information(mechanism, own.move(mechanism, commanded), {0})[0];
     const Eigen::MatrixXd S = all.information.inverse();
     return Eigen::VectorXd((S * all.scatter * S).diagonal().cwiseSqrt());
   };
@@ -166,13 +168,14 @@ TEST(PlanBench, KnowsErrorsOfCounting) {
 }
 
 // A reading rate above the command rate counts as that many more readings.
-TEST(PlanBench, CountsReadingsBetweenCommands) {
+TEST(PlanEvaluator, CountsReadingsBetweenCommands) {
   const Mechanism mechanism = planned_rig();
-  estimator::PlanFacts dense = facts();
+  estimator::PlanSettings dense = facts();
   dense.rate *= 4.0;
-  const estimator::PlanBench once(mechanism, facts(), 1), four(mechanism, dense, 1);
-  const auto reported = [&](const estimator::PlanBench& bench) {
-    return bench.look(mechanism, bench.move(mechanism, commands(1)), {0})[0].information;
+  const estimator::PlanEvaluator once(mechanism, facts(), 1), four(mechanism, dense, 1);
+  const auto reported = [&](const estimator::PlanEvaluator& bench) {
+    return bench.predict_information(mechanism, bench.move(mechanism, commands(1)), {0})[0]
+        .information;
   };
   const Eigen::MatrixXd a = reported(once), b = reported(four);
   // The start's own prior counts once, with almost no weight.
@@ -181,39 +184,40 @@ TEST(PlanBench, CountsReadingsBetweenCommands) {
 }
 
 // A motion close to the upright amplifies the error of the start.
-TEST(PlanBench, TellsHowAMotionAmplifiesItsStart) {
+TEST(PlanEvaluator, TellsHowAMotionAmplifiesItsStart) {
   Mechanism mechanism = estimator::make_pendulum({.motorised = true});
-  mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
-  mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).free = true;
-  const auto growth = [&](double start) {
-    const estimator::PlanBench bench(mechanism,
-                                     {.period = kPlanPeriod,
-                                      .rate = 250.0,
-                                      .start = Eigen::VectorXd::Constant(1, start),
-                                      .noise = Eigen::VectorXd::Constant(1, 1e-3)},
-                                     1);
+  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
+  mechanism.joint_parameter(0, JointQuantity::kMotorGain).free = true;
+  const auto initial_state_sensitivity = [&](double start) {
+    const estimator::PlanEvaluator bench(mechanism,
+                                         {.period = kPlanPeriod,
+                                          .rate = 250.0,
+                                          .start = Eigen::VectorXd::Constant(1, start),
+                                          .noise = Eigen::VectorXd::Constant(1, 1e-3)},
+                                         1);
     const Eigen::MatrixXd quiet = Eigen::MatrixXd::Zero(kPlanSamples, 1);
-    return bench.look(mechanism, bench.move(mechanism, quiet), {0})[0].growth;
+    return bench.predict_information(mechanism, bench.move(mechanism, quiet), {0})[0]
+        .initial_state_sensitivity;
   };
-  EXPECT_LT(growth(0.3), 1.5);
-  EXPECT_GT(growth(M_PI - 1e-4), 100.0);
+  EXPECT_LT(initial_state_sensitivity(0.3), 1.5);
+  EXPECT_GT(initial_state_sensitivity(M_PI - 1e-4), 100.0);
 }
 
 // Feedback must use the motion that its own commands cause, with a delayed motor and with a mimic
 // joint. Catches a command that acts one sample early or late, a plan that gets another's motion,
 // and wrong rates, which are means over the preceding sample.
-TEST(PlanBench, DrivesPlansByWhatItSees) {
+TEST(PlanEvaluator, DrivesPlansByWhatItSees) {
   Mechanism mechanism = planned_rig();
-  mechanism.hinge_parameter(0, HingeQuantity::kInputDelay).value = 1.6 * kPlanPeriod;
+  mechanism.joint_parameter(0, JointQuantity::kInputDelay).value = 1.6 * kPlanPeriod;
   Mechanism geared = mechanism;
-  geared.couplings.push_back({.hinge = 1, .follows = 0, .ratio = -0.7});
+  geared.mimic_joints.push_back({.joint = 1, .follows = 0, .ratio = -0.7});
   for (const Mechanism& rig : {mechanism, geared}) {
-    estimator::PlanFacts start = facts();
-    if (!rig.couplings.empty()) start.start[1] = -0.07;
-    const estimator::PlanBench bench(rig, start, 1);
+    estimator::PlanSettings start = facts();
+    if (!rig.mimic_joints.empty()) start.start[1] = -0.07;
+    const estimator::PlanEvaluator bench(rig, start, 1);
     constexpr int kPlans = 3;
     std::vector<Eigen::MatrixXd> joints(kPlans, Eigen::MatrixXd(kPlanSamples, 2)), rates = joints;
-    const Eigen::MatrixXd driven = bench.drive(
+    const Eigen::MatrixXd driven = bench.simulate_feedback(
         rig, kPlanSamples, kPlans,
         [&](Eigen::Index plan, double time, const Eigen::VectorXd& at, const Eigen::VectorXd& v) {
           const auto sample = static_cast<Eigen::Index>(std::lround(time / kPlanPeriod));
@@ -231,7 +235,7 @@ TEST(PlanBench, DrivesPlansByWhatItSees) {
           (seen.bottomRows(kPlanSamples - 3) - seen.topRows(kPlanSamples - 3)) /
           (2.0 * kPlanPeriod);
       EXPECT_LT((rates[plan].middleRows(1, kPlanSamples - 3) - mean_rates).cwiseAbs().maxCoeff(),
-                rig.couplings.empty() ? 5e-4 : 5e-3)
+                rig.mimic_joints.empty() ? 5e-4 : 5e-3)
           << plan;
     }
   }
@@ -241,10 +245,10 @@ TEST(PlanBench, DrivesPlansByWhatItSees) {
 // of the start from the readings.
 TEST(PlanPrediction, AddsToWhatWasKnown) {
   const Mechanism mechanism = planned_rig();
-  const estimator::PlanBench bench(mechanism, facts(), 1);
+  const estimator::PlanEvaluator bench(mechanism, facts(), 1);
   const Eigen::MatrixXd command = commands(1);
   const Eigen::MatrixXd information =
-      bench.look(mechanism, bench.move(mechanism, command), {0})[0].information;
+      bench.predict_information(mechanism, bench.move(mechanism, command), {0})[0].information;
   Eigen::MatrixXd known = Eigen::MatrixXd::Zero(information.rows(), information.cols());
   known(2, 2) = 4.0 * information(2, 2);
 
@@ -276,9 +280,9 @@ TEST(RestingStart, IsWhereTheRigRests) {
   const Eigen::VectorXd open =
       Eigen::VectorXd::Constant(1, std::numeric_limits<double>::quiet_NaN());
   Mechanism pendulum = estimator::make_pendulum({.motorised = true});
-  pendulum.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.01;
+  pendulum.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.01;
   EXPECT_NEAR(resting_start(pendulum, open)[0], 0.0, 1e-9);
-  EXPECT_NEAR(come_to_rest(pendulum, Eigen::VectorXd::Constant(1, 0.02))[0], 0.02, 1e-9);
+  EXPECT_NEAR(settle_to_rest(pendulum, Eigen::VectorXd::Constant(1, 0.02))[0], 0.02, 1e-9);
   EXPECT_EQ(resting_start(pendulum, Eigen::VectorXd::Constant(1, 0.3))[0], 0.3);
   pendulum.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
   EXPECT_NEAR(std::abs(resting_start(pendulum, open)[0]), M_PI, 0.05);

@@ -1,4 +1,4 @@
-#include "estimator/doctor/channels.hpp"
+#include "estimator/diagnostics/channels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -72,9 +72,9 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
     ASSERT_EQ(clips.size(), 1U) << side;
     EXPECT_EQ(clips[0].channel, "1");
     EXPECT_NEAR(clips[0].size, side * limit, 1e-9);
-    EXPECT_EQ(std::ranges::count_if(found.held,
-                                    [&](const estimator::HeldReading& held) {
-                                      return std::abs(clipped[held.row] - side * limit) < 1e-9;
+    EXPECT_EQ(std::ranges::count_if(found.rejected,
+                                    [&](const estimator::RejectedReading& rejected) {
+                                      return std::abs(clipped[rejected.row] - side * limit) < 1e-9;
                                     }),
               (whole.array() >= limit).count() + 1);
     // Each plateau is marked, and the motion between two is not.
@@ -114,8 +114,8 @@ TEST_F(Channels, AreClippedWhereARecordingBeginsOrEnds) {
         const SignalExamination found =
             estimator::examine_signals(rig_, {two_joints(part, motion(2).head(rows))});
         ASSERT_EQ(of_kind(found, "clipped").size(), 1U);
-        EXPECT_GT(static_cast<double>(found.held.size()), 0.07 * rate);
-        EXPECT_LT(static_cast<double>(found.held.size()), 0.1 * rate);
+        EXPECT_GT(static_cast<double>(found.rejected.size()), 0.07 * rate);
+        EXPECT_LT(static_cast<double>(found.rejected.size()), 0.1 * rate);
       }
     }
   }
@@ -144,7 +144,7 @@ TEST_F(Channels, AreNotClippedWhereAJointRests) {
     }
   }
   Mechanism stopped = rig_;
-  stopped.hinges[0].stops_upper = true;
+  stopped.joints[0].stops_upper = true;
   const Eigen::VectorXd read = clipped_at_end(1000.0, 1.0, false, 0.0).tail(600);
   EXPECT_TRUE(of_kind(estimator::examine_signals(stopped, {two_joints(read, motion(2).head(600))}),
                       "clipped")
@@ -163,7 +163,7 @@ Recording one_angle(double angle, double command) {
 Mechanism lone_pendulum(double friction, bool is_free) {
   Mechanism pendulum = estimator::make_pendulum({.motorised = true});
   estimator::Parameter& coulomb =
-      pendulum.hinge_parameter(0, estimator::HingeQuantity::kCoulombTorque);
+      pendulum.joint_parameter(0, estimator::JointQuantity::kCoulombTorque);
   coulomb.value = friction * 0.428 * 0.092 * 9.82;
   coulomb.free = is_free;
   return pendulum;
@@ -191,7 +191,7 @@ TEST_F(Channels, AreDeadWhereAJointCannotRest) {
     EXPECT_FALSE(is_told(lone_pendulum(0.0, false), side * 0.09));
     EXPECT_FALSE(is_told(lone_pendulum(0.01, true), side * (M_PI - 0.09)));
     Mechanism rig = lone_pendulum(0.01, true);
-    estimator::Parameter& gain = rig.hinge_parameter(0, estimator::HingeQuantity::kMotorGain);
+    estimator::Parameter& gain = rig.joint_parameter(0, estimator::JointQuantity::kMotorGain);
     gain.value = 1.0;
     const double torque = side * std::sin(0.8) * 0.428 * 0.092 * 9.82;
     EXPECT_FALSE(is_told(rig, side * 0.8, torque));
@@ -199,14 +199,14 @@ TEST_F(Channels, AreDeadWhereAJointCannotRest) {
     gain.free = true;
     EXPECT_FALSE(is_told(rig, side * 0.8, -torque));
     gain.free = false;
-    rig.hinges[0].stops_upper = rig.hinges[0].stops_lower = true;
-    rig.hinge_parameter(0, estimator::HingeQuantity::kStopUpper).value = 0.85;
-    rig.hinge_parameter(0, estimator::HingeQuantity::kStopLower).value = -0.85;
+    rig.joints[0].stops_upper = rig.joints[0].stops_lower = true;
+    rig.joint_parameter(0, estimator::JointQuantity::kStopUpper).value = 0.85;
+    rig.joint_parameter(0, estimator::JointQuantity::kStopLower).value = -0.85;
     EXPECT_FALSE(is_told(rig, side * 0.8));
     EXPECT_TRUE(is_told(rig, side * 0.6));
   }
   Mechanism sprung = lone_pendulum(0.01, true);
-  sprung.hinge_parameter(0, estimator::HingeQuantity::kStiffness).free = true;
+  sprung.joint_parameter(0, estimator::JointQuantity::kStiffness).free = true;
   EXPECT_FALSE(is_told(sprung, 0.8));
 }
 
@@ -271,7 +271,7 @@ TEST_F(Channels, AskForACommandOnlyWhereNoRecordingHasOne) {
 TEST_F(Channels, AreRepaired) {
   Recording recording = two_joints(motion(1), motion(2));
   SignalExamination examination;
-  examination.held = {{0, 0, 1, 10}};
+  examination.rejected = {{0, 0, 1, 10}};
   examination.freed = {{0, 0, 1, 500, 0.01, 0}};
   examination.cuts = {{0, 0, 2000}, {0, 0, 1000}};
   const estimator::RepairedInput repaired = estimator::repair(rig_, {recording}, examination);

@@ -1,4 +1,4 @@
-#include "estimator/doctor/clock_rate.hpp"
+#include "estimator/diagnostics/clock_rate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "estimator/diagnostics/excitation.hpp"
+#include "estimator/diagnostics/misfit_trials.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
-#include "estimator/doctor/excitation.hpp"
-#include "estimator/doctor/misfit_trials.hpp"
-#include "estimator/model/ties.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace {
 
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 using estimator::Recording;
 using test_support::ReferenceFuruta;
@@ -47,7 +47,7 @@ Recording recorded() {
 
 Mechanism described(const std::vector<std::string>& free) {
   Mechanism mechanism = test_support::mechanism_of(rig());
-  mechanism.hinge_parameter(0, HingeQuantity::kBackEmf).value = rig().k_e;
+  mechanism.joint_parameter(0, JointQuantity::kBackEmf).value = rig().k_e;
   test_support::free_parameters(mechanism, free, 1.1);
   return mechanism;
 }
@@ -59,9 +59,9 @@ double value(const Mechanism& mechanism, const char* name) {
 // In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared. Every fixed
 // parameter with a second in its unit scales by its power; no other changes.
 TEST(ClockRate, MovesWhatHasASecondInItsUnit) {
-  estimator::ClockedMechanism clocked = with_clock_rate(described({"A.J_zz", "1.b"}));
+  estimator::ClockRateMechanism clocked = with_clock_rate(described({"A.J_zz", "1.b"}));
   clocked.mechanism.parameters.back().value = 0.01;
-  estimator::apply_ties(clocked.mechanism);
+  estimator::apply_dependencies(clocked.mechanism);
   const Mechanism truth = test_support::mechanism_of(rig());
   for (const auto& [name, power] : {std::pair{"gravity.g", -2},
                                     {"1.tau_c", -2},
@@ -78,7 +78,7 @@ TEST(ClockRate, MovesWhatHasASecondInItsUnit) {
   // Free parameters are estimated in the clock's seconds and converted to true ones.
   Mechanism taken = described({"A.J_zz", "1.b"});
   const double estimated = value(clocked.mechanism, "1.b");
-  estimator::take_from_clock(clocked, taken);
+  estimator::convert_from_clock_seconds(clocked, taken);
   EXPECT_NEAR(value(taken, "1.b"), estimated / 0.99, 1e-12);
   EXPECT_NEAR(value(taken, "A.J_zz"), value(clocked.mechanism, "A.J_zz"), 1e-15);
 }
@@ -87,10 +87,10 @@ TEST(ClockRate, MovesWhatHasASecondInItsUnit) {
 TEST(ClockRate, MovesTheConstantsOfTies) {
   Mechanism mechanism = described({"1.b"});
   const int tied = mechanism.find_parameter("2.b"), source = mechanism.find_parameter("1.b");
-  mechanism.ties.push_back({tied, 1e-3, {{source, 2.0}}});
-  estimator::ClockedMechanism clocked = with_clock_rate(mechanism);
+  mechanism.dependencies.push_back({tied, 1e-3, {{source, 2.0}}});
+  estimator::ClockRateMechanism clocked = with_clock_rate(mechanism);
   clocked.mechanism.parameters.back().value = 0.02;
-  estimator::apply_ties(clocked.mechanism);
+  estimator::apply_dependencies(clocked.mechanism);
   EXPECT_NEAR(value(clocked.mechanism, "2.b"), 0.98e-3 + 2.0 * value(mechanism, "1.b"), 1e-12);
 }
 
@@ -104,14 +104,14 @@ TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
   segment.angles = motion.leftCols(1) + 5e-4 * Eigen::MatrixXd::Random(motion.rows(), 1);
   segment.controls.resize(motion.rows(), 0);
   Mechanism mechanism = estimator::make_pendulum({.mass = pendulum.m, .distance = pendulum.l});
-  mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = pendulum.b;
+  mechanism.joint_parameter(0, JointQuantity::kViscous).value = pendulum.b;
   for (const bool free : {true, false}) {
     const int inertia = mechanism.index(0, estimator::BodyQuantity::kJzz);
     mechanism.parameters[static_cast<std::size_t>(inertia)].value = pendulum.J;
     mechanism.parameters[static_cast<std::size_t>(inertia)].free = free;
-    mechanism.hinge_parameter(0, HingeQuantity::kViscous).free = true;
+    mechanism.joint_parameter(0, JointQuantity::kViscous).free = true;
     const auto clock = predict_excitation(mechanism, {{"run", {segment}}}, {}).clock;
-    EXPECT_EQ(clock.deviation < estimator::kClockTold, !free) << clock.deviation;
+    EXPECT_EQ(clock.deviation < estimator::kDetectableClockDeviation, !free) << clock.deviation;
     EXPECT_EQ(std::ranges::count(clock.absorbed_by, "P.J_zz"), free ? 1 : 0);
   }
 }
@@ -120,7 +120,7 @@ TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
 TEST(ClockRate, IsToldByTheCouplingOfAFurutaPendulum) {
   const auto clock = predict_excitation(
       described({"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "1.K"}), {recorded()}, {});
-  EXPECT_LT(clock.clock.deviation, estimator::kClockTold);
+  EXPECT_LT(clock.clock.deviation, estimator::kDetectableClockDeviation);
   EXPECT_TRUE(clock.clock.absorbed_by.empty());
 }
 
@@ -128,15 +128,15 @@ TEST(ClockRate, IsToldByTheCouplingOfAFurutaPendulum) {
 TEST(MisfitTrials, EndWithTheirBudget) {
   const Mechanism mechanism = described({"A.J_zz", "1.b"});
   const std::vector<Recording> pieces =
-      estimator::take_excerpts(mechanism, {recorded()}, estimator::kMisfitBudget);
+      estimator::select_excerpts(mechanism, {recorded()}, estimator::kMisfitBudget);
   const estimator::CalibrationMonitor monitor;
   estimator::WorkBudget budget{1.0};
-  const estimator::MisfitCase on{.estimate = mechanism,
-                                 .pieces = pieces,
-                                 .noise = Eigen::Vector2d::Constant(5e-4),
-                                 .monitor = monitor,
-                                 .budget = budget,
-                                 .rmse = Eigen::Vector2d::Zero()};
+  const estimator::MisfitProblem on{.estimate = mechanism,
+                                    .pieces = pieces,
+                                    .noise = Eigen::Vector2d::Constant(5e-4),
+                                    .monitor = monitor,
+                                    .budget = budget,
+                                    .rmse = Eigen::Vector2d::Zero()};
   EXPECT_TRUE(std::isfinite(on.fit(mechanism).cost()));
   EXPECT_LT(budget.left, 0.0);
   EXPECT_FALSE(budget.exceeded);
@@ -150,14 +150,14 @@ TEST(MisfitTrials, EndWithTheirBudget) {
 TEST(MisfitTrials, AreNotSimulatedWhereShortIntervalsLeaveTooMuch) {
   const Mechanism right = described({"A.J_zz", "1.b"});
   Mechanism turned = right;
-  turned.hinge_parameter(1, HingeQuantity::kPointBx).value *= -1.0;
+  turned.joint_parameter(1, JointQuantity::kPointBx).value *= -1.0;
   const std::vector<Recording> pieces =
-      estimator::take_excerpts(right, {recorded()}, estimator::kMisfitBudget);
-  const auto fit = [&](const Mechanism& mechanism, double cost_most) {
-    return estimator::PieceFit(mechanism, pieces, Eigen::Vector2d::Constant(5e-4), {}, cost_most);
+      estimator::select_excerpts(right, {recorded()}, estimator::kMisfitBudget);
+  const auto fit = [&](const Mechanism& mechanism, double cost_max) {
+    return estimator::ExcerptFit(mechanism, pieces, Eigen::Vector2d::Constant(5e-4), {}, cost_max);
   };
   constexpr double kMost = 10.0, kAny = std::numeric_limits<double>::infinity();
-  const estimator::PieceFit whole = fit(turned, kAny), broken_off = fit(turned, kMost);
+  const estimator::ExcerptFit whole = fit(turned, kAny), broken_off = fit(turned, kMost);
   EXPECT_GT(whole.cost_per_reading(), kMost);
   EXPECT_TRUE(std::isinf(broken_off.cost_per_reading()));
   EXPECT_GT(broken_off.work(), 0.0);

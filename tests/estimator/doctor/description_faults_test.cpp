@@ -1,4 +1,4 @@
-#include "estimator/doctor/description_faults.hpp"
+#include "estimator/diagnostics/description_errors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@
 namespace {
 
 using estimator::Finding;
-using estimator::HingeQuantity;
 using estimator::Hypothesis;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 using estimator::Recording;
 using test_support::ReferenceFuruta;
@@ -88,9 +88,9 @@ Described two_links() {
 }
 
 /// The hypothesis of that kind and channel. Its repair of a correct rig injects the mistake.
-Hypothesis mistake(const Mechanism& mechanism, const std::string& kind,
-                   const std::string& channel) {
-  for (Hypothesis& each : estimator::likely_mistakes(mechanism)) {
+Hypothesis error_description(const Mechanism& mechanism, const std::string& kind,
+                             const std::string& channel) {
+  for (Hypothesis& each : estimator::common_description_errors(mechanism)) {
     if (each.kind == kind && each.channel == channel) return std::move(each);
   }
   ADD_FAILURE() << "no hypothesis " << kind << " of " << channel;
@@ -112,11 +112,12 @@ struct Case {
 // mass on the other side).
 void expect_found(const Described& rig, const Case& planted) {
   SCOPED_TRACE(planted.kind + " of " + planted.channel);
-  const Hypothesis hypothesis = mistake(rig.mechanism, planted.kind, planted.channel);
+  const Hypothesis hypothesis = error_description(rig.mechanism, planted.kind, planted.channel);
   const std::vector<Finding> findings = findings_with(rig, hypothesis);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].severity, estimator::Severity::kFault);
-  EXPECT_NE(findings[0].what.find(hypothesis.mistake), std::string::npos) << findings[0].what;
+  EXPECT_NE(findings[0].what.find(hypothesis.error_description), std::string::npos)
+      << findings[0].what;
   EXPECT_FALSE(findings[0].advice.empty());
 }
 
@@ -155,14 +156,15 @@ TEST(DescriptionFaults, TellUnitsAndReferencesBothWays) {
     ASSERT_EQ(findings.size(), 1U) << reported;
     EXPECT_NE(findings[0].what.find(reported), std::string::npos) << findings[0].what;
   };
-  expect(mistake(rig.mechanism, "absolute-angle", "2"), "does not include that of joint \"1\"");
-  expect(mistake(rig.mechanism, "relative-angle", "2"), "is absolute");
+  expect(error_description(rig.mechanism, "absolute-angle", "2"),
+         "does not include that of joint \"1\"");
+  expect(error_description(rig.mechanism, "relative-angle", "2"), "is absolute");
   const auto scaled = [](double factor) {
     return Hypothesis{.kind = "",
                       .channel = "",
-                      .mistake = "",
+                      .error_description = "",
                       .remedy = "",
-                      .mend_segment = [=](estimator::Segment& s) { s.angles *= factor; }};
+                      .correct_segment = [=](estimator::Segment& s) { s.angles *= factor; }};
   };
   expect(scaled(M_PI / 180.0), "every angle is in radians, not in degrees");
   expect(scaled(180.0 / M_PI), "every angle is in degrees, not in radians");
@@ -182,9 +184,9 @@ Described described_absolute(int links) {
   segment.controls.resize(segment.angles.rows(), 0);
   Described rig{estimator::make_chain({.links = links}), {{"links", {segment}}}};
   for (int i = 1; i < links; ++i) {
-    rig.mechanism.hinges[static_cast<std::size_t>(i)].measured = false;
+    rig.mechanism.joints[static_cast<std::size_t>(i)].measured = false;
     const std::string name = "inclination" + std::to_string(i + 1);
-    test_support::add_body_encoder(rig.mechanism, name, estimator::Hinge::kGround, i, 0.0);
+    test_support::add_body_encoder(rig.mechanism, name, estimator::Joint::kGround, i, 0.0);
     rig.mechanism
         .parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name + ".offset"))]
         .free = false;
@@ -227,14 +229,14 @@ TEST(DescriptionFaults, TellWhereEveryAngleIsAbsolute) {
 // A free zero that is far off is found by a fit, reported, and used as the start of the estimate.
 // One close by needs no report.
 TEST(DescriptionFaults, StartFreeZerosWhereTheyAre) {
-  for (const int hinge : {0, 1}) {
+  for (const int joint : {0, 1}) {
     for (const double shift : {M_PI, -1.2, 0.3}) {
-      SCOPED_TRACE(std::to_string(hinge) + " by " + std::to_string(shift));
+      SCOPED_TRACE(std::to_string(joint) + " by " + std::to_string(shift));
       Described rig = two_links();
       estimator::Parameter& offset =
-          rig.mechanism.hinge_parameter(hinge, HingeQuantity::kEncoderOffset);
+          rig.mechanism.joint_parameter(joint, JointQuantity::kEncoderOffset);
       offset.free = true;
-      rig.recordings[0].segments[0].angles.col(hinge).array() -= shift;
+      rig.recordings[0].segments[0].angles.col(joint).array() -= shift;
       const estimator::DescriptionExamination found =
           estimator::examine_description(rig.mechanism, rig.recordings);
       if (shift == 0.3) {
@@ -249,7 +251,7 @@ TEST(DescriptionFaults, StartFreeZerosWhereTheyAre) {
       if (found.findings[0].severity == estimator::Severity::kFault) continue;
       ASSERT_EQ(found.starts.size(), 1U);
       EXPECT_EQ(found.starts[0].parameter,
-                rig.mechanism.index_of_hinge(hinge, HingeQuantity::kEncoderOffset));
+                rig.mechanism.index_of_joint(joint, JointQuantity::kEncoderOffset));
       EXPECT_NEAR(std::remainder(found.starts[0].value - shift, 2.0 * M_PI), 0.0, 0.06);
       EXPECT_LT(std::abs(found.starts[0].value), 3.3);
     }
@@ -277,7 +279,7 @@ TEST(DescriptionFaults, AreFoundTogether) {
   Described faulty = rig;
   for (const auto& [kind, channel] :
        {std::pair{"inverted-motor", "1"}, {"zero-upside-down", "2"}}) {
-    const Hypothesis planted = mistake(rig.mechanism, kind, channel);
+    const Hypothesis planted = error_description(rig.mechanism, kind, channel);
     faulty.mechanism = mended(faulty.mechanism, planted);
     faulty.recordings = mended(faulty.recordings, planted);
   }
@@ -309,14 +311,14 @@ TEST(DescriptionFaults, AreNotSeenInFrictionOfAnotherLaw) {
 TEST(TrialFit, BeginsWithTheStatesOfAnother) {
   const Described rig = driven();
   estimator::TrialFit ended(rig.mechanism, rig.recordings);
-  ended.approach(nullptr);
-  ended.settle(nullptr);
+  ended.fit_coarse(nullptr);
+  ended.fit_fine(nullptr);
   const std::atomic<bool> stop = true;
   estimator::TrialFit beside(ended.mechanism(), rig.recordings, &ended);
-  beside.settle(&stop);
+  beside.fit_fine(&stop);
   EXPECT_NEAR(beside.misfit(), ended.misfit(), 0.05 * ended.misfit());
   estimator::TrialFit alone(ended.mechanism(), rig.recordings);
-  alone.settle(&stop);
+  alone.fit_fine(&stop);
   EXPECT_GT(alone.misfit(), 3.0 * ended.misfit());
 }
 
@@ -372,7 +374,7 @@ TEST(DescriptionFaults, AreNotSeenWhereAPendulumCannotTell) {
   Mechanism mechanism = estimator::make_pendulum(
       {.mass = truth.m, .distance = truth.l, .inertia_swing = 0.5 * truth.J});
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
-  mechanism.hinge_parameter(0, HingeQuantity::kViscous).free = true;
+  mechanism.joint_parameter(0, JointQuantity::kViscous).free = true;
   EXPECT_TRUE(
       estimator::examine_description(mechanism, {{"pendulum", {segment}}}).findings.empty());
 }
@@ -406,7 +408,7 @@ TEST(DescriptionFaults, SayNothingOfRecordingsThatCannotBeUsed) {
 
 TEST(DescriptionFaults, StopWhenAsked) {
   const Described rig = two_links();
-  const Hypothesis planted = mistake(rig.mechanism, "inverted-encoder", "2");
+  const Hypothesis planted = error_description(rig.mechanism, "inverted-encoder", "2");
   const std::atomic<bool> stop = true;
   estimator::CalibrationMonitor monitor;
   monitor.stop = &stop;

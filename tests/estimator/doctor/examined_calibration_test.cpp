@@ -1,4 +1,4 @@
-#include "estimator/doctor/examined_calibration.hpp"
+#include "estimator/diagnostics/diagnosed_calibration.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@
 namespace {
 
 using estimator::Calibration;
-using estimator::ExaminedCalibration;
-using estimator::ExaminedInput;
+using estimator::DiagnosedCalibration;
+using estimator::DiagnosedInput;
 using estimator::Finding;
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::Mechanism;
 using estimator::Recording;
 using estimator::Segment;
@@ -29,8 +29,8 @@ Mechanism pendulum() {
   Mechanism mechanism = estimator::make_pendulum({.inertia_swing = 0.0045});
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
   for (const auto& [quantity, start] :
-       {std::pair(HingeQuantity::kViscous, 1e-3), {HingeQuantity::kCoulombTorque, 5e-3}}) {
-    estimator::Parameter& parameter = mechanism.hinge_parameter(0, quantity);
+       {std::pair(JointQuantity::kViscous, 1e-3), {JointQuantity::kCoulombTorque, 5e-3}}) {
+    estimator::Parameter& parameter = mechanism.joint_parameter(0, quantity);
     parameter.value = start;
     parameter.free = true;
   }
@@ -50,10 +50,10 @@ Recording recording_of(const Eigen::VectorXd& readings) {
   return {"run", {test_support::segment_of(readings, 1000.0)}};
 }
 
-ExaminedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = true) {
+DiagnosedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = true) {
   estimator::CalibrationOptions options;
   options.repair = repair;
-  return estimator::calibrate_examined(pendulum(), {recording_of(readings)}, options);
+  return estimator::calibrate_with_diagnostics(pendulum(), {recording_of(readings)}, options);
 }
 
 const Finding* find(const Calibration& calibration, const std::string& kind) {
@@ -62,9 +62,9 @@ const Finding* find(const Calibration& calibration, const std::string& kind) {
 }
 
 // Without findings the result is the same to the last bit: diagnostics do not affect clean data.
-TEST(ExaminedCalibration, IsPlainLeastSquaresOnCleanData) {
+TEST(DiagnosedCalibration, IsPlainLeastSquaresOnCleanData) {
   const Eigen::VectorXd readings = clean_readings();
-  const ExaminedCalibration examined = calibrate(readings);
+  const DiagnosedCalibration examined = calibrate(readings);
   const Calibration plain = estimator::calibrate(pendulum(), {recording_of(readings)});
   EXPECT_TRUE(examined.calibration.findings.empty());
   ASSERT_EQ(examined.calibration.parameters.size(), plain.parameters.size());
@@ -77,14 +77,14 @@ TEST(ExaminedCalibration, IsPlainLeastSquaresOnCleanData) {
 
 // Twenty spikes of 0.3 rad are all rejected, and the estimates agree with those of the clean
 // readings within a standard deviation. Unrejected, the spikes move the estimates.
-TEST(ExaminedCalibration, HoldsSpikesBack) {
+TEST(DiagnosedCalibration, HoldsSpikesBack) {
   Eigen::VectorXd readings = clean_readings();
-  const ExaminedCalibration clean = calibrate(readings);
+  const DiagnosedCalibration clean = calibrate(readings);
   std::mt19937 random(5);
   for (int i = 0; i < 20; ++i) {
     readings[300 * i + static_cast<Eigen::Index>(random() % 200)] += i % 2 == 0 ? 0.3 : -0.3;
   }
-  const ExaminedCalibration spiked = calibrate(readings);
+  const DiagnosedCalibration spiked = calibrate(readings);
   const Finding* const outliers = find(spiked.calibration, "outliers");
   ASSERT_NE(outliers, nullptr);
   EXPECT_NE(outliers->what.find("20 of 6001"), std::string::npos) << outliers->what;
@@ -97,17 +97,17 @@ TEST(ExaminedCalibration, HoldsSpikesBack) {
         << before.name;
     EXPECT_DOUBLE_EQ(spiked.calibration.parameters[i].initial, before.initial);
   }
-  const ExaminedCalibration as_is = calibrate(readings, false);
+  const DiagnosedCalibration as_is = calibrate(readings, false);
   EXPECT_GT(as_is.calibration.simulation[0].rmse, 5.0 * clean.calibration.simulation[0].rmse);
   ASSERT_NE(find(as_is.calibration, "outliers"), nullptr);
   EXPECT_TRUE(find(as_is.calibration, "outliers")->treatment.empty());
 }
 
 // Spikes hidden by the motion are found in the residuals of the fit.
-TEST(ExaminedCalibration, FindsSmallSpikesBesideTheModel) {
+TEST(DiagnosedCalibration, FindsSmallSpikesBesideTheModel) {
   Eigen::VectorXd readings = clean_readings();
   for (const int row : {1000, 2500, 4000}) readings[row] += 12.0 * kExaminedNoise;
-  const ExaminedCalibration examined = calibrate(readings);
+  const DiagnosedCalibration examined = calibrate(readings);
   const Finding* const outliers = find(examined.calibration, "outliers");
   ASSERT_NE(outliers, nullptr);
   for (const int row : {1000, 2500, 4000}) {
@@ -118,7 +118,7 @@ TEST(ExaminedCalibration, FindsSmallSpikesBesideTheModel) {
 /// A pendulum whose description lacks its dry friction, read with little noise.
 Mechanism without_dry_friction() {
   Mechanism mechanism = pendulum();
-  estimator::Parameter& dry = mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque);
+  estimator::Parameter& dry = mechanism.joint_parameter(0, JointQuantity::kCoulombTorque);
   dry.value = 0.0;
   dry.free = false;
   return mechanism;
@@ -138,21 +138,21 @@ Eigen::VectorXd fine_readings() {
 // A step in the residuals is an encoder slip if the model fits. If the model leaves far more than
 // the step, neither slips nor outliers of that size are reported, and the estimates are those of
 // the unrepaired recording.
-TEST(ExaminedCalibration, FindsSlipsBesideAModelThatHoldsAlone) {
+TEST(DiagnosedCalibration, FindsSlipsBesideAModelThatHoldsAlone) {
   constexpr double kSlip = 4e-4;
   Eigen::VectorXd readings = fine_readings();
   readings.tail(readings.size() - 3000).array() += kSlip;
   for (const int row : {1000, 4000}) readings[row] += 10.0 * kFineNoise;
-  const ExaminedCalibration holds =
-      estimator::calibrate_examined(pendulum(), {recording_of(readings)}, {});
+  const DiagnosedCalibration holds =
+      estimator::calibrate_with_diagnostics(pendulum(), {recording_of(readings)}, {});
   const Finding* const slip = find(holds.calibration, "slip");
   ASSERT_NE(slip, nullptr);
   EXPECT_NEAR(slip->size, kSlip, 0.2 * kSlip);
   EXPECT_NEAR(slip->from, 3.0, 0.01);
   EXPECT_NE(find(holds.calibration, "outliers"), nullptr);
 
-  const ExaminedCalibration fails =
-      estimator::calibrate_examined(without_dry_friction(), {recording_of(readings)}, {});
+  const DiagnosedCalibration fails =
+      estimator::calibrate_with_diagnostics(without_dry_friction(), {recording_of(readings)}, {});
   EXPECT_GT(fails.calibration.simulation[0].rmse, 5.0 * kSlip);
   EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
   EXPECT_EQ(find(fails.calibration, "outliers"), nullptr);
@@ -165,7 +165,7 @@ TEST(ExaminedCalibration, FindsSlipsBesideAModelThatHoldsAlone) {
 
 // A segment with little motion has small residuals, but a step in it is compared with the residuals
 // of the whole recording.
-TEST(ExaminedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
+TEST(DiagnosedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
   constexpr double kSlip = 4e-4;
   Recording recording = recording_of(fine_readings());
   test_support::ReferencePendulum rig;
@@ -178,33 +178,34 @@ TEST(ExaminedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
   Segment piece = recording_of(quiet).segments[0];
   piece.start = 10.0;
   recording.segments.push_back(piece);
-  const ExaminedCalibration holds = estimator::calibrate_examined(pendulum(), {recording}, {});
+  const DiagnosedCalibration holds =
+      estimator::calibrate_with_diagnostics(pendulum(), {recording}, {});
   EXPECT_NE(find(holds.calibration, "slip"), nullptr);
-  const ExaminedCalibration fails =
-      estimator::calibrate_examined(without_dry_friction(), {recording}, {});
+  const DiagnosedCalibration fails =
+      estimator::calibrate_with_diagnostics(without_dry_friction(), {recording}, {});
   EXPECT_GT(fails.calibration.simulation[0].rmse, 2.0 * kSlip);
   EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
 }
 
 // A free zero that is half a turn off is reported, and with repair also estimated; without repair
 // it is only reported.
-TEST(ExaminedCalibration, BeginsFreeZerosWhereTheyAre) {
+TEST(DiagnosedCalibration, BeginsFreeZerosWhereTheyAre) {
   Mechanism mechanism = pendulum();
-  mechanism.hinge_parameter(0, HingeQuantity::kEncoderOffset).free = true;
+  mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).free = true;
   const Eigen::VectorXd readings = clean_readings().array() - M_PI;
   estimator::CalibrationOptions options;
-  const ExaminedCalibration repaired =
-      estimator::calibrate_examined(mechanism, {recording_of(readings)}, options);
+  const DiagnosedCalibration repaired =
+      estimator::calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options);
   const Finding* found = find(repaired.calibration, "shifted-zero");
   ASSERT_NE(found, nullptr);
   EXPECT_FALSE(found->treatment.empty());
   EXPECT_LT(repaired.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
   options.repair = false;
-  const ExaminedInput as_is = estimator::examine(mechanism, {recording_of(readings)}, options);
+  const DiagnosedInput as_is = estimator::examine(mechanism, {recording_of(readings)}, options);
   const auto reported = std::ranges::find(as_is.findings, "shifted-zero", &Finding::kind);
   ASSERT_NE(reported, as_is.findings.end());
   EXPECT_TRUE(reported->treatment.empty());
-  EXPECT_EQ(as_is.mechanism.hinge_parameter(0, HingeQuantity::kEncoderOffset).value, 0.0);
+  EXPECT_EQ(as_is.mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).value, 0.0);
 }
 
 /// Readings without `lost` rows of half a millisecond at 2.3 s.
@@ -223,11 +224,11 @@ Eigen::VectorXd with_lost_time(int lost) {
 // Ten silently lost rows are reported and replaced by rows without readings, so intervals are
 // hardly wider than for the whole recording. A loss of a fraction of a row cuts the recording, at
 // the exact sample. A loss of one row, which noise hides in every window, is found as well.
-TEST(ExaminedCalibration, GoesOnOverRowsThatAreLost) {
-  const ExaminedCalibration clean = calibrate(with_lost_time(0));
+TEST(DiagnosedCalibration, GoesOnOverRowsThatAreLost) {
+  const DiagnosedCalibration clean = calibrate(with_lost_time(0));
   for (const int rows : {10, 1}) {
     SCOPED_TRACE(rows);
-    const ExaminedCalibration examined = calibrate(with_lost_time(2 * rows));
+    const DiagnosedCalibration examined = calibrate(with_lost_time(2 * rows));
     const Finding* const lost = find(examined.calibration, "lost-time");
     ASSERT_NE(lost, nullptr) << (examined.calibration.findings.empty()
                                      ? "nothing found"
@@ -244,7 +245,7 @@ TEST(ExaminedCalibration, GoesOnOverRowsThatAreLost) {
                 1.2 * clean.calibration.parameters[i].standard_deviation);
     }
   }
-  const ExaminedCalibration parted = calibrate(with_lost_time(21));
+  const DiagnosedCalibration parted = calibrate(with_lost_time(21));
   const Finding* const lost = find(parted.calibration, "lost-time");
   ASSERT_NE(lost, nullptr);
   EXPECT_NEAR(lost->size, 0.0105, 0.002);
@@ -269,17 +270,17 @@ Recording two_links(const std::string& name, double first, bool dead) {
 
 // A dead encoder is reported as such, and the description is not blamed for it. If it is dead in
 // some recordings only, the others check the description.
-TEST(ExaminedCalibration, BlamesNoDescriptionForADeadEncoder) {
+TEST(DiagnosedCalibration, BlamesNoDescriptionForADeadEncoder) {
   Mechanism mechanism = estimator::make_chain({.links = 2});
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
   const Recording dead = two_links("dead", 1.2, true);
-  const ExaminedInput input = estimator::examine(mechanism, {dead}, {});
+  const DiagnosedInput input = estimator::examine(mechanism, {dead}, {});
   ASSERT_EQ(input.findings.size(), 1U);
   EXPECT_EQ(input.findings[0].kind, "dead-channel");
 
   Recording inverted = two_links("inverted", 0.9, false);
   inverted.segments[0].angles.col(1) *= -1.0;
-  const ExaminedInput both = estimator::examine(mechanism, {dead, inverted}, {});
+  const DiagnosedInput both = estimator::examine(mechanism, {dead, inverted}, {});
   ASSERT_EQ(both.findings.size(), 2U);
   EXPECT_EQ(both.findings[0].kind, "dead-channel");
   EXPECT_EQ(both.findings[1].severity, estimator::Severity::kFault) << both.findings[1].what;
@@ -297,12 +298,12 @@ Calibration stepped(double first, double second) {
   recording.segments[0].angles.col(1).tail(500).array() += second;
   Mechanism mechanism = estimator::make_chain({.links = 2});
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
-  return estimator::calibrate_examined(mechanism, {recording}, {}).calibration;
+  return estimator::calibrate_with_diagnostics(mechanism, {recording}, {}).calibration;
 }
 
 // Two encoders do not slip at the same instant. If simultaneous slips explain more than lost time,
 // the recording is cut there as well. A jump of one encoder is a slip.
-TEST(ExaminedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
+TEST(DiagnosedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
   constexpr double kSlip = 4e-4;
   const Calibration one = stepped(0.0, kSlip);
   EXPECT_NE(find(one, "slip"), nullptr);
@@ -314,33 +315,34 @@ TEST(ExaminedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
 
 // A slip that noise hides in every window is tried, and reported only if the model fits with it and
 // not without it.
-TEST(ExaminedCalibration, TriesTheLikeliestSlipWhereTheModelDoesNotHold) {
+TEST(DiagnosedCalibration, TriesTheLikeliestSlipWhereTheModelDoesNotHold) {
   constexpr double kSlip = 1.6 * kExaminedNoise;
   Eigen::VectorXd readings = clean_readings();
   readings.tail(readings.size() - 3000).array() += kSlip;
-  const ExaminedCalibration with = calibrate(readings);
+  const DiagnosedCalibration with = calibrate(readings);
   const Finding* const slip = find(with.calibration, "slip");
   ASSERT_NE(slip, nullptr);
   EXPECT_NEAR(slip->size, kSlip, 0.2 * kSlip);
   EXPECT_NEAR(slip->from, 3.0, 0.1);
-  EXPECT_EQ(with.calibration.verdict.kind, estimator::VerdictKind::kHolds);
+  EXPECT_EQ(with.calibration.verdict.kind, estimator::VerdictKind::kAccepted);
   EXPECT_EQ(with.calibration.parameters.size(), 4U);
 
-  const ExaminedCalibration fails =
-      estimator::calibrate_examined(without_dry_friction(), {recording_of(fine_readings())}, {});
-  EXPECT_NE(fails.calibration.verdict.kind, estimator::VerdictKind::kHolds);
+  const DiagnosedCalibration fails = estimator::calibrate_with_diagnostics(
+      without_dry_friction(), {recording_of(fine_readings())}, {});
+  EXPECT_NE(fails.calibration.verdict.kind, estimator::VerdictKind::kAccepted);
   EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
 }
 
 // If no jump hidden in the readings could explain the misfit, none is tried.
-TEST(ExaminedCalibration, TriesNoJumpWhereFarMoreIsLeft) {
+TEST(DiagnosedCalibration, TriesNoJumpWhereFarMoreIsLeft) {
   const auto stages = [](const Mechanism& mechanism, const Eigen::VectorXd& readings, bool repair) {
     int count = 0;
     estimator::CalibrationMonitor monitor;
     monitor.on_stage = [&](std::string_view, const Mechanism&) { ++count; };
     estimator::CalibrationOptions options;
     options.repair = repair;
-    estimator::calibrate_examined(mechanism, {recording_of(readings)}, options, {}, monitor);
+    estimator::calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options, {},
+                                          monitor);
     return count;
   };
   EXPECT_EQ(stages(without_dry_friction(), fine_readings(), true),
@@ -351,7 +353,7 @@ TEST(ExaminedCalibration, TriesNoJumpWhereFarMoreIsLeft) {
 }
 
 // A fault stops the calibration, unless the user overrides it.
-TEST(ExaminedCalibration, RefusesFaults) {
+TEST(DiagnosedCalibration, RefusesFaults) {
   const std::vector<Finding> fault = {
       {.kind = "x", .severity = estimator::Severity::kFault, .what = "a", .advice = "b"}};
   EXPECT_THROW(estimator::require_no_fault(fault, {}), estimator::UnusableInput);

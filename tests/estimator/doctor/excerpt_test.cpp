@@ -1,4 +1,4 @@
-#include "estimator/doctor/excerpt.hpp"
+#include "estimator/diagnostics/excerpt.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ estimator::Mechanism excerpt_pendulum() { return estimator::make_pendulum({.moto
 
 // The excerpt has a bounded length, however long the recording, and lies where there is motion.
 TEST(Excerpt, IsTheLiveliestPartWithinTheBudget) {
-  const auto excerpts = estimator::take_excerpts(excerpt_pendulum(), {mostly_still()}, kBudget);
+  const auto excerpts = estimator::select_excerpts(excerpt_pendulum(), {mostly_still()}, kBudget);
   ASSERT_EQ(excerpts.size(), 1U);
   ASSERT_EQ(excerpts[0].segments.size(), 2U);
   EXPECT_DOUBLE_EQ(excerpts[0].segments[0].start, 17.0);
@@ -46,7 +46,7 @@ TEST(Excerpt, IsTheLiveliestPartWithinTheBudget) {
 TEST(Excerpt, AveragesControlsOverWhatARowStandsFor) {
   Recording recording = mostly_still();
   recording.segments[0].controls.col(0).setLinSpaced(0.0, 19999.0);
-  const auto excerpts = estimator::take_excerpts(excerpt_pendulum(), {recording}, kBudget);
+  const auto excerpts = estimator::select_excerpts(excerpt_pendulum(), {recording}, kBudget);
   const Segment& segment = excerpts[0].segments.back();
   const double first = 1e3 * (segment.start - 5.0);
   EXPECT_NEAR(segment.controls(0, 0), first + 4.5, 1e-9);
@@ -61,7 +61,7 @@ TEST(Excerpt, KeepsTimesOfRows) {
   segment.controls = Eigen::MatrixXd::Zero(40, 1);
   for (int k = 0; k < 40; ++k) segment.times.push_back(0.05 * k + 1e-3 * (k % 3));
   const auto excerpts =
-      estimator::take_excerpts(excerpt_pendulum(), {{"slow", {segment}}}, kBudget);
+      estimator::select_excerpts(excerpt_pendulum(), {{"slow", {segment}}}, kBudget);
   const Segment& piece = excerpts[0].segments.back();
   ASSERT_EQ(static_cast<int>(piece.times.size()), piece.sample_count());
   EXPECT_DOUBLE_EQ(piece.period, 0.05);
@@ -70,7 +70,7 @@ TEST(Excerpt, KeepsTimesOfRows) {
 }
 
 TEST(Excerpt, OfNothingIsNothing) {
-  EXPECT_TRUE(estimator::take_excerpts(excerpt_pendulum(), {}, kBudget).empty());
+  EXPECT_TRUE(estimator::select_excerpts(excerpt_pendulum(), {}, kBudget).empty());
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "estimator/doctor/finding_text.hpp"
+#include "estimator/diagnostics/finding_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
@@ -13,7 +13,7 @@ using estimator::Severity;
 constexpr double kSlipQuantum = 1.5e-3;  // [rad]
 
 Finding slip(double size, double deviation) {
-  const estimator::Sensor sensor = estimator::sensors_of(estimator::make_pendulum()).front();
+  const estimator::Encoder sensor = estimator::used_encoders(estimator::make_pendulum()).front();
   return estimator::slip_finding(sensor, "run.csv", 3.428, size, deviation, kSlipQuantum);
 }
 

@@ -1,4 +1,4 @@
-#include "estimator/doctor/hidden_edges.hpp"
+#include "estimator/diagnostics/gap_command_steps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "estimator/doctor/examined_calibration.hpp"
+#include "estimator/diagnostics/diagnosed_calibration.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace {
 
-using estimator::ExaminedCalibration;
+using estimator::DiagnosedCalibration;
 using estimator::Finding;
 using estimator::Mechanism;
 using estimator::Recording;
@@ -50,8 +50,8 @@ Recording split(const Recording& whole, const std::vector<std::pair<int, int>>& 
   return recording;
 }
 
-ExaminedCalibration calibrated(const Recording& recording) {
-  return estimator::calibrate_examined(pulsed_description(), {recording}, {});
+DiagnosedCalibration calibrated(const Recording& recording) {
+  return estimator::calibrate_with_diagnostics(pulsed_description(), {recording}, {});
 }
 
 // Rising and falling edges at the first missing row, after the last, and in between. The recording
@@ -60,7 +60,7 @@ ExaminedCalibration calibrated(const Recording& recording) {
 TEST(HiddenEdges, AreFoundByTheMotion) {
   const Recording whole = pulsed();
   const std::vector<std::pair<int, int>> holes = {{100, 1}, {299, 1}, {398, 3}, {600, 2}};
-  const ExaminedCalibration found = calibrated(split(whole, holes));
+  const DiagnosedCalibration found = calibrated(split(whole, holes));
   ASSERT_EQ(found.input.recordings[0].segments.size(), 1U);
   const Segment& joined = found.input.recordings[0].segments[0];
   EXPECT_EQ(joined.controls.rows(), whole.segments[0].controls.rows());
@@ -74,7 +74,7 @@ TEST(HiddenEdges, AreFoundByTheMotion) {
         .angles.middleRows(first, rows)
         .setConstant(std::numeric_limits<double>::quiet_NaN());
   }
-  const ExaminedCalibration known = calibrated(emptied);
+  const DiagnosedCalibration known = calibrated(emptied);
   ASSERT_EQ(found.calibration.parameters.size(), known.calibration.parameters.size());
   for (std::size_t i = 0; i < known.calibration.parameters.size(); ++i) {
     EXPECT_NEAR(found.calibration.parameters[i].standard_deviation,
@@ -93,10 +93,10 @@ TEST(HiddenEdges, AreFoundByTheMotion) {
 // off the grid, and a gap too long to simulate.
 TEST(HiddenEdges, AreBetweenHeldLevelsAlone) {
   const Recording parted = split(pulsed(), {{100, 1}});
-  const ExaminedCalibration fitted =
-      estimator::calibrate_examined(pulsed_description(), {parted}, {.repair = false});
+  const DiagnosedCalibration fitted =
+      estimator::calibrate_with_diagnostics(pulsed_description(), {parted}, {.repair = false});
   const auto count = [&](const Recording& recording) {
-    return estimator::find_hidden_edges(fitted.calibration, {recording}).size();
+    return estimator::find_gap_command_steps(fitted.calibration, {recording}).size();
   };
   ASSERT_EQ(count(parted), 1U);
   for (const std::size_t side : {0U, 1U}) {
@@ -120,9 +120,9 @@ TEST(HiddenEdges, AreBetweenHeldLevelsAlone) {
 TEST(HiddenEdges, AreBeyondDoubt) {
   for (const int held : {0, 1, 2, 3}) {
     const Recording parted = split(pulsed(), {{300 - held, 3}});
-    const ExaminedCalibration fitted =
-        estimator::calibrate_examined(pulsed_description(), {parted}, {.repair = false});
-    const auto edges = estimator::find_hidden_edges(fitted.calibration, {parted});
+    const DiagnosedCalibration fitted =
+        estimator::calibrate_with_diagnostics(pulsed_description(), {parted}, {.repair = false});
+    const auto edges = estimator::find_gap_command_steps(fitted.calibration, {parted});
     ASSERT_EQ(edges.size(), 1U);
     EXPECT_EQ(edges[0].held, held);
     EXPECT_EQ(std::abs(edges[0].next - held), 1);

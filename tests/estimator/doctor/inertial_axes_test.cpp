@@ -1,4 +1,4 @@
-#include "estimator/doctor/inertial_axes.hpp"
+#include "estimator/diagnostics/inertial_axes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,14 +23,14 @@ using test_support::kNaN;
 Mechanism with_sensor() {
   const Mechanism plain = make_furuta({});
   Mechanism mechanism = plain;
-  mechanism.inertial_sensors.push_back({"imu", 1});
+  mechanism.sensors.push_back({"imu", 1});
   mechanism.parameters.clear();
   make_parameters(mechanism);
   for (const Parameter& known : plain.parameters) {
     mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(known.name))] = known;
   }
-  mechanism.inertial_parameter(0, InertialQuantity::kPointX).value = 0.05;
-  mechanism.inertial_parameter(0, InertialQuantity::kMountY).value = 0.4;
+  mechanism.sensor_parameter(0, SensorQuantity::kPointX).value = 0.05;
+  mechanism.sensor_parameter(0, SensorQuantity::kMountY).value = 0.4;
   return mechanism;
 }
 
@@ -81,7 +81,7 @@ std::vector<Finding> found_after(const std::function<void(Segment&)>& spoil) {
   static const Recording kHonest = swinging(mechanism());
   Recording recording = kHonest;
   spoil(recording.segments[0]);
-  return find_inertial_mistakes(mechanism(), {recording});
+  return find_inertial_errors(mechanism(), {recording});
 }
 
 void expect_advice(const std::vector<Finding>& found, const std::string& kind,

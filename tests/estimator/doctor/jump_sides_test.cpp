@@ -1,4 +1,4 @@
-#include "estimator/doctor/jump_sides.hpp"
+#include "estimator/diagnostics/single_jump_test.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Mechanism described_swing(const ReferencePendulum& rig) {
   Mechanism mechanism =
       estimator::make_pendulum({.mass = rig.m, .distance = rig.l, .inertia_swing = rig.J});
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
-  estimator::Parameter& viscous = mechanism.hinge_parameter(0, estimator::HingeQuantity::kViscous);
+  estimator::Parameter& viscous = mechanism.joint_parameter(0, estimator::JointQuantity::kViscous);
   viscous.free = true;
   viscous.value = rig.b;
   mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
@@ -45,9 +45,10 @@ TEST(JumpSides, OneOfThemIsExplained) {
   const Mechanism mechanism = described_swing(rig);
   for (const int row : {kSidesRows / 5, 4 * kSidesRows / 5}) {
     for (const double slip : {0.02, -0.02}) {
-      EXPECT_TRUE(estimator::may_be_one_jump(mechanism, {slipping(rig, "slips", row, slip)}, {}))
+      EXPECT_TRUE(
+          estimator::is_single_jump_plausible(mechanism, {slipping(rig, "slips", row, slip)}, {}))
           << row;
-      EXPECT_TRUE(estimator::may_be_one_jump(
+      EXPECT_TRUE(estimator::is_single_jump_plausible(
           mechanism, {slipping(rig, "clean", 0, 0.0), slipping(rig, "slips", row, slip)}, {}));
     }
   }
@@ -59,8 +60,8 @@ TEST(JumpSides, NoneIsExplainedOfAnotherLaw) {
   ReferencePendulum dry = rig;
   dry.tau_c = dry.tau_s = 0.02;  // it still swings at the end
   const Mechanism mechanism = described_swing(rig);
-  EXPECT_FALSE(estimator::may_be_one_jump(mechanism, {slipping(dry, "dry", 0, 0.0)}, {}));
-  EXPECT_FALSE(estimator::may_be_one_jump(
+  EXPECT_FALSE(estimator::is_single_jump_plausible(mechanism, {slipping(dry, "dry", 0, 0.0)}, {}));
+  EXPECT_FALSE(estimator::is_single_jump_plausible(
       mechanism, {slipping(rig, "clean", 0, 0.0), slipping(dry, "dry", 0, 0.0)}, {}));
 }
 

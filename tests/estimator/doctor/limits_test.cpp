@@ -1,4 +1,4 @@
-#include "estimator/doctor/limits.hpp"
+#include "estimator/diagnostics/limits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@ namespace {
 
 using estimator::Finding;
 using estimator::Recording;
-using estimator::SensorFacts;
+using estimator::SensorDescription;
 
 constexpr double kLimitPeriod = 1e-3;  // [s]
 constexpr double kAmplitude = 1.0;     // [rad]
 constexpr double kSwing = 6.0;         // [rad/s]
 constexpr double kQuantum = 2.0 * M_PI / 4096.0;
 
-/// A pendulum with the largest speed kAmplitude · kSwing, as quantised readings, and a command that
+/// A pendulum with the largest speed kAmplitude · kSwing, as quantized readings, and a command that
 /// goes from −4 to 4.
 Recording swinging() {
   estimator::Segment segment;
@@ -34,7 +34,7 @@ Recording swinging() {
   return {"run", {segment}};
 }
 
-std::vector<Finding> compared(const Recording& recording, const SensorFacts& facts) {
+std::vector<Finding> compared(const Recording& recording, const SensorDescription& facts) {
   estimator::SignalExamination out;
   estimator::compare_limits(estimator::make_pendulum({.motorised = true}), {kQuantum}, recording,
                             facts, out);
@@ -43,9 +43,9 @@ std::vector<Finding> compared(const Recording& recording, const SensorFacts& fac
 
 TEST(Limits, ThatAreKeptOrNotStatedAreNotTold) {
   EXPECT_TRUE(compared(swinging(), {}).empty());
-  EXPECT_TRUE(compared(swinging(), {.limits = {{}}, .command_most = {0.0}}).empty());
+  EXPECT_TRUE(compared(swinging(), {.limits = {{}}, .command_limit = {0.0}}).empty());
   EXPECT_TRUE(
-      compared(swinging(), {.limits = {{-1.01, 1.01, 6.1}}, .command_most = {4.1}}).empty());
+      compared(swinging(), {.limits = {{-1.01, 1.01, 6.1}}, .command_limit = {4.1}}).empty());
 }
 
 // Either end of the range. A missing reading is not beyond the range.
@@ -75,12 +75,12 @@ TEST(Limits, TellReadingsWellBeyondAStop) {
   for (const double side : {1.0, -1.0}) {
     SCOPED_TRACE(side);
     estimator::Mechanism pendulum = estimator::make_pendulum();
-    (side > 0.0 ? pendulum.hinges[0].stops_lower : pendulum.hinges[0].stops_upper) = true;
+    (side > 0.0 ? pendulum.joints[0].stops_lower : pendulum.joints[0].stops_upper) = true;
     estimator::Parameter& stop =
-        pendulum.hinge_parameter(0, side > 0.0 ? estimator::HingeQuantity::kStopLower
-                                               : estimator::HingeQuantity::kStopUpper);
+        pendulum.joint_parameter(0, side > 0.0 ? estimator::JointQuantity::kStopLower
+                                               : estimator::JointQuantity::kStopUpper);
     estimator::Parameter& offset =
-        pendulum.hinge_parameter(0, estimator::HingeQuantity::kEncoderOffset);
+        pendulum.joint_parameter(0, estimator::JointQuantity::kEncoderOffset);
     const auto found_at = [&](double position) {
       stop.value = side * position;
       estimator::SignalExamination out;
@@ -116,14 +116,14 @@ TEST(Limits, TellSpeedsOfTheMotionNotOfItsCounts) {
 }
 
 TEST(Limits, TellCommandsBeyondAndAtTheirLimit) {
-  const std::vector<Finding> beyond = compared(swinging(), {.command_most = {3.0}});
+  const std::vector<Finding> beyond = compared(swinging(), {.command_limit = {3.0}});
   ASSERT_EQ(beyond.size(), 1U);
   EXPECT_EQ(beyond[0].kind, "command-beyond-limit");
   EXPECT_NEAR(std::abs(beyond[0].size), 4.0, 1e-3);
   Recording clipped = swinging();
   auto& controls = clipped.segments[0].controls;
   controls = controls.cwiseMax(-3.0).cwiseMin(3.0);
-  const std::vector<Finding> at = compared(clipped, {.command_most = {3.0}});
+  const std::vector<Finding> at = compared(clipped, {.command_limit = {3.0}});
   ASSERT_EQ(at.size(), 1U);
   EXPECT_EQ(at[0].kind, "command-at-limit");
   EXPECT_EQ(at[0].severity, estimator::Severity::kNote);

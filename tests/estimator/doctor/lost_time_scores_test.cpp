@@ -1,12 +1,12 @@
-#include "estimator/doctor/lost_time_scores.hpp"
+#include "estimator/diagnostics/lost_time_scores.hpp"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
+#include "estimator/diagnostics/slip_trial.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
-#include "estimator/doctor/slip_trial.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace {
@@ -74,20 +74,20 @@ TEST(LostTimeScores, TellWhereTimeIsLost) {
 // recording without either.
 TEST(LostTimeScores, NameThePlacesOfCuts) {
   const auto suspected = [](const Recording& recording) {
-    return estimator::suspect_jump(scored_description(), {recording}, {}, {});
+    return estimator::find_likeliest_jump(scored_description(), {recording}, {}, {});
   };
   const estimator::SuspectedJump none = suspected(with_rows_lost(0));
-  EXPECT_TRUE(none.losses.empty());
+  EXPECT_TRUE(none.lost_times.empty());
   EXPECT_FALSE(none.slip.needs_repair());
   const estimator::SuspectedJump lost = suspected(with_rows_lost(1));
-  ASSERT_FALSE(lost.losses.empty());
-  EXPECT_NEAR(lost.losses[0].row, kLossRow, 1);
+  ASSERT_FALSE(lost.lost_times.empty());
+  EXPECT_NEAR(lost.lost_times[0].row, kLossRow, 1);
   for (const double size : {5e-4, -5e-4}) {
     Recording slipped = with_rows_lost(0);
     slipped.segments[0].angles.col(1).tail(1501 - kLossRow).array() += size;
     const estimator::SuspectedJump slip = suspected(slipped);
     ASSERT_EQ(slip.slip.freed.size(), 1U) << size;
-    EXPECT_EQ(slip.losses.back().row, slip.slip.freed[0].row) << size;
+    EXPECT_EQ(slip.lost_times.back().row, slip.slip.freed[0].row) << size;
   }
 }
 

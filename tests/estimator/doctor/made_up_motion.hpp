@@ -48,7 +48,7 @@ struct MadeUpMotion {
   }
 };
 
-/// Adds noise, then quantises (0: not) with a random phase of the encoder disc.
+/// Adds noise, then quantizes (0: not) with a random phase of the encoder disc.
 inline Eigen::VectorXd as_read(Eigen::VectorXd angles, double noise, double quantum,
                                unsigned seed) {
   std::mt19937 random(seed + 1000);

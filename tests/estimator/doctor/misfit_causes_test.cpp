@@ -1,4 +1,4 @@
-#include "estimator/doctor/misfit_causes.hpp"
+#include "estimator/diagnostics/misfit_causes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -109,7 +109,7 @@ TEST(MisfitCauses, TellACommandThatIsClipped) {
 TEST(MisfitCauses, TellAGainThatIsWrong) {
   for (const double factor : {0.3, 1.6}) {
     Mechanism mechanism = described();
-    estimator::Parameter& gain = mechanism.hinge_parameter(0, estimator::HingeQuantity::kMotorGain);
+    estimator::Parameter& gain = mechanism.joint_parameter(0, estimator::JointQuantity::kMotorGain);
     gain.free = false;
     gain.value = factor * test_support::viscous_furuta().K;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
@@ -128,7 +128,7 @@ TEST(MisfitCauses, TellADistanceThatIsWrong) {
   for (const double factor : {1.05, 0.95}) {
     Mechanism mechanism = described();
     estimator::Parameter& distance =
-        mechanism.hinge_parameter(1, estimator::HingeQuantity::kPointAx);
+        mechanism.joint_parameter(1, estimator::JointQuantity::kPointAx);
     const double truth = distance.value;
     distance.value *= factor;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
@@ -152,7 +152,7 @@ TEST(MisfitCauses, TellADistanceThatLeavesNoRoomForInertia) {
       {.mass = truth.m, .distance = 1.2 * farthest, .inertia_swing = 1e-3});
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).lower = 1e-9;
-  mechanism.hinge_parameter(0, estimator::HingeQuantity::kViscous).free = true;
+  mechanism.joint_parameter(0, estimator::JointQuantity::kViscous).free = true;
   mechanism.parameter(estimator::WorldQuantity::kGravity).value = truth.g;
   const std::vector<Finding> findings = explained(mechanism, recording);
   expect_first(findings, "wrong-length");
@@ -196,7 +196,7 @@ ReferenceFuruta dry_furuta(double smoothing_speed) {
 std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
   Mechanism mechanism = described();
   test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
-  mechanism.hinge_parameter(0, estimator::HingeQuantity::kCoulombTorque).value = 0.03;
+  mechanism.joint_parameter(0, estimator::JointQuantity::kCoulombTorque).value = 0.03;
   return explained(mechanism, test_support::record(truth, {0.2, 0.5, 0.0, 0.0},
                                                    busy_then_pulling(truth.tau_c1 / truth.K),
                                                    kCausePeriod, kCauseNoise, 5));
@@ -222,8 +222,8 @@ TEST(MisfitCauses, AreToldOfJointsThatCreep) {
   recording.segments[0].period *= 1.02;
   Mechanism mechanism = described();
   test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
-  mechanism.hinge_parameter(0, estimator::HingeQuantity::kCoulombTorque).value = 0.03;
-  mechanism.hinges[0].creep_speed = 0.01;
+  mechanism.joint_parameter(0, estimator::JointQuantity::kCoulombTorque).value = 0.03;
+  mechanism.joints[0].transition_speed = 0.01;
   const std::vector<Finding> findings = explained(mechanism, recording);
   ASSERT_FALSE(findings.empty());
   EXPECT_NE(findings[0].what.find("the clock of the time stamps is 1.9"), std::string::npos)

@@ -1,18 +1,18 @@
-#include "estimator/doctor/outliers.hpp"
+#include "estimator/diagnostics/outliers.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "estimator/doctor/finding_text.hpp"
+#include "estimator/diagnostics/finding_text.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
 
 namespace {
 
 using estimator::JointKind;
+using estimator::NoiseScale;
 using estimator::Outlier;
 using estimator::ReadingSeries;
-using estimator::SignalScale;
 using test_support::MadeUpMotion;
 
 constexpr double kOutlierCount = 2.0 * M_PI / 4096.0;
@@ -24,7 +24,7 @@ std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings,
   const estimator::Segment segment = test_support::segment_of(readings, rate);
   const ReadingSeries series =
       observed_readings(segment, segment.angles.col(0), joint_traits(kind).wraps);
-  const SignalScale scale(series, estimator::robust_quantum({series}, joint_units(kind).scale));
+  const NoiseScale scale(series, estimator::robust_quantum({series}, joint_units(kind).scale));
   std::vector<std::pair<int, double>> found;
   for (const Outlier& outlier : find_outliers(series, scale)) {
     found.emplace_back(series.rows[outlier.position], outlier.size);

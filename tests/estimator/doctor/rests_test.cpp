@@ -1,4 +1,4 @@
-#include "estimator/doctor/rests.hpp"
+#include "estimator/diagnostics/rest_intervals.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ Recording coming_to_rest(int moving, int rows) {
 
 SignalExamination examined(const Recording& recording, double quantum = kRestQuantum) {
   SignalExamination out;
-  const auto sensors = estimator::sensors_of(estimator::make_pendulum({.motorised = true}));
-  find_rests(sensors, {quantum}, recording, 0, out);
+  const auto sensors = estimator::used_encoders(estimator::make_pendulum({.motorised = true}));
+  find_rest_intervals(sensors, {quantum}, recording, 0, out);
   return out;
 }
 
@@ -47,8 +47,8 @@ TEST(Rests, KeepSomeOfTheirRows) {
   EXPECT_EQ(out.findings[0].stretches[0].from, out.findings[0].from);
   EXPECT_EQ(out.findings[0].stretches[0].to, out.findings[0].to);
   EXPECT_NEAR(out.findings[0].size, 0.7, 0.01);
-  EXPECT_NEAR(static_cast<double>(out.held.size()), 0.9 * 700.0, 15.0);
-  for (const estimator::HeldReading& held : out.held) EXPECT_GT(held.row, 295);
+  EXPECT_NEAR(static_cast<double>(out.rejected.size()), 0.9 * 700.0, 15.0);
+  for (const estimator::RejectedReading& rejected : out.rejected) EXPECT_GT(rejected.row, 295);
 }
 
 // Missing or rejected readings neither end a rest nor belong to it, in the middle or at the start,

@@ -1,20 +1,20 @@
-#include "estimator/doctor/steps.hpp"
+#include "estimator/diagnostics/steps.hpp"
 
 #include <gtest/gtest.h>
 
-#include "estimator/doctor/step_cause.hpp"
+#include "estimator/diagnostics/jump_cause.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
 
 namespace {
 
 using estimator::JointKind;
+using estimator::JumpCause;
+using estimator::JumpExplanation;
 using estimator::JumpView;
+using estimator::NoiseScale;
 using estimator::ReadingSeries;
 using estimator::SeriesKind;
-using estimator::SignalScale;
 using estimator::Step;
-using estimator::StepCause;
-using estimator::StepExplanation;
 using test_support::MadeUpMotion;
 
 constexpr double kCount = 2.0 * M_PI / 4096.0;
@@ -26,7 +26,7 @@ struct Look {
     const estimator::Segment segment = test_support::segment_of(readings, rate);
     series = observed_readings(segment, segment.angles.col(0), true);
     quantum = count >= 0.0 ? count : estimator::robust_quantum({series}, 1.0);
-    const SignalScale scale(series, quantum);
+    const NoiseScale scale(series, quantum);
     steps = find_steps(series, scale, kind, 1.0);
     noise = std::max({scale.noise(series.size() / 2), quantum / std::sqrt(12.0), 1e-7});
   }
@@ -74,7 +74,7 @@ TEST(Steps, AreFoundWithTheirTimeAndSize) {
         const Look look(readings);
         ASSERT_EQ(look.steps.size(), 1U);
         EXPECT_EQ(look.row(0), row);
-        const StepExplanation explained = estimator::explain_step({look.view(row, true)});
+        const JumpExplanation explained = estimator::classify_jump({look.view(row, true)});
         EXPECT_NEAR(explained.sizes[0], counts * kCount, kCount);
       }
     }
@@ -106,45 +106,45 @@ Eigen::VectorXd swing(double start, double noise, unsigned seed) {
 
 // A slip does not change the speed, lost time does. Where the motion is curved in either direction,
 // one encoder distinguishes them.
-TEST(StepCause, IsToldByOneEncoderFromItsSpeed) {
+TEST(JumpCause, IsToldByOneEncoderFromItsSpeed) {
   for (const double start : {1.5, -1.5}) {
     const Eigen::VectorXd motion = swing(start, 1e-5, 6);
     const Look lost(without(motion, 150, 8));
     ASSERT_EQ(lost.steps.size(), 1U);
-    const StepExplanation time = estimator::explain_step({lost.view(lost.row(0), true)});
-    EXPECT_EQ(time.cause, StepCause::kLostTime);
+    const JumpExplanation time = estimator::classify_jump({lost.view(lost.row(0), true)});
+    EXPECT_EQ(time.cause, JumpCause::kLostTime);
     EXPECT_NEAR(time.lost_time, 8e-3, 3.0 * time.time_deviation + 1e-4);
 
     Eigen::VectorXd slipped = motion;
     slipped.tail(850).array() += lost.steps[0].size;  // an equally large jump
     const Look slip(slipped);
     ASSERT_EQ(slip.steps.size(), 1U);
-    const StepExplanation counts = estimator::explain_step({slip.view(slip.row(0), true)});
-    EXPECT_EQ(counts.cause, StepCause::kSlip);
+    const JumpExplanation counts = estimator::classify_jump({slip.view(slip.row(0), true)});
+    EXPECT_EQ(counts.cause, JumpCause::kSlip);
     EXPECT_NEAR(counts.sizes[0], lost.steps[0].size, 1e-3);
   }
 }
 
 // At constant speed the cause cannot be identified, and none is reported.
-TEST(StepCause, IsUnclearWhereTheMotionIsStraight) {
+TEST(JumpCause, IsUnclearWhereTheMotionIsStraight) {
   Eigen::VectorXd straight(1000);
   for (int k = 0; k < 1000; ++k) straight[k] = 5e-3 * k;
   straight = test_support::as_read(straight, 1e-4, 0.0, 7);
   const Look look(without(straight, 500, 8));
   ASSERT_EQ(look.steps.size(), 1U);
-  const StepExplanation explained = estimator::explain_step({look.view(500, true)});
-  EXPECT_EQ(explained.cause, StepCause::kUnclear);
+  const JumpExplanation explained = estimator::classify_jump({look.view(500, true)});
+  EXPECT_EQ(explained.cause, JumpCause::kAmbiguous);
   EXPECT_NEAR(explained.lost_time, 8e-3, 1e-3);
   EXPECT_NEAR(explained.sizes[0], 0.04, 1e-3);
 }
 
 // Two encoders: lost time shifts both in proportion to their speeds, a slip only one.
-TEST(StepCause, IsToldBySeveralEncoders) {
+TEST(JumpCause, IsToldBySeveralEncoders) {
   const Eigen::VectorXd one = swing(1.5, 1e-4, 8), other = swing(-0.7, 1e-4, 9);
   const Look lost_one(without(one, 180, 5)), lost_other(without(other, 180, 5));
-  const StepExplanation lost = estimator::explain_step(
+  const JumpExplanation lost = estimator::classify_jump(
       {lost_one.view(180, true), lost_other.view(180, !lost_other.steps.empty())});
-  EXPECT_EQ(lost.cause, StepCause::kLostTime);
+  EXPECT_EQ(lost.cause, JumpCause::kLostTime);
   EXPECT_NEAR(lost.lost_time, 5e-3, 3e-4);
 
   Eigen::VectorXd slipped = one;
@@ -152,23 +152,23 @@ TEST(StepCause, IsToldBySeveralEncoders) {
   const Look slip_one(slipped), still_other(other);
   ASSERT_EQ(slip_one.steps.size(), 1U);
   EXPECT_TRUE(still_other.steps.empty());
-  const StepExplanation slip =
-      estimator::explain_step({slip_one.view(180, true), still_other.view(180, false)});
-  EXPECT_EQ(slip.cause, StepCause::kSlip);
+  const JumpExplanation slip =
+      estimator::classify_jump({slip_one.view(180, true), still_other.view(180, false)});
+  EXPECT_EQ(slip.cause, JumpCause::kSlip);
   EXPECT_NEAR(slip.sizes[0], -0.05, 1e-3);
   EXPECT_EQ(slip.sizes[1], 0.0);
 }
 
 // If another motion follows, time is lost or the motion was interrupted. Either way the recording
 // is cut there, and no offset is reported.
-TEST(StepCause, IsNoSlipWhereAnotherMotionFollows) {
+TEST(JumpCause, IsNoSlipWhereAnotherMotionFollows) {
   Eigen::VectorXd readings = swing(1.5, 1e-4, 10);
   readings.tail(500) = test_support::as_read(
       MadeUpMotion{.push = 0.0, .start = -1.0}.angles(kRate, 700, 1).tail(500), 1e-4, 0.0, 11);
   const Look look(readings);
   ASSERT_EQ(look.steps.size(), 1U);
-  const StepCause cause = estimator::explain_step({look.view(look.row(0), true)}).cause;
-  EXPECT_TRUE(cause == StepCause::kBreak || cause == StepCause::kLostTime);
+  const JumpCause cause = estimator::classify_jump({look.view(look.row(0), true)}).cause;
+  EXPECT_TRUE(cause == JumpCause::kBreak || cause == JumpCause::kLostTime);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "estimator/doctor/strikes.hpp"
+#include "estimator/diagnostics/stop_impacts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace {
 
 using estimator::Finding;
-using estimator::HingeQuantity;
+using estimator::JointQuantity;
 using estimator::Recording;
 using test_support::as_read;
 using test_support::MadeUpMotion;
@@ -33,7 +33,7 @@ Recording recorded(const MadeUpMotion& motion, double rate, double noise, double
 std::vector<Finding> struck(const estimator::Mechanism& mechanism, const Recording& recording,
                             double quantum) {
   estimator::SignalExamination out;
-  estimator::find_strikes(mechanism, {quantum}, recording, out);
+  estimator::find_stop_impacts(mechanism, {quantum}, recording, out);
   return out.findings;
 }
 
@@ -103,7 +103,7 @@ TEST(Strikes, AreToldInTheJointsCoordinate) {
   const Recording recording = recorded(motion, 1000.0, 3e-4, 0.0, 1);
   const std::vector<Finding> here = struck(mechanism, recording, 0.0);
   ASSERT_FALSE(here.empty());
-  mechanism.hinge_parameter(0, HingeQuantity::kEncoderOffset).value = 0.2;
+  mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).value = 0.2;
   const std::vector<Finding> there = struck(mechanism, recording, 0.0);
   ASSERT_EQ(there.size(), here.size());
   EXPECT_NEAR(there[0].size, here[0].size + 0.2, 1e-9);
@@ -119,12 +119,12 @@ TEST(Strikes, AtDescribedStopsAreNotTold) {
   estimator::Mechanism mechanism = estimator::make_pendulum({});
   const std::size_t both = struck(mechanism, recording, 0.0).size();
   ASSERT_EQ(both, 2U);
-  mechanism.hinges[0].stops_upper = true;
-  mechanism.hinge_parameter(0, HingeQuantity::kStopUpper).value = 0.61;
+  mechanism.joints[0].stops_upper = true;
+  mechanism.joint_parameter(0, JointQuantity::kStopUpper).value = 0.61;
   const std::vector<Finding> lower = struck(mechanism, recording, 0.0);
   ASSERT_EQ(lower.size(), 1U);
   EXPECT_LT(lower[0].size, 0.0);
-  mechanism.hinge_parameter(0, HingeQuantity::kStopUpper).value = 0.9;
+  mechanism.joint_parameter(0, JointQuantity::kStopUpper).value = 0.9;
   EXPECT_EQ(struck(mechanism, recording, 0.0).size(), 2U);
 }
 

@@ -1,4 +1,4 @@
-#include "estimator/laws/air_drag.hpp"
+#include "estimator/friction/air_drag.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/placement.hpp"
-#include "estimator/tree/program_variants.hpp"
+#include "estimator/simulation/program_variants.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
 
 namespace estimator {
@@ -28,9 +28,10 @@ JointVector<double> resistance(const Mechanism& mechanism, const Eigen::VectorXd
   }
   const JointVector<double> zero = JointVector<double>::Zero(angle.size());
   JointVector<double> held, free;
-  TreeInverseDynamics<double>(mechanism, values_of(mechanism))
-      .imbalance(angle, rate, zero, zero, held);
-  TreeInverseDynamics<double>(without, values_of(without)).imbalance(angle, rate, zero, zero, free);
+  TreeInverseDynamics<double>(mechanism, parameter_values(mechanism))
+      .torque_residual(angle, rate, zero, zero, held);
+  TreeInverseDynamics<double>(without, parameter_values(without))
+      .torque_residual(angle, rate, zero, zero, free);
   return held - free;
 }
 
@@ -43,17 +44,17 @@ Mechanism plate_on_cart() {
       Eigen::AngleAxisd(0.7, Eigen::Vector3d(0.3, 0.9, -0.2).normalized()).toRotationMatrix();
   const Eigen::Matrix3d other =
       Eigen::AngleAxisd(-1.1, Eigen::Vector3d(0.5, 0.1, 0.8).normalized()).toRotationMatrix();
-  mechanism.hinges.push_back(
+  mechanism.joints.push_back(
       {.name = "rail", .kind = JointKind::kPrismatic, .frame_a = tipped, .frame_b = other});
-  mechanism.hinges.push_back(
-      {.name = "hinge", .body_a = 0, .body_b = 1, .frame_a = other, .frame_b = tipped});
-  mechanism.welds.push_back(
+  mechanism.joints.push_back(
+      {.name = "joint", .body_a = 0, .body_b = 1, .frame_a = other, .frame_b = tipped});
+  mechanism.fixed_joints.push_back(
       {.name = "glue", .body_a = 1, .body_b = 2, .frame_a = other, .frame_b = tipped});
   make_parameters(mechanism);
-  mechanism.hinge_parameter(1, HingeQuantity::kPointBx).value = -0.2;
-  mechanism.hinge_parameter(1, HingeQuantity::kPointAy).value = 0.1;
-  mechanism.weld_parameter(0, HingeQuantity::kPointAx).value = 0.15;
-  mechanism.weld_parameter(0, HingeQuantity::kPointBz).value = 0.05;
+  mechanism.joint_parameter(1, JointQuantity::kPointBx).value = -0.2;
+  mechanism.joint_parameter(1, JointQuantity::kPointAy).value = 0.1;
+  mechanism.fixed_joint_parameter(0, JointQuantity::kPointAx).value = 0.15;
+  mechanism.fixed_joint_parameter(0, JointQuantity::kPointBz).value = 0.05;
   for (const int body : {1, 2}) {
     air_of(mechanism, body, AirQuantity::kCoefficient).value = 0.3 * body;
     air_of(mechanism, body, AirQuantity::kPointX).value = 0.04 * body;
@@ -73,14 +74,14 @@ Eigen::Vector3d held_point(Mechanism mechanism, int body, const Eigen::VectorXd&
 
 // On a body hinged to the ground it equals quadratic drag of that joint, c r³ for a point at
 // distance r from the axis, in both directions.
-TEST(AirDrag, OfWhatTurnsOnTheGroundIsDragOfItsHinge) {
+TEST(AirDrag, OfWhatTurnsOnTheGroundIsDragOfItsJoint) {
   Mechanism mechanism = make_chain({.links = 1});
   air_of(mechanism, 0, AirQuantity::kCoefficient).value = 0.4;
   const Eigen::VectorXd angle = Eigen::VectorXd::Constant(1, 0.6);
   const Eigen::Vector3d at = held_point(mechanism, 0, angle),
                         on_axis = place_bodies(mechanism, angle)[0].r +
                                   place_bodies(mechanism, angle)[0].e.toRotationMatrix() *
-                                      point_of_hinge(mechanism, 0, true);
+                                      joint_point(mechanism, 0, true);
   const double r = (at - on_axis).norm();
   ASSERT_GT(r, 0.01);
   for (const double rate : {-3.0, 2.0}) {
@@ -96,7 +97,7 @@ TEST(AirDrag, TakesTheWorkOfItsForceAlongEveryJoint) {
   for (const bool from_child : {false, true}) {
     Mechanism mechanism = plate_on_cart();
     if (from_child) test_support::describe_from_child(mechanism, 1);
-    ASSERT_TRUE(find_faults(mechanism).empty()) << find_faults(mechanism)[0];
+    ASSERT_TRUE(find_errors(mechanism).empty()) << find_errors(mechanism)[0];
     const Eigen::VectorXd angle = Eigen::Vector2d(0.4, from_child ? 0.9 : -0.9);
     for (const Eigen::Vector2d& rate : {Eigen::Vector2d(1.5, -4.0), Eigen::Vector2d(-0.8, -2.5)}) {
       Eigen::Vector2d work = Eigen::Vector2d::Zero();
@@ -120,8 +121,8 @@ TEST(AirDrag, TakesTheWorkOfItsForceAlongEveryJoint) {
 
 TEST(AirDrag, DoesNothingToWhatIsFixedToTheGround) {
   Mechanism mechanism = plate_on_cart();
-  mechanism.welds[0].body_a = Hinge::kGround;
-  ASSERT_TRUE(find_faults(mechanism).empty());
+  mechanism.fixed_joints[0].body_a = Joint::kGround;
+  ASSERT_TRUE(find_errors(mechanism).empty());
   air_of(mechanism, 1, AirQuantity::kCoefficient).value = 0.0;
   const Eigen::VectorXd rate = Eigen::Vector2d(1.0, 2.0);
   EXPECT_EQ(resistance(mechanism, Eigen::Vector2d(0.1, 0.2), rate).norm(), 0.0);
@@ -137,10 +138,10 @@ TEST(AirDrag, OfABodyThatIsMissingHasNoEffect) {
   const std::vector<ProgramVariants::Run> runs = variants.runs(mechanism, groups);
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_TRUE(runs[0].without_effect.empty());
-  const std::vector<int>& moving = runs[1].program.moving();
+  const std::vector<int>& motion_parameters = runs[1].program.motion_parameters();
   std::vector<int> without;
   for (const int place : runs[1].without_effect) {
-    without.push_back(moving[static_cast<std::size_t>(place)]);
+    without.push_back(motion_parameters[static_cast<std::size_t>(place)]);
   }
   EXPECT_EQ(without, (std::vector<int>{mechanism.index_of_air(2, AirQuantity::kCoefficient),
                                        mechanism.index_of_air(2, AirQuantity::kPointX)}));
@@ -151,12 +152,12 @@ TEST(AirDrag, OfABodyThatIsMissingHasNoEffect) {
 
 TEST(AirDrag, IsNotOfSpookSimulators) {
   Mechanism mechanism = make_chain({.links = 2});
-  EXPECT_NO_THROW(require_hinges(mechanism));
+  EXPECT_NO_THROW(require_spook_support(mechanism));
   air_of(mechanism, 1, AirQuantity::kCoefficient).value = 0.1;
-  EXPECT_THROW(require_hinges(mechanism), std::invalid_argument);
+  EXPECT_THROW(require_spook_support(mechanism), std::invalid_argument);
   air_of(mechanism, 1, AirQuantity::kCoefficient).value = 0.0;
   air_of(mechanism, 1, AirQuantity::kCoefficient).free = true;
-  EXPECT_THROW(require_hinges(mechanism), std::invalid_argument);
+  EXPECT_THROW(require_spook_support(mechanism), std::invalid_argument);
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ constexpr double kSample = 0.01;  // both are compared on this grid [s]
 
 // Rigid joints whose violations decay over two steps, as SPOOK is commonly used.
 Mechanism made_rigid(Mechanism mechanism, double h) {
-  for (Hinge& hinge : mechanism.hinges) {
-    hinge.compliance_linear = hinge.compliance_angular = 0.0;
-    hinge.damping_time = 2.0 * h;
+  for (Joint& joint : mechanism.joints) {
+    joint.compliance_linear = joint.compliance_angular = 0.0;
+    joint.damping_time = 2.0 * h;
   }
   return mechanism;
 }
@@ -104,7 +104,7 @@ TEST(SpookConvergence, DrivenFurutaWithFrictionAndTiltIsOfFirstOrder) {
   set("1.k_e", rig.k_e);
   set("gravity.tilt_x", rig.tilt.x());
   set("gravity.tilt_z", rig.tilt.z());
-  for (Hinge& hinge : mechanism.hinges) hinge.stick_speed = kStickSpeed;
+  for (Joint& joint : mechanism.joints) joint.stick_speed = kStickSpeed;
 
   Eigen::VectorXd u(300);
   for (int k = 0; k < 300; ++k) u[k] = 1.5 * std::sin(0.05 * k) + std::cos(0.13 * k);
@@ -127,15 +127,15 @@ TEST(SpookConvergence, PendulumWithStribeckFrictionAndDragIsOfFirstOrder) {
   rig.tau_s = 8e-3;
   rig.zeta = 4.0;
   Mechanism mechanism = make_pendulum();
-  const auto set = [&](HingeQuantity quantity, double value) {
-    mechanism.hinge_parameter(0, quantity).value = value;
+  const auto set = [&](JointQuantity quantity, double value) {
+    mechanism.joint_parameter(0, quantity).value = value;
   };
-  set(HingeQuantity::kViscous, rig.b);
-  set(HingeQuantity::kQuadraticDrag, rig.c);
-  set(HingeQuantity::kCoulombTorque, rig.tau_c);
-  set(HingeQuantity::kStribeckTorque, rig.tau_s - rig.tau_c);
-  set(HingeQuantity::kStribeckRate, rig.zeta);
-  mechanism.hinges[0].stick_speed = 1e-6;
+  set(JointQuantity::kViscous, rig.b);
+  set(JointQuantity::kQuadraticDrag, rig.c);
+  set(JointQuantity::kCoulombTorque, rig.tau_c);
+  set(JointQuantity::kStribeckTorque, rig.tau_s - rig.tau_c);
+  set(JointQuantity::kStribeckRate, rig.zeta);
+  mechanism.joints[0].stick_speed = 1e-6;
   const Eigen::Vector2d start(2.8, 0.0);
   const Eigen::MatrixXd reference = test_support::simulate(rig, start, kSample, 400).leftCols(1);
   std::vector<double> errors;
@@ -180,9 +180,9 @@ TEST(SpookConvergence, ParallelogramFourBarSwingsAsItsEquivalentPendulum) {
   std::vector<double> errors;
   const std::vector<double> steps = {1e-3, 1e-4};
   for (const double h : steps) {
-    for (Hinge& hinge : mechanism.hinges) {
-      hinge.compliance_linear = hinge.compliance_angular = 1e-9;
-      hinge.damping_time = 2.0 * h;
+    for (Joint& joint : mechanism.joints) {
+      joint.compliance_linear = joint.compliance_angular = 1e-9;
+      joint.damping_time = 2.0 * h;
     }
     // Crank at θ, coupler horizontal, second crank back up: θ + π from hanging.
     const Eigen::Vector4d angles(start, right_angle - start, right_angle + start, 0.0);

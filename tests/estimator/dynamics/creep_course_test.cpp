@@ -1,4 +1,4 @@
-#include "estimator/tree/creep_course.hpp"
+#include "estimator/simulation/friction_argument_course.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,46 +16,49 @@ double way_between(double from, double to) {
   return sum * std::abs(part);
 }
 
-TEST(CreepCourse, MeasuresItsWay) {
+TEST(FrictionArgumentCourse, MeasuresItsWay) {
   for (const double side : {-1.0, 1.0}) {
-    EXPECT_NEAR(CreepCourse(side * 3.0, side * 0.5).passed(), way_between(0.5, 3.0), 1e-8);
-    EXPECT_NEAR(CreepCourse(side * -2.0, side * 1.0).passed(), way_between(-2.0, 1.0), 1e-8);
-    EXPECT_NEAR(CreepCourse(side * -80.0, side * 80.0).passed(), 5.0, 1e-12);
-    EXPECT_LT(CreepCourse(side * 60.0, side * 100.0).passed(), 1e-10);
+    EXPECT_NEAR(FrictionArgumentCourse(side * 3.0, side * 0.5).passed(), way_between(0.5, 3.0),
+                1e-8);
+    EXPECT_NEAR(FrictionArgumentCourse(side * -2.0, side * 1.0).passed(), way_between(-2.0, 1.0),
+                1e-8);
+    EXPECT_NEAR(FrictionArgumentCourse(side * -80.0, side * 80.0).passed(), 5.0, 1e-12);
+    EXPECT_LT(FrictionArgumentCourse(side * 60.0, side * 100.0).passed(), 1e-10);
   }
 }
 
 // From 8 down to 0 and back: 8 (1 − 2 s)² has the mean 8/3, which its ends do not show.
-TEST(CreepCourse, SeesASpeedThatTurnsWithinTheStep) {
+TEST(FrictionArgumentCourse, SeesASpeedThatTurnsWithinTheStep) {
   for (const double side : {-1.0, 1.0}) {
-    const CreepCourse course(side * 8.0, side * 8.0 / 3.0, side * 8.0);
+    const FrictionArgumentCourse course(side * 8.0, side * 8.0 / 3.0, side * 8.0);
     EXPECT_NEAR(course.passed(), 2.0 * way_between(0.0, 8.0), 1e-8);
     // At the initial rate, −32 per step.
-    const double share = course.share_from_begin(0.3);
+    const double share = course.fraction_from_begin(0.3);
     EXPECT_NEAR(way_between(8.0, 8.0 - 32.0 * share), 0.3, 1e-8);
   }
 }
 
-TEST(CreepCourse, GoesOnAsItBeginsAndAsItEnds) {
+TEST(FrictionArgumentCourse, GoesOnAsItBeginsAndAsItEnds) {
   for (const double side : {-1.0, 1.0}) {
     const double begin = side * -6.0, end = side * 1.5;  // linear in time
-    const CreepCourse course(begin, end);
-    EXPECT_NEAR(way_between(begin, begin + (end - begin) * course.share_from_begin(0.2)), 0.2,
+    const FrictionArgumentCourse course(begin, end);
+    EXPECT_NEAR(way_between(begin, begin + (end - begin) * course.fraction_from_begin(0.2)), 0.2,
                 1e-8);
-    EXPECT_NEAR(way_between(end, end + (end - begin) * course.share_from_end(0.2)), 0.2, 1e-8);
+    EXPECT_NEAR(way_between(end, end + (end - begin) * course.fraction_from_end(0.2)), 0.2, 1e-8);
   }
   // Initially slower than on average: the mean decides. Twice as fast at the end.
-  const CreepCourse rising(0.0, 1.0 / 3.0, 1.0);  // s²
-  EXPECT_NEAR(way_between(0.0, rising.share_from_begin(0.1)), 0.1, 1e-8);
-  EXPECT_NEAR(way_between(1.0, 1.0 + 2.0 * rising.share_from_end(0.1)), 0.1, 1e-8);
+  const FrictionArgumentCourse rising(0.0, 1.0 / 3.0, 1.0);  // s²
+  EXPECT_NEAR(way_between(0.0, rising.fraction_from_begin(0.1)), 0.1, 1e-8);
+  EXPECT_NEAR(way_between(1.0, 1.0 + 2.0 * rising.fraction_from_end(0.1)), 0.1, 1e-8);
 }
 
-TEST(CreepCourse, GoesOnForeverFarFromRestOrWithoutRate) {
-  EXPECT_EQ(CreepCourse(7.0, 9.0).share_from_end(0.3), HUGE_VAL);
-  EXPECT_EQ(CreepCourse(-7.0, -9.0).share_from_end(0.3), HUGE_VAL);
-  EXPECT_NEAR(way_between(7.0, 7.0 - 2.0 * CreepCourse(9.0, 7.0).share_from_end(0.3)), 0.3, 1e-8);
-  EXPECT_EQ(CreepCourse(0.2, 0.2).share_from_begin(0.3), HUGE_VAL);
-  EXPECT_EQ(CreepCourse(0.2, 0.2).share_from_end(0.3), HUGE_VAL);
+TEST(FrictionArgumentCourse, GoesOnForeverFarFromRestOrWithoutRate) {
+  EXPECT_EQ(FrictionArgumentCourse(7.0, 9.0).fraction_from_end(0.3), HUGE_VAL);
+  EXPECT_EQ(FrictionArgumentCourse(-7.0, -9.0).fraction_from_end(0.3), HUGE_VAL);
+  EXPECT_NEAR(way_between(7.0, 7.0 - 2.0 * FrictionArgumentCourse(9.0, 7.0).fraction_from_end(0.3)),
+              0.3, 1e-8);
+  EXPECT_EQ(FrictionArgumentCourse(0.2, 0.2).fraction_from_begin(0.3), HUGE_VAL);
+  EXPECT_EQ(FrictionArgumentCourse(0.2, 0.2).fraction_from_end(0.3), HUGE_VAL);
 }
 
 }  // namespace

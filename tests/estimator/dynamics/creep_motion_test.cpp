@@ -8,7 +8,7 @@
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/tree/interval_motion.hpp"
+#include "estimator/simulation/interval_motion.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/estimator/joint_sensor.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
@@ -19,16 +19,16 @@ namespace {
 constexpr double kBound = 0.01, kInertia = 1e-3;
 
 /// A wheel with dry friction only, whose bound is a free parameter.
-Mechanism creeping_wheel(double creep_speed) {
+Mechanism creeping_wheel(double transition_speed) {
   Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
   wheel.parameter(WorldQuantity::kGravity).value = 0.0;
-  wheel.hinges[0].creep_speed = creep_speed;
-  wheel.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = kBound;
-  wheel.hinge_parameter(0, HingeQuantity::kCoulombTorque).free = true;
+  wheel.joints[0].transition_speed = transition_speed;
+  wheel.joint_parameter(0, JointQuantity::kCoulombTorque).value = kBound;
+  wheel.joint_parameter(0, JointQuantity::kCoulombTorque).free = true;
   return wheel;
 }
 
-HeldControls uncontrolled(double step, int count) {
+SegmentControls uncontrolled(double step, int count) {
   Segment segment;
   segment.period = step;
   segment.controls.resize(count + 1, 0);
@@ -38,21 +38,21 @@ HeldControls uncontrolled(double step, int count) {
 struct Moved {
   MotionInterval interval;
   Eigen::MatrixXd angles;
-  IntervalSlopes::Result slopes;
+  IntervalSensitivities::Result slopes;
 };
 
 /// @param near_rest  as of IntervalMotion
-Moved move(const TreeProgram& program, const Mechanism& mechanism, const HeldControls& controls,
+Moved move(const TreeProgram& program, const Mechanism& mechanism, const SegmentControls& controls,
            int steps, const Eigen::VectorXd& start, double near_rest) {
   std::vector<MotionInterval> interval = {{.controls = &controls,
-                                           .last_stretch = controls.first(steps),
+                                           .last_substep = controls.first(steps),
                                            .last_sample = 11,
                                            .period = controls.begin(steps) / 10.0,
                                            .start = start}};
   std::vector<Eigen::MatrixXd> angles(1);
-  std::vector<IntervalSlopes::Result> slopes(1);
+  std::vector<IntervalSensitivities::Result> slopes(1);
   IntervalMotion(program, mechanism, 1, near_rest).run(interval, angles);
-  IntervalSlopes(program, mechanism, test_support::joint_sensors({0})).run(interval, slopes);
+  IntervalSensitivities(program, mechanism, test_support::joint_sensors({0})).run(interval, slopes);
   return {interval[0], angles[0], slopes[0]};
 }
 
@@ -66,17 +66,18 @@ TEST(CreepMotion, CreepsAsTheSmoothLawDoes) {
   constexpr double kCreep = 0.1, kTime = 0.15;
   const Mechanism mechanism = creeping_wheel(kCreep);
   const TreeProgram program(mechanism);
-  const HeldControls controls = uncontrolled(kTime / 150, 150);
+  const SegmentControls controls = uncontrolled(kTime / 150, 150);
   for (const double rate : {-1.0, 0.0, 0.02, 1.0}) {
     SCOPED_TRACE(rate);
     std::vector<MotionInterval> interval = {{.controls = &controls,
-                                             .last_stretch = controls.first(150),
+                                             .last_substep = controls.first(150),
                                              .period = 1.0,
                                              .start = Eigen::Vector2d(0.0, rate)}};
     std::vector<Eigen::MatrixXd> angles(1);
-    std::vector<IntervalSlopes::Result> slopes(1);
+    std::vector<IntervalSensitivities::Result> slopes(1);
     IntervalMotion(program, mechanism).run(interval, angles);
-    IntervalSlopes(program, mechanism, test_support::joint_sensors({0})).run(interval, slopes);
+    IntervalSensitivities(program, mechanism, test_support::joint_sensors({0}))
+        .run(interval, slopes);
     EXPECT_TRUE(interval[0].log.events.empty());
     const double decay = std::exp(-kBound * kTime / (kInertia * kCreep));
     const double left = std::sinh(rate / kCreep) * decay;
@@ -95,8 +96,8 @@ TEST(CreepMotion, TakesShortStepsNearRestAlone) {
   constexpr int kSteps = 50, kFineParts = 400;
   const Mechanism mechanism = creeping_wheel(kCreep);
   const TreeProgram program(mechanism);
-  const HeldControls coarse = uncontrolled(kStep, kSteps);
-  const HeldControls fine = uncontrolled(kStep / kFineParts, kSteps * kFineParts);
+  const SegmentControls coarse = uncontrolled(kStep, kSteps);
+  const SegmentControls fine = uncontrolled(kStep / kFineParts, kSteps * kFineParts);
   for (const double side : {-1.0, 1.0}) {
     SCOPED_TRACE(side);
     const Eigen::Vector2d start(0.0, side * kRate);
@@ -134,8 +135,8 @@ Mechanism falling_wheel() {
   Mechanism mechanism = creeping_wheel(1e-3);
   mechanism.parameter(WorldQuantity::kGravity).value = 1e5;
   mechanism.parameter(0, BodyQuantity::kMass).value = 0.01;
-  for (const HingeQuantity along : {HingeQuantity::kPointBx, HingeQuantity::kPointBy}) {
-    mechanism.hinge_parameter(0, along).value = 0.1;
+  for (const JointQuantity along : {JointQuantity::kPointBx, JointQuantity::kPointBy}) {
+    mechanism.joint_parameter(0, along).value = 0.1;
   }
   return mechanism;
 }
@@ -158,13 +159,13 @@ TEST(CreepMotion, PassesRestHoweverFast) {
 TEST(CreepMotion, BeginsAtRestWhenever) {
   const Mechanism mechanism = falling_wheel();
   const TreeProgram program(mechanism);
-  const HeldControls controls = uncontrolled(1e-4, 40);
+  const SegmentControls controls = uncontrolled(1e-4, 40);
   const Eigen::Vector2d start(0.3, 0.0);
   std::vector<MotionInterval> all;
   for (int first = 0; first < 30; ++first) {
     all.push_back({.controls = &controls,
-                   .first_stretch = controls.first(first),
-                   .last_stretch = controls.first(first + 10),
+                   .first_substep = controls.first(first),
+                   .last_substep = controls.first(first + 10),
                    .period = 1.0,
                    .start = start});
   }
@@ -179,15 +180,15 @@ TEST(CreepMotion, BeginsAtRestWhenever) {
 // Beside a joint that sticks, stops and breaks loose in the middle of short steps.
 TEST(CreepMotion, GoesOnBesideAJointThatSticks) {
   Mechanism mechanism = make_chain({.links = 2});
-  mechanism.hinges[1].creep_speed = 2e-3;
-  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.05;
-  mechanism.hinge_parameter(1, HingeQuantity::kCoulombTorque).value = 0.03;
-  mechanism.hinge_parameter(1, HingeQuantity::kCoulombTorque).free = true;
+  mechanism.joints[1].transition_speed = 2e-3;
+  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.05;
+  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).value = 0.03;
+  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
   const TreeProgram program(mechanism);
   constexpr int kSteps = 1000, kParts = 100;
   const double step = 2e-3;
-  const HeldControls coarse = uncontrolled(step, kSteps);
-  const HeldControls fine = uncontrolled(step / kParts, kSteps * kParts);
+  const SegmentControls coarse = uncontrolled(step, kSteps);
+  const SegmentControls fine = uncontrolled(step / kParts, kSteps * kParts);
   const Eigen::Vector4d start(0.5, -0.4, 0.0, 3.0);
   const double near_rest = near_rest_of(mechanism, start);
   ASSERT_GT(near_rest, step / kParts);
@@ -213,12 +214,12 @@ TEST(CreepMotion, GoesOnBesideAJointThatSticks) {
 TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
   const Mechanism mechanism = creeping_wheel(1e-3);
   const TreeProgram program(mechanism);
-  const HeldControls controls = uncontrolled(2e-3, 50);
+  const SegmentControls controls = uncontrolled(2e-3, 50);
   const double near_rest = near_rest_of(mechanism, Eigen::Vector2d::Zero());
   std::vector<MotionInterval> all;
   for (int i = 0; i < 20; ++i) {
     all.push_back({.controls = &controls,
-                   .last_stretch = controls.first(50),
+                   .last_substep = controls.first(50),
                    .period = 1.0,
                    .start = Eigen::Vector2d(0.0, 0.1 * (i - 8))});
   }
@@ -242,11 +243,11 @@ TEST(FrictionSteps, AreOfTheirKindOfFriction) {
   const FrictionSteps creeping = friction_steps(mechanism, {state});
   EXPECT_TRUE(std::isinf(creeping.everywhere));
   EXPECT_DOUBLE_EQ(creeping.near_rest, 0.7 * kInertia * 0.01 / kBound);
-  const auto set = [&](SmoothLaw::Quantity quantity, double value) {
-    mechanism.hinge_parameter(0, friction_of<SmoothLaw>(quantity)).value = value;
+  const auto set = [&](Makkar::Quantity quantity, double value) {
+    mechanism.joint_parameter(0, friction_of<Makkar>(quantity)).value = value;
   };
-  set(SmoothLaw::kCoulomb, 2.0 * kBound);
-  set(SmoothLaw::kSlope, 50.0);
+  set(Makkar::kCoulomb, 2.0 * kBound);
+  set(Makkar::kSlope, 50.0);
   const FrictionSteps both = friction_steps(mechanism, {state});
   EXPECT_DOUBLE_EQ(both.everywhere, 0.35 * kInertia / (2.0 * kBound * 50.0));
   EXPECT_DOUBLE_EQ(both.near_rest, 0.7 * kInertia / (2.0 * kBound * 50.0 + kBound / 0.01));

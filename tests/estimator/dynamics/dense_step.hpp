@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "estimator/spook/hinge_terms.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/mechanism.hpp"
+#include "estimator/spook/joint_terms.hpp"
 #include "tests/support/mechanisms/mlcp.hpp"
 
 namespace estimator {
@@ -53,14 +53,14 @@ struct DenseStep {
  private:
   void fill_rows(const Mechanism& mechanism, const ModelValues& values, const State& state,
                  double h) {
-    const int n = mechanism.hinge_count();
+    const int n = mechanism.joint_count();
     sigma.resize(5 * n);
     gamma.resize(5 * n);
     for (int j = 0; j < n; ++j) {
-      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+      const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
       for (int row = 0; row < 5; ++row) {
-        const double epsilon = row < 3 ? hinge.compliance_linear : hinge.compliance_angular;
-        gamma[5 * j + row] = 1.0 / (1.0 + 4.0 * estimator::damping_time_of(hinge, h) / h);
+        const double epsilon = row < 3 ? joint.compliance_linear : joint.compliance_angular;
+        gamma[5 * j + row] = 1.0 / (1.0 + 4.0 * estimator::damping_time_of(joint, h) / h);
         sigma[5 * j + row] = 4.0 * epsilon / (h * h) * gamma[5 * j + row];
       }
     }
@@ -70,27 +70,27 @@ struct DenseStep {
 
   void fill_axes(const Mechanism& mechanism, const ModelValues& values, const State& state,
                  const Eigen::VectorXd& control, double h) {
-    const int n = mechanism.hinge_count();
+    const int n = mechanism.joint_count();
     A_bar = Eigen::MatrixXd::Zero(n, M_hat.rows());
     dry_bound.resize(n);
     stick_speed.resize(n);
     int motor = 0;
     for (int j = 0; j < n; ++j) {
-      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-      const HingeValues& hinge_values = values.hinges[static_cast<std::size_t>(j)];
+      const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+      const JointValues& joint_values = values.joints[static_cast<std::size_t>(j)];
       const Eigen::Vector3d axis =
-          state.poses[static_cast<std::size_t>(hinge.body_b)].e * hinge.frame_b.col(0).eval();
-      A_bar.block<1, 3>(j, 6 * hinge.body_b + 3) = axis.transpose();
-      if (hinge.body_a != Hinge::kGround) {
-        A_bar.block<1, 3>(j, 6 * hinge.body_a + 3) = -axis.transpose();
+          state.poses[static_cast<std::size_t>(joint.body_b)].e * joint.frame_b.col(0).eval();
+      A_bar.block<1, 3>(j, 6 * joint.body_b + 3) = axis.transpose();
+      if (joint.body_a != Joint::kGround) {
+        A_bar.block<1, 3>(j, 6 * joint.body_a + 3) = -axis.transpose();
       }
       const double omega = A_bar.row(j).dot(state.velocity);
-      const double u = hinge.motorised ? control[motor++] : 0.0;
+      const double u = joint.motorised ? control[motor++] : 0.0;
       p += A_bar.row(j).transpose() *
-           axis_impulse(hinge_values, omega, hinge_angle(hinge, state.poses), u, h);
-      M_hat += axis_damping(hinge_values, omega, h) * A_bar.row(j).transpose() * A_bar.row(j);
-      dry_bound[j] = dry_friction_bound(hinge_values, omega, h);
-      stick_speed[j] = hinge.stick_speed;
+           axis_impulse(joint_values, omega, joint_angle(joint, state.poses), u, h);
+      M_hat += axis_damping(joint_values, omega, h) * A_bar.row(j).transpose() * A_bar.row(j);
+      dry_bound[j] = dry_friction_bound(joint_values, omega, h);
+      stick_speed[j] = joint.stick_speed;
     }
   }
 };
@@ -101,7 +101,7 @@ inline State random_state(const Mechanism& mechanism, std::mt19937& engine, doub
                           double rate, double violation) {
   std::normal_distribution<double> normal;
   const auto gaussian = [&] { return normal(engine); };
-  const int n = mechanism.hinge_count(), b = mechanism.body_count();
+  const int n = mechanism.joint_count(), b = mechanism.body_count();
   const Eigen::VectorXd angles = spread * Eigen::VectorXd::NullaryExpr(n, gaussian);
   const Eigen::VectorXd rates = rate * Eigen::VectorXd::NullaryExpr(n, gaussian);
   State state = assemble_state(mechanism, unpack(mechanism), angles, rates);

@@ -3,8 +3,8 @@
 #include <Eigen/LU>
 #include <random>
 
-#include "estimator/spook/spook_stepper.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/spook/spook_stepper.hpp"
 #include "tests/estimator/dynamics/dense_step.hpp"
 #include "tests/estimator/dynamics/pair_formulation.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
@@ -27,7 +27,7 @@ Comparison compare_with_lemke(const Mechanism& mechanism, int count, double h) {
   std::normal_distribution<double> normal;
   SpookStepper stepper(mechanism, h, GyroscopicForm::kOld);
   Eigen::Index motors = 0;
-  for (const Hinge& hinge : mechanism.hinges) motors += hinge.motorised;
+  for (const Joint& joint : mechanism.joints) motors += joint.motorised;
   Comparison comparison;
   for (int trial = 0; trial < count; ++trial) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
@@ -56,7 +56,7 @@ Comparison compare_with_lemke(const Mechanism& mechanism, int count, double h) {
     comparison.largest_difference =
         std::max(comparison.largest_difference,
                  (state.velocity - expected).norm() / (1.0 + expected.norm()));
-    for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    for (int j = 0; j < mechanism.joint_count(); ++j) {
       const double bound = stepper.friction_bounds()[j];
       const double impulse = std::abs(stepper.friction_impulses()[j]);
       EXPECT_LE(impulse, bound * (1.0 + 1e-12));
@@ -70,7 +70,7 @@ Comparison compare_with_lemke(const Mechanism& mechanism, int count, double h) {
 
 // The Lemke problem's condition is about Σ_max/(1/M) ~ 1e4 · (s/B) ~ 1e3, so 1e-8 is round-off with
 // a margin. Constant torque and Stribeck only: catches a wrong stick/slip decision on any joint.
-TEST(HingeFriction, AgreesWithLemkeOnConstantBounds) {
+TEST(JointFriction, AgreesWithLemkeOnConstantBounds) {
   for (const double h : {1e-3, 1e-2}) {
     const Comparison furuta = compare_with_lemke(with_friction(make_furuta(), 0.0, 0.0), 3000, h);
     EXPECT_LT(furuta.largest_difference, 1e-8) << h;
@@ -82,7 +82,7 @@ TEST(HingeFriction, AgreesWithLemkeOnConstantBounds) {
 
 // The paper's law: the bound depends on the multipliers, the multipliers on the friction. At
 // rμ = 3 mm (a journal of 1 cm at μ = 0.3) the friction is far above any rig's.
-TEST(HingeFriction, AgreesWithLemkeOnLoadProportionalBounds) {
+TEST(JointFriction, AgreesWithLemkeOnLoadProportionalBounds) {
   for (const double load : {1e-4, 1e-3, 3e-3}) {
     const Comparison furuta =
         compare_with_lemke(with_friction(make_furuta(), load, 0.1 * load), 2000, 5e-3);
@@ -93,7 +93,7 @@ TEST(HingeFriction, AgreesWithLemkeOnLoadProportionalBounds) {
   }
 }
 
-TEST(HingeFriction, AgreesWithLemkeOnPendulumChainAndLoop) {
+TEST(JointFriction, AgreesWithLemkeOnPendulumChainAndLoop) {
   const Mechanism four_bar =
       make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
   for (const Mechanism& mechanism : {make_pendulum(), make_chain({.links = 3}), four_bar}) {
@@ -106,9 +106,9 @@ TEST(HingeFriction, AgreesWithLemkeOnPendulumChainAndLoop) {
 
 // ε = 0 has no pair formulation; the free rows are then pivots of the mixed problem, and the box
 // of constant bounds is its complementarity part.
-TEST(HingeFriction, AgreesWithLemkeOnRigidJoints) {
+TEST(JointFriction, AgreesWithLemkeOnRigidJoints) {
   Mechanism mechanism = with_friction(make_furuta(), 0.0, 0.0);
-  for (Hinge& hinge : mechanism.hinges) hinge.compliance_linear = hinge.compliance_angular = 0.0;
+  for (Joint& joint : mechanism.joints) joint.compliance_linear = joint.compliance_angular = 0.0;
   constexpr double h = 5e-3;
   std::mt19937 engine(kSeed);
   SpookStepper stepper(mechanism, h, GyroscopicForm::kOld);
@@ -151,23 +151,23 @@ TEST(SpookStepper, SolvesTheKktSystem) {
       make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
   std::mt19937 engine(kSeed);
   for (Mechanism mechanism : {make_pendulum(), make_furuta(), make_chain({.links = 6}), four_bar}) {
-    const bool loop = mechanism.hinge_count() > mechanism.body_count();
+    const bool loop = mechanism.joint_count() > mechanism.body_count();
     mechanism = with_friction(mechanism, 0.0, 0.0);
-    set_all(mechanism, HingeQuantity::kCoulombTorque, 0.0);
-    set_all(mechanism, HingeQuantity::kStribeckTorque, 0.0);
-    set_all(mechanism, HingeQuantity::kStiffness, 0.03);
-    set_all(mechanism, HingeQuantity::kConstantTorque, -0.01);
-    mechanism.hinge_parameter(mechanism.hinge_count() - 1, HingeQuantity::kViscous).value = 0.0;
+    set_all(mechanism, JointQuantity::kCoulombTorque, 0.0);
+    set_all(mechanism, JointQuantity::kStribeckTorque, 0.0);
+    set_all(mechanism, JointQuantity::kStiffness, 0.03);
+    set_all(mechanism, JointQuantity::kConstantTorque, -0.01);
+    mechanism.joint_parameter(mechanism.joint_count() - 1, JointQuantity::kViscous).value = 0.0;
     mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
     mechanism.parameter(0, BodyQuantity::kJxy).value = 2e-5;
     for (const double compliance : {1e-3, 1e-6, 0.0}) {
       if (loop && compliance == 0.0) continue;
-      for (Hinge& hinge : mechanism.hinges) {
-        hinge.compliance_linear = hinge.compliance_angular = compliance;
+      for (Joint& joint : mechanism.joints) {
+        joint.compliance_linear = joint.compliance_angular = compliance;
       }
       SpookStepper stepper(mechanism, 5e-3, GyroscopicForm::kOld);
       for (int trial = 0; trial < 100; ++trial) {
-        SCOPED_TRACE(::testing::Message() << mechanism.name << mechanism.hinge_count() << " eps "
+        SCOPED_TRACE(::testing::Message() << mechanism.name << mechanism.joint_count() << " eps "
                                           << compliance << " trial " << trial);
         State state = random_state(mechanism, engine, 2.0, 3.0, 1e-3);
         const Eigen::VectorXd control = Eigen::VectorXd::Constant(1, -0.4);
@@ -176,7 +176,7 @@ TEST(SpookStepper, SolvesTheKktSystem) {
         ASSERT_EQ(stepper.step(state, control), StepOutcome::kOk);
         const Eigen::Index v = state.velocity.size();
         ASSERT_LT((state.velocity - expected.head(v)).norm(), 1e-9 * expected.head(v).norm());
-        for (int j = 0; j < mechanism.hinge_count(); ++j) {
+        for (int j = 0; j < mechanism.joint_count(); ++j) {
           ASSERT_LT(
               (stepper.multipliers()[static_cast<std::size_t>(j)] - expected.segment<5>(v + 5 * j))
                   .norm(),

@@ -33,7 +33,7 @@ TEST(Impact, TurnsTheJointRoundAndPushesAlongItAlone) {
     const Eigen::MatrixXd M = random_mass(n, random);
     const Eigen::MatrixXd before = Eigen::MatrixXd::NullaryExpr(n, 1, [&] { return unit(random); });
     const double e = trial % 5 == 0 ? 0.0 : trial % 5 == 1 ? 1.0 : std::abs(unit(random));
-    const Eigen::MatrixXd after = strike<double>(M, before, {{joint, e}});
+    const Eigen::MatrixXd after = resolve_impact<double>(M, before, {{joint, e}});
     const double rounding = 1e-11 * M.norm();  // condition numbers up to 1e3
     EXPECT_NEAR(after(joint, 0), -e * before(joint, 0), rounding);
     Eigen::VectorXd impulse = M * (after - before);
@@ -62,18 +62,18 @@ TEST(Impact, NeverAddsEnergyAndNeverPulls) {
     for (int j = 0; j < at_stops; ++j) {
       const double side = unit(random) < 0.0 ? -1.0 : 1.0;
       const double e = trial % 7 == 0 ? 1.0 : trial % 7 == 1 ? 0.0 : std::abs(unit(random));
-      stops.push_back({j, side, HingeQuantity::kStopLower, 0.0, e});
+      stops.push_back({j, side, JointQuantity::kStopLower, 0.0, e});
       // The first approaches its stop; others rest, or approach theirs too.
       before[j] = j == 0 || unit(random) > 0.5 ? -side * std::abs(before[j]) : 0.0;
     }
-    const std::vector<int> pushing = pushing_stops(M, before, stops);
-    std::vector<StruckJoint<double>> struck;
+    const std::vector<int> pushing = active_stops(M, before, stops);
+    std::vector<ImpactedJoint<double>> struck;
     for (const int i : pushing) {
       const JointStop& stop = stops[static_cast<std::size_t>(i)];
       struck.push_back({stop.joint, stop.restitution});
     }
     const Eigen::MatrixXd start = before;
-    const Eigen::VectorXd after = strike<double>(M, start, struck);
+    const Eigen::VectorXd after = resolve_impact<double>(M, start, struck);
     const double rounding = 1e-10 * M.norm();
     EXPECT_LE(energy(M, after), energy(M, before) + rounding);
     const Eigen::VectorXd impulse = M * (after - before);
@@ -101,14 +101,16 @@ TEST(Impact, HasTheDerivativesOfItsFormula) {
     Eigen::MatrixXd mass = M, rates = before;
     mass(0, 1) = mass(1, 0) += of_mass;
     rates(2, 0) += of_rate;
-    return Eigen::VectorXd(strike<double>(mass, rates, {{0, 0.6 + of_restitution}, {2, 0.25}}));
+    return Eigen::VectorXd(
+        resolve_impact<double>(mass, rates, {{0, 0.6 + of_restitution}, {2, 0.25}}));
   };
   using DualMatrix = Eigen::Matrix<Dual, Eigen::Dynamic, Eigen::Dynamic>;
   DualMatrix mass = M.cast<Dual>(), rates = before.cast<Dual>();
   const auto along = [](double value, int direction) { return Dual(value, kDualLanes, direction); };
   mass(0, 1) = mass(1, 0) = along(M(0, 1), 0);
   rates(2, 0) = along(before(2, 0), 1);
-  const DualMatrix result = strike<Dual>(mass, rates, {{0, along(0.6, 2)}, {2, Dual(0.25)}});
+  const DualMatrix result =
+      resolve_impact<Dual>(mass, rates, {{0, along(0.6, 2)}, {2, Dual(0.25)}});
   constexpr double kBy = 1e-6;
   for (int d = 0; d < 3; ++d) {
     const auto at = [&](double by) {
@@ -125,13 +127,13 @@ TEST(Impact, HasTheDerivativesOfItsFormula) {
 
 TEST(JointStops, AreTakenAsTheMechanismHasThem) {
   Mechanism chain = make_chain({.links = 2});
-  chain.hinges[1].stops_lower = chain.hinges[1].stops_upper = true;
-  chain.hinge_parameter(1, HingeQuantity::kStopLower).value = -0.4;
-  chain.hinge_parameter(1, HingeQuantity::kStopUpper).value = 0.3;
-  chain.hinge_parameter(1, HingeQuantity::kRestitution).value = 0.5;
-  EXPECT_EQ(chain.hinge_parameter(1, HingeQuantity::kStopUpper).name, "2.stop_upper");
-  EXPECT_EQ(chain.hinge_parameter(1, HingeQuantity::kRestitution).name, "2.restitution");
-  EXPECT_TRUE(find_faults(chain).empty());
+  chain.joints[1].stops_lower = chain.joints[1].stops_upper = true;
+  chain.joint_parameter(1, JointQuantity::kStopLower).value = -0.4;
+  chain.joint_parameter(1, JointQuantity::kStopUpper).value = 0.3;
+  chain.joint_parameter(1, JointQuantity::kRestitution).value = 0.5;
+  EXPECT_EQ(chain.joint_parameter(1, JointQuantity::kStopUpper).name, "2.stop_upper");
+  EXPECT_EQ(chain.joint_parameter(1, JointQuantity::kRestitution).name, "2.restitution");
+  EXPECT_TRUE(find_errors(chain).empty());
   const std::vector<JointStop> stops = joint_stops(chain);
   ASSERT_EQ(stops.size(), 2U);
   EXPECT_EQ(stops[0].distance(-0.5), -0.5 - -0.4);
@@ -139,26 +141,26 @@ TEST(JointStops, AreTakenAsTheMechanismHasThem) {
   EXPECT_EQ(stops[1].restitution, 0.5);
   EXPECT_TRUE(are_stops_apart(chain));
 
-  chain.hinge_parameter(1, HingeQuantity::kStopLower).value = 0.3;
+  chain.joint_parameter(1, JointQuantity::kStopLower).value = 0.3;
   EXPECT_FALSE(are_stops_apart(chain));
-  ASSERT_EQ(find_faults(chain).size(), 1U);
-  EXPECT_NE(find_faults(chain)[0].find("\"2.stop_lower\""), std::string::npos);
-  chain.hinges[1].stops_upper = false;
+  ASSERT_EQ(find_errors(chain).size(), 1U);
+  EXPECT_NE(find_errors(chain)[0].find("\"2.stop_lower\""), std::string::npos);
+  chain.joints[1].stops_upper = false;
   EXPECT_TRUE(are_stops_apart(chain)) << "the upper one is none";
-  chain.hinge_parameter(1, HingeQuantity::kRestitution).value = 1.01;
-  ASSERT_EQ(find_faults(chain).size(), 1U);
-  EXPECT_NE(find_faults(chain)[0].find("\"2.restitution\""), std::string::npos);
-  EXPECT_THROW(require_hinges(chain), std::invalid_argument);
+  chain.joint_parameter(1, JointQuantity::kRestitution).value = 1.01;
+  ASSERT_EQ(find_errors(chain).size(), 1U);
+  EXPECT_NE(find_errors(chain)[0].find("\"2.restitution\""), std::string::npos);
+  EXPECT_THROW(require_spook_support(chain), std::invalid_argument);
 }
 
 // Loops are refused with the joint's name.
 TEST(JointStops, AreNotOfMechanismsWithLoops) {
   Mechanism linkage = make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
-  EXPECT_TRUE(find_faults(linkage).empty());
-  linkage.hinges[1].stops_upper = true;
-  linkage.hinge_parameter(1, HingeQuantity::kStopUpper).value = 3.0;
-  ASSERT_EQ(find_faults(linkage).size(), 1U);
-  EXPECT_NE(find_faults(linkage)[0].find("joint \"2\" has end stops"), std::string::npos);
+  EXPECT_TRUE(find_errors(linkage).empty());
+  linkage.joints[1].stops_upper = true;
+  linkage.joint_parameter(1, JointQuantity::kStopUpper).value = 3.0;
+  ASSERT_EQ(find_errors(linkage).size(), 1U);
+  EXPECT_NE(find_errors(linkage)[0].find("joint \"2\" has end stops"), std::string::npos);
 }
 
 }  // namespace

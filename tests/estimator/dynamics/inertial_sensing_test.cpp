@@ -11,8 +11,8 @@
 
 namespace {
 
-using estimator::InertialQuantity;
 using estimator::Mechanism;
+using estimator::SensorQuantity;
 using Dynamics = estimator::TreeInverseDynamics<double>;
 
 /// A cart on a prismatic joint, an arm hinged to it, a plate welded to the arm.
@@ -22,21 +22,21 @@ Mechanism cart_with_plate() {
   Eigen::Matrix3d along_z;
   along_z << 0, 0, 1, 1, 0, 0, 0, 1, 0;  // x of the joint is z of the body
   Eigen::Matrix3d tipped = Eigen::AngleAxisd(0.7, Eigen::Vector3d::UnitY()).toRotationMatrix();
-  mechanism.hinges.push_back({.name = "rail",
+  mechanism.joints.push_back({.name = "rail",
                               .kind = estimator::JointKind::kPrismatic,
-                              .body_a = estimator::Hinge::kGround,
+                              .body_a = estimator::Joint::kGround,
                               .body_b = 0,
                               .frame_a = tipped,
                               .frame_b = tipped});
-  mechanism.hinges.push_back(
-      {.name = "hinge", .body_a = 0, .body_b = 1, .frame_a = along_z, .frame_b = tipped * along_z});
-  mechanism.welds.push_back(
+  mechanism.joints.push_back(
+      {.name = "joint", .body_a = 0, .body_b = 1, .frame_a = along_z, .frame_b = tipped * along_z});
+  mechanism.fixed_joints.push_back(
       {.name = "glue", .body_a = 1, .body_b = 2, .frame_a = along_z, .frame_b = tipped});
   estimator::make_parameters(mechanism);
-  mechanism.hinge_parameter(1, estimator::HingeQuantity::kPointBx).value = -0.2;
-  mechanism.hinge_parameter(1, estimator::HingeQuantity::kPointAy).value = 0.1;
-  mechanism.weld_parameter(0, estimator::HingeQuantity::kPointAx).value = 0.15;
-  mechanism.weld_parameter(0, estimator::HingeQuantity::kPointBz).value = 0.05;
+  mechanism.joint_parameter(1, estimator::JointQuantity::kPointBx).value = -0.2;
+  mechanism.joint_parameter(1, estimator::JointQuantity::kPointAy).value = 0.1;
+  mechanism.fixed_joint_parameter(0, estimator::JointQuantity::kPointAx).value = 0.15;
+  mechanism.fixed_joint_parameter(0, estimator::JointQuantity::kPointBz).value = 0.05;
   return mechanism;
 }
 
@@ -54,21 +54,21 @@ struct SensorPose {
 };
 
 SensorPose pose_at(const Mechanism& mechanism, double t) {
-  const estimator::InertialSensor& sensor = mechanism.inertial_sensors.front();
-  const auto value = [&](InertialQuantity quantity, int axis) {
+  const estimator::Sensor& sensor = mechanism.sensors.front();
+  const auto value = [&](SensorQuantity quantity, int axis) {
     return mechanism
-        .parameters[static_cast<std::size_t>(mechanism.index_of_inertial(0, quantity) + axis)]
+        .parameters[static_cast<std::size_t>(mechanism.index_of_sensor(0, quantity) + axis)]
         .value;
   };
-  const auto vector = [&](InertialQuantity first) {
+  const auto vector = [&](SensorQuantity first) {
     return Eigen::Vector3d(value(first, 0), value(first, 1), value(first, 2));
   };
   const estimator::Pose pose =
       estimator::place_bodies(mechanism, angles_at(t))[static_cast<std::size_t>(sensor.body)];
   const Eigen::Matrix3d body = pose.e.toRotationMatrix();
-  return {pose.r + body * vector(InertialQuantity::kPointX),
-          body * sensor.frame *
-              estimator::exp_so3(vector(InertialQuantity::kMountX)).toRotationMatrix()};
+  return {
+      pose.r + body * vector(SensorQuantity::kPointX),
+      body * sensor.frame * estimator::exp_so3(vector(SensorQuantity::kMountX)).toRotationMatrix()};
 }
 
 struct Case {
@@ -82,13 +82,13 @@ class InertialSensing : public testing::TestWithParam<Case> {
   Mechanism mechanism() const {
     Mechanism result = GetParam().make();
     test_support::add_inertial_sensor(result, "imu", GetParam().body,
-                                      {{InertialQuantity::kPointX, 0.03},
-                                       {InertialQuantity::kPointY, -0.05},
-                                       {InertialQuantity::kPointZ, 0.02},
-                                       {InertialQuantity::kMountX, 0.3},
-                                       {InertialQuantity::kMountY, -0.2},
-                                       {InertialQuantity::kMountZ, 0.8}});
-    result.inertial_sensors.front().frame =
+                                      {{SensorQuantity::kPointX, 0.03},
+                                       {SensorQuantity::kPointY, -0.05},
+                                       {SensorQuantity::kPointZ, 0.02},
+                                       {SensorQuantity::kMountX, 0.3},
+                                       {SensorQuantity::kMountY, -0.2},
+                                       {SensorQuantity::kMountZ, 0.8}});
+    result.sensors.front().frame =
         Eigen::AngleAxisd(1.1, Eigen::Vector3d(1.0, 2.0, -1.0).normalized()).toRotationMatrix();
     result.parameter(estimator::WorldQuantity::kTiltX).value = 0.1;
     result.parameter(estimator::WorldQuantity::kTiltZ).value = -0.2;
@@ -105,7 +105,7 @@ class InertialSensing : public testing::TestWithParam<Case> {
                       a = (after - 2.0 * now + before) / (h * h), none = Eigen::Vector2d::Zero(),
                       torque;
     Dynamics dynamics(mechanism, values);
-    dynamics.imbalance(q, v, a, none, torque);
+    dynamics.torque_residual(q, v, a, none, torque);
     return dynamics.inertial_readings(0);
   }
 };
@@ -134,14 +134,13 @@ TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
   Mechanism rig = mechanism();
   const std::array<double, 6> plain = readings(rig, 0.3);
   for (int axis = 0; axis < 3; ++axis) {
-    const auto set = [&](InertialQuantity first, double value) {
-      rig.parameters[static_cast<std::size_t>(rig.index_of_inertial(0, first) + axis)].value =
-          value;
+    const auto set = [&](SensorQuantity first, double value) {
+      rig.parameters[static_cast<std::size_t>(rig.index_of_sensor(0, first) + axis)].value = value;
     };
-    set(InertialQuantity::kRateBiasX, 0.1 * (axis + 1));
-    set(InertialQuantity::kRateScaleX, 1.0 + 0.1 * axis);
-    set(InertialQuantity::kForceBiasX, -0.5 * (axis + 1));
-    set(InertialQuantity::kForceScaleX, 0.9 - 0.1 * axis);
+    set(SensorQuantity::kRateBiasX, 0.1 * (axis + 1));
+    set(SensorQuantity::kRateScaleX, 1.0 + 0.1 * axis);
+    set(SensorQuantity::kForceBiasX, -0.5 * (axis + 1));
+    set(SensorQuantity::kForceScaleX, 0.9 - 0.1 * axis);
   }
   const std::array<double, 6> read = readings(rig, 0.3);
   for (int axis = 0; axis < 3; ++axis) {
@@ -156,8 +155,8 @@ TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
 TEST_P(InertialSensing, ReadsAcrossItsAxes) {
   Mechanism rig = mechanism();
   const std::array<double, 6> plain = readings(rig, 0.3);
-  const auto set = [&](InertialQuantity quantity, double value) {
-    rig.inertial_parameter(0, quantity).value = value;
+  const auto set = [&](SensorQuantity quantity, double value) {
+    rig.sensor_parameter(0, quantity).value = value;
   };
   Eigen::Matrix3d of_rates = Eigen::Matrix3d::Identity(), of_forces = of_rates;
   int place = 0;
@@ -166,16 +165,16 @@ TEST_P(InertialSensing, ReadsAcrossItsAxes) {
       if (row == column) continue;
       of_rates(row, column) = 0.01 * (place + 1);
       of_forces(row, column) = -0.02 * (place + 1);
-      const auto after = [&](InertialQuantity first) {
-        return static_cast<InertialQuantity>(static_cast<int>(first) + place);
+      const auto after = [&](SensorQuantity first) {
+        return static_cast<SensorQuantity>(static_cast<int>(first) + place);
       };
-      set(after(InertialQuantity::kRateCrossXY), of_rates(row, column));
-      set(after(InertialQuantity::kForceCrossXY), of_forces(row, column));
+      set(after(SensorQuantity::kRateCrossXY), of_rates(row, column));
+      set(after(SensorQuantity::kForceCrossXY), of_forces(row, column));
       ++place;
     }
   }
-  set(InertialQuantity::kRateScaleY, 1.3);
-  set(InertialQuantity::kForceScaleZ, 0.8);
+  set(SensorQuantity::kRateScaleY, 1.3);
+  set(SensorQuantity::kForceScaleZ, 0.8);
   const std::array<double, 6> read = readings(rig, 0.3);
   const Eigen::Vector3d rates = of_rates * Eigen::Map<const Eigen::Vector3d>(plain.data());
   const Eigen::Vector3d forces = of_forces * Eigen::Map<const Eigen::Vector3d>(plain.data() + 3);
@@ -191,11 +190,11 @@ TEST_P(InertialSensing, TellsWhereAPointIs) {
   Mechanism rig = mechanism();
   const double t = 0.9;
   const Eigen::Vector3d place = pose_at(rig, t).position;
-  const Eigen::Matrix3d frame = rig.inertial_sensors.front().frame;
+  const Eigen::Matrix3d frame = rig.sensors.front().frame;
 
-  rig.inertial_sensors.front().kind = estimator::InertialSensor::Kind::kPosition;
-  rig.inertial_parameter(0, InertialQuantity::kRateScaleY).value = 1.2;
-  rig.inertial_parameter(0, InertialQuantity::kRateBiasZ).value = -0.4;
+  rig.sensors.front().kind = estimator::Sensor::Kind::kPosition;
+  rig.sensor_parameter(0, SensorQuantity::kRateScaleY).value = 1.2;
+  rig.sensor_parameter(0, SensorQuantity::kRateBiasZ).value = -0.4;
   const Eigen::Matrix3d turned =
       frame * estimator::exp_so3(Eigen::Vector3d(0.3, -0.2, 0.8)).toRotationMatrix();
   const Eigen::Vector3d along = turned.transpose() * place;
@@ -204,9 +203,9 @@ TEST_P(InertialSensing, TellsWhereAPointIs) {
   EXPECT_NEAR(read[1], 1.2 * along[1], 1e-12);
   EXPECT_NEAR(read[2], along[2] - 0.4, 1e-12);
 
-  rig.inertial_sensors.front().kind = estimator::InertialSensor::Kind::kDistance;
-  rig.inertial_parameter(0, InertialQuantity::kRateScaleX).value = 0.9;
-  rig.inertial_parameter(0, InertialQuantity::kRateBiasX).value = 0.05;
+  rig.sensors.front().kind = estimator::Sensor::Kind::kDistance;
+  rig.sensor_parameter(0, SensorQuantity::kRateScaleX).value = 0.9;
+  rig.sensor_parameter(0, SensorQuantity::kRateBiasX).value = 0.05;
   EXPECT_NEAR(readings(rig, t)[0], 0.9 * (place - Eigen::Vector3d(0.3, -0.2, 0.8)).norm() + 0.05,
               1e-12);
 }

@@ -1,4 +1,4 @@
-#include "estimator/tree/interval_motion.hpp"
+#include "estimator/simulation/interval_motion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,23 +28,23 @@ Mechanism skew_chain(int links, bool load, std::mt19937& random) {
   Mechanism mechanism = make_chain({.links = links});
   for (int j = 0; j < links; ++j) {
     const auto at = static_cast<std::size_t>(j);
-    mechanism.hinges[at].frame_b =
+    mechanism.joints[at].frame_b =
         exp_so3(Eigen::Vector3d(unit(random), unit(random), unit(random))).toRotationMatrix() *
-        mechanism.hinges[at].frame_b;
-    mechanism.hinges[at].motorised = j == 0 || j == 2;
-    const auto set = [&](HingeQuantity quantity, double value) {
-      mechanism.hinge_parameter(j, quantity).value = value;
+        mechanism.joints[at].frame_b;
+    mechanism.joints[at].motorised = j == 0 || j == 2;
+    const auto set = [&](JointQuantity quantity, double value) {
+      mechanism.joint_parameter(j, quantity).value = value;
     };
-    set(HingeQuantity::kViscous, 1e-3);
-    set(HingeQuantity::kQuadraticDrag, 2e-4);
-    set(HingeQuantity::kCoulombTorque, 0.02 + 0.05 * std::abs(unit(random)));
-    set(HingeQuantity::kStribeckTorque, 0.01);
-    set(HingeQuantity::kStribeckRate, 2.0);
-    set(HingeQuantity::kMotorGain, 0.4);
-    set(HingeQuantity::kBackEmf, 0.05);
-    set(HingeQuantity::kShaftInertia, 1e-4);
-    if (load) set(HingeQuantity::kLoadFriction, 4e-3);
-    if (j == 1) set(HingeQuantity::kStiffness, 0.3);
+    set(JointQuantity::kViscous, 1e-3);
+    set(JointQuantity::kQuadraticDrag, 2e-4);
+    set(JointQuantity::kCoulombTorque, 0.02 + 0.05 * std::abs(unit(random)));
+    set(JointQuantity::kStribeckTorque, 0.01);
+    set(JointQuantity::kStribeckRate, 2.0);
+    set(JointQuantity::kMotorGain, 0.4);
+    set(JointQuantity::kBackEmf, 0.05);
+    set(JointQuantity::kShaftInertia, 1e-4);
+    if (load) set(JointQuantity::kLoadFriction, 4e-3);
+    if (j == 1) set(JointQuantity::kStiffness, 0.3);
   }
   if (links == 3) {
     mechanism.bodies[0].massless = true;
@@ -52,7 +52,7 @@ Mechanism skew_chain(int links, bool load, std::mt19937& random) {
       mechanism.parameter(0, static_cast<BodyQuantity>(i)).value = 0.0;
     }
   }
-  if (links == 4) mechanism.hinges[2].kind = JointKind::kPrismatic;
+  if (links == 4) mechanism.joints[2].kind = JointKind::kPrismatic;
   mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
   return mechanism;
 }
@@ -75,23 +75,23 @@ Segment driven(int motors, std::mt19937& random) {
 }
 
 /// The same substeps, one after the other, by the scalar integrator.
-Eigen::VectorXd scalar_end(const Mechanism& mechanism, const HeldControls& controls,
+Eigen::VectorXd scalar_end(const Mechanism& mechanism, const SegmentControls& controls,
                            const Eigen::VectorXd& start, int* events) {
-  const int n = mechanism.hinge_count();
+  const int n = mechanism.joint_count();
   std::vector<int> motors;
   for (int j = 0; j < n; ++j) {
-    if (mechanism.hinges[static_cast<std::size_t>(j)].motorised) motors.push_back(j);
+    if (mechanism.joints[static_cast<std::size_t>(j)].motorised) motors.push_back(j);
   }
-  TreeMotion<double> motion(mechanism, values_of(mechanism));
+  TreeMotion<double> motion(mechanism, parameter_values(mechanism));
   JointState<double> state{start.head(n), start.tail(n), {}};
-  for (int stretch = 0; stretch < controls.first(kSteps); ++stretch) {
-    ControlLine<double> line{0.0, controls.end(stretch) - controls.begin(stretch),
+  for (int substep = 0; substep < controls.first(kSteps); ++substep) {
+    ControlLine<double> line{0.0, controls.end(substep) - controls.begin(substep),
                              JointVector<double>::Zero(n), JointVector<double>::Zero(n)};
     for (std::size_t m = 0; m < motors.size(); ++m) {
-      line.control[motors[m]] = controls.value(stretch, static_cast<int>(m));
-      line.slope[motors[m]] = controls.rise(stretch, static_cast<int>(m)) / line.end;
+      line.control[motors[m]] = controls.value(substep, static_cast<int>(m));
+      line.slope[motors[m]] = controls.rise(substep, static_cast<int>(m)) / line.end;
     }
-    if (stretch == 0) motion.settle(state, {line});
+    if (substep == 0) motion.settle(state, {line});
     const Contacts before = state.contacts;
     motion.advance(state, {line});
     *events += before != state.contacts ? 1 : 0;
@@ -101,10 +101,10 @@ Eigen::VectorXd scalar_end(const Mechanism& mechanism, const HeldControls& contr
   return end;
 }
 
-MotionInterval whole(const HeldControls& controls, const Eigen::VectorXd& start) {
+MotionInterval whole(const SegmentControls& controls, const Eigen::VectorXd& start) {
   return {.controls = &controls,
-          .first_stretch = 0,
-          .last_stretch = controls.first(kSteps),
+          .first_substep = 0,
+          .last_substep = controls.first(kSteps),
           .first_sample = 0,
           .last_sample = static_cast<int>(std::lround(kSteps * kStep / kPeriod)) + 1,
           .period = kPeriod,
@@ -123,13 +123,13 @@ TEST(IntervalMotion, IsTheScalarMotionManyTimes) {
     const Mechanism mechanism = skew_chain(1 + seed % 4, seed % 3 == 2, random);
     const TreeProgram program(mechanism);
     const Segment segment = driven(static_cast<int>(program.motors().size()), random);
-    const HeldControls controls(segment, even_edges(kStep, kSteps),
-                                std::vector<ControlDelay>(program.motors().size()));
+    const SegmentControls controls(segment, even_edges(kStep, kSteps),
+                                   std::vector<ControlDelay>(program.motors().size()));
     std::vector<MotionInterval> intervals;
     for (int i = 0; i < 5; ++i) {
-      Eigen::VectorXd start(2 * mechanism.hinge_count());
+      Eigen::VectorXd start(2 * mechanism.joint_count());
       for (double& each : start) each = 0.5 * unit(random);
-      if (i == 0) start.tail(mechanism.hinge_count()).setZero();
+      if (i == 0) start.tail(mechanism.joint_count()).setZero();
       intervals.push_back(whole(controls, start));
     }
     std::vector<Eigen::MatrixXd> angles(intervals.size());
@@ -153,11 +153,11 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   std::mt19937 random(9);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   Mechanism mechanism = skew_chain(3, true, random);
-  mechanism.hinge_parameter(0, HingeQuantity::kViscous).free = true;
-  mechanism.hinge_parameter(1, HingeQuantity::kCoulombTorque).free = true;
+  mechanism.joint_parameter(0, JointQuantity::kViscous).free = true;
+  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
   const TreeProgram program(mechanism);
   const Segment segment = driven(2, random);
-  const HeldControls controls(segment, even_edges(kStep, kSteps), std::vector<ControlDelay>(2));
+  const SegmentControls controls(segment, even_edges(kStep, kSteps), std::vector<ControlDelay>(2));
   std::vector<MotionInterval> together;
   for (int i = 0; i < 37; ++i) {
     Eigen::VectorXd start(6);
@@ -166,9 +166,9 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   }
   std::vector<MotionInterval> alone = together;
   std::vector<Eigen::MatrixXd> angles(together.size()), alone_angles(together.size());
-  std::vector<IntervalSlopes::Result> slopes(together.size()), alone_slopes(together.size());
+  std::vector<IntervalSensitivities::Result> slopes(together.size()), alone_slopes(together.size());
   IntervalMotion motion(program, mechanism);
-  IntervalSlopes derivatives(program, mechanism, test_support::joint_sensors({0, 2}));
+  IntervalSensitivities derivatives(program, mechanism, test_support::joint_sensors({0, 2}));
   motion.run(together, angles);
   derivatives.run(together, slopes);
   std::size_t last = alone.size();
@@ -190,30 +190,30 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
 
 // Long intervals are split at checkpoints and run in parallel. Chaining must lose nothing: neither
 // samples at checkpoints, nor contacts, nor control jumps there.
-TEST(IntervalSlopes, AreThoseOfTheWholeIntervalLegByLeg) {
+TEST(IntervalSensitivities, AreThoseOfTheWholeIntervalLegByLeg) {
   std::mt19937 random(21);
   Mechanism mechanism = skew_chain(3, false, random);
-  mechanism.hinge_parameter(1, HingeQuantity::kCoulombTorque).free = true;
-  mechanism.hinge_parameter(0, HingeQuantity::kInputDelay).free = true;
-  mechanism.hinge_parameter(2, HingeQuantity::kMotorGain).free = true;
+  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
+  mechanism.joint_parameter(0, JointQuantity::kInputDelay).free = true;
+  mechanism.joint_parameter(2, JointQuantity::kMotorGain).free = true;
   const TreeProgram program(mechanism);
   const Segment segment = driven(2, random);
-  const HeldControls controls(segment, even_edges(0.2 * kPeriod, 10 * kSteps),
-                              {{1e-4, true}, {0.0, false}});
+  const SegmentControls controls(segment, even_edges(0.2 * kPeriod, 10 * kSteps),
+                                 {{1e-4, true}, {0.0, false}});
   std::vector<MotionInterval> in_legs = {whole(controls, Eigen::VectorXd::LinSpaced(6, -0.8, 0.9))};
-  in_legs[0].last_stretch = controls.first(10 * kSteps);
+  in_legs[0].last_substep = controls.first(10 * kSteps);
   std::vector<Eigen::MatrixXd> angles(1);
   IntervalMotion(program, mechanism).run(in_legs, angles);
   EXPECT_GE(in_legs[0].checkpoints.size(), 10U);
   EXPECT_GT(in_legs[0].log.events.size(), 5U);
   std::vector<MotionInterval> at_once = in_legs;
   at_once[0].checkpoints.clear();
-  std::vector<IntervalSlopes::Result> legs(1), whole_slopes(1);
-  const IntervalSlopes slopes(program, mechanism, test_support::joint_sensors({0, 1, 2}));
+  std::vector<IntervalSensitivities::Result> legs(1), whole_slopes(1);
+  const IntervalSensitivities slopes(program, mechanism, test_support::joint_sensors({0, 1, 2}));
   slopes.run(in_legs, legs);
   slopes.run(at_once, whole_slopes);
-  const auto expect_same = [](const IntervalSlopes::RowMajor& a,
-                              const IntervalSlopes::RowMajor& b) {
+  const auto expect_same = [](const IntervalSensitivities::RowMajor& a,
+                              const IntervalSensitivities::RowMajor& b) {
     ASSERT_EQ(a.rows(), b.rows());
     EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-11 * b.cwiseAbs().maxCoeff());
   };
@@ -225,27 +225,28 @@ TEST(IntervalSlopes, AreThoseOfTheWholeIntervalLegByLeg) {
 
 // Derivatives of ends and readings through stops, releases and reversals, by every start coordinate
 // and every kind of motion parameter, against central differences.
-TEST(IntervalSlopes, PassTheInstantsOfStickAndSlip) {
+TEST(IntervalSensitivities, PassTheInstantsOfStickAndSlip) {
   std::mt19937 random(2);
   for (const bool load : {false, true}) {
     SCOPED_TRACE(load);
     Mechanism mechanism = skew_chain(2, load, random);
-    mechanism.hinges[1].motorised = true;
-    mechanism.hinge_parameter(1, HingeQuantity::kMotorGain).value = 0.1;
+    mechanism.joints[1].motorised = true;
+    mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = 0.1;
     const std::vector<int> free = {
         mechanism.index(0, BodyQuantity::kMass),
         mechanism.index(1, BodyQuantity::kJzz),
-        mechanism.index_of_hinge(1, HingeQuantity::kPointBx),
-        mechanism.index_of_hinge(0, HingeQuantity::kCoulombTorque),
-        mechanism.index_of_hinge(1, HingeQuantity::kStribeckTorque),
-        mechanism.index_of_hinge(0, HingeQuantity::kMotorGain),
+        mechanism.index_of_joint(1, JointQuantity::kPointBx),
+        mechanism.index_of_joint(0, JointQuantity::kCoulombTorque),
+        mechanism.index_of_joint(1, JointQuantity::kStribeckTorque),
+        mechanism.index_of_joint(0, JointQuantity::kMotorGain),
         mechanism.index(WorldQuantity::kTiltX),
-        mechanism.index_of_hinge(
-            1, load ? HingeQuantity::kLoadFriction : HingeQuantity::kQuadraticDrag)};
+        mechanism.index_of_joint(
+            1, load ? JointQuantity::kLoadFriction : JointQuantity::kQuadraticDrag)};
     for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
     const TreeProgram program(mechanism);
     const Segment segment = driven(2, random);
-    const HeldControls controls(segment, even_edges(kStep, kSteps), std::vector<ControlDelay>(2));
+    const SegmentControls controls(segment, even_edges(kStep, kSteps),
+                                   std::vector<ControlDelay>(2));
     const Eigen::Vector4d start(0.4, -0.3, 1.5, -1.0);
     const auto simulate = [&](const Mechanism& values, const Eigen::VectorXd& from,
                               Eigen::MatrixXd& angles, MotionLog* log) {
@@ -260,11 +261,13 @@ TEST(IntervalSlopes, PassTheInstantsOfStickAndSlip) {
     std::vector<Eigen::MatrixXd> angles(1);
     IntervalMotion(program, mechanism).run(interval, angles);
     int stops = 0;
-    for (const MotionEvent& event : interval[0].log.events) stops += event.approach != 0.0 ? 1 : 0;
+    for (const MotionEvent& event : interval[0].log.events)
+      stops += event.acceleration_before != 0.0 ? 1 : 0;
     EXPECT_GE(stops, 2);
-    std::vector<IntervalSlopes::Result> slopes(1);
-    IntervalSlopes(program, mechanism, test_support::joint_sensors({1})).run(interval, slopes);
-    for (int d = 0; d < 4 + static_cast<int>(program.moving().size()); ++d) {
+    std::vector<IntervalSensitivities::Result> slopes(1);
+    IntervalSensitivities(program, mechanism, test_support::joint_sensors({1}))
+        .run(interval, slopes);
+    for (int d = 0; d < 4 + static_cast<int>(program.motion_parameters().size()); ++d) {
       SCOPED_TRACE(d);
       const auto moved = [&](double by, Eigen::MatrixXd& read) {
         Mechanism values = mechanism;
@@ -272,7 +275,7 @@ TEST(IntervalSlopes, PassTheInstantsOfStickAndSlip) {
         if (d < 4) {
           from[d] += by;
         } else {
-          const int index = program.moving()[static_cast<std::size_t>(d - 4)];
+          const int index = program.motion_parameters()[static_cast<std::size_t>(d - 4)];
           values.parameters[static_cast<std::size_t>(index)].value += by;
         }
         return simulate(values, from, read, nullptr);
@@ -299,9 +302,9 @@ struct DrivenWheel {
   static Mechanism mechanism() {
     Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
     wheel.parameter(WorldQuantity::kGravity).value = 0.0;
-    wheel.hinges[0].motorised = true;
-    wheel.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = kBound;
-    wheel.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
+    wheel.joints[0].motorised = true;
+    wheel.joint_parameter(0, JointQuantity::kCoulombTorque).value = kBound;
+    wheel.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
     return wheel;
   }
   static double reach() { return std::pow(kExcess, 3) / (1.5 * kFall * kFall * kInertia); }
@@ -322,9 +325,9 @@ TEST(IntervalMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
       segment.controls(k, 0) =
           direction * (DrivenWheel::kBound + DrivenWheel::kExcess - DrivenWheel::kFall * middle);
     }
-    const HeldControls controls(segment, even_edges(4e-3, 1), {ControlDelay{}});
+    const SegmentControls controls(segment, even_edges(4e-3, 1), {ControlDelay{}});
     std::vector<MotionInterval> interval = {{.controls = &controls,
-                                             .last_stretch = controls.first(1),
+                                             .last_substep = controls.first(1),
                                              .period = 1.0,
                                              .start = Eigen::Vector2d::Zero()}};
     std::vector<Eigen::MatrixXd> angles(1);

@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-using Kind = InertialSensor::Kind;
+using Kind = Sensor::Kind;
 using Dynamics = TreeInverseDynamics<double>;
 
 Eigen::Matrix3d turned_about(const Eigen::Vector3d& axis, double angle) {
@@ -23,7 +23,7 @@ Eigen::Matrix3d turned_about(const Eigen::Vector3d& axis, double angle) {
 Mechanism skew_tree() {
   Mechanism mechanism;
   mechanism.bodies = {{.name = "A"}, {.name = "B"}, {.name = "C"}};
-  mechanism.hinges = {{.name = "1",
+  mechanism.joints = {{.name = "1",
                        .body_b = 0,
                        .frame_a = turned_about({1, 2, 0}, 0.7),
                        .frame_b = turned_about({0, 1, 1}, -0.4)},
@@ -44,9 +44,9 @@ Mechanism skew_tree() {
   std::uniform_real_distribution<double> number(-0.2, 0.2);
   for (int j = 0; j < 3; ++j) {
     for (int k = 0; k < 6; ++k) {
-      mechanism.hinge_parameter(j, static_cast<HingeQuantity>(k)).value = number(random);
+      mechanism.joint_parameter(j, static_cast<JointQuantity>(k)).value = number(random);
     }
-    mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = 0.1;
+    mechanism.joint_parameter(j, JointQuantity::kViscous).value = 0.1;
   }
   for (int b = 0; b < 3; ++b) {
     mechanism.parameter(b, BodyQuantity::kMass).value = 0.5 + b;
@@ -55,11 +55,11 @@ Mechanism skew_tree() {
     mechanism.parameter(b, BodyQuantity::kJzz).value = 0.025;
     mechanism.parameter(b, BodyQuantity::kJxy).value = 0.003;
   }
-  mechanism.hinge_parameter(1, HingeQuantity::kMotorGain).value = 2.0;
-  mechanism.hinge_parameter(1, HingeQuantity::kBackEmf).value = 0.3;
-  mechanism.hinge_parameter(1, HingeQuantity::kStiffness).value = 4.0;
-  mechanism.hinge_parameter(1, HingeQuantity::kConstantTorque).value = 0.7;
-  mechanism.hinge_parameter(1, HingeQuantity::kShaftInertia).value = 0.2;
+  mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = 2.0;
+  mechanism.joint_parameter(1, JointQuantity::kBackEmf).value = 0.3;
+  mechanism.joint_parameter(1, JointQuantity::kStiffness).value = 4.0;
+  mechanism.joint_parameter(1, JointQuantity::kConstantTorque).value = 0.7;
+  mechanism.joint_parameter(1, JointQuantity::kShaftInertia).value = 0.2;
   mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
   return mechanism;
 }
@@ -67,9 +67,10 @@ Mechanism skew_tree() {
 const Eigen::Vector3d kAngle(0.4, -0.1, 0.8), kRate(1.5, 0.6, -2.0), kAcceleration(3.0, -4.0, 5.0);
 constexpr double kControl = 0.9;
 
-Dynamics moved(const Mechanism& mechanism, JointVector<double>& imbalance) {
-  Dynamics dynamics(mechanism, values_of(mechanism));
-  dynamics.imbalance(kAngle, kRate, kAcceleration, Eigen::Vector3d(0.0, kControl, 0.0), imbalance);
+Dynamics moved(const Mechanism& mechanism, JointVector<double>& torque_residual) {
+  Dynamics dynamics(mechanism, parameter_values(mechanism));
+  dynamics.torque_residual(kAngle, kRate, kAcceleration, Eigen::Vector3d(0.0, kControl, 0.0),
+                           torque_residual);
   return dynamics;
 }
 
@@ -94,11 +95,11 @@ TEST(JointLoads, AreNewtonsAndEulers) {
 // and the rest, which friction must supply for equilibrium.
 TEST(JointLoads, AddUpAlongTheJoint) {
   const Mechanism mechanism = skew_tree();
-  JointVector<double> imbalance;
-  const Dynamics dynamics = moved(mechanism, imbalance);
+  JointVector<double> torque_residual;
+  const Dynamics dynamics = moved(mechanism, torque_residual);
   for (int j = 0; j < 3; ++j) {
     const auto loads = dynamics.joint_loads(j);
-    const Eigen::Vector3d axis = mechanism.hinges[static_cast<std::size_t>(j)].frame_b.col(0);
+    const Eigen::Vector3d axis = mechanism.joints[static_cast<std::size_t>(j)].frame_b.col(0);
     const int first = j == 1 ? 6 : 3;
     const double along = axis[0] * loads[static_cast<std::size_t>(first)] +
                          axis[1] * loads[static_cast<std::size_t>(first + 1)] +
@@ -108,19 +109,19 @@ TEST(JointLoads, AddUpAlongTheJoint) {
     EXPECT_NEAR(loads[1], j == 1 ? 2.0 * (kControl - 0.3 * kRate[1]) : 0.0, 1e-12);
     const double idle = j == 1 ? 0.7 - 4.0 * kAngle[1] : 0.0;
     EXPECT_NEAR(loads[2], loads[0] - loads[1] - idle, 1e-12);
-    EXPECT_NEAR(imbalance[j], loads[2] + 0.1 * kRate[j], 1e-12);
+    EXPECT_NEAR(torque_residual[j], loads[2] + 0.1 * kRate[j], 1e-12);
   }
 }
 
 /// Adds a sensor to a joint of a mechanism.
-Mechanism with_sensor(Mechanism mechanism, Kind kind, int hinge,
-                      const std::vector<std::pair<InertialQuantity, double>>& values) {
+Mechanism with_sensor(Mechanism mechanism, Kind kind, int joint,
+                      const std::vector<std::pair<SensorQuantity, double>>& values) {
   test_support::add_sensor(mechanism,
                            {.name = "s",
-                            .body = mechanism.hinges[static_cast<std::size_t>(hinge)].body_b,
+                            .body = mechanism.joints[static_cast<std::size_t>(joint)].body_b,
                             .frame = turned_about({0, 0, 1}, 0.5),
                             .kind = kind,
-                            .hinge = hinge},
+                            .joint = joint},
                            values);
   return mechanism;
 }
@@ -133,22 +134,22 @@ TEST(JointLoads, AreReadBySensors) {
     const auto loads = moved(skew_tree(), unused).joint_loads(j);
     const Mechanism torque =
         with_sensor(skew_tree(), Kind::kJointTorque, j,
-                    {{InertialQuantity::kRateScaleX, 1.5}, {InertialQuantity::kRateBiasX, 0.2}});
+                    {{SensorQuantity::kRateScaleX, 1.5}, {SensorQuantity::kRateBiasX, 0.2}});
     const double along = loads[0] - (j == 1 ? 0.2 * kAcceleration[1] : 0.0);
     EXPECT_NEAR(moved(torque, unused).inertial_readings(0)[0], 1.5 * along + 0.2, 1e-12) << j;
 
     const Eigen::Vector3d point(0.02, -0.03, 0.05), mount(0.1, -0.2, 0.3);
     const Mechanism six = with_sensor(skew_tree(), Kind::kForceTorque, j,
-                                      {{InertialQuantity::kPointX, point[0]},
-                                       {InertialQuantity::kPointY, point[1]},
-                                       {InertialQuantity::kPointZ, point[2]},
-                                       {InertialQuantity::kMountX, mount[0]},
-                                       {InertialQuantity::kMountY, mount[1]},
-                                       {InertialQuantity::kMountZ, mount[2]},
-                                       {InertialQuantity::kRateScaleY, 1.1},
-                                       {InertialQuantity::kRateBiasZ, 0.3},
-                                       {InertialQuantity::kForceScaleZ, 0.9},
-                                       {InertialQuantity::kForceBiasX, -2.0}});
+                                      {{SensorQuantity::kPointX, point[0]},
+                                       {SensorQuantity::kPointY, point[1]},
+                                       {SensorQuantity::kPointZ, point[2]},
+                                       {SensorQuantity::kMountX, mount[0]},
+                                       {SensorQuantity::kMountY, mount[1]},
+                                       {SensorQuantity::kMountZ, mount[2]},
+                                       {SensorQuantity::kRateScaleY, 1.1},
+                                       {SensorQuantity::kRateBiasZ, 0.3},
+                                       {SensorQuantity::kForceScaleZ, 0.9},
+                                       {SensorQuantity::kForceBiasX, -2.0}});
     const Eigen::Vector3d force(loads[6], loads[7], loads[8]);
     const Eigen::Vector3d moment =
         Eigen::Vector3d(loads[3], loads[4], loads[5]) - point.cross(force);

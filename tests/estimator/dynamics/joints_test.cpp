@@ -27,18 +27,18 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
   const Eigen::Vector3d z = Eigen::Vector3d::UnitZ();
   Mechanism mechanism;
   mechanism.bodies = {{"arm"}, {"block"}, {"pendulum"}};
-  mechanism.hinges.resize(3);
+  mechanism.joints.resize(3);
   for (int j = 0; j < 3; ++j) {
-    Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    hinge.name = std::to_string(j + 1);
-    hinge.body_a = j - 1;
-    hinge.body_b = j;
-    hinge.frame_a = hinge.frame_b = frame_of(z, x);
+    Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    joint.name = std::to_string(j + 1);
+    joint.body_a = j - 1;
+    joint.body_b = j;
+    joint.frame_a = joint.frame_b = frame_of(z, x);
   }
-  mechanism.hinges[0].frame_a = frame_of(z, -y);
-  mechanism.hinges[1].kind = JointKind::kPrismatic;
-  mechanism.hinges[1].motorised = true;
-  mechanism.hinges[1].frame_a = mechanism.hinges[1].frame_b = frame_of(x, y);
+  mechanism.joints[0].frame_a = frame_of(z, -y);
+  mechanism.joints[1].kind = JointKind::kPrismatic;
+  mechanism.joints[1].motorised = true;
+  mechanism.joints[1].frame_a = mechanism.joints[1].frame_b = frame_of(x, y);
   make_parameters(mechanism);
   const auto body = [&](int index, double mass, double inertia) {
     mechanism.parameter(index, BodyQuantity::kMass).value = mass;
@@ -47,20 +47,20 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
   body(0, rig.m_1, rig.I_1 - rig.m_1 * rig.l_1 * rig.l_1);
   body(1, rig.m_2, rig.J_2);
   body(2, rig.m_3, rig.J_3);
-  const auto set = [&](int hinge, HingeQuantity quantity, double value) {
-    mechanism.hinge_parameter(hinge, quantity).value = value;
+  const auto set = [&](int joint, JointQuantity quantity, double value) {
+    mechanism.joint_parameter(joint, quantity).value = value;
   };
-  set(0, HingeQuantity::kPointBx, -rig.l_1);
-  set(0, HingeQuantity::kViscous, rig.b_1);
-  set(1, HingeQuantity::kPointAx, -rig.l_1);
-  set(1, HingeQuantity::kViscous, rig.b_2);
-  set(1, HingeQuantity::kQuadraticDrag, rig.c_2);
-  set(1, HingeQuantity::kStiffness, rig.k);
-  set(1, HingeQuantity::kRestAngle, rig.rest);
-  set(1, HingeQuantity::kMotorGain, rig.K);
-  set(1, HingeQuantity::kShaftInertia, rig.m_shaft);
-  set(2, HingeQuantity::kPointBx, -rig.l_3);
-  set(2, HingeQuantity::kViscous, rig.b_3);
+  set(0, JointQuantity::kPointBx, -rig.l_1);
+  set(0, JointQuantity::kViscous, rig.b_1);
+  set(1, JointQuantity::kPointAx, -rig.l_1);
+  set(1, JointQuantity::kViscous, rig.b_2);
+  set(1, JointQuantity::kQuadraticDrag, rig.c_2);
+  set(1, JointQuantity::kStiffness, rig.k);
+  set(1, JointQuantity::kRestAngle, rig.rest);
+  set(1, JointQuantity::kMotorGain, rig.K);
+  set(1, JointQuantity::kShaftInertia, rig.m_shaft);
+  set(2, JointQuantity::kPointBx, -rig.l_3);
+  set(2, JointQuantity::kViscous, rig.b_3);
   mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
   return mechanism;
 }
@@ -76,7 +76,7 @@ TEST(Joints, ASlideOnATurningArmFollowsLagrangesEquations) {
   start << 1.2, 0.25, -0.8, 0.5, 0.3, 2.0;
   const Eigen::MatrixXd reference = test_support::simulate(rig, start, u, period);
   const Mechanism mechanism = slider_of(rig);
-  TreeMotion<double> motion(mechanism, values_of(mechanism));
+  TreeMotion<double> motion(mechanism, parameter_values(mechanism));
   JointState<double> state{start.head<3>(), start.tail<3>(), {}};
   const JointVector<double> zero = JointVector<double>::Zero(3);
   MotionInput<double> input{{0.0, period / 8, zero, zero}};
@@ -110,21 +110,21 @@ Mechanism random_tree() {
   const auto joint = [&](auto& list, int a, int b) -> auto& {
     auto& made = list.emplace_back();
     made.name =
-        std::to_string(mechanism.hinges.size()) + "-" + std::to_string(mechanism.welds.size());
+        std::to_string(mechanism.joints.size()) + "-" + std::to_string(mechanism.fixed_joints.size());
     made.body_a = a;
     made.body_b = b;
     made.frame_a = random_rotation(random);
     made.frame_b = random_rotation(random);
     return made;
   };
-  joint(mechanism.hinges, Hinge::kGround, 0);
-  joint(mechanism.hinges, 1, 0).kind = JointKind::kPrismatic;
-  joint(mechanism.welds, 1, 2);
-  joint(mechanism.hinges, 3, 2);
-  joint(mechanism.hinges, 2, 4).kind = JointKind::kPrismatic;
-  joint(mechanism.welds, 5, 4);
-  joint(mechanism.hinges, 2, 6).gear_ratio = -5.0;
-  mechanism.hinges[2].gear_ratio = 4.0;
+  joint(mechanism.joints, Joint::kGround, 0);
+  joint(mechanism.joints, 1, 0).kind = JointKind::kPrismatic;
+  joint(mechanism.fixed_joints, 1, 2);
+  joint(mechanism.joints, 3, 2);
+  joint(mechanism.joints, 2, 4).kind = JointKind::kPrismatic;
+  joint(mechanism.fixed_joints, 5, 4);
+  joint(mechanism.joints, 2, 6).gear_ratio = -5.0;
+  mechanism.joints[2].gear_ratio = 4.0;
   make_parameters(mechanism);
   for (Parameter& parameter : mechanism.parameters) {
     if (parameter.unit == "m" && parameter.name.find("_m") == std::string::npos) {
@@ -137,7 +137,7 @@ Mechanism random_tree() {
     }
   }
   for (const int geared : {2, 4}) {
-    mechanism.hinge_parameter(geared, HingeQuantity::kShaftInertia).value = 0.4;
+    mechanism.joint_parameter(geared, JointQuantity::kShaftInertia).value = 0.4;
   }
   for (int body = 0; body < mechanism.body_count(); ++body) {
     mechanism.parameter(body, BodyQuantity::kMass).value = 0.5 + std::abs(uniform(random));
@@ -152,16 +152,16 @@ Mechanism random_tree() {
 TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
   Mechanism mechanism = random_tree();
   mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
-  ASSERT_TRUE(find_faults(mechanism).empty()) << find_faults(mechanism).front();
-  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
-  const int n = mechanism.hinge_count();
+  ASSERT_TRUE(find_errors(mechanism).empty()) << find_errors(mechanism).front();
+  TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
+  const int n = mechanism.joint_count();
   using Vector = JointVector<double>;
   const Vector zero = Vector::Zero(n);
   const auto mass_matrix = [&](const Vector& q) {
     Eigen::MatrixXd M(n, n);
     Vector column(n);
     for (int k = 0; k < n; ++k) {
-      dynamics.imbalance(q, zero, Vector(Eigen::VectorXd::Unit(n, k)), zero, column);
+      dynamics.torque_residual(q, zero, Vector(Eigen::VectorXd::Unit(n, k)), zero, column);
       M.col(k) = column;
     }
     return M;
@@ -175,7 +175,7 @@ TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
     EXPECT_LT((M - M.transpose()).cwiseAbs().maxCoeff(), 1e-12);
     EXPECT_GT(M.llt().matrixL().toDenseMatrix().diagonal().minCoeff(), 0.1);
     Vector inertial(n);
-    dynamics.imbalance(q, rate, zero, zero, inertial);
+    dynamics.torque_residual(q, rate, zero, zero, inertial);
     const double h = 1e-4;
     const auto energy = [&](double time) {
       return 0.5 * rate.dot(mass_matrix(q + time * rate) * rate);
@@ -191,8 +191,8 @@ TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
 // first link's equals the weight times its lever arm.
 TEST(Joints, GravityIsOnePotentialInATreeOfAllKinds) {
   const Mechanism mechanism = random_tree();
-  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
-  const int n = mechanism.hinge_count();
+  TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
+  const int n = mechanism.joint_count();
   using Vector = JointVector<double>;
   const Vector zero = Vector::Zero(n);
   const Vector q = Vector::LinSpaced(n, -0.7, 0.9);
@@ -201,8 +201,8 @@ TEST(Joints, GravityIsOnePotentialInATreeOfAllKinds) {
   for (int k = 0; k < n; ++k) {
     Vector up(n), down(n);
     const Vector step = h * Vector(Eigen::VectorXd::Unit(n, k));
-    dynamics.imbalance(q + step, zero, zero, zero, up);
-    dynamics.imbalance(q - step, zero, zero, zero, down);
+    dynamics.torque_residual(q + step, zero, zero, zero, up);
+    dynamics.torque_residual(q - step, zero, zero, zero, down);
     slope.col(k) = (up - down) / (2 * h);
   }
   EXPECT_GT(slope.cwiseAbs().maxCoeff(), 0.1);
@@ -212,10 +212,10 @@ TEST(Joints, GravityIsOnePotentialInATreeOfAllKinds) {
 Mechanism rod_pendulum() {
   Mechanism rod;
   rod.bodies = {{"rod"}};
-  rod.hinges.resize(1);
-  rod.hinges[0].name = "1";
-  rod.hinges[0].frame_a = frame_of(Eigen::Vector3d::UnitZ(), -Eigen::Vector3d::UnitY());
-  rod.hinges[0].frame_b = frame_of(Eigen::Vector3d::UnitZ(), Eigen::Vector3d::UnitX());
+  rod.joints.resize(1);
+  rod.joints[0].name = "1";
+  rod.joints[0].frame_a = frame_of(Eigen::Vector3d::UnitZ(), -Eigen::Vector3d::UnitY());
+  rod.joints[0].frame_b = frame_of(Eigen::Vector3d::UnitZ(), Eigen::Vector3d::UnitX());
   return rod;
 }
 
@@ -227,9 +227,9 @@ TEST(Joints, HalvesOfARodWeldedTogetherAreTheRod) {
   make_parameters(whole);
   Mechanism halves = rod_pendulum();
   halves.bodies.push_back({"end"});
-  Weld weld{"seam", 1, 0, Eigen::Matrix3d::Identity(), Eigen::Matrix3d::Identity()};
+  FixedJoint weld{"seam", 1, 0, Eigen::Matrix3d::Identity(), Eigen::Matrix3d::Identity()};
   weld.frame_a = Eigen::AngleAxisd(M_PI, Eigen::Vector3d::UnitZ()).toRotationMatrix();
-  halves.welds.push_back(weld);
+  halves.fixed_joints.push_back(weld);
   make_parameters(halves);
   const auto rod = [&](Mechanism& mechanism, int body, double m, double l) {
     mechanism.parameter(body, BodyQuantity::kMass).value = m;
@@ -239,18 +239,20 @@ TEST(Joints, HalvesOfARodWeldedTogetherAreTheRod) {
     mechanism.parameter(body, BodyQuantity::kJxx).value = 1e-6;
   };
   rod(whole, 0, mass, length);
-  whole.hinge_parameter(0, HingeQuantity::kPointBx).value = -length / 2;
+  whole.joint_parameter(0, JointQuantity::kPointBx).value = -length / 2;
   rod(halves, 0, mass / 2, length / 2);
   rod(halves, 1, mass / 2, length / 2);
-  halves.hinge_parameter(0, HingeQuantity::kPointBx).value = -length / 4;
-  halves.weld_parameter(0, HingeQuantity::kPointAx).value = length / 4;  // the end's x points back
-  halves.weld_parameter(0, HingeQuantity::kPointBx).value = length / 4;
-  TreeInverseDynamics<double> one(whole, values_of(whole)), two(halves, values_of(halves));
-  ASSERT_EQ(two.hinge_count(), 1);
+  halves.joint_parameter(0, JointQuantity::kPointBx).value = -length / 4;
+  halves.fixed_joint_parameter(0, JointQuantity::kPointAx).value =
+      length / 4;  // the end's x points back
+  halves.fixed_joint_parameter(0, JointQuantity::kPointBx).value = length / 4;
+  TreeInverseDynamics<double> one(whole, parameter_values(whole)),
+      two(halves, parameter_values(halves));
+  ASSERT_EQ(two.joint_count(), 1);
   JointVector<double> expected(1), got(1);
   const auto value = [](double x) { return JointVector<double>::Constant(1, x); };
-  one.imbalance(value(0.7), value(2.0), value(-3.0), value(0.0), expected);
-  two.imbalance(value(0.7), value(2.0), value(-3.0), value(0.0), got);
+  one.torque_residual(value(0.7), value(2.0), value(-3.0), value(0.0), expected);
+  two.torque_residual(value(0.7), value(2.0), value(-3.0), value(0.0), got);
   EXPECT_NEAR(expected[0],
               -3.0 * mass * length * length / 3.0 + mass * 9.82 * length / 2 * std::sin(0.7),
               1e-12);
@@ -262,18 +264,18 @@ TEST(Joints, LoadFrictionOfASlideGrowsWithTheForceAcross) {
   const double slope = 0.4, mass = 2.0, ratio = 0.3;
   Mechanism mechanism;
   mechanism.bodies = {{"block"}};
-  mechanism.hinges.resize(1);
-  mechanism.hinges[0].name = "rail";
-  mechanism.hinges[0].kind = JointKind::kPrismatic;
-  mechanism.hinges[0].frame_a =
+  mechanism.joints.resize(1);
+  mechanism.joints[0].name = "rail";
+  mechanism.joints[0].kind = JointKind::kPrismatic;
+  mechanism.joints[0].frame_a =
       Eigen::AngleAxisd(slope, Eigen::Vector3d::UnitZ()).toRotationMatrix();
   make_parameters(mechanism);
   mechanism.parameter(0, BodyQuantity::kMass).value = mass;
-  mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).value = ratio;
-  mechanism.hinge_parameter(0, HingeQuantity::kConstantTorque).value = 5.0;
-  EXPECT_EQ(mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).name, "rail.mu");
-  EXPECT_EQ(mechanism.hinge_parameter(0, HingeQuantity::kViscous).unit, "N·s/m");
-  TreeForwardDynamics<double> dynamics(mechanism, values_of(mechanism));
+  mechanism.joint_parameter(0, JointQuantity::kLoadFriction).value = ratio;
+  mechanism.joint_parameter(0, JointQuantity::kConstantTorque).value = 5.0;
+  EXPECT_EQ(mechanism.joint_parameter(0, JointQuantity::kLoadFriction).name, "rail.mu");
+  EXPECT_EQ(mechanism.joint_parameter(0, JointQuantity::kViscous).unit, "N·s/m");
+  TreeForwardDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   JointVector<double> acceleration;
   dynamics.accelerate(JointVector<double>::Constant(1, 7.0), JointVector<double>::Constant(1, 1.0),
                       JointVector<double>::Zero(1), {Contact::kForward}, acceleration);
@@ -292,17 +294,17 @@ struct ElementaryAxis {
 Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d& center) {
   Mechanism mechanism;
   const int n = static_cast<int>(axes.size());
-  mechanism.hinges.resize(axes.size());
+  mechanism.joints.resize(axes.size());
   for (int j = 0; j < n; ++j) {
     const bool last = j + 1 == n;
     mechanism.bodies.push_back({last ? "body" : "between" + std::to_string(j + 1), !last});
-    Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+    Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
     const ElementaryAxis& axis = axes[static_cast<std::size_t>(j)];
-    hinge.name = std::to_string(j + 1);
-    hinge.kind = axis.kind;
-    hinge.body_a = j - 1;
-    hinge.body_b = j;
-    hinge.frame_a = hinge.frame_b =
+    joint.name = std::to_string(j + 1);
+    joint.kind = axis.kind;
+    joint.body_a = j - 1;
+    joint.body_b = j;
+    joint.frame_a = joint.frame_b =
         frame_of(Eigen::Vector3d::Unit(axis.along), Eigen::Vector3d::Unit((axis.along + 1) % 3));
   }
   make_parameters(mechanism);
@@ -311,8 +313,8 @@ Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d
     mechanism.parameter(n - 1, static_cast<BodyQuantity>(i)).value = values[i];
   }
   for (int i = 0; i < 3; ++i) {
-    const auto point = static_cast<HingeQuantity>(static_cast<int>(HingeQuantity::kPointBx) + i);
-    mechanism.hinge_parameter(n - 1, point).value = -center[i];
+    const auto point = static_cast<JointQuantity>(static_cast<int>(JointQuantity::kPointBx) + i);
+    mechanism.joint_parameter(n - 1, point).value = -center[i];
   }
   return mechanism;
 }
@@ -404,15 +406,15 @@ TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   for (const std::vector<ElementaryAxis>& axes : joints) {
     const Mechanism mechanism = body_on(axes, center);
-    ASSERT_TRUE(find_faults(mechanism).empty()) << find_faults(mechanism).front();
+    ASSERT_TRUE(find_errors(mechanism).empty()) << find_errors(mechanism).front();
     const auto n = static_cast<Eigen::Index>(axes.size());
-    TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+    TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
     for (int round = 0; round < 3; ++round) {
       const Eigen::VectorXd q = Eigen::VectorXd::NullaryExpr(n, [&] { return uniform(random); });
       const Eigen::VectorXd v = Eigen::VectorXd::NullaryExpr(n, [&] { return uniform(random); });
       const Eigen::VectorXd a = Eigen::VectorXd::NullaryExpr(n, [&] { return uniform(random); });
       JointVector<double> got;
-      dynamics.imbalance(q, v, a, JointVector<double>::Zero(n), got);
+      dynamics.torque_residual(q, v, a, JointVector<double>::Zero(n), got);
       const Eigen::VectorXd expected = forces_by_differences(axes, center, q, v, a);
       EXPECT_LT((Eigen::VectorXd(got) - expected).cwiseAbs().maxCoeff(), 1e-8)
           << n << " axes: " << got.transpose() << " for " << expected.transpose();
@@ -426,37 +428,37 @@ TEST(Joints, AMasslessBodyMustCarrySomething) {
       body_on({{JointKind::kRevolute, 2}, {JointKind::kRevolute, 0}}, Eigen::Vector3d::Zero());
   mechanism.bodies[1].massless = true;
   make_parameters(mechanism);
-  const std::vector<std::string> faults = find_faults(mechanism);
+  const std::vector<std::string> faults = find_errors(mechanism);
   ASSERT_EQ(faults.size(), 1U);
   EXPECT_NE(faults[0].find("\"body\" is massless and carries nothing"), std::string::npos)
       << faults[0];
 }
 
 // Code in maximal coordinates would silently treat a prismatic joint as a revolute one.
-TEST(Joints, SpookSimulatorsRefuseWhatIsNoHinge) {
-  EXPECT_THROW(require_hinges(slider_of({})), std::invalid_argument);
+TEST(Joints, SpookSimulatorsRefuseWhatIsNoJoint) {
+  EXPECT_THROW(require_spook_support(slider_of({})), std::invalid_argument);
   Mechanism welded = random_tree();
-  for (Hinge& hinge : welded.hinges) {
-    hinge.kind = JointKind::kRevolute;
-    hinge.gear_ratio = 0.0;
+  for (Joint& joint : welded.joints) {
+    joint.kind = JointKind::kRevolute;
+    joint.gear_ratio = 0.0;
   }
-  EXPECT_THROW(require_hinges(welded), std::invalid_argument);
-  welded.welds.clear();
+  EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
+  welded.fixed_joints.clear();
   make_parameters(welded);
   welded.bodies[1].massless = true;
-  EXPECT_THROW(require_hinges(welded), std::invalid_argument);
+  EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
   welded.bodies[1].massless = false;
-  EXPECT_NO_THROW(require_hinges(welded));
-  welded.hinges[1].gear_ratio = 6.0;
-  EXPECT_THROW(require_hinges(welded), std::invalid_argument);
-  welded.hinges[1].gear_ratio = 0.0;
-  for (const SmoothLaw::Quantity size : {SmoothLaw::kExcess, SmoothLaw::kCoulomb}) {
-    Parameter& friction = welded.hinge_parameter(1, friction_of<SmoothLaw>(size));
+  EXPECT_NO_THROW(require_spook_support(welded));
+  welded.joints[1].gear_ratio = 6.0;
+  EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
+  welded.joints[1].gear_ratio = 0.0;
+  for (const Makkar::Quantity size : {Makkar::kExcess, Makkar::kCoulomb}) {
+    Parameter& friction = welded.joint_parameter(1, friction_of<Makkar>(size));
     friction.value = 0.1;
-    EXPECT_THROW(require_hinges(welded), std::invalid_argument);
+    EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
     friction.value = 0.0;
     friction.free = true;
-    EXPECT_THROW(require_hinges(welded), std::invalid_argument);
+    EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
     friction.free = false;
   }
 }

@@ -1,4 +1,4 @@
-#include "estimator/tree/loop_closure.hpp"
+#include "estimator/simulation/loop_closure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "estimator/model/spanning_tree.hpp"
-#include "estimator/tree/assemblies.hpp"
+#include "estimator/simulation/assemblies.hpp"
 
 namespace estimator {
 namespace {
@@ -18,32 +18,32 @@ Mechanism four_bar() {
   Mechanism mechanism;
   for (const char* const name : {"crank", "coupler", "rocker"}) mechanism.bodies.push_back({name});
   const auto add = [&](const char* name, int a, int b) {
-    Hinge hinge;
-    hinge.name = name;
-    hinge.body_a = a;
-    hinge.body_b = b;
-    hinge.frame_a.col(0) = Eigen::Vector3d::UnitZ();
-    hinge.frame_a.col(1) = Eigen::Vector3d::UnitX();
-    hinge.frame_a.col(2) = Eigen::Vector3d::UnitY();
-    hinge.frame_b = hinge.frame_a;
-    mechanism.hinges.push_back(hinge);
+    Joint joint;
+    joint.name = name;
+    joint.body_a = a;
+    joint.body_b = b;
+    joint.frame_a.col(0) = Eigen::Vector3d::UnitZ();
+    joint.frame_a.col(1) = Eigen::Vector3d::UnitX();
+    joint.frame_a.col(2) = Eigen::Vector3d::UnitY();
+    joint.frame_b = joint.frame_a;
+    mechanism.joints.push_back(joint);
   };
-  add("O", Hinge::kGround, 0);
+  add("O", Joint::kGround, 0);
   add("A", 0, 1);
   add("B", 1, 2);
-  add("R", Hinge::kGround, 2);
+  add("R", Joint::kGround, 2);
   make_parameters(mechanism);
   const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, -0.125, 0.125};
   for (int j = 0; j < 4; ++j) {
-    mechanism.hinge_parameter(j, HingeQuantity::kPointAx).value = a[j];
-    mechanism.hinge_parameter(j, HingeQuantity::kPointBx).value = b[j];
+    mechanism.joint_parameter(j, JointQuantity::kPointAx).value = a[j];
+    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = b[j];
   }
   return mechanism;
 }
 
-int closing_hinge(const Mechanism& mechanism) {
+int closing_joint(const Mechanism& mechanism) {
   int closing = 0 + 1 + 2 + 3;
-  for (const TreeEdge& edge : spanning_tree(mechanism)) closing -= edge.hinge;
+  for (const TreeEdge& edge : spanning_tree(mechanism)) closing -= edge.joint;
   return closing;
 }
 
@@ -58,11 +58,11 @@ TEST(LoopClosure, ABodyHalfATurnOffIsNotClosed) {
   angles << 1.0, -1.0, 1.5, 1.5;
   ASSERT_TRUE(closure.close(angles, wanted)) << angles.transpose();
   Eigen::VectorXd off = angles;
-  off[closing_hinge(mechanism)] += M_PI;
+  off[closing_joint(mechanism)] += M_PI;
   ASSERT_LT(closure.violation(off).cwiseAbs().maxCoeff(), 1e-12) << "the equations hold";
   Eigen::VectorXd moved = off;
   EXPECT_FALSE(closure.close(moved, off));
-  off[closing_hinge(mechanism)] += M_PI;
+  off[closing_joint(mechanism)] += M_PI;
   EXPECT_TRUE(closure.close(off, off)) << "a whole turn is none";
 }
 
@@ -72,8 +72,8 @@ TEST(LoopClosure, TellsWhereAChangePointIsPassed) {
   Mechanism mechanism = four_bar();
   const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, 0.05, -0.05};
   for (int j = 0; j < 4; ++j) {
-    mechanism.hinge_parameter(j, HingeQuantity::kPointAx).value = a[j];
-    mechanism.hinge_parameter(j, HingeQuantity::kPointBx).value = b[j];
+    mechanism.joint_parameter(j, JointQuantity::kPointAx).value = a[j];
+    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = b[j];
   }
   LoopClosure closure(mechanism);
   const auto pose = [](double crank) { return Eigen::Vector4d(crank, -crank, crank, crank); };
@@ -99,12 +99,12 @@ Mechanism hand(int fingers) {
   Mechanism mechanism;
   for (int i = 0; i < 2 * fingers; ++i) {
     mechanism.bodies.push_back({"b" + std::to_string(i)});
-    Hinge hinge;
-    hinge.name = "h" + std::to_string(i);
-    hinge.body_a = i % 2 == 0 ? Hinge::kGround : i - 1;
-    hinge.body_b = i;
-    mechanism.hinges.push_back(hinge);
-    if (i % 2 == 1) mechanism.couplings.push_back({i, i - 1, 0.1 * (i + 1), -0.2});
+    Joint joint;
+    joint.name = "h" + std::to_string(i);
+    joint.body_a = i % 2 == 0 ? Joint::kGround : i - 1;
+    joint.body_b = i;
+    mechanism.joints.push_back(joint);
+    if (i % 2 == 1) mechanism.mimic_joints.push_back({i, i - 1, 0.1 * (i + 1), -0.2});
   }
   make_parameters(mechanism);
   return mechanism;
@@ -126,8 +126,8 @@ TEST(LoopClosure, JointsThatFollowAreNeverIndependent) {
   Eigen::VectorXd wanted = angles;
   for (int j = 1; j < 20; j += 2) wanted[j] = std::numeric_limits<double>::quiet_NaN();
   ASSERT_TRUE(closure.close(angles, wanted));
-  for (const Coupling& each : mechanism.couplings) {
-    EXPECT_NEAR(angles[each.hinge], each.ratio * angles[each.follows] + each.offset, 1e-12);
+  for (const MimicJoint& each : mechanism.mimic_joints) {
+    EXPECT_NEAR(angles[each.joint], each.ratio * angles[each.follows] + each.offset, 1e-12);
   }
   const CoordinateChoice choice = closure.choose({angles});
   for (const int joint : choice.independent) EXPECT_EQ(joint % 2, 0);
@@ -139,11 +139,11 @@ TEST(LoopClosure, JointsThatFollowAreNeverIndependent) {
 TEST(LoopClosure, WhatFollowsGoesAnyWay) {
   Mechanism mechanism = four_bar();
   mechanism.bodies.push_back({"wheel"});
-  Hinge hinge = mechanism.hinges[0];
-  hinge.name = "W";
-  hinge.body_b = 3;
-  mechanism.hinges.push_back(hinge);
-  mechanism.couplings = {{.hinge = 4, .follows = 3, .ratio = 40.0, .offset = 0.0}};
+  Joint joint = mechanism.joints[0];
+  joint.name = "W";
+  joint.body_b = 3;
+  mechanism.joints.push_back(joint);
+  mechanism.mimic_joints = {{.joint = 4, .follows = 3, .ratio = 40.0, .offset = 0.0}};
   const Mechanism bare = four_bar();
   make_parameters(mechanism);
   for (const Parameter& each : bare.parameters) {
@@ -165,7 +165,7 @@ TEST(LoopClosure, WhatFollowsGoesAnyWay) {
 // Full turns of a joint count if another mimics it.
 TEST(LoopClosure, AJointThatFollowsStandsSeveralRevolutionsOff) {
   Mechanism mechanism = hand(1);
-  mechanism.couplings[0].ratio = 40.0;
+  mechanism.mimic_joints[0].ratio = 40.0;
   LoopClosure closure(mechanism);
   Eigen::VectorXd nearest = Eigen::VectorXd::Zero(2);
   const Eigen::Vector2d wanted(1.5, std::numeric_limits<double>::quiet_NaN());
@@ -177,37 +177,37 @@ TEST(LoopClosure, AJointThatFollowsStandsSeveralRevolutionsOff) {
 
 TEST(Couplings, ThatCannotBeAreNamed) {
   Mechanism mechanism = hand(2);
-  EXPECT_TRUE(find_faults(mechanism).empty());
+  EXPECT_TRUE(find_errors(mechanism).empty());
   const auto fault_of = [](const Mechanism& wrong) {
-    const std::vector<std::string> faults = find_faults(wrong);
+    const std::vector<std::string> faults = find_errors(wrong);
     return faults.empty() ? std::string() : faults.front();
   };
   const auto has = [&](const Mechanism& wrong, const char* part) {
     EXPECT_NE(fault_of(wrong).find(part), std::string::npos) << fault_of(wrong);
   };
   Mechanism wrong = mechanism;
-  wrong.couplings[1].hinge = 1;
+  wrong.mimic_joints[1].joint = 1;
   has(wrong, "\"h1\": it can follow only one joint");
   for (const double ratio : {0.0, HUGE_VAL, std::nan("")}) {
     wrong = mechanism;
-    wrong.couplings[0].ratio = ratio;
+    wrong.mimic_joints[0].ratio = ratio;
     has(wrong, "\"h1\": the ratio at which it follows");
   }
   wrong = mechanism;
-  wrong.couplings[0].offset = std::nan("");
+  wrong.mimic_joints[0].offset = std::nan("");
   has(wrong, "\"h1\": the ratio at which it follows");
   wrong = mechanism;
-  wrong.couplings[0].follows = 4;
+  wrong.mimic_joints[0].follows = 4;
   has(wrong, "does not exist");
-  wrong.couplings[0] = {-1, 0, 1.0, 0.0};
+  wrong.mimic_joints[0] = {-1, 0, 1.0, 0.0};
   has(wrong, "does not exist");
   wrong = mechanism;
-  wrong.couplings[0] = {1, 3, 2.0, 0.0};
-  wrong.couplings[1] = {3, 1, 2.0, 0.0};
+  wrong.mimic_joints[0] = {1, 3, 2.0, 0.0};
+  wrong.mimic_joints[1] = {3, 1, 2.0, 0.0};
   has(wrong, "it follows itself");
-  wrong.couplings[1] = {3, 2, 2.0, 0.0};
-  EXPECT_TRUE(find_faults(wrong).empty()) << "one behind the other";
-  mechanism.hinges[0].stops_lower = true;
+  wrong.mimic_joints[1] = {3, 2, 2.0, 0.0};
+  EXPECT_TRUE(find_errors(wrong).empty()) << "one behind the other";
+  mechanism.joints[0].stops_lower = true;
   has(mechanism, "not supported with closed loops or joints that follow others");
 }
 

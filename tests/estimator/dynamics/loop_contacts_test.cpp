@@ -1,4 +1,4 @@
-#include "estimator/tree/loop_contacts.hpp"
+#include "estimator/simulation/loop_contacts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,11 +40,11 @@ TEST(LoopContacts, RestGoesOnWhereItCanAndEndsTowardWhatPulls) {
                        .drift = Eigen::VectorXd::Zero(2),
                        .bound = Eigen::VectorXd::Constant(2, 0.3)};
   joints.coupling << 1.0, -1.0;
-  EXPECT_EQ(settle_contacts(joints), (Contacts{Contact::kStick, Contact::kStick}));
+  EXPECT_EQ(determine_contacts(joints), (Contacts{Contact::kStick, Contact::kStick}));
   joints.force[0] = 0.7;  // pulls the coordinate backward
-  EXPECT_EQ(settle_contacts(joints), (Contacts{Contact::kBackward, Contact::kForward}));
+  EXPECT_EQ(determine_contacts(joints), (Contacts{Contact::kBackward, Contact::kForward}));
   joints.force[0] = -0.7;
-  EXPECT_EQ(settle_contacts(joints), (Contacts{Contact::kForward, Contact::kBackward}));
+  EXPECT_EQ(determine_contacts(joints), (Contacts{Contact::kForward, Contact::kBackward}));
 }
 
 // A joint at rest at a dead centre is moved on by the others: friction cannot hold it.
@@ -54,7 +54,7 @@ TEST(LoopContacts, ADeadCentreIsPassed) {
                              .coupling = Eigen::MatrixXd::Constant(1, 1, 1e-12),
                              .drift = Eigen::VectorXd::Constant(1, -3.0),
                              .bound = Eigen::VectorXd::Constant(1, 0.3)};
-  EXPECT_EQ(settle_contacts(joints), Contacts{Contact::kBackward});
+  EXPECT_EQ(determine_contacts(joints), Contacts{Contact::kBackward});
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "estimator/fit/physical/joint_mobility.hpp"
-#include "estimator/tree/interval_motion.hpp"
-#include "estimator/tree/loop_closure.hpp"
+#include "estimator/simulation/interval_motion.hpp"
+#include "estimator/simulation/loop_closure.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/estimator/dynamics/loop_rigs.hpp"
 #include "tests/estimator/joint_sensor.hpp"
@@ -23,21 +23,21 @@ using test_support::FreedomPose;
 using test_support::OneFreedom;
 
 /// Without controls.
-HeldControls no_controls(const Mechanism& mechanism, int steps) {
+SegmentControls no_controls(const Mechanism& mechanism, int steps) {
   Segment segment;
   segment.period = kMotionStep;
   std::size_t motors = 0;
-  for (const Hinge& hinge : mechanism.hinges) motors += hinge.motorised ? 1 : 0;
+  for (const Joint& joint : mechanism.joints) motors += joint.motorised ? 1 : 0;
   segment.controls = Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(motors));
   segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
   return {segment, even_edges(kMotionStep, steps), std::vector<ControlDelay>(motors)};
 }
 
-MotionInterval interval_of(const HeldControls& controls, int steps, const Eigen::VectorXd& start,
+MotionInterval interval_of(const SegmentControls& controls, int steps, const Eigen::VectorXd& start,
                            const Eigen::VectorXd& guess) {
   return {.controls = &controls,
-          .first_stretch = 0,
-          .last_stretch = controls.first(steps),
+          .first_substep = 0,
+          .last_substep = controls.first(steps),
           .first_sample = 0,
           .last_sample = steps + 1,
           .period = kMotionStep,
@@ -50,8 +50,9 @@ struct Outcome {
   Eigen::MatrixXd angles;
 };
 
-Outcome move(const TreeProgram& program, const Mechanism& mechanism, const HeldControls& controls,
-             int steps, const Eigen::VectorXd& start, const Eigen::VectorXd& guess) {
+Outcome move(const TreeProgram& program, const Mechanism& mechanism,
+             const SegmentControls& controls, int steps, const Eigen::VectorXd& start,
+             const Eigen::VectorXd& guess) {
   Outcome outcome{interval_of(controls, steps, start, guess), {}};
   IntervalMotion motion(program, mechanism);
   motion.run(std::span(&outcome.interval, 1), std::span(&outcome.angles, 1));
@@ -95,9 +96,9 @@ OneFreedom freedom_of(const Mechanism& mechanism, const std::vector<int>& bodies
                                           mechanism.parameter(body, BodyQuantity::kJzz).value)
                                      .asDiagonal());
   }
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    freedom.viscous.push_back(mechanism.hinge_parameter(j, HingeQuantity::kViscous).value);
-    freedom.coulomb.push_back(mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value);
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    freedom.viscous.push_back(mechanism.joint_parameter(j, JointQuantity::kViscous).value);
+    freedom.coulomb.push_back(mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value);
   }
   return freedom;
 }
@@ -108,14 +109,14 @@ void expect_same_motion(const Mechanism& mechanism, const OneFreedom& freedom, d
   const Eigen::VectorXd angles = joints_of(freedom.pose(s));
   const TreeProgram program(mechanism, choice_at(mechanism, angles));
   ASSERT_EQ(program.coordinate_count(), 1);
-  const HeldControls controls = no_controls(mechanism, steps);
+  const SegmentControls controls = no_controls(mechanism, steps);
   const Outcome outcome = move(program, mechanism, controls, steps,
                                start_of(program, angles, speed * freedom.joint_rates(s)), angles);
   const Eigen::Vector2d end = freedom.move({s, speed}, steps * kMotionStep, steps);
   const Eigen::VectorXd expected = joints_of(freedom.pose(end[0]));
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     EXPECT_NEAR(std::remainder(outcome.angles(steps, j) - expected[j], 2.0 * M_PI), 0.0, tolerance)
-        << mechanism.hinges[static_cast<std::size_t>(j)].name;
+        << mechanism.joints[static_cast<std::size_t>(j)].name;
   }
   EXPECT_GT((expected - angles).cwiseAbs().maxCoeff(), 0.3);  // it moved
   EXPECT_EQ(outcome.interval.log.unresolved, 0);
@@ -142,9 +143,9 @@ TEST(LoopMotion, ASliderCrankFollowsLagrangesEquation) {
   const Vector3d x = Vector3d::UnitX(), y = Vector3d::UnitY(), z = Vector3d::UnitZ();
   Mechanism mechanism;
   mechanism.bodies = {{"crank"}, {"rod"}, {"slide"}};
-  mechanism.hinges = {joint("O", Hinge::kGround, 0, z, x), joint("A", 0, 1, z, x),
-                      joint("B", 1, 2, z, x), joint("rail", Hinge::kGround, 2, x, y)};
-  mechanism.hinges[3].kind = JointKind::kPrismatic;
+  mechanism.joints = {joint("O", Joint::kGround, 0, z, x), joint("A", 0, 1, z, x),
+                      joint("B", 1, 2, z, x), joint("rail", Joint::kGround, 2, x, y)};
+  mechanism.joints[3].kind = JointKind::kPrismatic;
   make_parameters(mechanism);
   set_body(mechanism, 0, 0.2, {1.0, 1.0, 2e-4});
   set_body(mechanism, 1, 0.1, {1.0, 1.0, 5e-4});
@@ -173,13 +174,13 @@ TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
   Mechanism mechanism;
   mechanism.bodies = {{"crank"},       {"cross", true}, {"coupler"},
                       {"ball1", true}, {"ball2", true}, {"rocker"}};
-  mechanism.hinges = {joint("O", Hinge::kGround, 0, z, x),
+  mechanism.joints = {joint("O", Joint::kGround, 0, z, x),
                       joint("U1", 0, 1, z, x),
                       joint("U2", 1, 2, y, z),
                       joint("S1", 2, 3, x, y),
                       joint("S2", 3, 4, y, z),
                       joint("S3", 4, 5, z, x),
-                      joint("R", Hinge::kGround, 5, x, y)};
+                      joint("R", Joint::kGround, 5, x, y)};
   make_parameters(mechanism);
   set_body(mechanism, 0, 0.2, {2e-4, 2e-4, 3e-4});
   set_body(mechanism, 2, 0.15, {5e-5, 1e-3, 1.02e-3});
@@ -191,7 +192,7 @@ TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
   set_points(mechanism, 5, Vector3d::Zero(), 0.5 * q * y);
   set_points(mechanism, 6, C, -0.5 * q * y);
   for (const int j : {0, 1, 2, 6}) {
-    mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = 1e-3 * (1 + j);
+    mechanism.joint_parameter(j, JointQuantity::kViscous).value = 1e-3 * (1 + j);
   }
   const auto pose = [=](double crank) {
     const Vector3d A(r * std::cos(crank), r * std::sin(crank), 0.0);
@@ -229,11 +230,11 @@ TEST(LoopMotion, JointsThatFollowOthersFollowLagrangesEquation) {
   const Vector3d x = Vector3d::UnitX(), y = Vector3d::UnitY(), z = Vector3d::UnitZ();
   Mechanism mechanism;
   mechanism.bodies = {{"slide"}, {"first"}, {"second"}};
-  mechanism.hinges = {joint("rail", Hinge::kGround, 0, y, z), joint("1", Hinge::kGround, 1, z, x),
+  mechanism.joints = {joint("rail", Joint::kGround, 0, y, z), joint("1", Joint::kGround, 1, z, x),
                       joint("2", 1, 2, z, x)};
-  mechanism.hinges[0].kind = JointKind::kPrismatic;
-  mechanism.couplings = {{.hinge = 0, .follows = 2, .ratio = rack, .offset = from},
-                         {.hinge = 2, .follows = 1, .ratio = gear, .offset = before}};
+  mechanism.joints[0].kind = JointKind::kPrismatic;
+  mechanism.mimic_joints = {{.joint = 0, .follows = 2, .ratio = rack, .offset = from},
+                            {.joint = 2, .follows = 1, .ratio = gear, .offset = before}};
   make_parameters(mechanism);
   set_body(mechanism, 0, 0.3, {1.0, 1.0, 1.0});
   set_body(mechanism, 1, 0.2, {1.0, 1.0, 4e-4});
@@ -258,7 +259,7 @@ TEST(LoopMotion, JointsOfALoopStickAndSlip) {
   const CoordinateChoice choice = choice_at(rig.mechanism, rig.angles);
   const TreeProgram program(rig.mechanism, choice);
   const int steps = 1500;
-  const HeldControls controls = driven(program, steps);
+  const SegmentControls controls = driven(program, steps);
   const Outcome outcome = move(program, rig.mechanism, controls, steps,
                                start_of(program, rig.angles, Eigen::VectorXd::Zero(5)), rig.angles);
   EXPECT_EQ(outcome.interval.log.unresolved, 0);
@@ -278,7 +279,7 @@ TEST(LoopMotion, JointsOfALoopStickAndSlip) {
 TEST(LoopMotion, CreepsWithTheStepThatItsFrictionAsksFor) {
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   DrivenFiveBar rig(4.0);
-  for (Hinge& hinge : rig.mechanism.hinges) hinge.creep_speed = 0.01;
+  for (Joint& joint : rig.mechanism.joints) joint.transition_speed = 0.01;
   const TreeProgram program(rig.mechanism, choice_at(rig.mechanism, rig.angles));
   const Eigen::VectorXd start = start_of(program, rig.angles, Eigen::VectorXd::Zero(5));
   Eigen::VectorXd state(10);
@@ -286,7 +287,7 @@ TEST(LoopMotion, CreepsWithTheStepThatItsFrictionAsksFor) {
   const double longest = friction_steps(rig.mechanism, {state}).near_rest;
   EXPECT_LT(longest, kMotionStep);
   const auto angles_with = [&](int parts, double near_rest = kNoLimit) {
-    const HeldControls controls = driven(program, 400, parts);
+    const SegmentControls controls = driven(program, 400, parts);
     MotionInterval interval = interval_of(controls, 400 * parts, start, rig.angles);
     interval.last_sample = 401;
     Eigen::MatrixXd angles;
@@ -316,7 +317,7 @@ TEST(LoopMotion, DoesNotDependOnTheCoordinatesTaken) {
       if (j != independent[0] && j != independent[1]) choice.dependent.push_back(j);
     }
     const TreeProgram program(rig.mechanism, choice);
-    const HeldControls controls = driven(program, steps);
+    const SegmentControls controls = driven(program, steps);
     const Outcome outcome =
         move(program, rig.mechanism, controls, steps,
              start_of(program, rig.angles, Eigen::VectorXd::Zero(5)), rig.angles);
@@ -335,22 +336,22 @@ TEST_P(LoopSlopes, AreThoseOfTheValues) {
   Mechanism& mechanism = rig.mechanism;
   const std::vector<int> free = {mechanism.index(1, BodyQuantity::kMass),
                                  mechanism.index(3, BodyQuantity::kJzz),
-                                 mechanism.index_of_hinge(4, HingeQuantity::kPointBx),
-                                 mechanism.index_of_hinge(1, HingeQuantity::kPointAx),
-                                 mechanism.index_of_hinge(0, HingeQuantity::kCoulombTorque),
-                                 mechanism.index_of_hinge(4, HingeQuantity::kViscous),
-                                 mechanism.index_of_hinge(2, HingeQuantity::kMotorGain)};
+                                 mechanism.index_of_joint(4, JointQuantity::kPointBx),
+                                 mechanism.index_of_joint(1, JointQuantity::kPointAx),
+                                 mechanism.index_of_joint(0, JointQuantity::kCoulombTorque),
+                                 mechanism.index_of_joint(4, JointQuantity::kViscous),
+                                 mechanism.index_of_joint(2, JointQuantity::kMotorGain)};
   for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
   const CoordinateChoice choice = choice_at(mechanism, rig.angles);
   const TreeProgram program(mechanism, choice);
   const int steps = 240, c = program.coordinate_count();
-  const HeldControls controls = driven(program, steps);
+  const SegmentControls controls = driven(program, steps);
   Eigen::VectorXd start = start_of(program, rig.angles, Eigen::VectorXd::Constant(5, 0.3));
   const Outcome outcome = move(program, mechanism, controls, steps, start, rig.angles);
   EXPECT_GT(outcome.interval.log.events.size(), 3U);
   std::vector<int> joints = {0, 1, 2, 3, 4};
-  IntervalSlopes slopes(program, mechanism, test_support::joint_sensors(joints));
-  IntervalSlopes::Result result;
+  IntervalSensitivities slopes(program, mechanism, test_support::joint_sensors(joints));
+  IntervalSensitivities::Result result;
   slopes.run(std::span(&outcome.interval, 1), std::span(&result, 1));
   for (int d = 0; d < 2 * c + static_cast<int>(free.size()); ++d) {
     SCOPED_TRACE(d);
@@ -364,7 +365,7 @@ TEST_P(LoopSlopes, AreThoseOfTheValues) {
         from[d] += sign * reach;
       } else {
         Parameter& parameter = changed.parameters[static_cast<std::size_t>(
-            program.moving()[static_cast<std::size_t>(d - 2 * c)])];
+            program.motion_parameters()[static_cast<std::size_t>(d - 2 * c)])];
         reach = 1e-5 * std::max(std::abs(parameter.value), 1e-3);
         parameter.value += sign * reach;
       }

@@ -9,9 +9,9 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
-#include "estimator/tree/held_controls.hpp"
-#include "estimator/tree/loop_closure.hpp"
-#include "estimator/tree/tree_program.hpp"
+#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/segment_controls.hpp"
+#include "estimator/simulation/tree_program.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 
 // Mechanisms with closed loops, and their controls.
@@ -25,24 +25,24 @@ inline Eigen::Matrix3d frame_of(const Eigen::Vector3d& axis, const Eigen::Vector
   return frame;
 }
 
-inline Hinge joint(const std::string& name, int a, int b, const Eigen::Vector3d& axis,
+inline Joint joint(const std::string& name, int a, int b, const Eigen::Vector3d& axis,
                    const Eigen::Vector3d& mark) {
-  Hinge hinge;
-  hinge.name = name;
-  hinge.body_a = a;
-  hinge.body_b = b;
-  hinge.frame_a = hinge.frame_b = frame_of(axis, mark);
-  return hinge;
+  Joint joint;
+  joint.name = name;
+  joint.body_a = a;
+  joint.body_b = b;
+  joint.frame_a = joint.frame_b = frame_of(axis, mark);
+  return joint;
 }
 
 inline void set_points(Mechanism& mechanism, int j, const Eigen::Vector3d& on_a,
                        const Eigen::Vector3d& on_b) {
   for (int i = 0; i < 3; ++i) {
-    const auto quantity = [i](HingeQuantity first) {
-      return static_cast<HingeQuantity>(static_cast<int>(first) + i);
+    const auto quantity = [i](JointQuantity first) {
+      return static_cast<JointQuantity>(static_cast<int>(first) + i);
     };
-    mechanism.hinge_parameter(j, quantity(HingeQuantity::kPointAx)).value = on_a[i];
-    mechanism.hinge_parameter(j, quantity(HingeQuantity::kPointBx)).value = on_b[i];
+    mechanism.joint_parameter(j, quantity(JointQuantity::kPointAx)).value = on_a[i];
+    mechanism.joint_parameter(j, quantity(JointQuantity::kPointBx)).value = on_b[i];
   }
 }
 
@@ -61,8 +61,8 @@ inline Mechanism moving_four_bar() {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), z = Eigen::Vector3d::UnitZ();
   Mechanism mechanism;
   mechanism.bodies = {{"crank"}, {"coupler"}, {"rocker"}};
-  mechanism.hinges = {joint("O", Hinge::kGround, 0, z, x), joint("P", 0, 1, z, x),
-                      joint("Q", 1, 2, z, x), joint("R", Hinge::kGround, 2, z, x)};
+  mechanism.joints = {joint("O", Joint::kGround, 0, z, x), joint("P", 0, 1, z, x),
+                      joint("Q", 1, 2, z, x), joint("R", Joint::kGround, 2, z, x)};
   make_parameters(mechanism);
   set_body(mechanism, 0, 0.15, {1.0, 1.0, 1.3e-4});
   set_body(mechanism, 1, 0.25, {1.0, 1.0, 1.6e-3});
@@ -75,9 +75,9 @@ inline Mechanism moving_four_bar() {
 }
 
 inline void add_friction(Mechanism& mechanism, double viscous, double coulomb) {
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = viscous * (1.0 + 0.3 * j);
-    mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value = coulomb * (1.0 + 0.2 * j);
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    mechanism.joint_parameter(j, JointQuantity::kViscous).value = viscous * (1.0 + 0.3 * j);
+    mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value = coulomb * (1.0 + 0.2 * j);
   }
 }
 
@@ -105,10 +105,10 @@ inline Mechanism five_bar() {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), z = Eigen::Vector3d::UnitZ();
   Mechanism mechanism;
   mechanism.bodies = {{"left1"}, {"left2"}, {"right1"}, {"right2"}};
-  mechanism.hinges = {joint("O1", Hinge::kGround, 0, z, x), joint("E1", 0, 1, z, x),
-                      joint("O2", Hinge::kGround, 2, z, x), joint("E2", 2, 3, z, x),
+  mechanism.joints = {joint("O1", Joint::kGround, 0, z, x), joint("E1", 0, 1, z, x),
+                      joint("O2", Joint::kGround, 2, z, x), joint("E2", 2, 3, z, x),
                       joint("T", 1, 3, z, x)};
-  mechanism.hinges[0].motorised = mechanism.hinges[2].motorised = true;
+  mechanism.joints[0].motorised = mechanism.joints[2].motorised = true;
   make_parameters(mechanism);
   const double mass[] = {0.12, 0.1, 0.11, 0.13}, inertia[] = {1.4e-4, 2.7e-4, 1.5e-4, 2.5e-4};
   for (int i = 0; i < 4; ++i) set_body(mechanism, i, mass[i], {1.0, 1.0, inertia[i]});
@@ -118,21 +118,21 @@ inline Mechanism five_bar() {
   set_points(mechanism, 3, 0.06 * x, -0.09 * x);
   set_points(mechanism, 4, 0.09 * x, 0.09 * x);
   for (const int j : {0, 2}) {
-    mechanism.hinge_parameter(j, HingeQuantity::kMotorGain).value = 0.05;
-    mechanism.hinge_parameter(j, HingeQuantity::kBackEmf).value = 0.1;
-    mechanism.hinge_parameter(j, HingeQuantity::kStiffness).value = 0.3;
-    mechanism.hinge_parameter(j, HingeQuantity::kRestAngle).value = j == 0 ? 2.1 : 1.0;
+    mechanism.joint_parameter(j, JointQuantity::kMotorGain).value = 0.05;
+    mechanism.joint_parameter(j, JointQuantity::kBackEmf).value = 0.1;
+    mechanism.joint_parameter(j, JointQuantity::kStiffness).value = 0.3;
+    mechanism.joint_parameter(j, JointQuantity::kRestAngle).value = j == 0 ? 2.1 : 1.0;
   }
   add_friction(mechanism, 5e-4, 0.0);
-  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 6e-3;
-  mechanism.hinge_parameter(2, HingeQuantity::kCoulombTorque).value = 5e-3;
-  mechanism.hinge_parameter(4, HingeQuantity::kCoulombTorque).value = 2e-3;
+  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 6e-3;
+  mechanism.joint_parameter(2, JointQuantity::kCoulombTorque).value = 5e-3;
+  mechanism.joint_parameter(4, JointQuantity::kCoulombTorque).value = 2e-3;
   mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
   return mechanism;
 }
 
 /// @param parts  into which each step is split
-inline HeldControls driven(const TreeProgram& program, int steps, int parts = 1) {
+inline SegmentControls driven(const TreeProgram& program, int steps, int parts = 1) {
   Segment segment;
   segment.period = kMotionStep;
   const auto motors = static_cast<Eigen::Index>(program.motors().size());
@@ -154,8 +154,8 @@ struct DrivenFiveBar {
 
   /// @param dryness  factor on the joints' dry friction
   explicit DrivenFiveBar(double dryness = 1.0) {
-    for (int j = 0; j < mechanism.hinge_count(); ++j) {
-      mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value *= dryness;
+    for (int j = 0; j < mechanism.joint_count(); ++j) {
+      mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value *= dryness;
     }
     LoopClosure closure(mechanism);
     angles.resize(5);

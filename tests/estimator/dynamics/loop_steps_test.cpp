@@ -7,7 +7,7 @@
 
 #include "estimator/fit/physical/integration_steps.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
-#include "estimator/tree/interval_motion.hpp"
+#include "estimator/simulation/interval_motion.hpp"
 #include "tests/estimator/dynamics/loop_rigs.hpp"
 
 namespace estimator {
@@ -23,10 +23,10 @@ Eigen::MatrixXd loop_angles(const Mechanism& mechanism, const Eigen::VectorXd& a
                             const Eigen::VectorXd& rates, int samples, int parts,
                             double near_rest = std::numeric_limits<double>::infinity()) {
   const TreeProgram program(mechanism, choice_at(mechanism, angles));
-  const HeldControls controls = driven(program, samples, parts);
+  const SegmentControls controls = driven(program, samples, parts);
   MotionInterval interval{.controls = &controls,
-                          .first_stretch = 0,
-                          .last_stretch = controls.first(samples * parts),
+                          .first_substep = 0,
+                          .last_substep = controls.first(samples * parts),
                           .first_sample = 0,
                           .last_sample = samples + 1,
                           .period = kMotionStep,
@@ -71,7 +71,7 @@ void expect_accurate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
 }
 
 void let_creep(Mechanism& mechanism) {
-  for (Hinge& hinge : mechanism.hinges) hinge.creep_speed = 4e-3;
+  for (Joint& joint : mechanism.joints) joint.transition_speed = 4e-3;
 }
 
 /// A crank that rotates fully at first.

@@ -15,7 +15,7 @@ TEST(Mechanisms, AreWithoutFaults) {
   ChainDescription four_bar{.links = 3, .closing_point = Eigen::Vector3d(0.4, 0.0, 0.0)};
   for (const Mechanism& mechanism :
        {make_pendulum(), make_furuta(), make_chain({.links = 5}), make_chain(four_bar)}) {
-    for (const std::string& fault : find_faults(mechanism)) ADD_FAILURE() << fault;
+    for (const std::string& fault : find_errors(mechanism)) ADD_FAILURE() << fault;
   }
 }
 
@@ -28,7 +28,7 @@ TEST(MakePendulum, HangsAtZeroAndSwingsTowardWorldX) {
         assemble(mechanism, unpack(mechanism), Eigen::VectorXd::Constant(1, theta));
     EXPECT_LT((q[0].r - 0.092 * Eigen::Vector3d(std::sin(theta), -std::cos(theta), 0.0)).norm(),
               1e-12);
-    EXPECT_NEAR(hinge_angles(mechanism, q)[0], theta, 1e-12);
+    EXPECT_NEAR(joint_angles(mechanism, q)[0], theta, 1e-12);
   }
 }
 
@@ -51,7 +51,7 @@ TEST(MakeFuruta, HasTheGeometryOfTheDataReadme) {
       EXPECT_LT((q[0].e * Eigen::Vector3d::UnitZ() - up).norm(), 1e-12);
       EXPECT_LT((q[1].e * Eigen::Vector3d::UnitX() - rod).norm(), 1e-12);
       EXPECT_LT((q[1].e * Eigen::Vector3d::UnitY() - e_r).norm(), 1e-12);
-      EXPECT_LT((hinge_angles(mechanism, q) - Eigen::Vector2d(theta1, theta2)).norm(), 1e-12);
+      EXPECT_LT((joint_angles(mechanism, q) - Eigen::Vector2d(theta1, theta2)).norm(), 1e-12);
     }
   }
 }
@@ -60,14 +60,14 @@ TEST(MakeChain, PlacesLinksEndToEnd) {
   const Mechanism mechanism = make_chain({.links = 4});
   const Eigen::Vector4d angles(0.3, -0.5, 1.1, 2.0);
   const Configuration q = assemble(mechanism, unpack(mechanism), angles);
-  Eigen::Vector3d hinge = Eigen::Vector3d::Zero();
+  Eigen::Vector3d joint = Eigen::Vector3d::Zero();
   double direction = 0.0;
   for (int i = 0; i < 4; ++i) {
     direction += angles[i];
     const Eigen::Vector3d link =
         0.3 * Eigen::Vector3d(std::sin(direction), -std::cos(direction), 0);
-    EXPECT_LT((q[static_cast<std::size_t>(i)].r - hinge - 0.5 * link).norm(), 1e-12) << i;
-    hinge += link;
+    EXPECT_LT((q[static_cast<std::size_t>(i)].r - joint - 0.5 * link).norm(), 1e-12) << i;
+    joint += link;
   }
 }
 
@@ -75,7 +75,7 @@ TEST(MakeChain, PlacesLinksEndToEnd) {
 TEST(MakeChain, ClosesAFourBarLinkage) {
   const Mechanism mechanism =
       make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
-  ASSERT_EQ(mechanism.hinge_count(), 4);
+  ASSERT_EQ(mechanism.joint_count(), 4);
   const ModelValues values = unpack(mechanism);
   const Configuration q = assemble(mechanism, values, Eigen::Vector4d(0.1, 1.4, 1.5, 0.0));
   EXPECT_LT(constraint_violation(mechanism, values, q).norm(), 1e-11);

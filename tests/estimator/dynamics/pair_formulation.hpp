@@ -27,21 +27,21 @@ inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const S
                                              const DenseStep& step,
                                              const Eigen::VectorXd& sigma_t) {
   const ModelValues values = unpack(mechanism);
-  const int n = mechanism.hinge_count();
+  const int n = mechanism.joint_count();
   PairFormulation pair;
   pair.M_inverse = step.M_hat.inverse();
   pair.rows = Eigen::MatrixXd::Zero(13 * n, step.M_hat.rows());
   Eigen::VectorXd offset = Eigen::VectorXd::Zero(13 * n);
   Eigen::MatrixXd regularisation = Eigen::MatrixXd::Zero(13 * n, 13 * n);
   for (int j = 0; j < n; ++j) {
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    const HingeValues& hinge_values = values.hinges[static_cast<std::size_t>(j)];
-    Eigen::Matrix<double, 5, 5> into_hinge_axes = Eigen::Matrix<double, 5, 5>::Identity();
-    into_hinge_axes.topLeftCorner<3, 3>() =
-        (state.poses[static_cast<std::size_t>(hinge.body_b)].e.toRotationMatrix() * hinge.frame_b)
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    const JointValues& joint_values = values.joints[static_cast<std::size_t>(j)];
+    Eigen::Matrix<double, 5, 5> into_joint_axes = Eigen::Matrix<double, 5, 5>::Identity();
+    into_joint_axes.topLeftCorner<3, 3>() =
+        (state.poses[static_cast<std::size_t>(joint.body_b)].e.toRotationMatrix() * joint.frame_b)
             .transpose();
-    const Eigen::MatrixXd G = into_hinge_axes * step.A.middleRows(5 * j, 5);
-    const Eigen::VectorXd c = into_hinge_axes * step.c.segment<5>(5 * j);
+    const Eigen::MatrixXd G = into_joint_axes * step.A.middleRows(5 * j, 5);
+    const Eigen::VectorXd c = into_joint_axes * step.c.segment<5>(5 * j);
     const int at = 13 * j;
     pair.rows.middleRows(at, 5) = G;
     pair.rows.middleRows(at + 5, 5) = -G;
@@ -51,7 +51,7 @@ inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const S
     offset.segment<5>(at + 5) = c;
     offset[at + 12] = step.dry_bound[j];
     for (int row = 0; row < 5; ++row) {
-      const double U = row < 3 ? hinge_values.load_friction : hinge_values.load_friction_angular;
+      const double U = row < 3 ? joint_values.load_friction : joint_values.load_friction_angular;
       for (const int k : {at + row, at + 5 + row}) {
         regularisation(k, k) = step.sigma[5 * j + row];
         regularisation(at + 12, k) = U;
@@ -69,9 +69,9 @@ inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const S
 }
 
 /// Sets one quantity of every joint.
-inline void set_all(Mechanism& mechanism, HingeQuantity quantity, double value) {
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    mechanism.hinge_parameter(j, quantity).value = value;
+inline void set_all(Mechanism& mechanism, JointQuantity quantity, double value) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    mechanism.joint_parameter(j, quantity).value = value;
   }
 }
 
@@ -79,16 +79,16 @@ inline void set_all(Mechanism& mechanism, HingeQuantity quantity, double value) 
 /// the first.
 inline Mechanism with_friction(Mechanism mechanism, double load_friction,
                                double load_friction_angular) {
-  set_all(mechanism, HingeQuantity::kViscous, 1e-3);
-  set_all(mechanism, HingeQuantity::kQuadraticDrag, 2e-4);
-  set_all(mechanism, HingeQuantity::kCoulombTorque, 6e-3);
-  set_all(mechanism, HingeQuantity::kStribeckTorque, 3e-3);
-  set_all(mechanism, HingeQuantity::kStribeckRate, 2.0);
-  set_all(mechanism, HingeQuantity::kLoadFriction, load_friction);
-  set_all(mechanism, HingeQuantity::kLoadFrictionAngular, load_friction_angular);
-  mechanism.hinge_parameter(0, HingeQuantity::kShaftInertia).value = 4e-4;
-  mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 0.07;
-  mechanism.hinge_parameter(0, HingeQuantity::kBackEmf).value = 0.05;
+  set_all(mechanism, JointQuantity::kViscous, 1e-3);
+  set_all(mechanism, JointQuantity::kQuadraticDrag, 2e-4);
+  set_all(mechanism, JointQuantity::kCoulombTorque, 6e-3);
+  set_all(mechanism, JointQuantity::kStribeckTorque, 3e-3);
+  set_all(mechanism, JointQuantity::kStribeckRate, 2.0);
+  set_all(mechanism, JointQuantity::kLoadFriction, load_friction);
+  set_all(mechanism, JointQuantity::kLoadFrictionAngular, load_friction_angular);
+  mechanism.joint_parameter(0, JointQuantity::kShaftInertia).value = 4e-4;
+  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 0.07;
+  mechanism.joint_parameter(0, JointQuantity::kBackEmf).value = 0.05;
   return mechanism;
 }
 

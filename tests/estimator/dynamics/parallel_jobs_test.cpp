@@ -24,7 +24,7 @@ TEST(ParallelJobs, RunEachJobOnce) {
 
 // A thread that requests a running job must find it done.
 TEST(ParallelJobs, RunOnceForAllThatAsk) {
-  Once once;
+  CompletionLatch once;
   std::atomic<int> runs = 0, early = 0;
   for_each_job(4, 100, [&](std::size_t) {
     once.run([&] {

@@ -1,4 +1,4 @@
-#include "estimator/model/possible_inertia.hpp"
+#include "estimator/model/consistent_inertia.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ TEST(PossibleInertia, APossibleOneStaysAsItIs) {
   const Eigen::Matrix3d rod = Eigen::Vector3d(1e-6, 1.0, 1.0).asDiagonal();
   const Eigen::Matrix3d plate = Eigen::Vector3d(1.0, 2.0, 3.0).asDiagonal();
   for (const Eigen::Matrix3d& inertia : {rod, plate}) {
-    EXPECT_TRUE(is_possible_inertia(inertia));
-    EXPECT_EQ(possible_inertia(1.0, inertia), inertia);
+    EXPECT_TRUE(is_physically_consistent(inertia));
+    EXPECT_EQ(nearest_consistent_inertia_matrix(1.0, inertia), inertia);
   }
 }
 
@@ -20,9 +20,9 @@ TEST(PossibleInertia, AnImpossibleOneIsMovedToTheBorderAlongItsAxes) {
   const Eigen::Matrix3d turn =
       Eigen::AngleAxisd(0.7, Eigen::Vector3d(1, 2, 3).normalized()).toRotationMatrix();
   const Eigen::Matrix3d J = turn * Eigen::Vector3d(1.0, 2.0, 3.3).asDiagonal() * turn.transpose();
-  EXPECT_FALSE(is_possible_inertia(J));
-  const Eigen::Matrix3d moved = possible_inertia(1.0, J);
-  EXPECT_TRUE(is_possible_inertia(moved));
+  EXPECT_FALSE(is_physically_consistent(J));
+  const Eigen::Matrix3d moved = nearest_consistent_inertia_matrix(1.0, J);
+  EXPECT_TRUE(is_physically_consistent(moved));
   const Eigen::Matrix3d inside = turn.transpose() * moved * turn;
   EXPECT_NEAR((inside - Eigen::Matrix3d(inside.diagonal().asDiagonal())).norm(), 0.0, 1e-12);
   // Σ = (2.15, 1.15, −0.15): the last becomes about zero, so J_1 and J_2 rise by 0.15.
@@ -30,10 +30,11 @@ TEST(PossibleInertia, AnImpossibleOneIsMovedToTheBorderAlongItsAxes) {
 }
 
 TEST(PossibleInertia, NoneAtAllIsThatOfAGrain) {
-  const Eigen::Matrix3d grain = possible_inertia(2.0, Eigen::Matrix3d::Zero());
-  EXPECT_TRUE(is_possible_inertia(grain));
+  const Eigen::Matrix3d grain = nearest_consistent_inertia_matrix(2.0, Eigen::Matrix3d::Zero());
+  EXPECT_TRUE(is_physically_consistent(grain));
   EXPECT_NEAR(grain(0, 0), 2.0 * 2.0 * 1e-8, 1e-20);
-  EXPECT_TRUE(is_possible_inertia(possible_inertia(1.0, -Eigen::Matrix3d::Identity())));
+  EXPECT_TRUE(is_physically_consistent(
+      nearest_consistent_inertia_matrix(1.0, -Eigen::Matrix3d::Identity())));
 }
 
 }  // namespace

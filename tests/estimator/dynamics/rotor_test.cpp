@@ -14,13 +14,13 @@ namespace {
 TEST(Rotor, TurnsWithTheBodyItSitsIn) {
   constexpr double kShaft = 0.03, kRatio = 6.0;
   const auto mass_matrix = [](const Mechanism& mechanism) {
-    TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+    TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
     const JointVector<double> q = Eigen::Vector2d(0.4, -0.7), zero = JointVector<double>::Zero(2);
     JointVector<double> column, rest;
-    dynamics.imbalance(q, zero, zero, zero, rest);
+    dynamics.torque_residual(q, zero, zero, zero, rest);
     Eigen::Matrix2d M;
     for (int k = 0; k < 2; ++k) {
-      dynamics.imbalance(q, zero, Eigen::Vector2d(Eigen::Vector2d::Unit(k)), zero, column);
+      dynamics.torque_residual(q, zero, Eigen::Vector2d(Eigen::Vector2d::Unit(k)), zero, column);
       M.col(k) = column - rest;
     }
     return M;
@@ -28,9 +28,9 @@ TEST(Rotor, TurnsWithTheBodyItSitsIn) {
   const auto rotor_of = [&](bool outwards) {
     Mechanism mechanism = make_chain({.links = 2});
     if (!outwards) test_support::describe_from_child(mechanism, 1);
-    mechanism.hinge_parameter(1, HingeQuantity::kShaftInertia).value = kShaft;
+    mechanism.joint_parameter(1, JointQuantity::kShaftInertia).value = kShaft;
     const Eigen::Matrix2d without = mass_matrix(mechanism);
-    mechanism.hinges[1].gear_ratio = kRatio;
+    mechanism.joints[1].gear_ratio = kRatio;
     return Eigen::Matrix2d(mass_matrix(mechanism) - without);
   };
   const Eigen::Matrix2d inner{{0.0, 1.0}, {1.0, 0.0}}, outer{{0.0, 1.0}, {1.0, -2.0}};
@@ -38,13 +38,13 @@ TEST(Rotor, TurnsWithTheBodyItSitsIn) {
   EXPECT_LT((rotor_of(false) - kShaft / kRatio * outer).norm(), 1e-14);
 
   Mechanism on_ground = make_chain({.links = 1});
-  on_ground.hinges[0].gear_ratio = 3.0;
-  EXPECT_TRUE(find_faults(on_ground).empty());
+  on_ground.joints[0].gear_ratio = 3.0;
+  EXPECT_TRUE(find_errors(on_ground).empty());
   Mechanism slider = make_chain({.links = 1});
-  slider.hinges[0].kind = JointKind::kPrismatic;
-  slider.hinges[0].gear_ratio = 3.0;
-  ASSERT_EQ(find_faults(slider).size(), 1U);
-  EXPECT_NE(find_faults(slider)[0].find("gear_ratio is supported for joints that turn only"),
+  slider.joints[0].kind = JointKind::kPrismatic;
+  slider.joints[0].gear_ratio = 3.0;
+  ASSERT_EQ(find_errors(slider).size(), 1U);
+  EXPECT_NE(find_errors(slider)[0].find("gear_ratio is supported for joints that turn only"),
             std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-#include "estimator/model/sensor.hpp"
+#include "estimator/model/encoder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-Matrix3d about_z() { return make_hinge_frame(Vector3d::UnitZ(), Vector3d::UnitX()); }
-Matrix3d against_z() { return make_hinge_frame(-Vector3d::UnitZ(), Vector3d::UnitX()); }
+Matrix3d about_z() { return make_joint_frame(Vector3d::UnitZ(), Vector3d::UnitX()); }
+Matrix3d against_z() { return make_joint_frame(-Vector3d::UnitZ(), Vector3d::UnitX()); }
 
 Matrix3d some_rotation(unsigned seed) {
   std::mt19937 random(seed);
@@ -26,24 +26,24 @@ Matrix3d some_rotation(unsigned seed) {
   return Eigen::Quaterniond(q.normalized()).toRotationMatrix();
 }
 
-Hinge joint(const std::string& name, int body_a, const Matrix3d& frame_a, int body_b,
+Joint joint(const std::string& name, int body_a, const Matrix3d& frame_a, int body_b,
             const Matrix3d& frame_b, JointKind kind = JointKind::kRevolute) {
-  Hinge hinge;
-  hinge.name = name;
-  hinge.kind = kind;
-  hinge.body_a = body_a;
-  hinge.body_b = body_b;
-  hinge.frame_a = frame_a;
-  hinge.frame_b = frame_b;
-  hinge.measured = false;
-  return hinge;
+  Joint joint;
+  joint.name = name;
+  joint.kind = kind;
+  joint.body_a = body_a;
+  joint.body_b = body_b;
+  joint.frame_a = frame_a;
+  joint.frame_b = frame_b;
+  joint.measured = false;
+  return joint;
 }
 
 std::vector<std::pair<int, double>> terms_of(const Mechanism& mechanism, int body_a, int body_b) {
   std::string fault;
   std::vector<std::pair<int, double>> terms;
-  for (const Sensor::Term& term : terms_between(mechanism, {"e", body_a, body_b}, fault)) {
-    terms.emplace_back(term.hinge, term.sign);
+  for (const Encoder::Term& term : terms_between(mechanism, {"e", body_a, body_b}, fault)) {
+    terms.emplace_back(term.joint, term.sign);
   }
   EXPECT_EQ(fault, "");
   return terms;
@@ -63,10 +63,10 @@ Mechanism crooked_chain() {
   const Matrix3d A = some_rotation(1), B = some_rotation(2), C = some_rotation(3);
   Mechanism mechanism;
   mechanism.bodies = {{"A"}, {"B"}, {"C"}};
-  mechanism.hinges = {joint("1", Hinge::kGround, about_z(), 0, A * about_z()),
+  mechanism.joints = {joint("1", Joint::kGround, about_z(), 0, A * about_z()),
                       joint("2", 1, B * against_z(), 0, A * against_z()),
                       joint("3", 1, B * against_z(), 2, C * against_z())};
-  mechanism.body_encoders = {{"up", Hinge::kGround, 2}, {"back", 2, 0}};
+  mechanism.body_encoders = {{"up", Joint::kGround, 2}, {"back", 2, 0}};
   make_parameters(mechanism);
   return mechanism;
 }
@@ -86,11 +86,11 @@ double turn_about_z(const Mechanism& mechanism, const Eigen::VectorXd& angles, s
 // the other, whatever their frames and whichever side describes the joints.
 TEST(BodyEncoder, ReadsHowOneBodyHasTurnedAgainstAnother) {
   const Mechanism mechanism = crooked_chain();
-  ASSERT_TRUE(find_faults(mechanism).empty());
-  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  ASSERT_TRUE(find_errors(mechanism).empty());
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
   ASSERT_EQ(sensors.size(), 2U);
   for (const Vector3d& angles : {Vector3d(0.4, 0.3, -0.9), Vector3d(-0.5, 0.7, 1.1)}) {
-    const auto coordinate = [&](int hinge) { return angles[hinge]; };
+    const auto coordinate = [&](int joint) { return angles[joint]; };
     const double A = turn_about_z(mechanism, angles, 0), C = turn_about_z(mechanism, angles, 2);
     EXPECT_NEAR(sensors[0].sum(coordinate), C, 1e-12);
     // The first joint on the way from C rotates about −z, so −z is positive.
@@ -102,23 +102,23 @@ TEST(BodyEncoder, ReadsHowOneBodyHasTurnedAgainstAnother) {
 }
 
 TEST(BodyEncoder, ReadsAnInclinationAcrossASlideAndAWeld) {
-  const Matrix3d along_x = make_hinge_frame(Vector3d::UnitX(), Vector3d::UnitY());
+  const Matrix3d along_x = make_joint_frame(Vector3d::UnitX(), Vector3d::UnitY());
   const Matrix3d Q = some_rotation(4);
   Mechanism mechanism;
   mechanism.bodies = {{"cart"}, {"bracket"}, {"pole"}};
-  mechanism.hinges = {
-      joint("track", Hinge::kGround, along_x, 0, Q * along_x, JointKind::kPrismatic),
-      joint("pole_hinge", 1, about_z(), 2, about_z())};
-  Weld weld{.name = "screws", .body_a = 0, .body_b = 1};
+  mechanism.joints = {
+      joint("track", Joint::kGround, along_x, 0, Q * along_x, JointKind::kPrismatic),
+      joint("pole_joint", 1, about_z(), 2, about_z())};
+  FixedJoint weld{.name = "screws", .body_a = 0, .body_b = 1};
   weld.frame_a = Q;
-  mechanism.welds = {weld};
-  EXPECT_EQ(terms_of(mechanism, Hinge::kGround, 2), (Terms{{1, 1.0}}));
+  mechanism.fixed_joints = {weld};
+  EXPECT_EQ(terms_of(mechanism, Joint::kGround, 2), (Terms{{1, 1.0}}));
   EXPECT_EQ(terms_of(mechanism, 0, 2), (Terms{{1, 1.0}}));
-  EXPECT_EQ(terms_of(mechanism, Hinge::kGround, 1), (Terms{{0, 1.0}}));
-  EXPECT_EQ(terms_of(mechanism, 1, Hinge::kGround), (Terms{{0, -1.0}}));
-  EXPECT_EQ(kind_between(mechanism, {"e", Hinge::kGround, 2}), JointKind::kRevolute);
-  EXPECT_EQ(kind_between(mechanism, {"e", Hinge::kGround, 1}), JointKind::kPrismatic);
-  mechanism.body_encoders = {{"place", Hinge::kGround, 1}, {"tilt", Hinge::kGround, 2}};
+  EXPECT_EQ(terms_of(mechanism, Joint::kGround, 1), (Terms{{0, 1.0}}));
+  EXPECT_EQ(terms_of(mechanism, 1, Joint::kGround), (Terms{{0, -1.0}}));
+  EXPECT_EQ(kind_between(mechanism, {"e", Joint::kGround, 2}), JointKind::kRevolute);
+  EXPECT_EQ(kind_between(mechanism, {"e", Joint::kGround, 1}), JointKind::kPrismatic);
+  mechanism.body_encoders = {{"place", Joint::kGround, 1}, {"tilt", Joint::kGround, 2}};
   make_parameters(mechanism);
   const auto unit = [&](int i) {
     return mechanism.parameters[static_cast<std::size_t>(mechanism.index_of_body_encoder(i, {}))]
@@ -126,82 +126,83 @@ TEST(BodyEncoder, ReadsAnInclinationAcrossASlideAndAWeld) {
   };
   EXPECT_EQ(unit(0), "m");
   EXPECT_EQ(unit(1), "rad");
-  EXPECT_EQ(sensor_kinds(mechanism),
+  EXPECT_EQ(encoder_kinds(mechanism),
             (std::vector<JointKind>{JointKind::kPrismatic, JointKind::kRevolute}));
-  EXPECT_EQ(sensor_scales(mechanism), Eigen::Vector2d(kSlidePerRadian, 1.0));
+  EXPECT_EQ(encoder_scales(mechanism), Eigen::Vector2d(kMetresPerRadian, 1.0));
 }
 
 TEST(BodyEncoder, IsRefusedWhereThereIsNoOneAngle) {
-  const Matrix3d along_x = make_hinge_frame(Vector3d::UnitX(), Vector3d::UnitY());
+  const Matrix3d along_x = make_joint_frame(Vector3d::UnitX(), Vector3d::UnitY());
   Mechanism mechanism;
   mechanism.bodies = {{"A"}, {"B"}};
-  mechanism.hinges = {joint("1", Hinge::kGround, about_z(), 0, about_z()),
+  mechanism.joints = {joint("1", Joint::kGround, about_z(), 0, about_z()),
                       joint("2", 0, along_x, 1, along_x)};
-  const std::string crossed = fault_of(mechanism, Hinge::kGround, 1);
+  const std::string crossed = fault_of(mechanism, Joint::kGround, 1);
   EXPECT_NE(crossed.find("the axes of \"1\" and \"2\""), std::string::npos) << crossed;
   EXPECT_NE(crossed.find("not parallel"), std::string::npos) << crossed;
   EXPECT_EQ(terms_of(mechanism, 0, 1), (Terms{{1, 1.0}}));
-  for (const int body : {Hinge::kGround, 1}) {
+  for (const int body : {Joint::kGround, 1}) {
     EXPECT_NE(fault_of(mechanism, body, body).find("do not move relative to each other"),
               std::string::npos);
   }
   // Axes that are not parallel because of the weld between them.
-  mechanism.hinges[1] = joint("2", 1, about_z(), 2, about_z());
+  mechanism.joints[1] = joint("2", 1, about_z(), 2, about_z());
   mechanism.bodies.push_back({"C"});
-  Weld weld{.name = "bend", .body_a = 0, .body_b = 1};
-  mechanism.welds = {weld};
-  EXPECT_EQ(terms_of(mechanism, Hinge::kGround, 2).size(), 2U);
-  mechanism.welds[0].frame_a = about_z();
-  EXPECT_NE(fault_of(mechanism, Hinge::kGround, 2).find("not parallel"), std::string::npos);
+  FixedJoint weld{.name = "bend", .body_a = 0, .body_b = 1};
+  mechanism.fixed_joints = {weld};
+  EXPECT_EQ(terms_of(mechanism, Joint::kGround, 2).size(), 2U);
+  mechanism.fixed_joints[0].frame_a = about_z();
+  EXPECT_NE(fault_of(mechanism, Joint::kGround, 2).find("not parallel"), std::string::npos);
 
   mechanism.body_encoders = {{"e", 2, 2}};
   make_parameters(mechanism);
-  ASSERT_EQ(find_faults(mechanism).size(), 1U);
-  EXPECT_NE(find_faults(mechanism)[0].find("encoder \"e\""), std::string::npos);
+  ASSERT_EQ(find_errors(mechanism).size(), 1U);
+  EXPECT_NE(find_errors(mechanism)[0].find("encoder \"e\""), std::string::npos);
   mechanism.body_encoders = {{"bend", 0, 2}};
   make_parameters(mechanism);
-  EXPECT_NE(find_faults(mechanism).at(0).find("name is already used"), std::string::npos);
+  EXPECT_NE(find_errors(mechanism).at(0).find("name is already used"), std::string::npos);
 }
 
 Mechanism chain_with(const std::vector<int>& measured, const std::vector<BodyEncoder>& encoders) {
   Mechanism mechanism = make_chain({.links = 3});
-  for (Hinge& hinge : mechanism.hinges) hinge.measured = false;
-  for (const int j : measured) mechanism.hinges[static_cast<std::size_t>(j)].measured = true;
+  for (Joint& joint : mechanism.joints) joint.measured = false;
+  for (const int j : measured) mechanism.joints[static_cast<std::size_t>(j)].measured = true;
   mechanism.body_encoders = encoders;
   make_parameters(mechanism);
   return mechanism;
 }
 
-TEST(JointReadings, TellWhereJointsStand) {
-  const auto reported = [](const JointReadings& readings) {
-    return std::vector<bool>{readings.is_told(0), readings.is_told(1), readings.is_told(2)};
+TEST(EncoderJoints, TellWhereJointsStand) {
+  const auto reported = [](const EncoderJoints& readings) {
+    return std::vector<bool>{readings.is_observed(0), readings.is_observed(1),
+                             readings.is_observed(2)};
   };
-  const JointReadings all(chain_with({0, 1}, {{"up", Hinge::kGround, 2}}));
+  const EncoderJoints all(chain_with({0, 1}, {{"up", Joint::kGround, 2}}));
   EXPECT_EQ(reported(all), (std::vector<bool>{true, true, true}));
   EXPECT_LT((all.coordinates(Vector3d(0.4, 0.3, 1.0)) - Vector3d(0.4, 0.3, 0.3)).norm(), 1e-14);
 
-  const JointReadings some(chain_with({0}, {{"up", Hinge::kGround, 2}}));
+  const EncoderJoints some(chain_with({0}, {{"up", Joint::kGround, 2}}));
   EXPECT_EQ(reported(some), (std::vector<bool>{true, false, false}));
   EXPECT_NEAR(some.coordinates(Eigen::Vector2d(0.4, 1.0)).sum(), 1.0, 1e-14);
 
-  const JointReadings one(chain_with({1}, {}));
+  const EncoderJoints one(chain_with({1}, {}));
   EXPECT_EQ(reported(one), (std::vector<bool>{false, true, false}));
   EXPECT_EQ(one.coordinates(Eigen::VectorXd::Constant(1, 0.7)), Vector3d(0.0, 0.7, 0.0));
 
   // Two encoders of the same angle share the difference.
-  const JointReadings twice(chain_with({0}, {{"up", Hinge::kGround, 0}}));
+  const EncoderJoints twice(chain_with({0}, {{"up", Joint::kGround, 0}}));
   EXPECT_NEAR(twice.coordinates(Eigen::Vector2d(0.4, 0.5))[0], 0.45, 1e-14);
 }
 
 // An inclination in −π to π may differ from the sum of joint angles by full turns, which are no
 // error.
-TEST(JointReadings, AddTurnsWhereTheyAreKnown) {
+TEST(EncoderJoints, AddTurnsWhereTheyAreKnown) {
   constexpr double kTurn = 2.0 * M_PI;
-  const JointReadings all(chain_with({0, 1, 2}, {{"up", Hinge::kGround, 1}, {"on", 0, 2}}));
+  const EncoderJoints all(chain_with({0, 1, 2}, {{"up", Joint::kGround, 1}, {"on", 0, 2}}));
   Eigen::VectorXd readings(5);
   readings << 3.0, 3.0, -9.0, 6.0 - kTurn, -6.0 + kTurn;
   EXPECT_EQ(all.whole_turns(readings), (Eigen::VectorXd(5) << 0, 0, 0, kTurn, -kTurn).finished());
-  const JointReadings free(chain_with({0}, {{"up", Hinge::kGround, 1}}));
+  const EncoderJoints free(chain_with({0}, {{"up", Joint::kGround, 1}}));
   EXPECT_EQ(free.whole_turns(Eigen::Vector2d(9.0, 0.0)), Eigen::Vector2d(0.0, 0.0));
 }
 

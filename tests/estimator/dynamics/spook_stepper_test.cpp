@@ -6,8 +6,8 @@
 #include <numbers>
 #include <random>
 
-#include "estimator/spook/step_residual.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "tests/estimator/dynamics/dense_step.hpp"
 #include "tests/support/alloc_counter.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
@@ -21,9 +21,9 @@ const Eigen::VectorXd kNoControl(0);
 const Eigen::VectorXd kZeroControl = Eigen::VectorXd::Zero(1);
 
 Mechanism with_joints(Mechanism mechanism, double compliance, double damping_time) {
-  for (Hinge& hinge : mechanism.hinges) {
-    hinge.compliance_linear = hinge.compliance_angular = compliance;
-    hinge.damping_time = damping_time;
+  for (Joint& joint : mechanism.joints) {
+    joint.compliance_linear = joint.compliance_angular = compliance;
+    joint.damping_time = damping_time;
   }
   return mechanism;
 }
@@ -91,18 +91,18 @@ TEST(SpookStepper, ChainOfFiveConservesEnergyToFirstOrder) {
 // joints do no work. A wrong sign of any of them adds energy.
 TEST(SpookStepper, FrictionOnlyRemovesEnergy) {
   std::mt19937 engine(5);
-  const HingeQuantity quantities[] = {
-      HingeQuantity::kViscous,       HingeQuantity::kQuadraticDrag,
-      HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
-      HingeQuantity::kLoadFriction,  HingeQuantity::kLoadFrictionAngular};
+  const JointQuantity quantities[] = {
+      JointQuantity::kViscous,       JointQuantity::kQuadraticDrag,
+      JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
+      JointQuantity::kLoadFriction,  JointQuantity::kLoadFrictionAngular};
   for (const Mechanism& rig : {make_furuta(), make_chain({.links = 4})}) {
     const Mechanism free = with_joints(rig, 0.0, 0.0);
     const ModelValues values = unpack(free);
     SpookStepper free_stepper(free, 5e-3);
-    for (const HingeQuantity quantity : quantities) {
+    for (const JointQuantity quantity : quantities) {
       Mechanism mechanism = free;
-      for (int j = 0; j < mechanism.hinge_count(); ++j) {
-        mechanism.hinge_parameter(j, quantity).value = 5e-3;
+      for (int j = 0; j < mechanism.joint_count(); ++j) {
+        mechanism.joint_parameter(j, quantity).value = 5e-3;
       }
       SpookStepper stepper(mechanism, 5e-3);
       int took_energy = 0;
@@ -118,7 +118,7 @@ TEST(SpookStepper, FrictionOnlyRemovesEnergy) {
         took_energy += kinetic_energy(values, with) < energy * (1.0 - 1e-4);
       }
       // No moment bends the joints of a planar chain.
-      const bool acts = quantity != HingeQuantity::kLoadFrictionAngular || rig.name == "furuta";
+      const bool acts = quantity != JointQuantity::kLoadFrictionAngular || rig.name == "furuta";
       EXPECT_TRUE(took_energy > 50 || !acts) << rig.name << static_cast<int>(quantity);
     }
   }
@@ -163,13 +163,13 @@ TEST(SpookStepper, CompliantJointRestsAtComplianceTimesForce) {
   for (const double damping_time : {0.002, 0.01}) {
     SCOPED_TRACE(damping_time);
     Mechanism mechanism = make_furuta();
-    for (Hinge& hinge : mechanism.hinges) {
-      hinge.compliance_linear = kLinear;
-      hinge.compliance_angular = kAngular;
-      hinge.damping_time = damping_time;
+    for (Joint& joint : mechanism.joints) {
+      joint.compliance_linear = kLinear;
+      joint.compliance_angular = kAngular;
+      joint.damping_time = damping_time;
     }
-    mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = 0.1;
-    mechanism.hinge_parameter(1, HingeQuantity::kViscous).value = 0.05;
+    mechanism.joint_parameter(0, JointQuantity::kViscous).value = 0.1;
+    mechanism.joint_parameter(1, JointQuantity::kViscous).value = 0.05;
     const ModelValues values = unpack(mechanism);
     State state =
         assemble_state(mechanism, values, Eigen::Vector2d::Zero(), Eigen::Vector2d::Zero());
@@ -217,7 +217,7 @@ TEST(SpookStepper, InternalForcesAreEqualAndOpposite) {
 
 // No moment acts on a free Furuta pendulum about its vertical joint: angular momentum about y is
 // conserved to the order of the step.
-TEST(SpookStepper, ConservesAngularMomentumAboutTheFreeVerticalHinge) {
+TEST(SpookStepper, ConservesAngularMomentumAboutTheFreeVerticalJoint) {
   const auto drift = [](double h) {
     const Mechanism mechanism = with_joints(make_furuta(), 0.0, 2.0 * h);
     const ModelValues values = unpack(mechanism);
@@ -255,7 +255,7 @@ TEST(SpookStepper, LoopClosesWithinComplianceTimesForce) {
       with_joints(make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)}),
                   kCompliance, 2.0 * h);
   for (int j = 0; j < 4; ++j) {
-    mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = 0.01;
+    mechanism.joint_parameter(j, JointQuantity::kViscous).value = 0.01;
   }
   const ModelValues values = unpack(mechanism);
   State state = assemble_state(mechanism, values, Eigen::Vector4d(0.1, 1.4, 1.5, 0.0),
@@ -298,16 +298,16 @@ TEST(SpookStepper, ItsStepsHaveNoImpulseResidual) {
   std::mt19937 engine(3);
   Mechanism rigs[] = {make_furuta(), make_chain({.links = 3})};
   for (Mechanism& mechanism : rigs) {
-    for (int j = 0; j < mechanism.hinge_count(); ++j) {
-      mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = 1e-3;
-      mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value = 5e-3;
-      mechanism.hinge_parameter(j, HingeQuantity::kLoadFriction).value = 1e-3;
-      mechanism.hinge_parameter(j, HingeQuantity::kShaftInertia).value = 1e-4;
-      mechanism.hinge_parameter(j, HingeQuantity::kStiffness).value = 0.02;
+    for (int j = 0; j < mechanism.joint_count(); ++j) {
+      mechanism.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
+      mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value = 5e-3;
+      mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1e-3;
+      mechanism.joint_parameter(j, JointQuantity::kShaftInertia).value = 1e-4;
+      mechanism.joint_parameter(j, JointQuantity::kStiffness).value = 0.02;
       // Sticking makes the law steep, B/s: this keeps round-off in ω⁺ harmless.
-      mechanism.hinges[static_cast<std::size_t>(j)].stick_speed = 0.05;
+      mechanism.joints[static_cast<std::size_t>(j)].stick_speed = 0.05;
     }
-    mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 0.07;
+    mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 0.07;
     const double h = 5e-3;
     SpookStepper stepper(mechanism, h);
     for (const ResidualForm form : {ResidualForm::kExplicit, ResidualForm::kImplicit}) {
@@ -335,15 +335,15 @@ TEST(SpookStepper, ItsStepsHaveNoImpulseResidual) {
 TEST(SpookStepper, StepDoesNotAllocate) {
   if (!test_support::AllocCounter::works()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (Mechanism mechanism : {make_furuta(), make_chain({.links = 8})}) {
-    for (int j = 0; j < mechanism.hinge_count(); ++j) {
-      mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = 1e-3;
-      mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value = 5e-3;
-      mechanism.hinge_parameter(j, HingeQuantity::kLoadFriction).value = 1e-3;
+    for (int j = 0; j < mechanism.joint_count(); ++j) {
+      mechanism.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
+      mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value = 5e-3;
+      mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1e-3;
     }
     SpookStepper stepper(mechanism, 1e-3);
     State state = assemble_state(mechanism, unpack(mechanism),
-                                 Eigen::VectorXd::Constant(mechanism.hinge_count(), 0.3),
-                                 Eigen::VectorXd::Zero(mechanism.hinge_count()));
+                                 Eigen::VectorXd::Constant(mechanism.joint_count(), 0.3),
+                                 Eigen::VectorXd::Zero(mechanism.joint_count()));
     const test_support::AllocCounter allocations;
     for (int k = 0; k < 200; ++k) {
       ASSERT_EQ(stepper.step(state, kZeroControl), StepOutcome::kOk);
@@ -355,8 +355,8 @@ TEST(SpookStepper, StepDoesNotAllocate) {
 // A motor spins the arm over many turns: a wrapped angle would jump by 2π.
 TEST(Rollout, IsContinuousOverTurnsAndStartsAtTheGivenAngles) {
   Mechanism mechanism = make_furuta();
-  mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
-  mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = 0.02;
+  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
+  mechanism.joint_parameter(0, JointQuantity::kViscous).value = 0.02;
   const Eigen::Vector2d start(7.0, 0.1);  // more than one turn
   const Eigen::MatrixXd angles = rollout(mechanism, start, Eigen::Vector2d::Zero(),
                                          Eigen::MatrixXd::Constant(4000, 1, 0.2), 1e-3);

@@ -1,5 +1,5 @@
 // The potential used to find equilibria, compared with the torques of the equations of motion.
-#include "estimator/tree/statics.hpp"
+#include "estimator/simulation/statics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,18 +22,18 @@ Mechanism with_bodies(const std::vector<std::string>& names) {
 /// A joint across z, or along an axis in the plane across it.
 void add_joint(Mechanism& mechanism, const char* name, int a, int b,
                JointKind kind = JointKind::kRevolute, double slope = 0.0) {
-  Hinge hinge;
-  hinge.name = name;
-  hinge.kind = kind;
-  hinge.body_a = a;
-  hinge.body_b = b;
+  Joint joint;
+  joint.name = name;
+  joint.kind = kind;
+  joint.body_a = a;
+  joint.body_b = b;
   const Eigen::Vector3d along(std::cos(slope), std::sin(slope), 0.0);
   const Eigen::Vector3d up = Eigen::Vector3d::UnitZ();
-  hinge.frame_a.col(0) = kind == JointKind::kPrismatic ? along : up;
-  hinge.frame_a.col(1) = kind == JointKind::kPrismatic ? up : along;
-  hinge.frame_a.col(2) = hinge.frame_a.col(0).cross(hinge.frame_a.col(1));
-  hinge.frame_b = hinge.frame_a;
-  mechanism.hinges.push_back(hinge);
+  joint.frame_a.col(0) = kind == JointKind::kPrismatic ? along : up;
+  joint.frame_a.col(1) = kind == JointKind::kPrismatic ? up : along;
+  joint.frame_a.col(2) = joint.frame_a.col(0).cross(joint.frame_a.col(1));
+  joint.frame_b = joint.frame_a;
+  mechanism.joints.push_back(joint);
 }
 
 /// Masses, a spring and a constant torque at every joint, and tilted ground.
@@ -44,20 +44,20 @@ void load_joints(Mechanism& mechanism) {
   for (int i = 0; i < mechanism.body_count(); ++i) {
     mechanism.parameter(i, BodyQuantity::kMass).value = 0.2 + 0.1 * i;
   }
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    mechanism.hinge_parameter(j, HingeQuantity::kPointBx).value = -0.1 - 0.02 * j;
-    mechanism.hinge_parameter(j, HingeQuantity::kStiffness).value = 0.5 + 0.2 * j;
-    mechanism.hinge_parameter(j, HingeQuantity::kRestAngle).value = 0.3 - 0.4 * j;
-    mechanism.hinge_parameter(j, HingeQuantity::kConstantTorque).value = 0.05 - 0.12 * j;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = -0.1 - 0.02 * j;
+    mechanism.joint_parameter(j, JointQuantity::kStiffness).value = 0.5 + 0.2 * j;
+    mechanism.joint_parameter(j, JointQuantity::kRestAngle).value = 0.3 - 0.4 * j;
+    mechanism.joint_parameter(j, JointQuantity::kConstantTorque).value = 0.05 - 0.12 * j;
   }
 }
 
 /// Torques on the joints at rest: minus the imbalance of the equations of motion there.
 Eigen::VectorXd torques_at_rest(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
-  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const JointVector<double> zero = JointVector<double>::Zero(coordinates.size());
   JointVector<double> imbalance;
-  dynamics.imbalance(coordinates, zero, zero, zero, imbalance);
+  dynamics.torque_residual(coordinates, zero, zero, zero, imbalance);
   return -Eigen::VectorXd(imbalance);
 }
 
@@ -75,9 +75,9 @@ void expect_slopes(const Mechanism& mechanism, const Eigen::VectorXd& coordinate
 }
 
 // Two revolute joints, one of them beyond a full turn, which springs ignore.
-TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfHinges) {
+TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfJoints) {
   Mechanism mechanism = with_bodies({"A", "B"});
-  add_joint(mechanism, "1", Hinge::kGround, 0);
+  add_joint(mechanism, "1", Joint::kGround, 0);
   add_joint(mechanism, "2", 0, 1);
   load_joints(mechanism);
   expect_slopes(mechanism, Eigen::Vector2d(0.7, -1.1));
@@ -88,7 +88,7 @@ TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfHinges) {
 // A pole on a cart on a slope. The prismatic joint is further out than half a turn would be.
 TEST(Statics, MinusTheSlopeOfThePotentialIsTheForceOfASlide) {
   Mechanism mechanism = with_bodies({"cart", "pole"});
-  add_joint(mechanism, "rail", Hinge::kGround, 0, JointKind::kPrismatic, 0.4);
+  add_joint(mechanism, "rail", Joint::kGround, 0, JointKind::kPrismatic, 0.4);
   add_joint(mechanism, "pole", 0, 1);
   load_joints(mechanism);
   expect_slopes(mechanism, Eigen::Vector2d(0.3, 2.0));
@@ -98,15 +98,15 @@ TEST(Statics, MinusTheSlopeOfThePotentialIsTheForceOfASlide) {
 // Four-bar linkage, along its single degree of freedom: every joint contributes.
 TEST(Statics, TheSlopeOfThePotentialAlongALoopIsItsGradient) {
   Mechanism mechanism = with_bodies({"crank", "coupler", "rocker"});
-  add_joint(mechanism, "O", Hinge::kGround, 0);
+  add_joint(mechanism, "O", Joint::kGround, 0);
   add_joint(mechanism, "A", 0, 1);
   add_joint(mechanism, "B", 1, 2);
-  add_joint(mechanism, "R", Hinge::kGround, 2);
+  add_joint(mechanism, "R", Joint::kGround, 2);
   load_joints(mechanism);
   const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, -0.125, 0.125};
   for (int j = 0; j < 4; ++j) {
-    mechanism.hinge_parameter(j, HingeQuantity::kPointAx).value = a[j];
-    mechanism.hinge_parameter(j, HingeQuantity::kPointBx).value = b[j];
+    mechanism.joint_parameter(j, JointQuantity::kPointAx).value = a[j];
+    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = b[j];
   }
   Statics statics(mechanism);
   Eigen::VectorXd coordinates(4);

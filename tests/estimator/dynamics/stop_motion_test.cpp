@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/tree/interval_motion.hpp"
+#include "estimator/simulation/interval_motion.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/estimator/joint_sensor.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
@@ -23,12 +23,12 @@ constexpr double kStopPeriod = 2e-3;
 using test_support::StoppedMotion;
 
 void place_stop(Mechanism& mechanism, int joint, double side, double position, double restitution) {
-  Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
-  (side > 0.0 ? hinge.stops_lower : hinge.stops_upper) = true;
+  Joint& joint = mechanism.joints[static_cast<std::size_t>(joint)];
+  (side > 0.0 ? joint.stops_lower : joint.stops_upper) = true;
   mechanism
-      .hinge_parameter(joint, side > 0.0 ? HingeQuantity::kStopLower : HingeQuantity::kStopUpper)
+      .joint_parameter(joint, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper)
       .value = position;
-  mechanism.hinge_parameter(joint, HingeQuantity::kRestitution).value = restitution;
+  mechanism.joint_parameter(joint, JointQuantity::kRestitution).value = restitution;
 }
 
 /// A mechanism and its controls for some time.
@@ -41,15 +41,15 @@ struct StopRun {
     segment.controls =
         Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(program.motors().size()));
     for (int k = 0; k <= steps && control; ++k) segment.controls(k, 0) = control(k * period);
-    controls = HeldControls(segment, even_edges(period, steps),
-                            std::vector<ControlDelay>(program.motors().size()));
+    controls = SegmentControls(segment, even_edges(period, steps),
+                               std::vector<ControlDelay>(program.motors().size()));
     count = steps;
   }
 
   MotionInterval run(const Mechanism& values, const Eigen::VectorXd& start,
                      Eigen::MatrixXd* angles = nullptr) const {
     std::vector<MotionInterval> interval = {{.controls = &controls,
-                                             .last_stretch = controls.first(count),
+                                             .last_substep = controls.first(count),
                                              .last_sample = count + 1,
                                              .period = segment.period,
                                              .start = start}};
@@ -62,7 +62,7 @@ struct StopRun {
   Mechanism mechanism;
   TreeProgram program;
   Segment segment;
-  HeldControls controls;
+  SegmentControls controls;
   int count = 0;
 };
 
@@ -111,33 +111,34 @@ void expect_slopes(const StopRun& run, const Eigen::VectorXd& start, const Happe
   EXPECT_GE(counts.releases, least.releases);
   std::vector<int> joints;
   for (int j = 0; j < states / 2; ++j) joints.push_back(j);
-  std::vector<IntervalSlopes::Result> slopes(1);
-  IntervalSlopes(run.program, run.mechanism, test_support::joint_sensors(joints))
+  std::vector<IntervalSensitivities::Result> slopes(1);
+  IntervalSensitivities(run.program, run.mechanism, test_support::joint_sensors(joints))
       .run({&interval, 1}, slopes);
   for (int d = 0; d < slopes[0].end.cols(); ++d) {
-    SCOPED_TRACE(d < states ? "state " + std::to_string(d)
-                            : run.mechanism
-                                  .parameters[static_cast<std::size_t>(
-                                      run.program.moving()[static_cast<std::size_t>(d - states)])]
-                                  .name);
+    SCOPED_TRACE(
+        d < states ? "state " + std::to_string(d)
+                   : run.mechanism
+                         .parameters[static_cast<std::size_t>(
+                             run.program.motion_parameters()[static_cast<std::size_t>(d - states)])]
+                         .name);
     const auto moved = [&](double by, Eigen::MatrixXd& read) {
       Mechanism values = run.mechanism;
       Eigen::VectorXd from = start;
       if (d < states) {
         from[d] += by;
       } else {
-        const int index = run.program.moving()[static_cast<std::size_t>(d - states)];
+        const int index = run.program.motion_parameters()[static_cast<std::size_t>(d - states)];
         values.parameters[static_cast<std::size_t>(index)].value += by;
       }
       return run.run(values, from, &read).end;
     };
     // At a bound of the restitution only a one-sided difference is possible.
-    const double value = d < states
-                             ? 1.0
-                             : run.mechanism
-                                   .parameters[static_cast<std::size_t>(
-                                       run.program.moving()[static_cast<std::size_t>(d - states)])]
-                                   .value;
+    const double value =
+        d < states ? 1.0
+                   : run.mechanism
+                         .parameters[static_cast<std::size_t>(
+                             run.program.motion_parameters()[static_cast<std::size_t>(d - states)])]
+                         .value;
     const double up_by = 1e-7, down_by = value == 0.0 ? 0.0 : -1e-7;
     Eigen::MatrixXd up_read, down_read;
     const Eigen::VectorXd up = moved(up_by, up_read), down = moved(down_by, down_read);
@@ -166,7 +167,7 @@ constexpr double kSwing = 3.96e-3, kMass = 0.428, kDistance = 0.092;  // of make
 
 Mechanism pendulum_at_stop(double side, double position, double restitution) {
   Mechanism pendulum = make_pendulum();
-  pendulum.hinge_parameter(0, HingeQuantity::kViscous).value = 2e-4;
+  pendulum.joint_parameter(0, JointQuantity::kViscous).value = 2e-4;
   place_stop(pendulum, 0, side, position, restitution);
   free_up(pendulum,
           {"P.J_zz", "1.b", side > 0.0 ? "1.stop_lower" : "1.stop_upper", "1.restitution"});
@@ -207,7 +208,7 @@ TEST(StopMotion, DoesNotDependOnTheSteps) {
 Mechanism double_pendulum(double restitution) {
   Mechanism chain = make_chain({.links = 2});
   for (int j = 0; j < 2; ++j) {
-    chain.hinge_parameter(j, HingeQuantity::kViscous).value = 1e-3;
+    chain.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
   }
   place_stop(chain, 1, 1.0, -0.3, restitution);
   place_stop(chain, 1, -1.0, 0.4, restitution);
@@ -237,8 +238,8 @@ TEST(StopMotion, OfADoublePendulumIsThatOfAnotherSimulator) {
 
 Mechanism furuta_at_stops() {
   Mechanism furuta = make_furuta();
-  furuta.hinge_parameter(0, HingeQuantity::kViscous).value = 1e-3;
-  furuta.hinge_parameter(1, HingeQuantity::kViscous).value = 2e-4;
+  furuta.joint_parameter(0, JointQuantity::kViscous).value = 1e-3;
+  furuta.joint_parameter(1, JointQuantity::kViscous).value = 2e-4;
   place_stop(furuta, 1, -1.0, 0.5, 0.6);
   free_up(furuta, {"A.J_zz", "B.J_yy", "2.stop_upper", "2.restitution"});
   return furuta;
@@ -257,17 +258,17 @@ TEST(StopMotion, OfAFurutaPendulumIsThatOfAnotherSimulator) {
 /// A carriage on a spring between buffers.
 Mechanism carriage(double coulomb) {
   Mechanism cart = make_pendulum({.mass = 0.5, .distance = 0.0, .motorised = true});
-  cart.hinges[0].kind = JointKind::kPrismatic;
+  cart.joints[0].kind = JointKind::kPrismatic;
   make_parameters(cart);
   cart.parameter(0, BodyQuantity::kMass).value = 0.5;
-  cart.hinge_parameter(0, HingeQuantity::kStiffness).value = 8.0;
-  cart.hinge_parameter(0, HingeQuantity::kRestAngle).value = 0.3;
-  cart.hinge_parameter(0, HingeQuantity::kViscous).value = 0.1;
-  cart.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = coulomb;
-  cart.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
+  cart.joint_parameter(0, JointQuantity::kStiffness).value = 8.0;
+  cart.joint_parameter(0, JointQuantity::kRestAngle).value = 0.3;
+  cart.joint_parameter(0, JointQuantity::kViscous).value = 0.1;
+  cart.joint_parameter(0, JointQuantity::kCoulombTorque).value = coulomb;
+  cart.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
   place_stop(cart, 0, -1.0, 0.1, 0.5);
   free_up(cart, {"1.k", "1.b", "1.f_c", "1.stop_upper", "1.restitution"});
-  EXPECT_EQ(cart.hinge_parameter(0, HingeQuantity::kStopUpper).unit, "m");
+  EXPECT_EQ(cart.joint_parameter(0, JointQuantity::kStopUpper).unit, "m");
   return cart;
 }
 
@@ -292,9 +293,9 @@ TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
       SCOPED_TRACE(::testing::Message() << side << " " << coulomb);
       Mechanism cart = carriage(coulomb);
       if (side > 0.0) {
-        cart.hinges[0].stops_upper = false;
+        cart.joints[0].stops_upper = false;
         place_stop(cart, 0, 1.0, -0.1, 0.5);
-        cart.hinge_parameter(0, HingeQuantity::kRestAngle).value = -0.3;
+        cart.joint_parameter(0, JointQuantity::kRestAngle).value = -0.3;
       }
       // 2 N/s away from the stop.
       const StopRun run(cart, 1.5, 1e-3, [&](double t) { return side * 2.0 * t; });
@@ -317,7 +318,7 @@ TEST(StopMotion, NeverGainsEnergy) {
   for (const double restitution : {0.0, 0.5, 1.0}) {
     SCOPED_TRACE(restitution);
     Mechanism chain = double_pendulum(restitution);
-    for (int j = 0; j < 2; ++j) chain.hinge_parameter(j, HingeQuantity::kViscous).value = 0.0;
+    for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointQuantity::kViscous).value = 0.0;
     place_stop(chain, 0, -1.0, 0.7, restitution);
     const StoppedMotion formulas =
         test_support::stopped_double_pendulum(0.2, 0.3, 1.5e-3, Eigen::Vector2d::Zero());
@@ -389,25 +390,26 @@ TEST(StopSlopes, PassReleaseFromRestUnderFriction) {
 TEST(StopSlopes, FollowTies) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.3, 0.8);
   place_stop(pendulum, 0, -1.0, 0.3, 0.8);
-  const int lower = pendulum.index_of_hinge(0, HingeQuantity::kStopLower);
-  const int upper = pendulum.index_of_hinge(0, HingeQuantity::kStopUpper);
-  pendulum.ties.push_back({.parameter = upper, .constant = 0.0, .terms = {{lower, -1.0}}});
+  const int lower = pendulum.index_of_joint(0, JointQuantity::kStopLower);
+  const int upper = pendulum.index_of_joint(0, JointQuantity::kStopUpper);
+  pendulum.dependencies.push_back({.parameter = upper, .constant = 0.0, .terms = {{lower, -1.0}}});
   const StopRun run(pendulum, 1.0);
   const Eigen::Vector2d start(0.1, 3.0);
   const MotionInterval interval = run.run(pendulum, start);
   EXPECT_GE(happened(interval).impacts, 3);
-  std::vector<IntervalSlopes::Result> slopes(1);
-  IntervalSlopes(run.program, pendulum, test_support::joint_sensors({0}))
+  std::vector<IntervalSensitivities::Result> slopes(1);
+  IntervalSensitivities(run.program, pendulum, test_support::joint_sensors({0}))
       .run({&interval, 1}, slopes);
   const auto end = [&](double by) {
     Mechanism values = pendulum;
     values.parameters[static_cast<std::size_t>(lower)].value += by;
-    apply_ties(values);
+    apply_dependencies(values);
     return run.run(values, start).end;
   };
   constexpr double kBy = 1e-7;
   const Eigen::VectorXd slope = (end(kBy) - end(-kBy)) / (2.0 * kBy);
-  const auto place = std::ranges::find(run.program.moving(), lower) - run.program.moving().begin();
+  const auto place = std::ranges::find(run.program.motion_parameters(), lower) -
+                     run.program.motion_parameters().begin();
   EXPECT_LT((slopes[0].end.col(2 + place) - slope).norm(), 2e-5 * slope.norm());
 }
 
@@ -424,8 +426,8 @@ TEST(StopMotion, PutsAStartBeyondAStopAtIt) {
     EXPECT_EQ(beyond_read(0, 0), 0.1);
     EXPECT_EQ(beyond.end, at.end);
     EXPECT_EQ(beyond_read, at_read);
-    std::vector<IntervalSlopes::Result> slopes(1);
-    IntervalSlopes(run.program, pendulum, test_support::joint_sensors({0}))
+    std::vector<IntervalSensitivities::Result> slopes(1);
+    IntervalSensitivities(run.program, pendulum, test_support::joint_sensors({0}))
         .run({&beyond, 1}, slopes);
     EXPECT_EQ(slopes[0].end.col(0).norm(), 0.0);
     for (int d = 1; d < slopes[0].end.cols(); ++d) {
@@ -435,7 +437,7 @@ TEST(StopMotion, PutsAStartBeyondAStopAtIt) {
         if (d < 2) {
           start[d] += by;
         } else {
-          const int index = run.program.moving()[static_cast<std::size_t>(d - 2)];
+          const int index = run.program.motion_parameters()[static_cast<std::size_t>(d - 2)];
           values.parameters[static_cast<std::size_t>(index)].value += by;
         }
         return run.run(values, start).end;

@@ -32,7 +32,7 @@ template <typename T>
 TreeForwardDynamics<T>::TreeForwardDynamics(const Mechanism& mechanism,
                                             const std::vector<T>& parameters)
     : dynamics_(mechanism, parameters),
-      mass_(Matrix::Identity(hinge_count(), hinge_count())),
+      mass_(Matrix::Identity(joint_count(), joint_count())),
       factor_(mass_) {  // one without a matrix must not be copied
   if constexpr (!std::is_same_v<T, double>) {
     plain_ = std::make_unique<TreeForwardDynamics<double>>(mechanism, values_of(parameters));
@@ -42,7 +42,7 @@ TreeForwardDynamics<T>::TreeForwardDynamics(const Mechanism& mechanism,
 template <typename T>
 void TreeForwardDynamics<T>::add_friction(const Vector& rate, const Contacts& contacts,
                                           Vector& residual) const {
-  for (int j = 0; j < hinge_count(); ++j) {
+  for (int j = 0; j < joint_count(); ++j) {
     const Contact contact = contacts[static_cast<std::size_t>(j)];
     if (contact == Contact::kStick) {
       residual[j] = T(0.0);
@@ -57,13 +57,13 @@ void TreeForwardDynamics<T>::add_friction(const Vector& rate, const Contacts& co
 template <typename T>
 void TreeForwardDynamics<T>::assemble_mass_matrix(const Vector& angle, const Vector& rate,
                                                   const Vector& control, const Contacts& contacts) {
-  const int n = hinge_count();
+  const int n = joint_count();
   mass_.resize(n, n);
   Vector unit = Vector::Zero(n);
-  dynamics_.imbalance(angle, rate, unit, control, imbalance_);
+  dynamics_.torque_residual(angle, rate, unit, control, imbalance_);
   for (int k = 0; k < n; ++k) {
     unit[k] = T(1.0);
-    dynamics_.imbalance(angle, rate, unit, control, residual_);
+    dynamics_.torque_residual(angle, rate, unit, control, residual_);
     unit[k] = T(0.0);
     for (int j = 0; j < n; ++j) {
       const bool slips = contacts[static_cast<std::size_t>(j)] != Contact::kStick &&
@@ -91,10 +91,10 @@ void TreeForwardDynamics<T>::solve(const Vector& angle, const Vector& rate, cons
                                    Vector& acceleration) requires std::is_same_v<T, double> {
   assemble_mass_matrix(angle, rate, control, contacts);
   const Vector at_rest = imbalance_;  // ρ at zero acceleration
-  acceleration.setZero(hinge_count());
+  acceleration.setZero(joint_count());
   for (int round = 0; round < kLoadRounds; ++round) {
     if (dynamics_.is_load_dependent()) {
-      dynamics_.imbalance(angle, rate, acceleration, control, imbalance_);
+      dynamics_.torque_residual(angle, rate, acceleration, control, imbalance_);
     }
     residual_ = at_rest;
     add_friction(rate, contacts, residual_);
@@ -107,23 +107,23 @@ void TreeForwardDynamics<T>::solve(const Vector& angle, const Vector& rate, cons
       break;
     }
   }
-  dynamics_.imbalance(angle, rate, acceleration, control, imbalance_);
+  dynamics_.torque_residual(angle, rate, acceleration, control, imbalance_);
 }
 
 template <typename T>
 void TreeForwardDynamics<T>::differentiate(const Vector& angle, const Vector& rate,
                                            const Vector& control, const Contacts& contacts,
                                            Vector& acceleration) requires std::is_same_v<T, Dual> {
-  const int n = hinge_count();
+  const int n = joint_count();
   JointVector<double> values;
   plain_->accelerate(values_of(angle), values_of(rate), values_of(control), contacts, values);
   acceleration.resize(n);
   for (int j = 0; j < n; ++j) acceleration[j] = Dual(values[j]);
   const int rounds = dynamics_.is_load_dependent() ? kLoadDerivativeRounds : 1;
-  Eigen::Matrix<double, Eigen::Dynamic, kDualLanes, 0, kTreeHingesMax, kDualLanes> slopes(
+  Eigen::Matrix<double, Eigen::Dynamic, kDualLanes, 0, kTreeJointsMax, kDualLanes> slopes(
       n, static_cast<int>(kDualLanes));
   for (int round = 0; round < rounds; ++round) {
-    dynamics_.imbalance(angle, rate, acceleration, control, imbalance_);
+    dynamics_.torque_residual(angle, rate, acceleration, control, imbalance_);
     residual_ = imbalance_;
     add_friction(rate, contacts, residual_);
     for (int j = 0; j < n; ++j) slopes.row(j) = residual_[j].derivatives().transpose();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/tree/contact.hpp"
+#include "estimator/simulation/contact.hpp"
 
 namespace estimator {
 
@@ -21,21 +21,21 @@ class TreeForwardDynamics {
  public:
   using Vector = JointVector<T>;
 
-  /// @param mechanism  without loops, at most kTreeHingesMax joints
+  /// @param mechanism  without loops, at most kTreeJointsMax joints
   /// @param parameters one value per parameter of the mechanism, in its order
   TreeForwardDynamics(const Mechanism& mechanism, const std::vector<T>& parameters);
 
-  int hinge_count() const { return dynamics_.hinge_count(); }
+  int joint_count() const { return dynamics_.joint_count(); }
 
   /// Accelerations of all joints; zero where they stick.
   void accelerate(const Vector& angle, const Vector& rate, const Vector& control,
                   const Contacts& contacts, Vector& acceleration);
 
   /// Friction torque that keeps a sticking joint at rest, after `accelerate` [N·m].
-  double holding_torque(int hinge) const { return value_of(imbalance_[hinge]); }
+  double holding_torque(int joint) const { return value_of(imbalance_[joint]); }
 
   /// Largest holding torque of friction at a joint, at the load after `accelerate` [N·m].
-  double holding_bound(int hinge) const { return value_of(dynamics_.dry_bound(hinge, T(0.0))); }
+  double holding_bound(int joint) const { return value_of(dynamics_.dry_bound(joint, T(0.0))); }
 
  private:
   void assemble_mass_matrix(const Vector& angle, const Vector& rate, const Vector& control,
@@ -50,7 +50,7 @@ class TreeForwardDynamics {
   TreeInverseDynamics<T> dynamics_;
   Vector imbalance_, residual_;
   using Matrix =
-      Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kTreeHingesMax, kTreeHingesMax>;
+      Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kTreeJointsMax, kTreeJointsMax>;
   Matrix mass_;
   Eigen::LLT<Matrix> factor_;
   template <typename>

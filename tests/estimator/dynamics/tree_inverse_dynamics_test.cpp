@@ -5,10 +5,10 @@
 #include <cmath>
 #include <vector>
 
-#include "estimator/spook/hinge_terms.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
+#include "estimator/spook/joint_terms.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
@@ -29,22 +29,22 @@ Mechanism pendulum() {
 // across the axis.
 Mechanism overhung(double c) {
   Mechanism mechanism = pendulum();
-  set_hinge_points(mechanism, 0, Eigen::Vector3d::Zero(), Eigen::Vector3d(-kArm, 0.0, -c));
+  set_joint_points(mechanism, 0, Eigen::Vector3d::Zero(), Eigen::Vector3d(-kArm, 0.0, -c));
   return mechanism;
 }
 
 double imbalance_of(const Mechanism& mechanism, double angle, double rate, double acceleration,
                     double control = 0.0) {
-  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
-  JointVector<double> imbalance;
-  dynamics.imbalance(one(angle), one(rate), one(acceleration), one(control), imbalance);
-  return imbalance[0];
+  TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
+  JointVector<double> torque_residual;
+  dynamics.torque_residual(one(angle), one(rate), one(acceleration), one(control), torque_residual);
+  return torque_residual[0];
 }
 
 double bound_of(const Mechanism& mechanism, double angle, double rate, double acceleration) {
-  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
-  JointVector<double> imbalance;
-  dynamics.imbalance(one(angle), one(rate), one(acceleration), one(0.0), imbalance);
+  TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
+  JointVector<double> torque_residual;
+  dynamics.torque_residual(one(angle), one(rate), one(acceleration), one(0.0), torque_residual);
   return dynamics.dry_bound(0, rate);
 }
 
@@ -62,32 +62,32 @@ TEST(TreeInverseDynamics, AsksForThePendulumsTorque) {
 // −K (u − k_e ω), J_shaft θ̈.
 TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
   constexpr double angle = 0.4, acceleration = -2.0, control = 1.5;
-  const auto added = [&](const std::vector<std::pair<HingeQuantity, double>>& quantities, double at,
+  const auto added = [&](const std::vector<std::pair<JointQuantity, double>>& quantities, double at,
                          double rate) {
     Mechanism mechanism = pendulum();
     for (const auto& [quantity, value] : quantities) {
-      mechanism.hinge_parameter(0, quantity).value = value;
+      mechanism.joint_parameter(0, quantity).value = value;
     }
     return imbalance_of(mechanism, at, rate, acceleration, control) -
            imbalance_of(pendulum(), at, rate, acceleration, control);
   };
   for (const double rate : {-3.0, 3.0}) {
-    EXPECT_NEAR(added({{HingeQuantity::kViscous, 0.01}}, angle, rate), 0.01 * rate, 1e-12);
-    EXPECT_NEAR(added({{HingeQuantity::kQuadraticDrag, 0.01}}, angle, rate),
+    EXPECT_NEAR(added({{JointQuantity::kViscous, 0.01}}, angle, rate), 0.01 * rate, 1e-12);
+    EXPECT_NEAR(added({{JointQuantity::kQuadraticDrag, 0.01}}, angle, rate),
                 0.01 * std::abs(rate) * rate, 1e-12);
-    EXPECT_NEAR(added({{HingeQuantity::kConstantTorque, 0.2}}, angle, rate), -0.2, 1e-12);
-    EXPECT_NEAR(added({{HingeQuantity::kShaftInertia, 0.1}}, angle, rate), 0.1 * acceleration,
+    EXPECT_NEAR(added({{JointQuantity::kConstantTorque, 0.2}}, angle, rate), -0.2, 1e-12);
+    EXPECT_NEAR(added({{JointQuantity::kShaftInertia, 0.1}}, angle, rate), 0.1 * acceleration,
                 1e-12);
     EXPECT_NEAR(
-        added({{HingeQuantity::kMotorGain, 0.1}, {HingeQuantity::kBackEmf, 0.05}}, angle, rate),
+        added({{JointQuantity::kMotorGain, 0.1}, {JointQuantity::kBackEmf, 0.05}}, angle, rate),
         -0.1 * (control - 0.05 * rate), 1e-12);
     for (const double turns : {-2.0, 0.0, 1.0}) {
-      EXPECT_NEAR(added({{HingeQuantity::kStiffness, 0.3}, {HingeQuantity::kRestAngle, 0.1}},
+      EXPECT_NEAR(added({{JointQuantity::kStiffness, 0.3}, {JointQuantity::kRestAngle, 0.1}},
                         angle + 2.0 * M_PI * turns, rate),
                   0.3 * (angle - 0.1), 1e-12);
       for (const double side : {-1.0, 1.0}) {
         EXPECT_NEAR(
-            added({{HingeQuantity::kStiffness, 0.3}, {HingeQuantity::kRestAngle, side * 2.0}},
+            added({{JointQuantity::kStiffness, 0.3}, {JointQuantity::kRestAngle, side * 2.0}},
                   side * 3.5 + 2.0 * M_PI * turns, rate),
             side * 0.3 * 1.5, 1e-12);
       }
@@ -97,7 +97,7 @@ TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
 
 // The same spring in a SPOOK simulator, whose angles are within half a turn of zero.
 TEST(TreeInverseDynamics, SpringsOfASimulatorKnowNoWholeTurnsEither) {
-  HingeValues values{};
+  JointValues values{};
   values.stiffness = 0.3;
   for (const double side : {-1.0, 1.0}) {
     values.rest_angle = side * 2.0;
@@ -111,12 +111,12 @@ TEST(TreeInverseDynamics, SpringsOfASimulatorKnowNoWholeTurnsEither) {
 TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
   constexpr double kExcess = 0.8, kRise = 12.0, kDecay = 3.0, kCoulomb = 0.3, kSlope = 40.0;
   Mechanism mechanism = pendulum();
-  for (const auto& [quantity, value] : {std::pair{SmoothLaw::kExcess, kExcess},
-                                        {SmoothLaw::kRise, kRise},
-                                        {SmoothLaw::kDecay, kDecay},
-                                        {SmoothLaw::kCoulomb, kCoulomb},
-                                        {SmoothLaw::kSlope, kSlope}}) {
-    mechanism.hinge_parameter(0, friction_of<SmoothLaw>(quantity)).value = value;
+  for (const auto& [quantity, value] : {std::pair{Makkar::kExcess, kExcess},
+                                        {Makkar::kRise, kRise},
+                                        {Makkar::kDecay, kDecay},
+                                        {Makkar::kCoulomb, kCoulomb},
+                                        {Makkar::kSlope, kSlope}}) {
+    mechanism.joint_parameter(0, friction_of<Makkar>(quantity)).value = value;
   }
   const auto friction = [&](double rate) {
     return imbalance_of(mechanism, 0.0, rate, 0.0) - imbalance_of(pendulum(), 0.0, rate, 0.0);
@@ -129,7 +129,7 @@ TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
     EXPECT_GE(expected * rate, 0.0);
   }
   const double h = 1e-7;
-  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   EXPECT_NEAR((friction(h) - friction(-h)) / (2 * h), dynamics.smooth_steepness(0), 1e-5);
   EXPECT_EQ(dynamics.dry_bound(0, 1.0), 0.0);
 }
@@ -137,9 +137,9 @@ TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
 // τ_c + τ_δ exp(−ζ ω²), the same in both directions.
 TEST(TreeInverseDynamics, BoundsDryFrictionByStribecksLaw) {
   Mechanism mechanism = pendulum();
-  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.006;
-  mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).value = 0.002;
-  mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate).value = 4.0;
+  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.006;
+  mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = 0.002;
+  mechanism.joint_parameter(0, JointQuantity::kStribeckRate).value = 4.0;
   for (const double rate : {-0.5, 0.0, 0.5}) {
     EXPECT_NEAR(bound_of(mechanism, 0.3, rate, 0.0), 0.006 + 0.002 * std::exp(-4.0 * rate * rate),
                 1e-15);
@@ -153,7 +153,7 @@ constexpr double kSmoothedForce = 1.01e-4, kSmoothedMoment = 1.01e-5;
 // across the arm. The frame's rotation about the axis must not matter.
 TEST(TreeInverseDynamics, LoadsTheBearingWithTheMagnitudeOfItsForce) {
   Mechanism mechanism = pendulum();
-  mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).value = 1e-3;
+  mechanism.joint_parameter(0, JointQuantity::kLoadFriction).value = 1e-3;
   for (const double angle : {-2.5, -0.8, 0.3, 2.0}) {
     const double along = kMass * (kGravity * std::cos(angle) + kArm * 9.0);
     const double across = kMass * (kGravity * std::sin(angle) + kArm * 5.0);
@@ -167,7 +167,7 @@ TEST(TreeInverseDynamics, LoadsTheBearingWithTheMagnitudeOfItsForce) {
 TEST(TreeInverseDynamics, LoadsTheBearingWithTheMomentAcrossItsAxis) {
   constexpr double kOverhang = 0.05;
   Mechanism mechanism = overhung(kOverhang);
-  mechanism.hinge_parameter(0, HingeQuantity::kLoadFrictionAngular).value = 0.02;
+  mechanism.joint_parameter(0, JointQuantity::kLoadFrictionAngular).value = 0.02;
   for (const double angle : {-2.5, -0.8, 0.3, 2.0}) {
     const double along = kMass * kGravity * std::cos(angle);
     const double across = kMass * kGravity * std::sin(angle);
@@ -182,12 +182,12 @@ TEST(TreeInverseDynamics, HandsForcesOnToTheParent) {
   Mechanism mechanism = make_chain({.links = 2, .mass = 0.2});
   mechanism.parameter(WorldQuantity::kGravity).value = kGravity;
   for (int j = 0; j < 2; ++j) {
-    mechanism.hinge_parameter(j, HingeQuantity::kLoadFriction).value = 1e-3;
+    mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1e-3;
   }
-  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const JointVector<double> zero = JointVector<double>::Zero(2);
-  JointVector<double> imbalance;
-  dynamics.imbalance(zero, zero, zero, zero, imbalance);
+  JointVector<double> torque_residual;
+  dynamics.torque_residual(zero, zero, zero, zero, torque_residual);
   EXPECT_NEAR(dynamics.dry_bound(0, 0.0), 1e-3 * 0.4 * kGravity, 1e-3 * kSmoothedForce);
   EXPECT_NEAR(dynamics.dry_bound(1, 0.0), 1e-3 * 0.2 * kGravity, 1e-3 * kSmoothedForce);
 }

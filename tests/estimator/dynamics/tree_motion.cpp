@@ -17,12 +17,12 @@ constexpr double kLocateTolerance = 1e-14;  // [s]
 template <typename T>
 TreeMotion<T>::TreeMotion(const Mechanism& mechanism, const std::vector<T>& parameters)
     : dynamics_(mechanism, parameters) {
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     bool dry = false;
-    for (const HingeQuantity quantity :
-         {HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
-          HingeQuantity::kLoadFriction, HingeQuantity::kLoadFrictionAngular}) {
-      const Parameter& parameter = mechanism.hinge_parameter(j, quantity);
+    for (const JointQuantity quantity :
+         {JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
+          JointQuantity::kLoadFriction, JointQuantity::kLoadFrictionAngular}) {
+      const Parameter& parameter = mechanism.joint_parameter(j, quantity);
       dry |= parameter.free || parameter.value != 0.0;
     }
     dry_.push_back(dry);
@@ -69,7 +69,7 @@ void TreeMotion<T>::runge_kutta(const JointState<T>& from, const ControlLine<T>&
 
 template <typename T>
 void TreeMotion<T>::settle(JointState<T>& state, const MotionInput<T>& input) {
-  const auto n = static_cast<std::size_t>(dynamics_.hinge_count());
+  const auto n = static_cast<std::size_t>(dynamics_.joint_count());
   state.contacts.assign(n, Contact::kForward);
   for (std::size_t j = 0; j < n; ++j) {
     state.contacts[j] = contact_of(value_of(state.rate[static_cast<Eigen::Index>(j)]));
@@ -77,49 +77,49 @@ void TreeMotion<T>::settle(JointState<T>& state, const MotionInput<T>& input) {
   Vector control;
   control_at(input.front(), input.front().begin, control);
   for (std::size_t j = 0; j < n; ++j) {
-    const auto hinge = static_cast<int>(j);
-    if (dry_[j] && value_of(state.rate[hinge]) == 0.0) change_contact(hinge, state, control);
+    const auto joint = static_cast<int>(j);
+    if (dry_[j] && value_of(state.rate[joint]) == 0.0) change_contact(joint, state, control);
   }
 }
 
 /// Contact of a joint at rest: held if friction can or must hold it, otherwise slipping in the
 /// driven direction. One that was held is released at the bound itself, where it breaks loose.
 template <typename T>
-void TreeMotion<T>::change_contact(int hinge, JointState<T>& state, const Vector& control) {
-  Contact& contact = state.contacts[static_cast<std::size_t>(hinge)];
+void TreeMotion<T>::change_contact(int joint, JointState<T>& state, const Vector& control) {
+  Contact& contact = state.contacts[static_cast<std::size_t>(joint)];
   const bool was_held = contact == Contact::kStick;
   contact = Contact::kStick;
   if (holds_) return;
   dynamics_.accelerate(state.angle, state.rate, control, state.contacts, a1_);
-  const double held = dynamics_.holding_torque(hinge);
-  const double spare = dynamics_.holding_bound(hinge) - std::abs(held);
+  const double held = dynamics_.holding_torque(joint);
+  const double spare = dynamics_.holding_bound(joint) - std::abs(held);
   if (spare < 0.0 || (was_held && spare == 0.0)) contact = contact_of(-held);
 }
 
 /// Distance of a contact from its end: speed in its direction, or remaining holding torque.
 template <typename T>
-double TreeMotion<T>::margin(int hinge, const JointState<T>& at, const Vector& control) {
-  const Contact contact = at.contacts[static_cast<std::size_t>(hinge)];
-  if (contact != Contact::kStick) return static_cast<double>(contact) * value_of(at.rate[hinge]);
+double TreeMotion<T>::margin(int joint, const JointState<T>& at, const Vector& control) {
+  const Contact contact = at.contacts[static_cast<std::size_t>(joint)];
+  if (contact != Contact::kStick) return static_cast<double>(contact) * value_of(at.rate[joint]);
   dynamics_.accelerate(at.angle, at.rate, control, at.contacts, a1_);
-  return dynamics_.holding_bound(hinge) - std::abs(dynamics_.holding_torque(hinge));
+  return dynamics_.holding_bound(joint) - std::abs(dynamics_.holding_torque(joint));
 }
 
 /// Time within the substep at which the margin of a joint vanishes, by regula falsi (Illinois).
 template <typename T>
-double TreeMotion<T>::locate(int hinge, const JointState<T>& from, const ControlLine<T>& line,
+double TreeMotion<T>::locate(int joint, const JointState<T>& from, const ControlLine<T>& line,
                              const T& begin, double length) {
   const auto margin_after = [&](double time) {
     runge_kutta(from, line, begin, T(time), probe_);
     control_at(line, begin + time, control_);
-    return margin(hinge, probe_, control_);
+    return margin(joint, probe_, control_);
   };
   control_at(line, begin, control_);
   double low = 0.0, high = length;
-  double at_low = margin(hinge, from, control_), at_high = margin_after(length);
+  double at_low = margin(joint, from, control_), at_high = margin_after(length);
   // A joint that was just released moves first and comes back: halve the time until it has moved.
   const bool let_go =
-      at_low == 0.0 && from.contacts[static_cast<std::size_t>(hinge)] != Contact::kStick;
+      at_low == 0.0 && from.contacts[static_cast<std::size_t>(joint)] != Contact::kStick;
   for (int round = 0; let_go && !(at_low > 0.0) && round < kHalvings; ++round) {
     const double at = margin_after(0.5 * high);
     (at > 0.0 ? low : high) = 0.5 * high;
@@ -151,7 +151,7 @@ typename TreeMotion<T>::Event TreeMotion<T>::first_event(const JointState<T>& fr
                                                          const ControlLine<T>& line, const T& begin,
                                                          const T& length) {
   Event first{-1, std::numeric_limits<double>::infinity()};
-  for (int j = 0; j < dynamics_.hinge_count(); ++j) {
+  for (int j = 0; j < dynamics_.joint_count(); ++j) {
     const auto at = static_cast<std::size_t>(j);
     if (!dry_[at] || (holds_ && from.contacts[at] == Contact::kStick)) continue;
     control_at(line, begin + length, control_);
@@ -166,34 +166,34 @@ typename TreeMotion<T>::Event TreeMotion<T>::first_event(const JointState<T>& fr
 /// joint stops, dt = −dω/ω̇ along every direction. If it breaks loose, accelerations are
 /// continuous, so the time has no effect.
 template <typename T>
-T TreeMotion<T>::meet(int hinge, const ControlLine<T>& line, const T& begin, double time,
+T TreeMotion<T>::meet(int joint, const ControlLine<T>& line, const T& begin, double time,
                       JointState<T>& state) {
   const JointState<T> from = state;
   T length(time);
   runge_kutta(from, line, begin, length, state);
-  if (state.contacts[static_cast<std::size_t>(hinge)] != Contact::kStick) {
+  if (state.contacts[static_cast<std::size_t>(joint)] != Contact::kStick) {
     if constexpr (std::is_same_v<T, Dual>) {
       control_at(line, begin + length, control_);
       dynamics_.accelerate(state.angle, state.rate, control_, state.contacts, a1_);
-      const double slope = value_of(a1_[hinge]);
+      const double slope = value_of(a1_[joint]);
       if (slope != 0.0) {
-        length.derivatives() = -state.rate[hinge].derivatives() / slope;
+        length.derivatives() = -state.rate[joint].derivatives() / slope;
         for (Eigen::Index j = 0; j < state.rate.size(); ++j) {
           state.angle[j].derivatives() += value_of(state.rate[j]) * length.derivatives();
           state.rate[j].derivatives() += value_of(a1_[j]) * length.derivatives();
         }
       }
     }
-    state.rate[hinge] = T(0.0);
+    state.rate[joint] = T(0.0);
   }
   control_at(line, begin + length, control_);
   const Vector control = control_;
-  Contact& contact = state.contacts[static_cast<std::size_t>(hinge)];
+  Contact& contact = state.contacts[static_cast<std::size_t>(joint)];
   if (contact == Contact::kStick && !holds_) {
     dynamics_.accelerate(state.angle, state.rate, control, state.contacts, a1_);
-    contact = contact_of(-dynamics_.holding_torque(hinge));  // despite round-off
+    contact = contact_of(-dynamics_.holding_torque(joint));  // despite round-off
   } else {
-    change_contact(hinge, state, control);
+    change_contact(joint, state, control);
   }
   return length;
 }
@@ -217,33 +217,33 @@ void TreeMotion<T>::advance_along(JointState<T>& state, const ControlLine<T>& li
     runge_kutta(state, line, begin, length, trial_);
     holds_ |= event_count_ >= kEventsMax;
     const Event event = first_event(state, trial_, line, begin, length);
-    if (event.hinge < 0) {
+    if (event.joint < 0) {
       state = trial_;
     } else {
-      piece.end = begin + meet(event.hinge, line, begin, event.time, state);
+      piece.end = begin + meet(event.joint, line, begin, event.time, state);
       ++event_count_;
     }
     piece.angle_end = state.angle;
     piece.rate_end = state.rate;
     begin = piece.end;
     pieces_.push_back(piece);
-    if (event.hinge < 0) return;
+    if (event.joint < 0) return;
   }
 }
 
 template <typename T>
-T TreeMotion<T>::angle_at(int hinge, double time) const {
+T TreeMotion<T>::angle_at(int joint, double time) const {
   std::size_t at = 0;
   while (at + 1 < pieces_.size() && value_of(pieces_[at].end) < time) ++at;
   const Piece& piece = pieces_[at];
   const T length = piece.end - piece.begin;
-  if (!(value_of(length) > 0.0)) return piece.angle_end[hinge];
+  if (!(value_of(length) > 0.0)) return piece.angle_end[joint];
   const T x = (time - piece.begin) / length;
   const T rest = 1.0 - x;
-  const T turn = piece.angle_end[hinge] - piece.angle_begin[hinge];
+  const T turn = piece.angle_end[joint] - piece.angle_begin[joint];
   // θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T
-  const T slopes = rest * piece.rate_begin[hinge] - x * piece.rate_end[hinge];
-  return piece.angle_begin[hinge] + x * x * (3.0 - 2.0 * x) * turn + x * rest * slopes * length;
+  const T slopes = rest * piece.rate_begin[joint] - x * piece.rate_end[joint];
+  return piece.angle_begin[joint] + x * x * (3.0 - 2.0 * x) * turn + x * rest * slopes * length;
 }
 
 template class TreeMotion<double>;

@@ -41,7 +41,7 @@ class TreeMotion {
  public:
   using Vector = JointVector<T>;
 
-  /// @param mechanism  without loops, at most kTreeHingesMax joints
+  /// @param mechanism  without loops, at most kTreeJointsMax joints
   /// @param parameters one value per parameter of the mechanism, in its order
   TreeMotion(const Mechanism& mechanism, const std::vector<T>& parameters);
 
@@ -57,7 +57,7 @@ class TreeMotion {
 
   /// Angle of a joint `time` [s] after the start of the last step, by cubic Hermite interpolation
   /// between its ends and events.
-  T angle_at(int hinge, double time) const;
+  T angle_at(int joint, double time) const;
 
  private:
   /// A smooth substep; times are from the step's start.
@@ -66,7 +66,7 @@ class TreeMotion {
     Vector angle_begin, rate_begin, angle_end, rate_end;
   };
   struct Event {
-    int hinge = -1;
+    int joint = -1;
     double time = 0.0;  ///< from the start of the substep [s]
   };
 
@@ -74,13 +74,13 @@ class TreeMotion {
   void runge_kutta(const JointState<T>& from, const ControlLine<T>& line, const T& begin,
                    const T& length, JointState<T>& to);
   void advance_along(JointState<T>& state, const ControlLine<T>& line);
-  double margin(int hinge, const JointState<T>& at, const Vector& control);
+  double margin(int joint, const JointState<T>& at, const Vector& control);
   Event first_event(const JointState<T>& from, const JointState<T>& to, const ControlLine<T>& line,
                     const T& begin, const T& length);
-  double locate(int hinge, const JointState<T>& from, const ControlLine<T>& line, const T& begin,
+  double locate(int joint, const JointState<T>& from, const ControlLine<T>& line, const T& begin,
                 double length);
-  T meet(int hinge, const ControlLine<T>& line, const T& begin, double time, JointState<T>& state);
-  void change_contact(int hinge, JointState<T>& state, const Vector& control);
+  T meet(int joint, const ControlLine<T>& line, const T& begin, double time, JointState<T>& state);
+  void change_contact(int joint, JointState<T>& state, const Vector& control);
 
   TreeForwardDynamics<T> dynamics_;
   std::vector<Piece> pieces_;

@@ -23,7 +23,7 @@ namespace {
 Eigen::MatrixXd integrate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
                           const Eigen::VectorXd& rates, const Eigen::VectorXd& control,
                           double period, int steps_per_period) {
-  TreeMotion<double> motion(mechanism, values_of(mechanism));
+  TreeMotion<double> motion(mechanism, parameter_values(mechanism));
   JointState<double> state{angles, rates, {}};
   const JointVector<double> zero = JointVector<double>::Zero(angles.size());
   MotionInput<double> input{{0.0, period / steps_per_period, zero, zero}};
@@ -43,16 +43,16 @@ Eigen::MatrixXd integrate(const Mechanism& mechanism, const Eigen::VectorXd& ang
 Mechanism furuta_of(const test_support::ReferenceFuruta& rig) {
   Mechanism mechanism = make_furuta(
       {.inertia_A = {1e-4, rig.J_Azz, rig.J_Azz}, .inertia_B = {rig.J_Bxx, rig.J_Byy, rig.J_Bzz}});
-  const auto set = [&](int hinge, HingeQuantity quantity, double value) {
-    mechanism.hinge_parameter(hinge, quantity).value = value;
+  const auto set = [&](int joint, JointQuantity quantity, double value) {
+    mechanism.joint_parameter(joint, quantity).value = value;
   };
-  set(0, HingeQuantity::kShaftInertia, rig.J_shaft);
-  set(0, HingeQuantity::kViscous, rig.b_1);
-  set(1, HingeQuantity::kViscous, rig.b_2);
-  set(0, HingeQuantity::kCoulombTorque, rig.tau_c1);
-  set(1, HingeQuantity::kCoulombTorque, rig.tau_c2);
-  set(0, HingeQuantity::kMotorGain, rig.K);
-  set(0, HingeQuantity::kBackEmf, rig.k_e);
+  set(0, JointQuantity::kShaftInertia, rig.J_shaft);
+  set(0, JointQuantity::kViscous, rig.b_1);
+  set(1, JointQuantity::kViscous, rig.b_2);
+  set(0, JointQuantity::kCoulombTorque, rig.tau_c1);
+  set(1, JointQuantity::kCoulombTorque, rig.tau_c2);
+  set(0, JointQuantity::kMotorGain, rig.K);
+  set(0, JointQuantity::kBackEmf, rig.k_e);
   mechanism.parameter(WorldQuantity::kTiltX).value = rig.tilt.x();
   mechanism.parameter(WorldQuantity::kTiltZ).value = rig.tilt.z();
   mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
@@ -100,11 +100,11 @@ TEST(TreeMotion, FollowsAPendulumThroughStickAndSlipUntilItRests) {
   rig.tau_s = 0.008;
   rig.zeta = 4.0;
   Mechanism mechanism = make_pendulum({.inertia_swing = rig.J});
-  mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = rig.b;
-  mechanism.hinge_parameter(0, HingeQuantity::kQuadraticDrag).value = rig.c;
-  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = rig.tau_c;
-  mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque).value = rig.tau_s - rig.tau_c;
-  mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate).value = rig.zeta;
+  mechanism.joint_parameter(0, JointQuantity::kViscous).value = rig.b;
+  mechanism.joint_parameter(0, JointQuantity::kQuadraticDrag).value = rig.c;
+  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = rig.tau_c;
+  mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = rig.tau_s - rig.tau_c;
+  mechanism.joint_parameter(0, JointQuantity::kStribeckRate).value = rig.zeta;
   mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
   const double period = 0.004;
   const int count = 7000;
@@ -123,12 +123,12 @@ TEST(TreeMotion, FollowsAPendulumThroughStickAndSlipUntilItRests) {
 TEST(TreeMotion, IsWhatSpookConvergesToOnABranchedTree) {
   Mechanism mechanism = make_chain({.links = 3});
   // Link 3 hangs from link 1 instead of link 2, and its joint has link 1 as the child.
-  mechanism.hinges[2].body_a = 0;
+  mechanism.joints[2].body_a = 0;
   test_support::describe_from_child(mechanism, 2);
-  mechanism.hinge_parameter(2, HingeQuantity::kViscous).value = 2e-3;
-  mechanism.hinge_parameter(1, HingeQuantity::kStiffness).value = 0.1;
-  mechanism.hinge_parameter(1, HingeQuantity::kRestAngle).value = 0.4;
-  mechanism.hinge_parameter(0, HingeQuantity::kConstantTorque).value = 0.02;
+  mechanism.joint_parameter(2, JointQuantity::kViscous).value = 2e-3;
+  mechanism.joint_parameter(1, JointQuantity::kStiffness).value = 0.1;
+  mechanism.joint_parameter(1, JointQuantity::kRestAngle).value = 0.4;
+  mechanism.joint_parameter(0, JointQuantity::kConstantTorque).value = 0.02;
   ASSERT_TRUE(is_tree(mechanism));
   const Eigen::Vector3d angles(0.7, -0.4, 0.9), rates(1.0, -2.0, 0.5);
   const Eigen::MatrixXd exact =
@@ -136,7 +136,7 @@ TEST(TreeMotion, IsWhatSpookConvergesToOnABranchedTree) {
   double before = 0.0;
   for (const int steps : {10, 100}) {
     const double h = 0.01 / steps;
-    for (Hinge& each : mechanism.hinges) each.damping_time = 2.0 * h;
+    for (Joint& each : mechanism.joints) each.damping_time = 2.0 * h;
     const Eigen::MatrixXd spook =
         rollout(mechanism, angles, rates, Eigen::MatrixXd(50 * steps, 0), h);
     const double error = (spook.row(50 * steps) - exact.row(50)).cwiseAbs().maxCoeff();
@@ -157,12 +157,12 @@ TEST(TreeMotion, FeelsTheMagnitudeOfTheLoadOnABearingInAnyFrame) {
   for (const double turn : {0.0, 0.25 * M_PI}) {
     Mechanism mechanism = make_pendulum({.inertia_swing = rig.J});
     mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
-    mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).value = friction;
+    mechanism.joint_parameter(0, JointQuantity::kLoadFriction).value = friction;
     const Eigen::Matrix3d about_axis =
         Eigen::AngleAxisd(turn, Eigen::Vector3d::UnitX()).toRotationMatrix();
-    mechanism.hinges[0].frame_a *= about_axis;
-    mechanism.hinges[0].frame_b *= about_axis;
-    TreeForwardDynamics<double> dynamics(mechanism, values_of(mechanism));
+    mechanism.joints[0].frame_a *= about_axis;
+    mechanism.joints[0].frame_b *= about_axis;
+    TreeForwardDynamics<double> dynamics(mechanism, parameter_values(mechanism));
     for (const double angle : {-2.9, -1.0, 0.1, 2.0}) {
       for (const double rate : {-4.0, 0.5, 9.0}) {
         JointVector<double> acceleration;
@@ -190,8 +190,8 @@ class DrivenWheel {
 
   DrivenWheel() : mechanism_(make_pendulum({.distance = 0.0, .inertia_swing = kInertia})) {
     mechanism_.parameter(WorldQuantity::kGravity).value = 0.0;
-    mechanism_.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = kBound;
-    mechanism_.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
+    mechanism_.joint_parameter(0, JointQuantity::kCoulombTorque).value = kBound;
+    mechanism_.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
   }
 
   static JointVector<double> one(double value) { return JointVector<double>::Constant(1, value); }
@@ -202,7 +202,7 @@ class DrivenWheel {
     return {begin, end, one(direction * (kBound + kExcess)), one(-direction * kFall)};
   }
 
-  TreeMotion<double> motion() const { return {mechanism_, values_of(mechanism_)}; }
+  TreeMotion<double> motion() const { return {mechanism_, parameter_values(mechanism_)}; }
 
  private:
   Mechanism mechanism_;
@@ -211,7 +211,7 @@ class DrivenWheel {
 // A joint that breaks loose has zero speed, and so it has when it stops again within the step. If
 // both were taken for the same event, the joint would be released again and again, and then driven
 // backward by its own friction.
-TEST(TreeMotion, CatchesAHingeThatLetsGoAndStopsWithinAStep) {
+TEST(TreeMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
   for (const double direction : {-1.0, 1.0}) {
     TreeMotion<double> motion = DrivenWheel().motion();
     JointState<double> state{DrivenWheel::one(0.0), DrivenWheel::one(0.0), {}};

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/fit/charted_bodies.hpp"
-#include "estimator/fit/charted_problem.hpp"
+#include "estimator/fit/inertia_parameterized_problem.hpp"
+#include "estimator/fit/parameterized_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
@@ -42,10 +42,10 @@ class Furuta : public testing::Test {
     return mechanism;
   }
 
-  static CalibrationOptions with(InertiaChart chart) {
+  static CalibrationOptions with(InertiaParameterization chart) {
     CalibrationOptions options;
-    options.inertia_chart = chart;
-    options.compare_pieces = false;
+    options.inertia_parameterization = chart;
+    options.compare_parts = false;
     return options;
   }
 
@@ -87,11 +87,11 @@ TEST_F(Furuta, TheChainRuleIsThatOfTheCost) {
   mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("B.m"))].free = true;
   mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("B.J_xy"))].value = 2e-4;
   const Recording own = recording();
-  for (const InertiaChart kind :
-       {InertiaChart::kLogCholesky, InertiaChart::kExponentialEigenvalue}) {
+  for (const InertiaParameterization kind :
+       {InertiaParameterization::kLogCholesky, InertiaParameterization::kExponentialEigenvalue}) {
     ShootingFit fit(prepare_shooting(mechanism, {own}, {}), {}, {});
     const auto problem = fit.first_problem(mechanism);
-    ChartedProblem charted(*problem, mechanism, kind);
+    InertiaParameterizedProblem charted(*problem, mechanism, kind);
     const ArrowLayout layout = charted.layout();
     const Eigen::VectorXd still = Eigen::VectorXd::Zero(layout.node_count * layout.node_size);
     Eigen::VectorXd gradient = Eigen::VectorXd::Zero(layout.arrow_size);
@@ -120,18 +120,21 @@ TEST_F(Furuta, IsLinearizedOnTheThreadsOfItsProblem) {
   monitor.threads = 3;
   ShootingFit fit(prepare_shooting(mechanism, {recording()}, {}), {}, monitor);
   const auto problem = fit.first_problem(mechanism);
-  EXPECT_EQ(ChartedProblem(*problem, mechanism, InertiaChart::kLogCholesky).threads(), 3);
+  EXPECT_EQ(InertiaParameterizedProblem(*problem, mechanism, InertiaParameterization::kLogCholesky)
+                .threads(),
+            3);
 }
 
 // If the inertia is physically consistent, the estimate does not depend on the parameterization.
 TEST_F(Furuta, APossibleOptimumIsTheSameInAnyChart) {
   rig_.J_Bxx = 3e-3;
   const Recording own = recording();
-  const Calibration entries = calibrate(to_fit(1.5), {own}, with(InertiaChart::kEntries));
+  const Calibration entries =
+      calibrate(to_fit(1.5), {own}, with(InertiaParameterization::kEntries));
   ASSERT_TRUE(entries.converged());
   ASSERT_GT(least_second_moment(entries.mechanism), 1e-4);
-  for (const InertiaChart chart :
-       {InertiaChart::kLogCholesky, InertiaChart::kExponentialEigenvalue}) {
+  for (const InertiaParameterization chart :
+       {InertiaParameterization::kLogCholesky, InertiaParameterization::kExponentialEigenvalue}) {
     for (const double factor : {0.3, 1.5, 3.0}) {
       const Calibration charted = calibrate(to_fit(factor), {own}, with(chart));
       ASSERT_TRUE(charted.converged()) << to_string(chart) << " " << factor;
@@ -159,7 +162,8 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
   int outside = 0;
   for (unsigned seed = 1; seed <= 6; ++seed) {
     const Recording own = recording(seed);
-    const Calibration entries = calibrate(to_fit(1.2), {own}, with(InertiaChart::kEntries));
+    const Calibration entries =
+        calibrate(to_fit(1.2), {own}, with(InertiaParameterization::kEntries));
     if (least_second_moment(entries.mechanism) > 0.0) continue;
     ++outside;
     Mechanism start = to_fit(1.2);
@@ -167,14 +171,15 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
     monitor.on_iteration = [&](const IterationRecord& record) {
       EXPECT_GT(least_second_moment(with_values(start, record.arrow)), 0.0);
     };
-    const Calibration charted = calibrate(start, {own}, with(InertiaChart::kLogCholesky), monitor);
+    const Calibration charted =
+        calibrate(start, {own}, with(InertiaParameterization::kLogCholesky), monitor);
     ASSERT_TRUE(charted.converged());
     EXPECT_GT(least_second_moment(charted.mechanism), 0.0);
     EXPECT_NE(joined(charted.notes).find("body \"B\": its inertia is at the boundary"),
               std::string::npos)
         << joined(charted.notes);
     ASSERT_EQ(charted.principal.size(), 1U);
-    EXPECT_TRUE(charted.principal[0].at_border);
+    EXPECT_TRUE(charted.principal[0].at_feasibility_boundary);
     // On the boundary the largest moment is the sum of the others, and its deviation follows.
     const Eigen::Vector3d moments = charted.principal[0].moments;
     EXPECT_NEAR(moments[2], moments[0] + moments[1], 1e-3 * moments[2]);
@@ -192,30 +197,30 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
 // Other constraints on the moments require single entries, which is reported.
 TEST_F(Furuta, TiesAndBoundsOfItsOwnKeepEntries) {
   Mechanism mechanism = to_fit(1.0);
-  EXPECT_TRUE(is_charted(mechanism, 1));
-  EXPECT_FALSE(is_charted(mechanism, 0));
-  EXPECT_TRUE(tell_uncharted(mechanism).empty());
+  EXPECT_TRUE(has_inertia_parameterization(mechanism, 1));
+  EXPECT_FALSE(has_inertia_parameterization(mechanism, 0));
+  EXPECT_TRUE(describe_unparameterized_inertias(mechanism).empty());
   const auto at = [&](const char* name) -> Parameter& {
     return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
   };
   const auto expect_told = [&](const std::string& why) {
-    EXPECT_FALSE(is_charted(mechanism, 1));
-    ASSERT_EQ(tell_uncharted(mechanism).size(), 1U);
-    EXPECT_NE(tell_uncharted(mechanism).front().find(why), std::string::npos)
-        << tell_uncharted(mechanism).front();
+    EXPECT_FALSE(has_inertia_parameterization(mechanism, 1));
+    ASSERT_EQ(describe_unparameterized_inertias(mechanism).size(), 1U);
+    EXPECT_NE(describe_unparameterized_inertias(mechanism).front().find(why), std::string::npos)
+        << describe_unparameterized_inertias(mechanism).front();
   };
   at("B.J_yy").upper = 0.1;
   expect_told("B.J_yy has its own bounds");
   at("B.J_yy").upper = HUGE_VAL;
   at("B.J_xy").free = at("B.J_xz").free = false;
-  EXPECT_TRUE(is_charted(mechanism, 1));  // only J_yz is free
+  EXPECT_TRUE(has_inertia_parameterization(mechanism, 1));  // only J_yz is free
   at("B.J_xz").value = 1e-5;
   expect_told("B.J_xz is fixed at a nonzero value");
   at("B.J_xz").value = 0.0;
   at("B.J_xz").free = true;
   expect_told("one product of inertia is fixed");
   at("B.J_xy").free = true;
-  mechanism.ties = {{mechanism.find_parameter("B.J_xy"), 0.0, {}}};
+  mechanism.dependencies = {{mechanism.find_parameter("B.J_xy"), 0.0, {}}};
   expect_told("B.J_xy is tied");
 }
 

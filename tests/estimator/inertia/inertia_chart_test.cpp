@@ -1,4 +1,4 @@
-#include "estimator/model/inertia_chart.hpp"
+#include "estimator/model/inertia_parameterization.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 #include <cmath>
 #include <random>
 
-#include "estimator/model/possible_inertia.hpp"
+#include "estimator/model/consistent_inertia.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr InertiaChart kCharts[] = {InertiaChart::kLogCholesky,
-                                    InertiaChart::kExponentialEigenvalue};
+constexpr InertiaParameterization kCharts[] = {InertiaParameterization::kLogCholesky,
+                                               InertiaParameterization::kExponentialEigenvalue};
 const Eigen::Array<bool, 3, 1> kAllProducts(true, true, true);
 
 Moments possible(const Eigen::Vector3d& second, const Eigen::Vector3d& turn) {
@@ -33,21 +33,21 @@ std::vector<Moments> bodies() {
 }
 
 // The chart must contain the body it was made for. Catches a lost rotation, and U taken as lower.
-TEST(InertiaChart, GoesThroughWhereItIsLaid) {
-  for (const InertiaChart kind : kCharts) {
+TEST(InertiaParameterization, GoesThroughWhereItIsLaid) {
+  for (const InertiaParameterization kind : kCharts) {
     for (const Moments& body : bodies()) {
-      const SecondMomentChart chart(kind, kAllProducts, body);
+      const SecondMomentParameterization chart(kind, kAllProducts, body);
       // U of the flat one loses digits of its least second moment, 1e-5 of the largest.
       EXPECT_LT((chart.moments(chart.start()) - body).norm(), 1e-12 * body.norm());
     }
   }
 }
 
-TEST(InertiaChart, SlopesMatchCentralDifferences) {
+TEST(InertiaParameterization, SlopesMatchCentralDifferences) {
   constexpr double kStep = 1e-5;
-  for (const InertiaChart kind : kCharts) {
+  for (const InertiaParameterization kind : kCharts) {
     for (const Moments& body : bodies()) {
-      const SecondMomentChart chart(kind, kAllProducts, body);
+      const SecondMomentParameterization chart(kind, kAllProducts, body);
       Eigen::VectorXd at = chart.start();
       at.tail(3).array() += 0.01;  // also off the symmetric point
       const Eigen::MatrixXd slopes = chart.slopes(at);
@@ -63,19 +63,20 @@ TEST(InertiaChart, SlopesMatchCentralDifferences) {
 }
 
 // Any step gives a physically consistent inertia, even one of ten units, which overshoots by far.
-TEST(InertiaChart, AnyStepLeadsToABodyThatCanExist) {
+TEST(InertiaParameterization, AnyStepLeadsToABodyThatCanExist) {
   std::mt19937 random(7);
   std::normal_distribution<double> gaussian;
-  for (const InertiaChart kind : kCharts) {
+  for (const InertiaParameterization kind : kCharts) {
     for (const Moments& body : bodies()) {
-      const SecondMomentChart chart(kind, kAllProducts, body);
+      const SecondMomentParameterization chart(kind, kAllProducts, body);
       for (int draw = 0; draw < 200; ++draw) {
         Eigen::VectorXd step = Eigen::VectorXd::NullaryExpr(6, [&] { return gaussian(random); });
         step.head<3>() *= 10.0;
-        if (kind == InertiaChart::kLogCholesky) step.tail<3>() *= 0.1;  // as large as U is
+        if (kind == InertiaParameterization::kLogCholesky)
+          step.tail<3>() *= 0.1;  // as large as U is
         const Eigen::VectorXd at = chart.moved(chart.start(), step).cwiseMax(chart.lower());
         const Moments moved = chart.moments(at);
-        ASSERT_TRUE(is_possible_inertia(inertia_matrix(moved)));
+        ASSERT_TRUE(is_physically_consistent(inertia_matrix(moved)));
         // As far as moments of such ratios resolve it: their differences have round-off.
         ASSERT_GT(least_second_moment(moved), -1e-14 * moved.cwiseAbs().maxCoeff());
       }
@@ -84,11 +85,12 @@ TEST(InertiaChart, AnyStepLeadsToABodyThatCanExist) {
 }
 
 // Upward, a step is that of the linear model; downward it never passes zero.
-TEST(InertiaChart, StepsGrowAsALinearModelHasIt) {
-  EXPECT_DOUBLE_EQ(grown(2.0, 500.0), 1002.0);
-  EXPECT_DOUBLE_EQ(grown(2.0, -3.0), 2.0 * std::exp(-3.0));
+TEST(InertiaParameterization, StepsGrowAsALinearModelHasIt) {
+  EXPECT_DOUBLE_EQ(step_positive(2.0, 500.0), 1002.0);
+  EXPECT_DOUBLE_EQ(step_positive(2.0, -3.0), 2.0 * std::exp(-3.0));
   const Moments ball = bodies()[2];
-  const SecondMomentChart chart(InertiaChart::kLogCholesky, {false, false, false}, ball);
+  const SecondMomentParameterization chart(InertiaParameterization::kLogCholesky,
+                                           {false, false, false}, ball);
   ASSERT_EQ(chart.size(), 3);
   const Eigen::Vector3d step(0.0, 0.0, 4.0);
   const Moments linear = ball + chart.slopes(chart.start()) * step;
@@ -96,13 +98,14 @@ TEST(InertiaChart, StepsGrowAsALinearModelHasIt) {
 }
 
 // Products fixed at zero stay there, whichever one is free.
-TEST(InertiaChart, HoldsProductsAtZero) {
+TEST(InertiaParameterization, HoldsProductsAtZero) {
   for (int product = 0; product < 3; ++product) {
     Moments body = moments_of(inertia_from(Eigen::Vector3d(1e-3, 4e-3, 9e-3).asDiagonal()));
     body[3 + product] = 1e-3;
     Eigen::Array<bool, 3, 1> free(false, false, false);
     free[product] = true;
-    const SecondMomentChart chart(InertiaChart::kExponentialEigenvalue, free, body);
+    const SecondMomentParameterization chart(InertiaParameterization::kExponentialEigenvalue, free,
+                                             body);
     ASSERT_EQ(chart.size(), 4);
     EXPECT_LT((chart.moments(chart.start()) - body).norm(), 1e-15);
     const Moments moved = chart.moments(chart.start() + Eigen::Vector4d(0.3, -0.2, 0.1, 0.01));
@@ -115,14 +118,14 @@ TEST(InertiaChart, HoldsProductsAtZero) {
 }
 
 // A flat body is put on the boundary, not at minus infinity.
-TEST(InertiaChart, AFlatBodyIsAtTheBorder) {
+TEST(InertiaParameterization, AFlatBodyIsAtTheBorder) {
   const Moments sheet = possible({0.0, 3e-3, 9e-3}, {0.3, 0.2, 0.1});
-  for (const InertiaChart kind : kCharts) {
-    const SecondMomentChart chart(kind, kAllProducts, sheet);
+  for (const InertiaParameterization kind : kCharts) {
+    const SecondMomentParameterization chart(kind, kAllProducts, sheet);
     EXPECT_TRUE(chart.start().allFinite());
     EXPECT_TRUE((chart.start().array() >= chart.lower().array()).all());
-    EXPECT_NEAR(least_second_moment(chart.moments(chart.start())), border_of(9e-3),
-                1e-3 * border_of(9e-3));
+    EXPECT_NEAR(least_second_moment(chart.moments(chart.start())), feasibility_boundary(9e-3),
+                1e-3 * feasibility_boundary(9e-3));
   }
 }
 

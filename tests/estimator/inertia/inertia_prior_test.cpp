@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "estimator/model/inertia_chart.hpp"
+#include "estimator/model/inertia_parameterization.hpp"
 
 namespace estimator {
 namespace {
@@ -15,8 +15,8 @@ constexpr double kShare = 0.1;
 /// One body with its own centre of mass, as in the CAD model and as estimated.
 Mechanism drawn_body() {
   Mechanism mechanism;
-  mechanism.bodies = {{.name = "B", .drawing_deviation = kShare}};
-  mechanism.hinges = {{.name = "1"}};
+  mechanism.bodies = {{.name = "B", .cad_uncertainty = kShare}};
+  mechanism.joints = {{.name = "1"}};
   make_parameters(mechanism);
   const auto set = [&](Parameter& parameter, double value) {
     parameter.value = parameter.prior_mean = value;
@@ -91,7 +91,7 @@ TEST(InertiaPrior, SlopesMatchCentralDifferences) {
   const InertiaPrior prior(drawing, 0);
   // At the CAD values the diagonal residuals use a series expansion.
   for (Mechanism at : {drawing, changed(prior)}) {
-    const InertiaPrior::Slopes slopes = prior.slopes(at);
+    const InertiaPrior::Sensitivities slopes = prior.slopes(at);
     for (int i = 0; i < 10; ++i) {
       const double value = parameter(at, prior, i).value, step = 1e-6 * std::abs(value);
       parameter(at, prior, i).value = value + step;
@@ -115,7 +115,7 @@ TEST(InertiaPrior, IsAsWideAsItSays) {
     product.value = product.prior_mean = 0.0;
   }
   const InertiaPrior prior(drawing, 0);
-  const InertiaPrior::Slopes slopes = prior.slopes(drawing);
+  const InertiaPrior::Sensitivities slopes = prior.slopes(drawing);
   const Moments moments =
       (Moments() << parameter(drawing, prior, 4).value, parameter(drawing, prior, 5).value,
        parameter(drawing, prior, 6).value, 0, 0, 0)
@@ -144,12 +144,12 @@ TEST(InertiaPrior, AsksForADrawingThatIsOne) {
   const auto fault = [](const auto& spoil) {
     Mechanism mechanism = drawn_body();
     spoil(mechanism);
-    return find_drawing_fault(mechanism, 0);
+    return find_cad_prior_error(mechanism, 0);
   };
   EXPECT_EQ(fault([](Mechanism&) {}), "");
   EXPECT_NE(fault([](Mechanism& m) { m.bodies[0].massless = true; }).find("massless"),
             std::string::npos);
-  EXPECT_NE(fault([](Mechanism& m) { m.bodies[0].drawing_deviation = -0.1; }).find("above zero"),
+  EXPECT_NE(fault([](Mechanism& m) { m.bodies[0].cad_uncertainty = -0.1; }).find("above zero"),
             std::string::npos);
   EXPECT_NE(fault([](Mechanism& m) {
               m.parameter(0, BodyQuantity::kMass).prior_standard_deviation = 0.1;

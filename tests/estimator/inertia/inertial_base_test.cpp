@@ -1,4 +1,4 @@
-#include "estimator/tree/inertial_base.hpp"
+#include "estimator/simulation/base_inertial_parameters.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace estimator {
 namespace {
 
 std::set<std::string> texts(const Mechanism& mechanism, unsigned seed = 1) {
-  const InertialBase base = find_inertial_base(mechanism, seed);
+  const BaseInertialParameters base = find_base_inertial_parameters(mechanism, seed);
   std::set<std::string> texts;
   for (const BaseCombination& each : base.base) {
     texts.insert(evaluate(base, each, standard_values(mechanism)).description);
@@ -38,17 +38,17 @@ Mechanism make_arm(const std::vector<DhRow>& rows, bool motors = false) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string name = std::to_string(i + 1);
     arm.bodies.push_back({.name = "L" + name});
-    Hinge hinge{.name = name};
-    hinge.body_a = static_cast<int>(i) - 1;
-    hinge.body_b = static_cast<int>(i);
+    Joint joint{.name = name};
+    joint.body_a = static_cast<int>(i) - 1;
+    joint.body_b = static_cast<int>(i);
     // World y is up: the first axis is vertical.
     const Eigen::Matrix3d up = Eigen::AngleAxisd(-M_PI / 2, Eigen::Vector3d::UnitX()).matrix();
-    hinge.frame_a = i == 0 ? Eigen::Matrix3d(up * z_to_x) : z_to_x;
+    joint.frame_a = i == 0 ? Eigen::Matrix3d(up * z_to_x) : z_to_x;
     const Eigen::Matrix3d tilt =
         Eigen::AngleAxisd(rows[i].alpha, Eigen::Vector3d::UnitX()).matrix();
-    hinge.frame_b = tilt.transpose() * z_to_x;
-    hinge.motorised = motors;
-    arm.hinges.push_back(hinge);
+    joint.frame_b = tilt.transpose() * z_to_x;
+    joint.motorised = motors;
+    arm.joints.push_back(joint);
   }
   make_parameters(arm);
   std::mt19937 random(2);
@@ -60,14 +60,14 @@ Mechanism make_arm(const std::vector<DhRow>& rows, bool motors = false) {
         Eigen::AngleAxisd(rows[i].alpha, Eigen::Vector3d::UnitX()).matrix();
     const Eigen::Vector3d joint = -(tilt.transpose() * Eigen::Vector3d(rows[i].a, 0.0, rows[i].d));
     const Eigen::Vector3d centre(0.1 * even(random), -0.05 * even(random), 0.07 * even(random));
-    const auto set = [&](int hinge, HingeQuantity x, const Eigen::Vector3d& point) {
+    const auto set = [&](int joint, JointQuantity x, const Eigen::Vector3d& point) {
       for (int k = 0; k < 3; ++k) {
-        arm.hinge_parameter(hinge, static_cast<HingeQuantity>(static_cast<int>(x) + k)).value =
+        arm.joint_parameter(joint, static_cast<JointQuantity>(static_cast<int>(x) + k)).value =
             point[k];
       }
     };
-    set(j, HingeQuantity::kPointBx, joint - centre);
-    if (i + 1 < rows.size()) set(j + 1, HingeQuantity::kPointAx, -centre);
+    set(j, JointQuantity::kPointBx, joint - centre);
+    if (i + 1 < rows.size()) set(j + 1, JointQuantity::kPointAx, -centre);
     arm.parameter(j, BodyQuantity::kMass).value = even(random);
     for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
       arm.parameter(j, moment).value = 0.01 * even(random);
@@ -82,7 +82,7 @@ const std::vector<DhRow> kPuma = {{-M_PI / 2, 0, 0},        {0, 0.4318, 0},
                                   {M_PI / 2, 0, 0},         {0, 0, 0}};
 
 // [Kha04, ch. 9]: ZZ_1R = ZZ_1 + l² M_2, MX_1R = MX_1 + l M_2, MY_1; ZZ_2, MX_2, MY_2.
-TEST(InertialBase, OfTwoLinksInAPlaneIsTheTextbooks) {
+TEST(BaseInertialParameters, OfTwoLinksInAPlaneIsTheTextbooks) {
   const Mechanism arm = make_chain({.links = 2, .length = 0.3});
   const std::set<std::string> expected = {
       "L1.I_zz + 0.09 L2.m", "L1.mc_x + 0.3 L2.m", "L1.mc_y", "L2.I_zz", "L2.mc_x", "L2.mc_y"};
@@ -91,8 +91,8 @@ TEST(InertialBase, OfTwoLinksInAPlaneIsTheTextbooks) {
 }
 
 // [Gau90]: 36 of the Puma 560's inertial parameters without rotors, with a vertical first axis.
-TEST(InertialBase, OfAPumaHasThirtySix) {
-  const InertialBase base = find_inertial_base(make_arm(kPuma));
+TEST(BaseInertialParameters, OfAPumaHasThirtySix) {
+  const BaseInertialParameters base = find_base_inertial_parameters(make_arm(kPuma));
   EXPECT_EQ(base.base.size(), 36U);
   EXPECT_EQ(base.standard.size(), 60U);
   const std::set<std::string> reported = texts(make_arm(kPuma));
@@ -104,22 +104,22 @@ TEST(InertialBase, OfAPumaHasThirtySix) {
 
 // The shafts of the first motor, and of the second, whose axis is always across the first's, group
 // with their links' I about the axis. The other four are identifiable [Kha04, ch. 9].
-TEST(InertialBase, GroupsTheFirstShaftsWithTheirLinks) {
-  const InertialBase base = find_inertial_base(make_arm(kPuma, true));
+TEST(BaseInertialParameters, GroupsTheFirstShaftsWithTheirLinks) {
+  const BaseInertialParameters base = find_base_inertial_parameters(make_arm(kPuma, true));
   EXPECT_EQ(base.base.size(), 36U + 4U);
 }
 
 /// Torques of the full inverse dynamics, in motion.
 Eigen::VectorXd torques(const Mechanism& mechanism, const Eigen::VectorXd& q,
                         const Eigen::VectorXd& v, const Eigen::VectorXd& a) {
-  TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+  TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   JointVector<double> result;
-  dynamics.imbalance(q, v, a, JointVector<double>::Zero(q.size()), result);
+  dynamics.torque_residual(q, v, a, JointVector<double>::Zero(q.size()), result);
   return result;
 }
 
 // A change that keeps every base parameter changes no torque, also in motion.
-TEST(InertialBase, AreAllThatTorquesDependOn) {
+TEST(BaseInertialParameters, AreAllThatTorquesDependOn) {
   const Mechanism arm = make_arm(kPuma);
   std::mt19937 random(4);
   std::normal_distribution<double> gaussian;
@@ -140,31 +140,31 @@ TEST(InertialBase, AreAllThatTorquesDependOn) {
       other.parameter(body, static_cast<BodyQuantity>(1 + i)).value += entries[i];
     }
     other.parameter(body, BodyQuantity::kMass).value = m + mass;
-    for (int j = 0; j < other.hinge_count(); ++j) {
+    for (int j = 0; j < other.joint_count(); ++j) {
       for (int k = 0; k < 3; ++k) {
-        const Hinge& hinge = other.hinges[static_cast<std::size_t>(j)];
-        const auto point = [&](HingeQuantity x) -> double& {
-          return other.hinge_parameter(j, static_cast<HingeQuantity>(static_cast<int>(x) + k))
+        const Joint& joint = other.joints[static_cast<std::size_t>(j)];
+        const auto point = [&](JointQuantity x) -> double& {
+          return other.joint_parameter(j, static_cast<JointQuantity>(static_cast<int>(x) + k))
               .value;
         };
-        if (hinge.body_a == body) point(HingeQuantity::kPointAx) -= shift[k];
-        if (hinge.body_b == body) point(HingeQuantity::kPointBx) -= shift[k];
+        if (joint.body_a == body) point(JointQuantity::kPointAx) -= shift[k];
+        if (joint.body_b == body) point(JointQuantity::kPointBx) -= shift[k];
       }
     }
   };
-  const auto joint_on = [&](int joint, HingeQuantity x) {
+  const auto joint_on = [&](int joint, JointQuantity x) {
     Eigen::Vector3d point;
     for (int k = 0; k < 3; ++k) {
       point[k] =
-          other.hinge_parameter(joint, static_cast<HingeQuantity>(static_cast<int>(x) + k)).value;
+          other.joint_parameter(joint, static_cast<JointQuantity>(static_cast<int>(x) + k)).value;
     }
     return point;
   };
-  add_point_mass(5, 0.2, joint_on(5, HingeQuantity::kPointBx));
-  add_point_mass(4, -0.2, joint_on(5, HingeQuantity::kPointAx));
+  add_point_mass(5, 0.2, joint_on(5, JointQuantity::kPointBx));
+  add_point_mass(4, -0.2, joint_on(5, JointQuantity::kPointAx));
   const Eigen::VectorXd moving = torques(arm, q, v, a);
   EXPECT_LT((torques(other, q, v, a) - moving).norm(), 1e-12 * moving.norm());
-  const InertialBase base = find_inertial_base(arm);
+  const BaseInertialParameters base = find_base_inertial_parameters(arm);
   for (const BaseCombination& each : base.base) {
     EXPECT_NEAR(evaluate(base, each, standard_values(other)).value,
                 evaluate(base, each, standard_values(arm)).value, 1e-8)
@@ -174,25 +174,25 @@ TEST(InertialBase, AreAllThatTorquesDependOn) {
 
 // Three links in a plane have nine base parameters. Closed to a four-bar linkage they have one
 // degree of freedom and fewer base parameters.
-TEST(InertialBase, ALoopSeesLessOfEachLink) {
+TEST(BaseInertialParameters, ALoopSeesLessOfEachLink) {
   const Mechanism open = make_chain({.links = 3, .length = 0.3});
   const Mechanism loop =
       make_chain({.links = 3, .length = 0.3, .closing_point = Eigen::Vector3d(0.4, -0.2, 0.0)});
-  const std::size_t of_open = find_inertial_base(open).base.size();
-  const std::size_t of_loop = find_inertial_base(loop).base.size();
+  const std::size_t of_open = find_base_inertial_parameters(open).base.size();
+  const std::size_t of_loop = find_base_inertial_parameters(loop).base.size();
   EXPECT_EQ(of_open, 9U);
   EXPECT_LT(of_loop, of_open);
   EXPECT_GE(of_loop, 3U);
 }
 
 // A welded body groups with its parent: both together have the base parameters of one.
-TEST(InertialBase, OfFixedBodiesIsThatOfOne) {
+TEST(BaseInertialParameters, OfFixedBodiesIsThatOfOne) {
   Mechanism pendulum = make_chain({.links = 1, .length = 0.3});
   pendulum.bodies.push_back({.name = "W"});
-  Weld weld{.name = "on"};
+  FixedJoint weld{.name = "on"};
   weld.body_a = 0;
   weld.body_b = 1;
-  pendulum.welds.push_back(weld);
+  pendulum.fixed_joints.push_back(weld);
   const Mechanism bare = make_chain({.links = 1, .length = 0.3});
   make_parameters(pendulum);
   for (const Parameter& parameter : bare.parameters) {
@@ -206,12 +206,12 @@ TEST(InertialBase, OfFixedBodiesIsThatOfOne) {
   EXPECT_EQ(texts(pendulum), expected);
 }
 
-TEST(InertialBase, AsksForKnownTorques) {
+TEST(BaseInertialParameters, AsksForKnownTorques) {
   Mechanism furuta = make_furuta();
   EXPECT_FALSE(is_torque_known(furuta));
-  furuta.hinge_parameter(0, HingeQuantity::kMotorGain).value = 0.1;
+  furuta.joint_parameter(0, JointQuantity::kMotorGain).value = 0.1;
   EXPECT_TRUE(is_torque_known(furuta));
-  furuta.hinge_parameter(0, HingeQuantity::kMotorGain).free = true;
+  furuta.joint_parameter(0, JointQuantity::kMotorGain).free = true;
   EXPECT_FALSE(is_torque_known(furuta));
 }
 

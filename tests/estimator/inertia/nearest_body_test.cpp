@@ -5,7 +5,7 @@
 #include <random>
 
 #include "estimator/assess/inertia_results.hpp"
-#include "estimator/model/possible_inertia.hpp"
+#include "estimator/model/consistent_inertia.hpp"
 
 namespace estimator {
 namespace {
@@ -17,16 +17,16 @@ double cost(const Moments& step, const Covariance& covariance) {
 }
 
 // Compared with many physically consistent bodies: none fits the data better.
-TEST(NearestBody, ContradictsTheDataLeast) {
+TEST(NearestInertia, ContradictsTheDataLeast) {
   std::mt19937 random(5);
   std::normal_distribution<double> gaussian;
   const Moments moments = (Moments() << 1.0, 2.0, 3.6, 0.3, -0.2, 0.1).finished();
-  ASSERT_FALSE(is_possible_inertia(inertia_matrix(moments)));
+  ASSERT_FALSE(is_physically_consistent(inertia_matrix(moments)));
   const Covariance A = Covariance::NullaryExpr([&] { return 0.3 * gaussian(random); });
   const Covariance covariance = A * A.transpose() + 0.01 * Covariance::Identity();
-  const auto nearest = nearest_body(moments, covariance);
+  const auto nearest = nearest_consistent_inertia(moments, covariance);
   ASSERT_TRUE(nearest);
-  EXPECT_TRUE(is_possible_inertia(inertia_matrix(nearest->moments)));
+  EXPECT_TRUE(is_physically_consistent(inertia_matrix(nearest->moments)));
   EXPECT_NEAR(nearest->cost, cost(nearest->moments - moments, covariance), 1e-6 * nearest->cost);
   const Eigen::SelfAdjointEigenSolver<Covariance> root(covariance);
   int possible = 0;
@@ -34,7 +34,7 @@ TEST(NearestBody, ContradictsTheDataLeast) {
     const Eigen::VectorXd shift = Eigen::VectorXd::NullaryExpr(6, [&] { return gaussian(random); });
     const Moments other =
         nearest->moments + std::pow(0.5, draw % 8) * (root.operatorSqrt() * shift);
-    if (!is_possible_inertia(inertia_matrix(other))) continue;
+    if (!is_physically_consistent(inertia_matrix(other))) continue;
     ++possible;
     ASSERT_GE(cost(other - moments, covariance), 0.999 * nearest->cost);
   }
@@ -42,18 +42,18 @@ TEST(NearestBody, ContradictsTheDataLeast) {
 }
 
 // Fixed entries stay. If only J_zz may move, it decreases to J_xx + J_yy.
-TEST(NearestBody, MovesWhatIsFreeAlone) {
+TEST(NearestInertia, MovesWhatIsFreeAlone) {
   const Moments moments = (Moments() << 1.0, 2.0, 3.6, 0.0, 0.0, 0.0).finished();
   Covariance covariance = Covariance::Zero();
   covariance(2, 2) = 0.04;
-  const auto nearest = nearest_body(moments, covariance);
+  const auto nearest = nearest_consistent_inertia(moments, covariance);
   ASSERT_TRUE(nearest);
   EXPECT_NEAR(nearest->moments[2], 3.0, 1e-5);
   EXPECT_EQ(nearest->moments[0], 1.0);
   EXPECT_NEAR(nearest->cost, 9.0, 1e-3);
-  EXPECT_FALSE(nearest_body(moments, Covariance::Zero()));
+  EXPECT_FALSE(nearest_consistent_inertia(moments, Covariance::Zero()));
   const Moments fine = (Moments() << 1.0, 2.0, 2.5, 0.0, 0.0, 0.0).finished();
-  EXPECT_EQ(nearest_body(fine, covariance)->cost, 0.0);
+  EXPECT_EQ(nearest_consistent_inertia(fine, covariance)->cost, 0.0);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/fit/physical/presence.hpp"
+#include "estimator/fit/physical/absent_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/model_values.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
@@ -64,7 +64,7 @@ std::string joined(const Calibration& calibration) {
 
 CalibrationOptions plain() {
   CalibrationOptions options;
-  options.compare_pieces = false;
+  options.compare_parts = false;
   return options;
 }
 
@@ -130,7 +130,7 @@ TEST(Priors, ADrawingTellsWhatTheDataDoNot) {
   for (const char* name : {"P.J_xx", "P.J_yy"})
     at(mechanism, name).prior_mean = at(mechanism, name).value;
   at(mechanism, "P.m").value *= 1.5;
-  mechanism.bodies[0].drawing_deviation = 0.05;
+  mechanism.bodies[0].cad_uncertainty = 0.05;
   const Calibration result = calibrate(mechanism, {swing(rig, "free", 5)}, plain());
   ASSERT_TRUE(result.converged());
   const ParameterEstimate& mass = find(result, "P.m");
@@ -145,9 +145,9 @@ TEST(Priors, ADrawingTellsWhatTheDataDoNot) {
 /// The pendulum with a weight fixed 0.05 m below its centre of mass in recordings named loaded*.
 Mechanism weighted(const ReferencePendulum& rig, double weight) {
   Mechanism bare = pendulum(rig), mechanism = bare;
-  mechanism.bodies.push_back({.name = "W", .only_in = {"loaded*"}});
-  Weld weld{.name = "on", .body_a = 0, .body_b = 1};
-  mechanism.welds.push_back(weld);
+  mechanism.bodies.push_back({.name = "W", .present_in_recordings = {"loaded*"}});
+  FixedJoint weld{.name = "on", .body_a = 0, .body_b = 1};
+  mechanism.fixed_joints.push_back(weld);
   make_parameters(mechanism);
   for (const Parameter& parameter : bare.parameters) at(mechanism, parameter.name) = parameter;
   at(mechanism, "W.m").value = weight;
@@ -236,13 +236,13 @@ TEST(Priors, OfHowARecordingBeginsCount) {
   };
   const double loose = first_speed(mechanism);
   const Calibration before = calibrate(mechanism, {own}, plain());
-  mechanism.hinges[0].start_rate = {.mean = 0.0, .standard_deviation = 1e-4};
+  mechanism.joints[0].start_rate = {.mean = 0.0, .standard_deviation = 1e-4};
   EXPECT_GT(std::abs(loose), 1e-3);
   EXPECT_LT(std::abs(first_speed(mechanism)), 3e-4);
   const Calibration after = calibrate(mechanism, {own}, plain());
   EXPECT_LT(find(after, "P.J_zz").standard_deviation,
             0.7 * find(before, "P.J_zz").standard_deviation);
-  mechanism.hinges[0].start_rate.mean = 0.5;
+  mechanism.joints[0].start_rate.mean = 0.5;
   EXPECT_NEAR(first_speed(mechanism), 0.5, 0.05);
 }
 
@@ -261,12 +261,14 @@ TEST(Priors, ThatASimulatorCannotUseAreRefused) {
     }
     return std::string();
   };
-  EXPECT_NE(refusal([](Mechanism& m) { m.bodies[0].drawing_deviation = 0.1; }).find("drawing"),
-            std::string::npos);
-  EXPECT_NE(refusal([](Mechanism& m) { m.bodies[0].only_in = {"a"}; }).find("some recordings"),
+  EXPECT_NE(refusal([](Mechanism& m) { m.bodies[0].cad_uncertainty = 0.1; }).find("drawing"),
             std::string::npos);
   EXPECT_NE(refusal([](Mechanism& m) {
-              m.hinges[0].start_angle.standard_deviation = 0.1;
+              m.bodies[0].present_in_recordings = {"a"};
+            }).find("some recordings"),
+            std::string::npos);
+  EXPECT_NE(refusal([](Mechanism& m) {
+              m.joints[0].start_angle.standard_deviation = 0.1;
             }).find("initial state"),
             std::string::npos);
 }

@@ -16,15 +16,15 @@ namespace {
 
 using estimator::InstantAxis;
 using estimator::InstantEstimate;
-using estimator::InstantEstimator;
 using estimator::InstantQuantity;
 using estimator::JointLoad;
+using estimator::MotionObserver;
 using estimator::MotionPrior;
 
 /// Inertial sensors, the wrench of every joint, and coordinates.
 std::vector<InstantAxis> rich_axes(const estimator::Mechanism& mechanism) {
   std::vector<InstantAxis> axes = test_support::inertial_axes(mechanism);
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     axes.push_back({InstantQuantity::kMotion, j, 0});
     for (int k = 0; k < 6; ++k) {
       axes.push_back({InstantQuantity::kLoad, j, static_cast<int>(JointLoad::kMomentX) + k});
@@ -46,14 +46,14 @@ Eigen::VectorXd normal_vector(Eigen::Index size, std::mt19937& random) {
 
 // External wrenches are not unknowns but enter the readings' covariance. The result must equal that
 // with the wrenches as unknowns with a prior of their own.
-TEST(InstantEstimator, MarginalisesWhatPushesFromOutside) {
+TEST(MotionObserver, MarginalisesWhatPushesFromOutside) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
   const std::vector<InstantAxis> axes = rich_axes(mechanism);
   const auto rows = static_cast<Eigen::Index>(axes.size());
   const Eigen::VectorXd deviation = Eigen::VectorXd::LinSpaced(rows, 0.01, 0.05);
   constexpr double kMoment = 0.2, kForce = 0.7;
-  InstantEstimator estimator(mechanism, axes, {deviation, kMoment, kForce});
-  const Eigen::VectorXd truth = some_motion(mechanism.hinge_count());
+  MotionObserver estimator(mechanism, axes, {deviation, kMoment, kForce});
+  const Eigen::VectorXd truth = some_motion(mechanism.joint_count());
   std::mt19937 random(3);
   Eigen::VectorXd readings;
   estimator.program().read(truth, readings);
@@ -64,10 +64,10 @@ TEST(InstantEstimator, MarginalisesWhatPushesFromOutside) {
   const InstantEstimate estimate = estimator.estimate(readings, prior, prior.mean);
   ASSERT_TRUE(estimate.converged);
 
-  const Eigen::Index motions = truth.size(), pushes = estimate.outside.size();
-  ASSERT_EQ(pushes, 6 * mechanism.hinge_count());
+  const Eigen::Index motions = truth.size(), pushes = estimate.external_wrenches.size();
+  ASSERT_EQ(pushes, 6 * mechanism.joint_count());
   Eigen::VectorXd all(motions + pushes), values;
-  all << estimate.motion, estimate.outside;
+  all << estimate.motion, estimate.external_wrenches;
   Eigen::MatrixXd slopes;
   estimator.program().read(all, values);
   estimator.program().linearize(slopes);
@@ -79,7 +79,7 @@ TEST(InstantEstimator, MarginalisesWhatPushesFromOutside) {
   H.bottomRightCorner(pushes, pushes) += push_deviation.cwiseAbs2().cwiseInverse().asDiagonal();
   Eigen::VectorXd gradient = slopes.transpose() * (readings - values).cwiseQuotient(deviation);
   gradient.head(motions) -= prior.information * (estimate.motion - prior.mean);
-  gradient.tail(pushes) -= estimate.outside.cwiseQuotient(push_deviation.cwiseAbs2());
+  gradient.tail(pushes) -= estimate.external_wrenches.cwiseQuotient(push_deviation.cwiseAbs2());
   const Eigen::MatrixXd covariance = H.inverse();
   // Differs from the maximum over all unknowns by a fraction of a standard deviation: the readings'
   // covariance uses the wrenches' mean, zero, instead of their estimate.
@@ -91,13 +91,13 @@ TEST(InstantEstimator, MarginalisesWhatPushesFromOutside) {
 
 // Errors must scatter as the covariance predicts. Catches a wrong weight or derivative, and a prior
 // that counts twice, but not errors in the program itself, which cancel.
-TEST(InstantEstimator, TellsHowSureItIs) {
+TEST(MotionObserver, TellsHowSureItIs) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
   const std::vector<InstantAxis> axes = rich_axes(mechanism);
   const auto rows = static_cast<Eigen::Index>(axes.size());
   const Eigen::VectorXd deviation = Eigen::VectorXd::LinSpaced(rows, 0.002, 0.01);
-  InstantEstimator estimator(mechanism, axes, {deviation});
-  const Eigen::VectorXd truth = some_motion(mechanism.hinge_count());
+  MotionObserver estimator(mechanism, axes, {deviation});
+  const Eigen::VectorXd truth = some_motion(mechanism.joint_count());
   const Eigen::VectorXd width = Eigen::VectorXd::Constant(truth.size(), 0.3);
   std::mt19937 random(5);
   double squares = 0.0;
@@ -122,7 +122,7 @@ struct SensedChain {
   explicit SensedChain(int links) : mechanism(estimator::make_chain({.links = links})) {
     for (int i = 0; i < links; ++i) {
       test_support::add_inertial_sensor(mechanism, "imu" + std::to_string(i), i,
-                                        {{estimator::InertialQuantity::kPointX, 0.05}});
+                                        {{estimator::SensorQuantity::kPointX, 0.05}});
       for (const int k : {2, 3, 4}) axes.push_back({InstantQuantity::kInertial, i, k});
       axes.push_back({InstantQuantity::kLoad, i, static_cast<int>(JointLoad::kTorque)});
     }
@@ -138,7 +138,7 @@ TEST(MotionSearch, FindsTheMotionThatDescentMisses) {
   const SensedChain chain(kLinks);
   const auto rows = static_cast<Eigen::Index>(chain.axes.size());
   const Eigen::VectorXd deviation = Eigen::VectorXd::Constant(rows, 2e-3);
-  InstantEstimator estimator(chain.mechanism, chain.axes, {deviation});
+  MotionObserver estimator(chain.mechanism, chain.axes, {deviation});
   std::mt19937 random(11);
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   int by_descent = 0, by_search = 0;
@@ -170,7 +170,7 @@ TEST(MotionSearch, FindsTheMotionThatDescentMisses) {
 TEST(MotionSearch, FindsNothingInWhatIsNoNumber) {
   const SensedChain chain(2);
   const auto rows = static_cast<Eigen::Index>(chain.axes.size());
-  InstantEstimator estimator(chain.mechanism, chain.axes, {Eigen::VectorXd::Ones(rows)});
+  MotionObserver estimator(chain.mechanism, chain.axes, {Eigen::VectorXd::Ones(rows)});
   const MotionPrior prior =
       estimator::independent_prior(Eigen::VectorXd::Zero(6), Eigen::VectorXd::Ones(6));
   const Eigen::VectorXd readings = Eigen::VectorXd::Constant(rows, std::nan(""));

@@ -12,13 +12,13 @@
 namespace {
 
 using estimator::InstantAxis;
-using estimator::InstantProgram;
+using estimator::InstantModel;
 using estimator::InstantQuantity;
 using estimator::JointLoad;
 
 std::vector<InstantAxis> every_axis(const estimator::Mechanism& mechanism) {
   std::vector<InstantAxis> axes = test_support::inertial_axes(mechanism);
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
     for (int k = 0; k < 3; ++k) axes.push_back({InstantQuantity::kMotion, j, k});
     for (int k = 0; k < 6; ++k) axes.push_back({InstantQuantity::kAcceleration, j, k});
     for (int k = 0; k < static_cast<int>(JointLoad::kCount); ++k) {
@@ -36,9 +36,9 @@ Eigen::VectorXd some_unknowns(int count) {
 
 // All derivatives come from the same recorded program, so only differences of the values reveal a
 // missing one, a wrong sign or a wrong column.
-TEST(InstantProgram, DerivativesAreThoseOfItsValues) {
+TEST(InstantModel, DerivativesAreThoseOfItsValues) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
-  InstantProgram program(mechanism, every_axis(mechanism), true);
+  InstantModel program(mechanism, every_axis(mechanism), true);
   const Eigen::VectorXd unknowns = some_unknowns(program.unknown_count());
   Eigen::VectorXd values, above, below;
   Eigen::MatrixXd slopes;
@@ -60,14 +60,14 @@ TEST(InstantProgram, DerivativesAreThoseOfItsValues) {
 
 // d'Alembert: the work of an external wrench is work that the joints do not have to do. Catches a
 // wrong frame, point or sign of the wrench, whichever way derivatives are computed.
-TEST(InstantProgram, PushesFromOutsideDoTheWorkOfJoints) {
+TEST(InstantModel, PushesFromOutsideDoTheWorkOfJoints) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
-  const int n = mechanism.hinge_count();
+  const int n = mechanism.joint_count();
   std::vector<InstantAxis> torques;
   for (int j = 0; j < n; ++j) {
     torques.push_back({InstantQuantity::kLoad, j, static_cast<int>(JointLoad::kTorque)});
   }
-  InstantProgram program(mechanism, torques, true);
+  InstantModel program(mechanism, torques, true);
   Eigen::VectorXd unknowns = Eigen::VectorXd::Zero(program.unknown_count());
   unknowns.head(n) = some_unknowns(n);
   Eigen::VectorXd alone, pushed;
@@ -77,7 +77,7 @@ TEST(InstantProgram, PushesFromOutsideDoTheWorkOfJoints) {
     unknowns.segment<3>(3 * n + 6 * body + 3) = force;
     program.read(unknowns, pushed);
     unknowns.tail(6 * n).setZero();
-    const Eigen::Vector3d point = estimator::point_of_hinge(mechanism, body, true);
+    const Eigen::Vector3d point = estimator::joint_point(mechanism, body, true);
     const auto place = [&](const Eigen::VectorXd& angles) {
       const estimator::Pose pose =
           estimator::place_bodies(mechanism, angles)[static_cast<std::size_t>(body)];
@@ -95,11 +95,11 @@ TEST(InstantProgram, PushesFromOutsideDoTheWorkOfJoints) {
 
 // The equations of motion for more joints than the integrators support: a recorded program has no
 // such limit. The weight of a long hanging chain loads its first joint.
-TEST(InstantProgram, TakesMoreJointsThanIntegratorsDo) {
-  const int n = 2 * estimator::kTreeHingesMax;
+TEST(InstantModel, TakesMoreJointsThanIntegratorsDo) {
+  const int n = 2 * estimator::kTreeJointsMax;
   const estimator::Mechanism mechanism = estimator::make_chain({.links = n, .mass = 0.1});
-  InstantProgram program(
-      mechanism, {{InstantQuantity::kLoad, 0, static_cast<int>(JointLoad::kForceX)}}, false);
+  InstantModel program(mechanism,
+                       {{InstantQuantity::kLoad, 0, static_cast<int>(JointLoad::kForceX)}}, false);
   Eigen::VectorXd force;
   program.read(Eigen::VectorXd::Zero(3 * n), force);
   const double gravity = mechanism.parameter(estimator::WorldQuantity::kGravity).value;

@@ -9,9 +9,9 @@
 
 namespace {
 
-using estimator::InstantEstimator;
 using estimator::InstantQuantity;
 using estimator::MotionModel;
+using estimator::MotionObserver;
 using estimator::MotionPrior;
 
 // One joint with an encoder: all is linear, so the smoother must give the least-squares solution of
@@ -20,8 +20,8 @@ TEST(MotionFilter, IsTheLeastSquaresOfTheRecordWhereAllIsLinear) {
   constexpr int kCount = 12;
   constexpr double kNoise = 0.01;
   const estimator::Mechanism mechanism = estimator::make_chain({.links = 1});
-  InstantEstimator estimator(mechanism, {{InstantQuantity::kMotion, 0, 0}},
-                             {Eigen::VectorXd::Constant(1, kNoise)});
+  MotionObserver estimator(mechanism, {{InstantQuantity::kMotion, 0, 0}},
+                           {Eigen::VectorXd::Constant(1, kNoise)});
   const MotionModel model{0.02, Eigen::VectorXd::Constant(1, 30.0)};
   Eigen::MatrixXd readings(1, kCount);
   for (int k = 0; k < kCount; ++k) readings(0, k) = 0.3 * std::sin(0.5 * k) + 0.01 * (k % 3);
@@ -76,7 +76,7 @@ TEST(MotionFilter, IsTheLeastSquaresOfTheRecordWhereAllIsLinear) {
 // pendulum's specific force along the link determines only the cosine of its angle.
 TEST(MotionFilter, GoesOnWithTheStartThatTheRecordBearsOut) {
   estimator::Mechanism mechanism = estimator::make_chain({.links = 1});
-  InstantEstimator estimator(
+  MotionObserver estimator(
       mechanism, {{InstantQuantity::kAcceleration, 0, 3}, {InstantQuantity::kMotion, 0, 1}},
       {Eigen::Vector2d(0.02, 2e-3)});
   const MotionModel model{0.02, Eigen::VectorXd::Constant(1, 5.0)};

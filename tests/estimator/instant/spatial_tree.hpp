@@ -17,11 +17,11 @@ inline estimator::Mechanism spatial_tree() {
   using Eigen::AngleAxisd, Eigen::Vector3d;
   estimator::Mechanism mechanism;
   for (int i = 0; i < 5; ++i) mechanism.bodies.push_back({.name = "B" + std::to_string(i)});
-  const int parents[] = {estimator::Hinge::kGround, 0, 1, 0, 3};
+  const int parents[] = {estimator::Joint::kGround, 0, 1, 0, 3};
   for (int i = 0; i < 5; ++i) {
     const Eigen::Matrix3d tipped =
         AngleAxisd(0.4 + 0.9 * i, Vector3d(1.0, 0.3 * i, -0.5).normalized()).toRotationMatrix();
-    mechanism.hinges.push_back(
+    mechanism.joints.push_back(
         {.name = std::to_string(i),
          .kind = i == 0 ? estimator::JointKind::kPrismatic : estimator::JointKind::kRevolute,
          .body_a = parents[i],
@@ -33,13 +33,13 @@ inline estimator::Mechanism spatial_tree() {
   for (int i = 0; i < 5; ++i) {
     mechanism.parameter(i, estimator::BodyQuantity::kMass).value = 0.5 + 0.2 * i;
     estimator::set_inertia(mechanism, i, {0.01, 0.012 + 0.001 * i, 0.015});
-    estimator::set_hinge_points(mechanism, i, {0.2, 0.05 * i, -0.1}, {-0.15, 0.02, 0.03 * i});
+    estimator::set_joint_points(mechanism, i, {0.2, 0.05 * i, -0.1}, {-0.15, 0.02, 0.03 * i});
   }
   for (const int body : {2, 4}) {
     add_inertial_sensor(mechanism, "imu" + std::to_string(body), body,
-                        {{estimator::InertialQuantity::kPointX, 0.1},
-                         {estimator::InertialQuantity::kPointY, -0.04},
-                         {estimator::InertialQuantity::kMountZ, 0.3}});
+                        {{estimator::SensorQuantity::kPointX, 0.1},
+                         {estimator::SensorQuantity::kPointY, -0.04},
+                         {estimator::SensorQuantity::kMountZ, 0.3}});
   }
   return mechanism;
 }
@@ -47,8 +47,8 @@ inline estimator::Mechanism spatial_tree() {
 /// All axes of its inertial sensors.
 inline std::vector<estimator::InstantAxis> inertial_axes(const estimator::Mechanism& mechanism) {
   std::vector<estimator::InstantAxis> axes;
-  for (int i = 0; i < mechanism.inertial_count(); ++i) {
-    for (int k = 0; k < estimator::InertialSensor::kAxes; ++k) {
+  for (int i = 0; i < mechanism.sensor_count(); ++i) {
+    for (int k = 0; k < estimator::Sensor::kAxes; ++k) {
       axes.push_back({estimator::InstantQuantity::kInertial, i, k});
     }
   }

@@ -1,4 +1,4 @@
-#include "estimator/laws/friction_laws.hpp"
+#include "estimator/friction/friction_laws.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "estimator/doctor/clock_rate.hpp"
+#include "estimator/diagnostics/clock_rate.hpp"
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/model/ties.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 // Properties of every friction law in the list, including ones added later.
@@ -21,17 +21,17 @@ namespace {
 /// A joint of that type with friction of every law.
 Mechanism with_every_law(JointKind kind) {
   Mechanism mechanism = make_pendulum();
-  mechanism.hinges[0].kind = kind;
+  mechanism.joints[0].kind = kind;
   make_parameters(mechanism);
   for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
-    mechanism.hinge_parameter(0, friction_quantity(place)).value = 0.3 + 0.1 * place;
+    mechanism.joint_parameter(0, friction_quantity(place)).value = 0.3 + 0.1 * place;
   }
   return mechanism;
 }
 
 FrictionLaws::On<double> laws_of(const Mechanism& mechanism) {
   return FrictionLaws::make<double>(
-      [&](int place) { return mechanism.hinge_parameter(0, friction_quantity(place)).value; });
+      [&](int place) { return mechanism.joint_parameter(0, friction_quantity(place)).value; });
 }
 
 /// The force of a law, of either kind.
@@ -52,9 +52,9 @@ TEST(FrictionLaws, HaveTheUnitsOfTheirFormula) {
   constexpr double kRate = 1e-6, kSpeed = 0.7, kForce = 2.0, kMoment = 0.4;
   for (const JointKind kind : {JointKind::kRevolute, JointKind::kPrismatic}) {
     const Mechanism mechanism = with_every_law(kind);
-    ClockedMechanism clocked = with_clock_rate(mechanism);
+    ClockRateMechanism clocked = with_clock_rate(mechanism);
     clocked.mechanism.parameters.back().value = kRate;
-    apply_ties(clocked.mechanism);
+    apply_dependencies(clocked.mechanism);
     const auto truth = laws_of(mechanism), in_clock = laws_of(clocked.mechanism);
     const double by_force = 1.0 - 2.0 * kRate;
     FrictionLaws::each([&]<typename Law>(int) {
@@ -83,7 +83,7 @@ TEST(FrictionLaws, OpposeTheMotion) {
     FrictionLaws::each([&]<typename Law>(int) {
       const auto& law = std::get<typename Law::template On<double>>(laws);
       EXPECT_GE(force_of(law, speed, size(random), size(random)), 0.0) << Law::kWhat;
-      if constexpr (HasNoJump<Law>) {
+      if constexpr (IsContinuous<Law>) {
         EXPECT_EQ(law.torque(-speed), -law.torque(speed)) << Law::kWhat;
         EXPECT_LE(law.torque(speed), law.steepness() * speed * (1.0 + 1e-12)) << Law::kWhat;
         // Third derivatives cause 1e-10, and round-off as much where one slope is far below

@@ -43,7 +43,7 @@ T within_a_turn(const T& angle) {
 /// mechanism with the estimator, but no arithmetic.
 ///
 /// Any graph of joints; sizes are template arguments so that nothing allocates.
-template <int kBodies, int kHinges>
+template <int kBodies, int kJoints>
 class ScalarRig {
  public:
   template <typename T>
@@ -55,7 +55,7 @@ class ScalarRig {
   template <typename T>
   using Vector = Eigen::Matrix<T, 6 * kBodies, 1>;
   template <typename T>
-  using Rows = Eigen::Matrix<T, 5 * kHinges, 1>;
+  using Rows = Eigen::Matrix<T, 5 * kJoints, 1>;
   template <typename T>
   using Poses = std::array<ScalarPose<T>, kBodies>;
 
@@ -78,29 +78,29 @@ class ScalarRig {
   /// Holonomic violations g, five per joint.
   template <typename T>
   Rows<T> violation(const Poses<T>& q, const T* chi) const {
-    return from_hinges<T>(q, chi, [](int, const Geometry<T>& geometry) { return geometry.g; });
+    return from_joints<T>(q, chi, [](int, const Geometry<T>& geometry) { return geometry.g; });
   }
 
   /// G v, five per joint.
   template <typename T>
   Rows<T> violation_rate(const Poses<T>& q, const Vector<T>& v, const T* chi) const {
-    return from_hinges<T>(
+    return from_joints<T>(
         q, chi, [&](int j, const Geometry<T>& geometry) { return apply(j, geometry, v); });
   }
 
   /// Joint angle up to full turns: twice the half angle of the twist about the axis.
   template <typename T>
-  T angle(int hinge, const Poses<T>& q) const {
+  T angle(int joint, const Poses<T>& q) const {
     using std::atan2;
-    const estimator::Hinge& h = mechanism_.hinges[at(hinge)];
+    const estimator::Joint& h = mechanism_.joints[at(joint)];
     Eigen::Quaternion<T> relative = q[at(h.body_b)].e * Eigen::Quaterniond(h.frame_b).cast<T>();
-    if (h.body_a != estimator::Hinge::kGround) relative = q[at(h.body_a)].e.conjugate() * relative;
+    if (h.body_a != estimator::Joint::kGround) relative = q[at(h.body_a)].e.conjugate() * relative;
     relative = Eigen::Quaterniond(h.frame_a).conjugate().cast<T>() * relative;
     return 2.0 * atan2(relative.x(), relative.w());
   }
 
  protected:
-  using HingeQuantity = estimator::HingeQuantity;
+  using JointQuantity = estimator::JointQuantity;
 
   /// A joint at one configuration, world frame.
   template <typename T>
@@ -114,52 +114,52 @@ class ScalarRig {
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
   /// Body on one side of a joint, 0 for a and 1 for b: negative for the ground.
-  int body_of(int hinge, int side) const {
-    const estimator::Hinge& h = mechanism_.hinges[at(hinge)];
+  int body_of(int joint, int side) const {
+    const estimator::Joint& h = mechanism_.joints[at(joint)];
     return side == 0 ? h.body_a : h.body_b;
   }
   static double sign_of(int side) { return side == 0 ? 1.0 : -1.0; }
 
   template <typename T>
-  T hinge_value(int hinge, HingeQuantity quantity, const T* chi) const {
-    return value(mechanism_.index_of_hinge(hinge, quantity), chi);
+  T joint_value(int joint, JointQuantity quantity, const T* chi) const {
+    return value(mechanism_.index_of_joint(joint, quantity), chi);
   }
   /// Whether a quantity may be non-zero.
   bool acts(int index) const {
     return position_[at(index)] >= 0 || mechanism_.parameters[at(index)].value != 0.0;
   }
-  bool hinge_acts(int hinge, HingeQuantity quantity) const {
-    return acts(mechanism_.index_of_hinge(hinge, quantity));
+  bool joint_acts(int joint, JointQuantity quantity) const {
+    return acts(mechanism_.index_of_joint(joint, quantity));
   }
 
   template <typename T>
-  Vector3<T> point(int hinge, int side, const T* chi) const {
-    const int first = mechanism_.index_of_hinge(
-        hinge, side == 0 ? HingeQuantity::kPointAx : HingeQuantity::kPointBx);
+  Vector3<T> point(int joint, int side, const T* chi) const {
+    const int first = mechanism_.index_of_joint(
+        joint, side == 0 ? JointQuantity::kPointAx : JointQuantity::kPointBx);
     return {value(first, chi), value(first + 1, chi), value(first + 2, chi)};
   }
 
   /// @param R_of  rotation matrix of a body, body to world
   template <typename T, typename RotationOf>
   Geometry<T> geometry_of(int j, const Poses<T>& q, const RotationOf& R_of, const T* chi) const {
-    const estimator::Hinge& hinge = mechanism_.hinges[at(j)];
-    const Matrix3<T>& R_b = R_of(hinge.body_b);
+    const estimator::Joint& joint = mechanism_.joints[at(j)];
+    const Matrix3<T>& R_b = R_of(joint.body_b);
     Geometry<T> geometry;
-    geometry.x = R_b * hinge.frame_b.col(0);
-    geometry.y = R_b * hinge.frame_b.col(1);
-    geometry.z = R_b * hinge.frame_b.col(2);
+    geometry.x = R_b * joint.frame_b.col(0);
+    geometry.y = R_b * joint.frame_b.col(1);
+    geometry.z = R_b * joint.frame_b.col(2);
     geometry.arm[1] = R_b * point(j, 1, chi);
     Vector3<T> gap, x_a;
-    if (hinge.body_a == estimator::Hinge::kGround) {
+    if (joint.body_a == estimator::Joint::kGround) {
       gap = point(j, 0, chi);
-      x_a = hinge.frame_a.col(0).template cast<T>();
+      x_a = joint.frame_a.col(0).template cast<T>();
     } else {
-      const Matrix3<T>& R_a = R_of(hinge.body_a);
+      const Matrix3<T>& R_a = R_of(joint.body_a);
       geometry.arm[0] = R_a * point(j, 0, chi);
-      gap = q[at(hinge.body_a)].r + geometry.arm[0];
-      x_a = R_a * hinge.frame_a.col(0);
+      gap = q[at(joint.body_a)].r + geometry.arm[0];
+      x_a = R_a * joint.frame_a.col(0);
     }
-    gap -= q[at(hinge.body_b)].r + geometry.arm[1];
+    gap -= q[at(joint.body_b)].r + geometry.arm[1];
     geometry.n_y = x_a.cross(geometry.y);
     geometry.n_z = x_a.cross(geometry.z);
     geometry.g.template head<3>() = gap;
@@ -205,12 +205,12 @@ class ScalarRig {
 
  private:
   template <typename T, typename Function>
-  Rows<T> from_hinges(const Poses<T>& q, const T* chi, const Function& function) const {
+  Rows<T> from_joints(const Poses<T>& q, const T* chi, const Function& function) const {
     std::array<Matrix3<T>, kBodies> R;
     for (int i = 0; i < kBodies; ++i) R[at(i)] = q[at(i)].e.toRotationMatrix();
     const auto R_of = [&](int body) -> const Matrix3<T>& { return R[at(body)]; };
     Rows<T> rows;
-    for (int j = 0; j < kHinges; ++j) {
+    for (int j = 0; j < kJoints; ++j) {
       rows.template segment<5>(5 * j) = function(j, geometry_of(j, q, R_of, chi));
     }
     return rows;

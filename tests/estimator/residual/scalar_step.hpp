@@ -14,9 +14,9 @@ namespace test_support {
 ///
 /// in any scalar type. A user who fits a rig with Ceres would write it like this: blocks and cross
 /// products instead of dense rows, computing only terms that the rig has.
-template <int kBodies, int kHinges>
-class ScalarStep : public ScalarRig<kBodies, kHinges> {
-  using Base = ScalarRig<kBodies, kHinges>;
+template <int kBodies, int kJoints>
+class ScalarStep : public ScalarRig<kBodies, kJoints> {
+  using Base = ScalarRig<kBodies, kJoints>;
 
  public:
   template <typename T>
@@ -33,8 +33,8 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
              const std::vector<int>& free)
       : Base(mechanism, free), settings_(settings) {
     int motor = 0;
-    for (int j = 0; j < kHinges; ++j) {
-      motor_[at(j)] = mechanism.hinges[at(j)].motorised ? motor++ : -1;
+    for (int j = 0; j < kJoints; ++j) {
+      motor_[at(j)] = mechanism.joints[at(j)].motorised ? motor++ : -1;
       set_row_scales(j);
     }
   }
@@ -46,46 +46,46 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
   Vector<T> residual(const Poses<T>& q, const Vector<T>& v, const Vector<T>& w, const T* control,
                      const T* chi) const {
     Bodies<T> bodies;
-    Hinges<T> hinges;
+    Joints<T> joints;
     for (int i = 0; i < kBodies; ++i) bodies[at(i)] = body_terms(i, q[at(i)], v, w, chi);
-    for (int j = 0; j < kHinges; ++j) hinges[at(j)] = hinge_terms(j, q, bodies, v, w, chi);
+    for (int j = 0; j < kJoints; ++j) joints[at(j)] = joint_terms(j, q, bodies, v, w, chi);
     Rows<T> c;
-    std::array<T, kHinges> torque;
-    for (int j = 0; j < kHinges; ++j) {
+    std::array<T, kJoints> torque;
+    for (int j = 0; j < kJoints; ++j) {
       const T u = motor_[at(j)] < 0 ? T(0.0) : control[motor_[at(j)]];
-      torque[at(j)] = axis_impulse(j, hinges[at(j)], q, u, chi);
-      const Row5<T> rate = apply(j, hinges[at(j)].geometry, v);
+      torque[at(j)] = axis_impulse(j, joints[at(j)], q, u, chi);
+      const Row5<T> rate = apply(j, joints[at(j)].geometry, v);
       c.template segment<5>(5 * j) =
-          gamma_[at(j)] * (rate - (4.0 / settings_.step) * hinges[at(j)].geometry.g);
+          gamma_[at(j)] * (rate - (4.0 / settings_.step) * joints[at(j)].geometry.g);
     }
-    const Eigen::LLT<Eigen::Matrix<T, 5 * kHinges, 5 * kHinges>> S(delassus(bodies, hinges));
+    const Eigen::LLT<Eigen::Matrix<T, 5 * kJoints, 5 * kJoints>> S(delassus(bodies, joints));
     Vector<T> unconstrained;  // M⁻¹ p
     const auto multipliers = [&]() -> Rows<T> {
-      unconstrained = unconstrained_motion(bodies, hinges, torque, chi);
-      return S.solve(c - apply_all(hinges, unconstrained));
+      unconstrained = unconstrained_motion(bodies, joints, torque, chi);
+      return S.solve(c - apply_all(joints, unconstrained));
     };
     Rows<T> lambda = multipliers();
     if (has_load_friction()) {
-      const std::array<T, kHinges> unloaded = torque;
+      const std::array<T, kJoints> unloaded = torque;
       for (int round = 0; round < kLoadRounds; ++round) {
-        const Rows<T> bearing = bearing_multipliers(hinges, w, c, lambda);
-        for (int j = 0; j < kHinges; ++j) {
+        const Rows<T> bearing = bearing_multipliers(joints, w, c, lambda);
+        for (int j = 0; j < kJoints; ++j) {
           const Row5<T> load = bearing.template segment<5>(5 * j);
-          torque[at(j)] = unloaded[at(j)] - load_impulse(j, hinges[at(j)], load, chi);
+          torque[at(j)] = unloaded[at(j)] - load_impulse(j, joints[at(j)], load, chi);
         }
         lambda = multipliers();
       }
     }
-    const Vector<T> miss = w - unconstrained - response(bodies, hinges, lambda);  // w − φ
-    return weigh(bodies, hinges, miss);
+    const Vector<T> miss = w - unconstrained - response(bodies, joints, lambda);  // w − φ
+    return weigh(bodies, joints, miss);
   }
 
   /// Inertia that each row constrains: the scale of its weighting.
-  const Eigen::Matrix<double, 5 * kHinges, 1>& row_inertia() const { return row_inertia_; }
+  const Eigen::Matrix<double, 5 * kJoints, 1>& row_inertia() const { return row_inertia_; }
 
  private:
   using BodyQuantity = estimator::BodyQuantity;
-  using HingeQuantity = estimator::HingeQuantity;
+  using JointQuantity = estimator::JointQuantity;
   using WorldQuantity = estimator::WorldQuantity;
   template <typename T>
   using Vector3 = typename Base::template Vector3<T>;
@@ -93,7 +93,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
   using Matrix3 = typename Base::template Matrix3<T>;
   template <typename T>
   using Row5 = typename Base::template Row5<T>;
-  using Base::acts, Base::hinge_acts, Base::hinge_value, Base::mechanism_, Base::at;
+  using Base::acts, Base::joint_acts, Base::joint_value, Base::mechanism_, Base::at;
   using Base::apply, Base::add_reaction, Base::body_of, Base::sign_of;
 
   static constexpr int kLoadRounds = 60;  ///< values and derivatives converge long before
@@ -109,27 +109,27 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
   using Bodies = std::array<Body<T>, kBodies>;
 
   template <typename T>
-  struct Hinge {
+  struct Joint {
     typename Base::template Geometry<T> geometry;
     T omega, omega_next;
   };
   template <typename T>
-  using Hinges = std::array<Hinge<T>, kHinges>;
+  using Joints = std::array<Joint<T>, kJoints>;
 
   bool has_load_friction() const {
-    for (int j = 0; j < kHinges; ++j) {
-      if (hinge_acts(j, HingeQuantity::kLoadFriction)) return true;
-      if (hinge_acts(j, HingeQuantity::kLoadFrictionAngular)) return true;
+    for (int j = 0; j < kJoints; ++j) {
+      if (joint_acts(j, JointQuantity::kLoadFriction)) return true;
+      if (joint_acts(j, JointQuantity::kLoadFrictionAngular)) return true;
     }
     return false;
   }
 
   /// γ, Σ and Σ_w⁻¹ of a joint.
   void set_row_scales(int j) {
-    const estimator::Hinge& hinge = mechanism_.hinges[at(j)];
+    const estimator::Joint& joint = mechanism_.joints[at(j)];
     const double h = settings_.step;
     const double tau =
-        hinge.damping_time == estimator::Hinge::kAutomaticDamping ? h / 4.0 : hinge.damping_time;
+        joint.damping_time == estimator::Joint::kAutomaticDamping ? h / 4.0 : joint.damping_time;
     gamma_[at(j)] = 1.0 / (1.0 + 4.0 * tau / h);
     double by_mass = 0.0, by_inertia = 0.0;
     for (int side = 0; side < 2; ++side) {
@@ -146,7 +146,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
       const double softness = 4.0 * gamma_[at(j)] / (h * h);
       const double inertia = 1.0 / (row < 3 ? by_mass : by_inertia);
       const double sigma =
-          softness * (row < 3 ? hinge.compliance_linear : hinge.compliance_angular);
+          softness * (row < 3 ? joint.compliance_linear : joint.compliance_angular);
       row_inertia_[5 * j + row] = inertia;
       sigma_[5 * j + row] = sigma;
       weight_[5 * j + row] = settings_.form == estimator::ResidualForm::kExplicit ? 1.0 / sigma
@@ -188,40 +188,40 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
   }
 
   template <typename T>
-  Hinge<T> hinge_terms(int j, const Poses<T>& q, const Bodies<T>& bodies, const Vector<T>& v,
+  Joint<T> joint_terms(int j, const Poses<T>& q, const Bodies<T>& bodies, const Vector<T>& v,
                        const Vector<T>& w, const T* chi) const {
     const auto R_of = [&](int body) -> const Matrix3<T>& { return bodies[at(body)].R; };
-    Hinge<T> hinge;
-    hinge.geometry = this->geometry_of(j, q, R_of, chi);
+    Joint<T> joint;
+    joint.geometry = this->geometry_of(j, q, R_of, chi);
     const auto speed = [&](const Vector<T>& velocity) -> T {
       Vector3<T> relative = velocity.template segment<3>(6 * body_of(j, 1) + 3);
       const int a = body_of(j, 0);
       if (a >= 0) relative -= velocity.template segment<3>(6 * a + 3);
-      return hinge.geometry.x.dot(relative);
+      return joint.geometry.x.dot(relative);
     };
-    hinge.omega = speed(v);
-    hinge.omega_next = speed(w);
-    return hinge;
+    joint.omega = speed(v);
+    joint.omega_next = speed(w);
+    return joint;
   }
 
   /// A y.
   template <typename T>
-  Rows<T> apply_all(const Hinges<T>& hinges, const Vector<T>& y) const {
+  Rows<T> apply_all(const Joints<T>& joints, const Vector<T>& y) const {
     Rows<T> rows;
-    for (int j = 0; j < kHinges; ++j) {
-      rows.template segment<5>(5 * j) = apply(j, hinges[at(j)].geometry, y);
+    for (int j = 0; j < kJoints; ++j) {
+      rows.template segment<5>(5 * j) = apply(j, joints[at(j)].geometry, y);
     }
     return rows;
   }
 
   /// M⁻¹ Aᵀ λ.
   template <typename T>
-  Vector<T> response(const Bodies<T>& bodies, const Hinges<T>& hinges,
+  Vector<T> response(const Bodies<T>& bodies, const Joints<T>& joints,
                      const Rows<T>& lambda) const {
     Vector<T> y = Vector<T>::Zero();
-    for (int j = 0; j < kHinges; ++j) {
+    for (int j = 0; j < kJoints; ++j) {
       const Row5<T> own = lambda.template segment<5>(5 * j);
-      add_reaction(j, hinges[at(j)].geometry, own, y);
+      add_reaction(j, joints[at(j)].geometry, own, y);
     }
     for (int i = 0; i < kBodies; ++i) {
       const Vector3<T> turn = y.template segment<3>(6 * i + 3);
@@ -233,24 +233,24 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
 
   /// S = A M⁻¹ Aᵀ + Σ, its lower triangle of blocks.
   template <typename T>
-  Eigen::Matrix<T, 5 * kHinges, 5 * kHinges> delassus(const Bodies<T>& bodies,
-                                                      const Hinges<T>& hinges) const {
-    Eigen::Matrix<T, 5 * kHinges, 5 * kHinges> S;
+  Eigen::Matrix<T, 5 * kJoints, 5 * kJoints> delassus(const Bodies<T>& bodies,
+                                                      const Joints<T>& joints) const {
+    Eigen::Matrix<T, 5 * kJoints, 5 * kJoints> S;
     S.setZero();
-    for (int k = 0; k < kHinges; ++k) {
+    for (int k = 0; k < kJoints; ++k) {
       for (int side = 0; side < 2; ++side) {
         const int body = body_of(k, side);
         if (body < 0) continue;
         const Eigen::Matrix<T, 3, 5> turn =
-            sign_of(side) * unit_turns(bodies[at(body)], hinges[at(k)].geometry, side);
+            sign_of(side) * unit_turns(bodies[at(body)], joints[at(k)].geometry, side);
         const T shift = sign_of(side) / bodies[at(body)].mass;
-        for (int j = k; j < kHinges; ++j) {
-          if (body_of(j, 0) == body) add_mobility(hinges, j, 0, turn, shift, 5 * k, S);
-          if (body_of(j, 1) == body) add_mobility(hinges, j, 1, turn, shift, 5 * k, S);
+        for (int j = k; j < kJoints; ++j) {
+          if (body_of(j, 0) == body) add_mobility(joints, j, 0, turn, shift, 5 * k, S);
+          if (body_of(j, 1) == body) add_mobility(joints, j, 1, turn, shift, 5 * k, S);
         }
       }
     }
-    for (int row = 0; row < 5 * kHinges; ++row) S(row, row) += sigma_[row];
+    for (int row = 0; row < 5 * kJoints; ++row) S(row, row) += sigma_[row];
     return S;
   }
 
@@ -273,9 +273,9 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
   /// Adds the velocities at joint j on one side due to five motions of that body: rotations, and
   /// for the first three also a shift along each axis.
   template <typename T, typename Matrix>
-  void add_mobility(const Hinges<T>& hinges, int j, int side, const Eigen::Matrix<T, 3, 5>& turn,
+  void add_mobility(const Joints<T>& joints, int j, int side, const Eigen::Matrix<T, 3, 5>& turn,
                     const T& shift, int first_column, Matrix& S) const {
-    const auto& geometry = hinges[at(j)].geometry;
+    const auto& geometry = joints[at(j)].geometry;
     const double sign = sign_of(side);
     for (int column = 0; column < 5; ++column) {
       const Vector3<T> omega = sign * turn.col(column);
@@ -289,44 +289,44 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
 
   /// Axis impulse T of a joint, without the load-dependent friction.
   template <typename T>
-  T axis_impulse(int j, const Hinge<T>& hinge, const Poses<T>& q, const T& control,
+  T axis_impulse(int j, const Joint<T>& joint, const Poses<T>& q, const T& control,
                  const T* chi) const {
     using std::abs, std::exp;
-    const auto get = [&](HingeQuantity quantity) { return hinge_value(j, quantity, chi); };
-    const auto has = [&](HingeQuantity quantity) { return hinge_acts(j, quantity); };
-    const T& omega = hinge.omega;
+    const auto get = [&](JointQuantity quantity) { return joint_value(j, quantity, chi); };
+    const auto has = [&](JointQuantity quantity) { return joint_acts(j, quantity); };
+    const T& omega = joint.omega;
     T torque(0.0), dry(0.0);
-    if (has(HingeQuantity::kViscous)) torque -= get(HingeQuantity::kViscous) * hinge.omega_next;
-    if (has(HingeQuantity::kQuadraticDrag)) {
-      torque -= get(HingeQuantity::kQuadraticDrag) * abs(omega) * hinge.omega_next;
+    if (has(JointQuantity::kViscous)) torque -= get(JointQuantity::kViscous) * joint.omega_next;
+    if (has(JointQuantity::kQuadraticDrag)) {
+      torque -= get(JointQuantity::kQuadraticDrag) * abs(omega) * joint.omega_next;
     }
-    if (has(HingeQuantity::kMotorGain)) {
+    if (has(JointQuantity::kMotorGain)) {
       T drive = control;
-      if (has(HingeQuantity::kBackEmf)) drive -= get(HingeQuantity::kBackEmf) * hinge.omega_next;
-      torque += get(HingeQuantity::kMotorGain) * drive;
+      if (has(JointQuantity::kBackEmf)) drive -= get(JointQuantity::kBackEmf) * joint.omega_next;
+      torque += get(JointQuantity::kMotorGain) * drive;
     }
-    if (has(HingeQuantity::kConstantTorque)) torque += get(HingeQuantity::kConstantTorque);
-    if (has(HingeQuantity::kStiffness)) {
-      torque -= get(HingeQuantity::kStiffness) *
-                within_a_turn(T(this->angle(j, q) - get(HingeQuantity::kRestAngle)));
+    if (has(JointQuantity::kConstantTorque)) torque += get(JointQuantity::kConstantTorque);
+    if (has(JointQuantity::kStiffness)) {
+      torque -= get(JointQuantity::kStiffness) *
+                within_a_turn(T(this->angle(j, q) - get(JointQuantity::kRestAngle)));
     }
-    if (has(HingeQuantity::kCoulombTorque)) dry += get(HingeQuantity::kCoulombTorque);
-    if (has(HingeQuantity::kStribeckTorque)) {
-      dry += get(HingeQuantity::kStribeckTorque) *
-             exp(-get(HingeQuantity::kStribeckRate) * omega * omega);
+    if (has(JointQuantity::kCoulombTorque)) dry += get(JointQuantity::kCoulombTorque);
+    if (has(JointQuantity::kStribeckTorque)) {
+      dry += get(JointQuantity::kStribeckTorque) *
+             exp(-get(JointQuantity::kStribeckRate) * omega * omega);
     }
-    torque -= dry * saturation(j, hinge);
+    torque -= dry * saturation(j, joint);
     torque *= settings_.step;
-    if (has(HingeQuantity::kShaftInertia)) {
-      torque -= get(HingeQuantity::kShaftInertia) * (hinge.omega_next - omega);
+    if (has(JointQuantity::kShaftInertia)) {
+      torque -= get(JointQuantity::kShaftInertia) * (joint.omega_next - omega);
     }
     return torque;
   }
 
   /// Sign of the speed after the step, linear below the stick speed.
   template <typename T>
-  T saturation(int j, const Hinge<T>& hinge) const {
-    const T relative = hinge.omega_next / mechanism_.hinges[at(j)].stick_speed;
+  T saturation(int j, const Joint<T>& joint) const {
+    const T relative = joint.omega_next / mechanism_.joints[at(j)].stick_speed;
     if (relative >= T(1.0)) return T(1.0);
     if (relative <= T(-1.0)) return T(-1.0);
     return relative;
@@ -334,31 +334,31 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
 
   /// Multipliers that load the bearings: the predicted ones, or those of the explicit form.
   template <typename T>
-  Rows<T> bearing_multipliers(const Hinges<T>& hinges, const Vector<T>& w, const Rows<T>& c,
+  Rows<T> bearing_multipliers(const Joints<T>& joints, const Vector<T>& w, const Rows<T>& c,
                               const Rows<T>& lambda) const {
     if (settings_.form == estimator::ResidualForm::kImplicit) return lambda;
-    Rows<T> own = c - apply_all(hinges, w);
-    for (int row = 0; row < 5 * kHinges; ++row) own[row] /= sigma_[row];
+    Rows<T> own = c - apply_all(joints, w);
+    for (int row = 0; row < 5 * kJoints; ++row) own[row] /= sigma_[row];
     return own;
   }
 
   /// Friction impulse in proportion to the bearing's load, in the joint's frame.
   template <typename T>
-  T load_impulse(int j, const Hinge<T>& hinge, const Row5<T>& lambda, const T* chi) const {
+  T load_impulse(int j, const Joint<T>& joint, const Row5<T>& lambda, const T* chi) const {
     using std::abs;
     const Vector3<T> force = lambda.template head<3>();
-    const auto& frame = hinge.geometry;
+    const auto& frame = joint.geometry;
     const T sum = abs(frame.x.dot(force)) + abs(frame.y.dot(force)) + abs(frame.z.dot(force));
-    const T bound = hinge_value(j, HingeQuantity::kLoadFriction, chi) * sum +
-                    hinge_value(j, HingeQuantity::kLoadFrictionAngular, chi) *
+    const T bound = joint_value(j, JointQuantity::kLoadFriction, chi) * sum +
+                    joint_value(j, JointQuantity::kLoadFrictionAngular, chi) *
                         (abs(lambda[3]) + abs(lambda[4]));
-    return bound * saturation(j, hinge);
+    return bound * saturation(j, joint);
   }
 
   /// M⁻¹ p, p = M v + h (f + f_g) + Σ Ḡᵀ T.
   template <typename T>
-  Vector<T> unconstrained_motion(const Bodies<T>& bodies, const Hinges<T>& hinges,
-                                 const std::array<T, kHinges>& torque, const T* chi) const {
+  Vector<T> unconstrained_motion(const Bodies<T>& bodies, const Joints<T>& joints,
+                                 const std::array<T, kJoints>& torque, const T* chi) const {
     const double h = settings_.step;
     const Vector3<T> tilt(value(mechanism_.index(WorldQuantity::kTiltX), chi), T(0.0),
                           value(mechanism_.index(WorldQuantity::kTiltZ), chi));
@@ -371,8 +371,8 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
       const Vector3<T> spin = body.J * body.omega, other = body.J * body.partner;
       moment[at(i)] = -0.5 * h * (body.omega.cross(other) + body.partner.cross(spin));
     }
-    for (int j = 0; j < kHinges; ++j) {
-      const Vector3<T> impulse = torque[at(j)] * hinges[at(j)].geometry.x;
+    for (int j = 0; j < kJoints; ++j) {
+      const Vector3<T> impulse = torque[at(j)] * joints[at(j)].geometry.x;
       moment[at(body_of(j, 1))] += impulse;
       if (body_of(j, 0) >= 0) moment[at(body_of(j, 0))] -= impulse;
     }
@@ -387,24 +387,24 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
 
   /// (M + Aᵀ Σ_w⁻¹ A) y.
   template <typename T>
-  Vector<T> weigh(const Bodies<T>& bodies, const Hinges<T>& hinges, const Vector<T>& y) const {
+  Vector<T> weigh(const Bodies<T>& bodies, const Joints<T>& joints, const Vector<T>& y) const {
     Vector<T> out;
     for (int i = 0; i < kBodies; ++i) {
       out.template segment<3>(6 * i) = bodies[at(i)].mass * y.template segment<3>(6 * i);
       out.template segment<3>(6 * i + 3) = bodies[at(i)].J * y.template segment<3>(6 * i + 3);
     }
-    for (int j = 0; j < kHinges; ++j) {
-      Row5<T> rows = apply(j, hinges[at(j)].geometry, y);
+    for (int j = 0; j < kJoints; ++j) {
+      Row5<T> rows = apply(j, joints[at(j)].geometry, y);
       for (int row = 0; row < 5; ++row) rows[row] *= weight_[5 * j + row];
-      add_reaction(j, hinges[at(j)].geometry, rows, out);
+      add_reaction(j, joints[at(j)].geometry, rows, out);
     }
     return out;
   }
 
   estimator::StepSettings settings_;
-  std::array<int, kHinges> motor_;  ///< control of each joint, −1 without motor
-  std::array<double, kHinges> gamma_;
-  Eigen::Matrix<double, 5 * kHinges, 1> sigma_, weight_, row_inertia_;  ///< Σ, Σ_w⁻¹
+  std::array<int, kJoints> motor_;  ///< control of each joint, −1 without motor
+  std::array<double, kJoints> gamma_;
+  Eigen::Matrix<double, 5 * kJoints, 1> sigma_, weight_, row_inertia_;  ///< Σ, Σ_w⁻¹
 };
 
 }  // namespace test_support

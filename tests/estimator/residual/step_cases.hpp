@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/spook/step_residual.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
@@ -44,16 +44,16 @@ class Random {
 inline Transition random_transition(const Mechanism& mechanism, Random& random, double slip,
                                     double violation = 1e-3) {
   const ModelValues values = unpack(mechanism);
-  const Eigen::VectorXd angles = random.vector(mechanism.hinge_count(), 1.5);
-  const Eigen::VectorXd rates = random.vector(mechanism.hinge_count(), slip);
+  const Eigen::VectorXd angles = random.vector(mechanism.joint_count(), 1.5);
+  const Eigen::VectorXd rates = random.vector(mechanism.joint_count(), slip);
   State state = assemble_state(mechanism, values, angles, rates);
   Transition transition;
   for (Pose& pose : state.poses) pose = retract(pose, random.vector(6, violation));
   transition.poses = state.poses;
   transition.v = state.velocity + random.vector(state.velocity.size(), 10.0 * violation);
   transition.w = transition.v + random.vector(state.velocity.size(), 1e-2);
-  transition.control = random.vector(mechanism.hinge_count(), 1.0);
-  transition.slope = random.vector(mechanism.hinge_count(), 1.0);
+  transition.control = random.vector(mechanism.joint_count(), 1.0);
+  transition.slope = random.vector(mechanism.joint_count(), 1.0);
   return transition;
 }
 
@@ -64,27 +64,27 @@ inline void excite_all_terms(Mechanism& mechanism, bool load_friction) {
     mechanism.parameter(i, BodyQuantity::kJxz).value = -2e-5;
     mechanism.parameter(i, BodyQuantity::kJyz).value = 3e-5;
   }
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    const auto set = [&](HingeQuantity quantity, double value) {
-      mechanism.hinge_parameter(j, quantity).value = value;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const auto set = [&](JointQuantity quantity, double value) {
+      mechanism.joint_parameter(j, quantity).value = value;
     };
-    set(HingeQuantity::kViscous, 1e-3);
-    set(HingeQuantity::kQuadraticDrag, 2e-3);
-    set(HingeQuantity::kCoulombTorque, 4e-3);
-    set(HingeQuantity::kStribeckTorque, 2e-3);
-    set(HingeQuantity::kStribeckRate, 1.5);
-    set(HingeQuantity::kConstantTorque, 1e-2);
-    set(HingeQuantity::kStiffness, 5e-2);
-    set(HingeQuantity::kRestAngle, 0.3);
-    set(HingeQuantity::kMotorGain, 7e-2);
-    set(HingeQuantity::kShaftInertia, 4e-4);
-    set(HingeQuantity::kBackEmf, 2e-2);
+    set(JointQuantity::kViscous, 1e-3);
+    set(JointQuantity::kQuadraticDrag, 2e-3);
+    set(JointQuantity::kCoulombTorque, 4e-3);
+    set(JointQuantity::kStribeckTorque, 2e-3);
+    set(JointQuantity::kStribeckRate, 1.5);
+    set(JointQuantity::kConstantTorque, 1e-2);
+    set(JointQuantity::kStiffness, 5e-2);
+    set(JointQuantity::kRestAngle, 0.3);
+    set(JointQuantity::kMotorGain, 7e-2);
+    set(JointQuantity::kShaftInertia, 4e-4);
+    set(JointQuantity::kBackEmf, 2e-2);
     if (load_friction) {
-      set(HingeQuantity::kLoadFriction, 3e-3);
-      set(HingeQuantity::kLoadFrictionAngular, 2e-2);
+      set(JointQuantity::kLoadFriction, 3e-3);
+      set(JointQuantity::kLoadFrictionAngular, 2e-2);
     }
-    mechanism.hinges[static_cast<std::size_t>(j)].motorised = true;
-    mechanism.hinges[static_cast<std::size_t>(j)].stick_speed = 0.05;
+    mechanism.joints[static_cast<std::size_t>(j)].motorised = true;
+    mechanism.joints[static_cast<std::size_t>(j)].stick_speed = 0.05;
   }
   mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
   mechanism.parameter(WorldQuantity::kTiltZ).value = -0.2;
@@ -135,9 +135,9 @@ class StepCaseTest : public ::testing::TestWithParam<StepCase> {
   void SetUp() override {
     mechanism_ = mechanism_named(GetParam().mechanism);
     excite_all_terms(mechanism_, GetParam().load_friction);
-    for (Hinge& hinge : mechanism_.hinges) {
-      hinge.compliance_linear = GetParam().compliance;
-      hinge.compliance_angular = 2.0 * GetParam().compliance;
+    for (Joint& joint : mechanism_.joints) {
+      joint.compliance_linear = GetParam().compliance;
+      joint.compliance_angular = 2.0 * GetParam().compliance;
     }
     settings_.form = GetParam().form;
   }

@@ -50,7 +50,7 @@ void turn(ScalarPose<T>& pose, int axis, int direction) {
   pose.e = half * pose.e;
 }
 
-template <int kBodies, int kHinges>
+template <int kBodies, int kJoints>
 class Comparison {
  public:
   static constexpr int kV = 6 * kBodies;
@@ -109,8 +109,8 @@ class Comparison {
       auto moved = constant;
       const int end = std::min(first + kV, count);
       for (int i = first; i < end; ++i) moved.chi[i].v[i - first] = 1.0;
-      for (int j = 0; j < kHinges; ++j) {
-        const int delay = mechanism_.index_of_hinge(j, HingeQuantity::kInputDelay);
+      for (int j = 0; j < kJoints; ++j) {
+        const int delay = mechanism_.index_of_joint(j, JointQuantity::kInputDelay);
         if (delay >= first && delay < end) moved.control[j].v[delay - first] = at.slope[j];
       }
       const auto r = evaluate(moved);
@@ -149,7 +149,7 @@ class Comparison {
   }
 
   const Mechanism& mechanism_;
-  ScalarStep<kBodies, kHinges> reference_;
+  ScalarStep<kBodies, kJoints> reference_;
   std::unique_ptr<StepResidual> residual_;
 };
 

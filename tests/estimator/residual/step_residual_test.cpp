@@ -138,9 +138,9 @@ TEST_P(StepResidualTest, VanishesOnTheStepsOfTheStepper) {
 // Arms side by side on the ground instead of in series.
 Mechanism side_by_side(int links) {
   Mechanism mechanism = make_chain({.links = links});
-  for (std::size_t j = 1; j < mechanism.hinges.size(); ++j) {
-    mechanism.hinges[j].body_a = Hinge::kGround;
-    mechanism.hinges[j].frame_a = mechanism.hinges[0].frame_a;
+  for (std::size_t j = 1; j < mechanism.joints.size(); ++j) {
+    mechanism.joints[j].body_a = Joint::kGround;
+    mechanism.joints[j].frame_a = mechanism.joints[0].frame_a;
   }
   return mechanism;
 }

@@ -29,16 +29,16 @@ TrajectoryData made_up_data(const Mechanism& mechanism, int nodes, unsigned seed
   const ModelValues values = unpack(mechanism);
   TrajectoryData data;
   data.period = 0.005;
-  data.angles = Eigen::MatrixXd::Zero(nodes, mechanism.hinge_count());
+  data.angles = Eigen::MatrixXd::Zero(nodes, mechanism.joint_count());
   data.controls = random_vector(engine, 2 * nodes, 1.0);
   for (int k = 0; k < nodes; ++k) {
-    Eigen::VectorXd angles(mechanism.hinge_count());
-    for (int j = 0; j < mechanism.hinge_count(); ++j) angles[j] = std::sin(0.1 * k + j) + 0.3 * k;
+    Eigen::VectorXd angles(mechanism.joint_count());
+    for (int j = 0; j < mechanism.joint_count(); ++j) angles[j] = std::sin(0.1 * k + j) + 0.3 * k;
     Configuration q = assemble(mechanism, values, angles);
     for (Pose& pose : q) pose = retract(pose, random_vector(engine, 6, 1e-3));
     data.initial.push_back(q);
     data.angles.row(k) =
-        (angles + random_vector(engine, mechanism.hinge_count(), 1e-2)).transpose();
+        (angles + random_vector(engine, mechanism.joint_count(), 1e-2)).transpose();
   }
   data.angles(2, 0) = std::numeric_limits<double>::quiet_NaN();
   return data;
@@ -75,10 +75,10 @@ Mechanism mechanism_named(const std::string& name) {
   if (name == "furuta") return furuta_with_free_parameters();
   Mechanism mechanism =
       name == "pendulum" ? make_pendulum({.motorised = true}) : make_chain({.links = 3});
-  mechanism.hinges[0].motorised = true;
+  mechanism.joints[0].motorised = true;
   if (name == "inclined") {
-    mechanism.hinges[2].measured = false;
-    test_support::add_body_encoder(mechanism, "up", Hinge::kGround, 2, 0.1);
+    mechanism.joints[2].measured = false;
+    test_support::add_body_encoder(mechanism, "up", Joint::kGround, 2, 0.1);
   }
   set_free(mechanism, "1.K", 0.1);
   set_free(mechanism, "1.c", 0.1);

@@ -1,4 +1,4 @@
-#include "estimator/signal/holes.hpp"
+#include "estimator/signal/sample_gaps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,39 +28,39 @@ CommandChange change(const std::vector<double>& before, const std::vector<double
 
 // If an edge of an otherwise held command falls into the gap, its time is unknown, so the motion
 // after it cannot be predicted. A change as fast as beside the gap, or noise, is no edge.
-TEST(Hole, EndsASegmentWhereAnEdgeFellIntoIt) {
+TEST(SampleGap, EndsASegmentWhereAnEdgeFellIntoIt) {
   for (const double sign : {1.0, -1.0}) {
     const std::vector<double> rest = {0.0, 0.0, 0.0, 0.0}, on(4, sign);
     for (const int missing : {1, 3}) {
-      EXPECT_TRUE(change(rest, on, missing).is_edge);
-      EXPECT_TRUE(change(on, rest, missing).is_edge);
-      EXPECT_FALSE(goes_on(0.05, missing, change(rest, on, missing), 100.0));
-      EXPECT_FALSE(change(on, on, missing).is_edge);
-      EXPECT_TRUE(goes_on(0.05, missing, change(on, on, missing), 100.0));
+      EXPECT_TRUE(change(rest, on, missing).is_step);
+      EXPECT_TRUE(change(on, rest, missing).is_step);
+      EXPECT_FALSE(continues_across_gap(0.05, missing, change(rest, on, missing), 100.0));
+      EXPECT_FALSE(change(on, on, missing).is_step);
+      EXPECT_TRUE(continues_across_gap(0.05, missing, change(on, on, missing), 100.0));
     }
     const std::vector<double> ramp = {0.0, 0.2 * sign, 0.4 * sign}, later = {0.8 * sign, sign};
-    EXPECT_FALSE(change(ramp, later, 1).is_edge);
+    EXPECT_FALSE(change(ramp, later, 1).is_step);
     EXPECT_NEAR(change(ramp, later, 1).whole, 0.4, 1e-12);
-    EXPECT_FALSE(change({0.5, -0.4, 0.3, -0.2}, {0.5 * sign, -0.5, 0.2, 0.1}, 1).is_edge);
-    EXPECT_FALSE(change({0.0, 0.0, sign, sign}, {sign, sign, sign}, 1).is_edge);
+    EXPECT_FALSE(change({0.5, -0.4, 0.3, -0.2}, {0.5 * sign, -0.5, 0.2, 0.1}, 1).is_step);
+    EXPECT_FALSE(change({0.0, 0.0, sign, sign}, {sign, sign, sign}, 1).is_step);
   }
-  EXPECT_FALSE(change({0.0, 0.0}, {kNothing}, 1).is_edge);
+  EXPECT_FALSE(change({0.0, 0.0}, {kNothing}, 1).is_step);
 }
 
 // Across more than three rows the command must be constant. Beyond 0.2 s no state is predictable.
-TEST(Hole, IsCrossedWhereTheCommandIsHeld) {
+TEST(SampleGap, IsCrossedWhereTheCommandIsHeld) {
   const CommandChange held = change({1.0, 1.0, 1.0}, {1.0, 1.0}, 10);
-  EXPECT_TRUE(goes_on(0.11, 10, held, 100.0));
-  EXPECT_FALSE(goes_on(0.21, 10, held, 100.0));
-  EXPECT_FALSE(goes_on(0.11, 10, held, 9.0));
+  EXPECT_TRUE(continues_across_gap(0.11, 10, held, 100.0));
+  EXPECT_FALSE(continues_across_gap(0.21, 10, held, 100.0));
+  EXPECT_FALSE(continues_across_gap(0.11, 10, held, 9.0));
   const CommandChange ramp = change({0.0, 0.05}, {0.6, 0.65}, 10);
-  EXPECT_FALSE(ramp.is_edge);
-  EXPECT_FALSE(goes_on(0.11, 10, ramp, 100.0));
+  EXPECT_FALSE(ramp.is_step);
+  EXPECT_FALSE(continues_across_gap(0.11, 10, ramp, 100.0));
 }
 
 // With four rows on either side a sine is interpolated far better than by the cubic through two,
 // also where it is straight, and beside other gaps. An edge among these rows has no effect.
-TEST(Hole, DrawsASmoothCommandThroughManyRows) {
+TEST(SampleGap, DrawsASmoothCommandThroughManyRows) {
   for (const double phase : {0.0, 0.7, M_PI / 2.0, M_PI}) {
     const auto sine = [&](int k) { return std::sin(0.3 * (k - 5) + phase); };
     for (const int missing : {1, 2}) {
@@ -69,7 +69,7 @@ TEST(Hole, DrawsASmoothCommandThroughManyRows) {
       Segment segment = commanded(values);
       segment.controls.middleRows(5, missing).setConstant(kNothing);
       segment.controls(9, 0) = kNothing;
-      draw_commands({{5, missing}, {9, 1}}, segment);
+      interpolate_commands({{5, missing}, {9, 1}}, segment);
       for (int k = 5; k < 5 + missing; ++k) {
         EXPECT_NEAR(segment.controls(k, 0), sine(k), 2e-5) << phase << " " << missing;
       }
@@ -77,24 +77,24 @@ TEST(Hole, DrawsASmoothCommandThroughManyRows) {
   }
   for (const double sign : {1.0, -1.0}) {
     Segment held = commanded({0.0, 0.0, 0.0, 0.0, kNothing, 0.0, 0.0, 0.0, sign, sign});
-    draw_commands({{4, 1}}, held);
+    interpolate_commands({{4, 1}}, held);
     EXPECT_EQ(held.controls(4, 0), 0.0);
     Segment pulsed = commanded({sign, 0.0, 0.0, kNothing, 0.0, 0.0, sign, sign});
-    draw_commands({{3, 1}}, pulsed);
+    interpolate_commands({{3, 1}}, pulsed);
     EXPECT_EQ(pulsed.controls(3, 0), 0.0);
   }
 }
 
 // The command in missing rows curves as beside the gap. Beside a recorded edge it stays constant: a
 // cubic through the rows would overshoot.
-TEST(Hole, DrawsACommandThatBendsAndNeverOvershoots) {
+TEST(SampleGap, DrawsACommandThatBendsAndNeverOvershoots) {
   const auto rising = [](double x) { return std::sin(0.3 * x); };
   for (const int missing : {1, 2, 3}) {
     std::vector<double> values;
     for (int k = 0; k < 9; ++k) values.push_back(rising(k));
     Segment segment = commanded(values);
     segment.controls.middleRows(4, missing).setConstant(kNothing);
-    draw_commands({{4, missing}}, segment);
+    interpolate_commands({{4, missing}}, segment);
     for (int k = 4; k < 4 + missing; ++k) {
       const double even =
           rising(3) + (k - 3) / (missing + 1.0) * (rising(4 + missing) - rising(3)) - rising(k);
@@ -102,16 +102,16 @@ TEST(Hole, DrawsACommandThatBendsAndNeverOvershoots) {
     }
   }
   Segment edge = commanded({0.0, 0.0, 1.0, kNothing, 1.0, 1.0, 1.0});
-  draw_commands({{3, 1}}, edge);
+  interpolate_commands({{3, 1}}, edge);
   EXPECT_DOUBLE_EQ(edge.controls(3, 0), 1.0);
   // A gap next to another uses the rows beyond that; at the ends there are none.
   const auto bent = [](double x) { return std::exp(0.1 * x); };
   Segment beside = commanded({bent(0), bent(1), kNothing, bent(3), kNothing, bent(5), bent(6)});
-  draw_commands({{2, 1}, {4, 1}}, beside);
+  interpolate_commands({{2, 1}, {4, 1}}, beside);
   EXPECT_NEAR(beside.controls(2, 0), bent(2), 1e-4);
   EXPECT_NEAR(beside.controls(4, 0), bent(4), 1e-4);
   Segment ends = commanded({0.0, kNothing, 1.0});
-  draw_commands({{1, 1}}, ends);
+  interpolate_commands({{1, 1}}, ends);
   EXPECT_DOUBLE_EQ(ends.controls(1, 0), 0.5);
 }
 
@@ -122,7 +122,7 @@ TEST(Joined, KeepsEverythingInItsRow) {
   second.shifts = {{0, 0, 7}, {0, 1, 8}};
   second.angles.setConstant(2.0);
   second.start = 0.05;
-  const Segment whole = joined(std::vector<Segment>{first, second}, {0, 2});
+  const Segment whole = concatenate(std::vector<Segment>{first, second}, {0, 2});
   ASSERT_EQ(whole.sample_count(), 7);
   EXPECT_TRUE(whole.angles.middleRows(3, 2).array().isNaN().all());
   EXPECT_EQ(whole.angles(2, 0), 0.0);

@@ -46,7 +46,8 @@ TEST(LowPass, LeavesSignalsThatItCannotFilter) {
   const Eigen::MatrixXd signal = noise(1.0);
   EXPECT_EQ(low_pass(signal, 400.0, kEvery), signal);
   EXPECT_NE(low_pass(signal, 399.0, kEvery), signal);
-  EXPECT_EQ(low_pass_to_noise(signal, std::numeric_limits<double>::infinity(), kEvery), signal);
+  EXPECT_EQ(low_pass_matched_to_noise(signal, std::numeric_limits<double>::infinity(), kEvery),
+            signal);
 }
 
 // At 10 Hz nine tenths of a 20 Hz motion would be lost; the loss must not exceed the noise.
@@ -55,7 +56,7 @@ TEST(LowPass, FollowsFastMotionDownToTheNoise) {
   const Eigen::MatrixXd motion = sine(20.0, 1.0);
   const Eigen::MatrixXd readings = motion + noise(kNoise);
   EXPECT_GT(rms_inside(low_pass(readings, kUsual, kEvery) - motion), 0.5);
-  EXPECT_LT(rms_inside(low_pass_to_noise(readings, kUsual, kEvery) - motion), 2.0 * kNoise);
+  EXPECT_LT(rms_inside(low_pass_matched_to_noise(readings, kUsual, kEvery) - motion), 2.0 * kNoise);
 }
 
 // Noise does not raise the cutoff, nor does the jump of an encoder slip.
@@ -63,7 +64,8 @@ TEST(LowPass, KeepsItsCutoffForNoiseAndJumps) {
   Eigen::MatrixXd jump = Eigen::MatrixXd::Zero(kRows, 1);
   jump.bottomRows(kRows / 2).setOnes();
   for (const Eigen::MatrixXd& readings : {noise(1e-3), jump}) {
-    EXPECT_EQ(low_pass_to_noise(readings, kUsual, kEvery), low_pass(readings, kUsual, kEvery));
+    EXPECT_EQ(low_pass_matched_to_noise(readings, kUsual, kEvery),
+              low_pass(readings, kUsual, kEvery));
   }
 }
 
@@ -71,7 +73,7 @@ TEST(LowPass, KeepsItsCutoffForNoiseAndJumps) {
 TEST(LowPass, RaisesTheCutoffOfOneSignalAlone) {
   Eigen::MatrixXd both(kRows, 2);
   both << sine(20.0, 1.0) + noise(1e-3), noise(1e-3);
-  const Eigen::MatrixXd filtered = low_pass_to_noise(both, kUsual, kEvery);
+  const Eigen::MatrixXd filtered = low_pass_matched_to_noise(both, kUsual, kEvery);
   EXPECT_EQ(filtered.col(1), low_pass(both.col(1), kUsual, kEvery).col(0));
   EXPECT_GT((filtered.col(0) - low_pass(both.col(0), kUsual, kEvery).col(0)).norm(), 1.0);
 }
@@ -81,7 +83,7 @@ TEST(LowPass, LeavesOutWhatWasNotObserved) {
   const Eigen::MatrixXd motion = sine(20.0, 1.0);
   Eigen::MatrixXd readings = motion + noise(1e-3);
   readings.middleRows(kRows / 2, 5).setConstant(std::numeric_limits<double>::quiet_NaN());
-  const Eigen::MatrixXd filtered = low_pass_to_noise(readings, kUsual, kEvery);
+  const Eigen::MatrixXd filtered = low_pass_matched_to_noise(readings, kUsual, kEvery);
   EXPECT_TRUE(filtered.middleRows(kRows / 2, 5).hasNaN());
   EXPECT_LT((filtered - motion).middleRows(kRows / 8, kRows / 4).cwiseAbs().maxCoeff(), 0.01);
 }

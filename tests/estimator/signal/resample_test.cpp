@@ -65,7 +65,7 @@ TEST(Resample, DecimatesAnglesAndAveragesControls) {
                   .period = 0.001,
                   .angles = Eigen::VectorXd::LinSpaced(11, 0.0, 10.0),
                   .controls = Eigen::VectorXd::LinSpaced(11, 0.0, 10.0),
-                  .withheld = {}};
+                  .held_out = {}};
   const Segment resampled = resample(segment, 0.005);
   EXPECT_EQ(resampled.start, 2.0);
   EXPECT_EQ(resampled.period, 0.005);
@@ -82,7 +82,7 @@ TEST(Resample, MarksNodesBetweenSamplesAsNotObserved) {
                   .period = 0.05,
                   .angles = Eigen::VectorXd::LinSpaced(3, 0.0, 2.0),
                   .controls = Eigen::VectorXd::LinSpaced(3, 5.0, 7.0),
-                  .withheld = {}};
+                  .held_out = {}};
   const Segment resampled = resample(segment, 0.025);
   ASSERT_EQ(resampled.sample_count(), 5);
   for (const int k : {0, 2, 4}) EXPECT_EQ(resampled.angles(k, 0), 0.5 * k);

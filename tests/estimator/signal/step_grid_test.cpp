@@ -26,12 +26,12 @@ TEST(StepRatio, FindsMultiplesAndFractions) {
 
 // Time stamps are rounded; a larger difference is another number.
 TEST(WholeNumber, IsOneWithinAMillionth) {
-  EXPECT_EQ(whole_number(1.0), 1);
-  EXPECT_EQ(whole_number(3.0 * (1.0 + 0.9e-6)), 3);
-  EXPECT_EQ(whole_number(3.0 * (1.0 - 0.9e-6)), 3);
+  EXPECT_EQ(nearest_integer_ratio(1.0), 1);
+  EXPECT_EQ(nearest_integer_ratio(3.0 * (1.0 + 0.9e-6)), 3);
+  EXPECT_EQ(nearest_integer_ratio(3.0 * (1.0 - 0.9e-6)), 3);
   for (const double ratio :
        {3.0 * (1.0 + 1.1e-6), 3.0 * (1.0 - 1.1e-6), 0.4, 0.0, -1.0, 2e9, std::nan(""), HUGE_VAL}) {
-    EXPECT_FALSE(whole_number(ratio)) << ratio;
+    EXPECT_FALSE(nearest_integer_ratio(ratio)) << ratio;
   }
 }
 
@@ -86,12 +86,12 @@ TEST(TicksOver, ReachTheLastReading) {
 // In thirds of a period: two of them end at the next sample, the one before does not reach it, and
 // steps of several periods end at a sample as well.
 TEST(EndOfStep, IsWithASampleThatItReaches) {
-  EXPECT_EQ(end_of_step(0, 2, 3), 2);
-  EXPECT_EQ(end_of_step(2, 2, 3), 3);
-  EXPECT_EQ(end_of_step(1, 1, 3), 2);
-  EXPECT_EQ(end_of_step(3, 3, 3), 6);
-  EXPECT_EQ(end_of_step(4, 7, 3), 9);
-  EXPECT_EQ(end_of_step(5, 4, 1), 9);
+  EXPECT_EQ(step_end(0, 2, 3), 2);
+  EXPECT_EQ(step_end(2, 2, 3), 3);
+  EXPECT_EQ(step_end(1, 1, 3), 2);
+  EXPECT_EQ(step_end(3, 3, 3), 6);
+  EXPECT_EQ(step_end(4, 7, 3), 9);
+  EXPECT_EQ(step_end(5, 4, 1), 9);
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ void record(proto::RecordingWriter& writer, const Message& message, const Print&
 
 // Writes the run; prints the arguments of each call.
 void write_run(const std::string& path, Printer& printer) {
-  const proto::RecordingHeader header{.hinges = {"arm", "pendulum"},
+  const proto::RecordingHeader header{.joints = {"arm", "pendulum"},
                                       .motors = {"arm", "pendulum"},
                                       .command_units = {"V", "duty"},
                                       .epoch_unix_ns = 1'700'000'000'123'456'789,

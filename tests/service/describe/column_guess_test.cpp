@@ -1,4 +1,4 @@
-#include "service/describe/column_guess.hpp"
+#include "service/describe/column_recognition.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ struct Column {
 
 class Guess : public ::testing::Test {
  protected:
-  std::vector<ColumnLook> look(const std::vector<Column>& columns) {
+  std::vector<ColumnProfile> look(const std::vector<Column>& columns) {
     std::ostringstream text;
     text.precision(10);
     for (const Column& column : columns) text << (&column == &columns[0] ? "" : ",") << column.name;
@@ -36,7 +36,7 @@ class Guess : public ::testing::Test {
       }
       text << '\n';
     }
-    return look_at_columns(folder_.write("run.csv", text.str()));
+    return profile_columns(folder_.write("run.csv", text.str()));
   }
 
   RigAnswers propose(RigKind kind, const std::vector<Column>& columns,
@@ -143,8 +143,8 @@ TEST_F(Guess, FindsTheCountsOfAReadingThatSteps) {
 // The hanging position is where it comes to rest: at zero, half a turn from there, or anywhere.
 TEST_F(Guess, FindsWhereItHangs) {
   const auto at = [&](const std::string& name, double rest) {
-    return guess_rest(look({{name, [rest](double t) { return swing(t) + rest; }}})[0],
-                      ReadingUnit::kRadian, false);
+    return guess_hanging_reading(look({{name, [rest](double t) { return swing(t) + rest; }}})[0],
+                                 ReadingUnit::kRadian, false);
   };
   EXPECT_EQ(at("q", 0.05), 0.0);
   EXPECT_EQ(at("q", M_PI + 0.05), M_PI);
@@ -155,16 +155,17 @@ TEST_F(Guess, FindsWhereItHangs) {
   // If driven up, it hangs at its start.
   const auto up =
       look({{"q", [](double t) { return t < 0.5 ? 0.0 : std::min(M_PI, 4.0 * (t - 0.5)); }}});
-  EXPECT_EQ(guess_rest(up[0], ReadingUnit::kRadian, true), 0.0);
-  EXPECT_EQ(guess_rest(up[0], ReadingUnit::kRadian, false), M_PI);
+  EXPECT_EQ(guess_hanging_reading(up[0], ReadingUnit::kRadian, true), 0.0);
+  EXPECT_EQ(guess_hanging_reading(up[0], ReadingUnit::kRadian, false), M_PI);
 }
 
 TEST_F(Guess, CountsSmallSwings) {
-  const auto found = guess_swing(look({{"q", swing}})[0], ReadingUnit::kRadian, 0.0, 1e-3);
+  const auto found =
+      estimate_swing_frequency(look({{"q", swing}})[0], ReadingUnit::kRadian, 0.0, 1e-3);
   ASSERT_TRUE(found.has_value());
   EXPECT_NEAR(*found, 4.0, 0.1);  // off by a part of a swing in eight
-  const auto still = guess_swing(look({{"q", [](double t) { return 0.1 * t; }}})[0],
-                                 ReadingUnit::kRadian, 0.0, 1e-3);
+  const auto still = estimate_swing_frequency(look({{"q", [](double t) { return 0.1 * t; }}})[0],
+                                              ReadingUnit::kRadian, 0.0, 1e-3);
   EXPECT_FALSE(still.has_value());
 }
 

@@ -79,7 +79,7 @@ void expect_estimates(const estimator::Calibration& calibration,
     expect_estimate(calibration, name, value);
   }
   for (const estimator::SimulationError& error : calibration.simulation) {
-    EXPECT_LT(error.rmse, 3.0 * kNoise) << error.hinge;
+    EXPECT_LT(error.rmse, 3.0 * kNoise) << error.joint;
   }
 }
 
@@ -95,7 +95,7 @@ TEST(InitCalibration, OfAFourBar) {
   EXPECT_TRUE(calibration.converged());
   // The noise is 1 mrad. The data's dry friction creeps, that of `init` does not.
   for (const estimator::SimulationError& error : calibration.simulation) {
-    EXPECT_LT(error.rmse, 2e-3) << error.hinge;
+    EXPECT_LT(error.rmse, 2e-3) << error.joint;
   }
   // The y of the coupler's joints in its own frame are 0.01 and 0 m.
   const auto centre = std::ranges::find(calibration.parameters, std::string("coupler.c_y"),
@@ -183,7 +183,7 @@ TEST(InitCalibration, OfAFurutaInCounts) {
   const double thin = 0.01 * rig.m_B * std::pow(2.0 * rig.l_2, 2) / 12.0;
   expect_estimate(calibration, "arm.J_zz", rig.J_Azz + rig.J_Bxx - thin);
   for (const estimator::SimulationError& error : calibration.simulation) {
-    EXPECT_LT(error.rmse, 2e-3) << error.hinge;  // a count is 1.5 mrad
+    EXPECT_LT(error.rmse, 2e-3) << error.joint;  // a count is 1.5 mrad
   }
 }
 

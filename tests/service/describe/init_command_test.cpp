@@ -99,7 +99,7 @@ TEST(InitCommand, RefusesInOneSentence) {
                {"--kind double-pendulum --length 0.3,0.2 --center 0.1,0.21", "link2: its centre"},
                {"--kind four-bar --ground 0.1 --length 0.1,0.1,5",
                 "the rocker, 5 m, must be shorter than the sum of the other three, 0.3 m"},
-               {"--kind four-bar --ground 0.4 --length 0.1,0.1,0.2", "the fixed hinges, 0.4 m"}};
+               {"--kind four-bar --ground 0.4 --length 0.1,0.1,0.2", "the fixed joints, 0.4 m"}};
   for (const auto& [arguments, part] : wrong) {
     SCOPED_TRACE(arguments);
     const ProgramRun refused = run_rigcal("init " + arguments + out);

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "estimator/tree/rest_pose.hpp"
+#include "estimator/simulation/equilibrium.hpp"
 #include "service/describe/label_layout.hpp"
-#include "service/describe/mechanism_words.hpp"
+#include "service/describe/mechanism_description.hpp"
 #include "service/describe/scene.hpp"
 #include "service/describe/view.hpp"
 #include "tests/service/run_rigcal.hpp"
@@ -25,7 +25,8 @@ Rig load(const std::string& name) { return load_rig(config(name)); }
 
 std::string words_of(const Rig& rig) {
   std::string all;
-  for (const auto& line : rest_words(rig, estimator::find_rest(rig.mechanism))) all += line + "\n";
+  for (const auto& line : describe_rest(rig, estimator::find_stable_equilibrium(rig.mechanism)))
+    all += line + "\n";
   return all;
 }
 
@@ -34,15 +35,15 @@ std::string words_of(const Rig& rig) {
 TEST(LabelLayout, LeavesAnOutlineThatIsTooSmall) {
   const Eigen::Vector2d middle(200.0, 200.0), letter(7.3, 15.0);
   for (const double half : {26.0, 80.0}) {
-    FlatPicture picture;
+    ProjectedScene picture;
     picture.lines.push_back(
-        {Ink::kBody,
+        {LineRole::kBody,
          {middle + Eigen::Vector2d(-half, -0.6 * half), middle + Eigen::Vector2d(half, -0.6 * half),
           middle + Eigen::Vector2d(half, 0.6 * half), middle + Eigen::Vector2d(-half, 0.6 * half),
           middle + Eigen::Vector2d(-half, -0.6 * half)},
          false});
     picture.signs.push_back({Symbol::kMass, middle, Eigen::Vector2d::Zero()});
-    picture.labels.push_back({Ink::kBody, middle, "cart"});
+    picture.labels.push_back({LineRole::kBody, middle, "cart"});
     const PlacedLabel label =
         place_labels(picture, letter, 9.0, Eigen::Vector2d(400.0, 400.0)).front();
     const Eigen::Vector2d low = label.low - middle, high = label.high - middle;
@@ -66,8 +67,8 @@ TEST(RigPicture, DrawsEveryConfig) {
     EXPECT_TRUE(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     EXPECT_EQ(svg.find("nan"), std::string::npos);
     EXPECT_EQ(svg.find("inf"), std::string::npos);
-    for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
-      EXPECT_NE(svg.find(">+" + hinge.name + "<"), std::string::npos) << hinge.name;
+    for (const estimator::Joint& joint : rig.mechanism.joints) {
+      EXPECT_NE(svg.find(">+" + joint.name + "<"), std::string::npos) << joint.name;
     }
     for (const estimator::Body& body : rig.mechanism.bodies) {
       EXPECT_NE(svg.find(">" + body.name + "<"), std::string::npos) << body.name;
@@ -82,11 +83,11 @@ TEST(RigPicture, DrawsEveryConfig) {
 TEST(Scene, ArrowsPointThePositiveWay) {
   for (const char* file : {"rig-pendulum.textproto", "rig-furuta.textproto"}) {
     const Rig rig = load(file);
-    const int n = rig.mechanism.hinge_count();
+    const int n = rig.mechanism.joint_count();
     const Scene zero = make_scene(rig, Eigen::VectorXd::Zero(n));
     std::vector<SceneLine> arrows;
     for (const SceneLine& line : zero.lines) {
-      if (line.ink == Ink::kPositive) arrows.push_back(line);
+      if (line.ink == LineRole::kPositive) arrows.push_back(line);
     }
     ASSERT_EQ(arrows.size(), static_cast<std::size_t>(n));
     for (int j = 0; j < n; ++j) {
@@ -96,7 +97,7 @@ TEST(Scene, ArrowsPointThePositiveWay) {
       // The body that moves with the joint then passes through the arrow's tip.
       double nearest = 1.0;
       for (const SceneLine& line : turned.lines) {
-        if (line.ink != Ink::kBody) continue;
+        if (line.ink != LineRole::kBody) continue;
         for (std::size_t k = 1; k < line.points.size(); ++k) {
           const Eigen::Vector3d along = line.points[k] - line.points[k - 1];
           const double share =
@@ -115,15 +116,15 @@ TEST(Scene, ShowsEverySensor) {
   const Rig rig = parse_rig("r.textproto", R"(
 body { name: "A" mass { value: 0.5 }
   inertia { xx { value: 0.001 } yy { value: 0.004 } zz { value: 0.004 } } }
-hinge { name: "1"
+joint { name: "1"
   parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
   child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
   encoder { } motor { control_unit: "V" gain { value: 0.1 } } }
 inertial_sensor { name: "tip" body: "A" point { x { value: 0.2 } } x_axis { x: 1 } y_axis { y: 1 }
   mounting { z { value: 1.5707963267948966 } } gyroscope { } accelerometer { } }
-force_torque_sensor { name: "flange" hinge: "1" point { x { value: 0.03 } } moment { } force { } }
-torque_sensor { name: "shaft" hinge: "1" }
-torque_sensor { name: "coil" hinge: "1" of: MOTOR }
+force_torque_sensor { name: "flange" joint: "1" point { x { value: 0.03 } } moment { } force { } }
+torque_sensor { name: "shaft" joint: "1" }
+torque_sensor { name: "coil" joint: "1" measured_torque: MOTOR }
 position_sensor { name: "camera" body: "A" point { x { value: 0.1 } }
   x_axis { y: -1 } y_axis { x: 1 } }
 distance_sensor { name: "wire" body: "A" point { x { value: 0.15 } }
@@ -138,7 +139,7 @@ gravity { magnitude { value: 9.81 } }
     if (symbol.symbol == Symbol::kLoadSensor) around.push_back(symbol.at);
   }
   for (const SceneLine& line : scene.lines) {
-    if (line.ink != Ink::kSensor) continue;
+    if (line.ink != LineRole::kSensor) continue;
     (line.arrow ? tips : ends).push_back((line.points[1] - line.points[0]).normalized());
     if (line.arrow) continue;
     EXPECT_LT((line.points[0] - Eigen::Vector3d(0.5, 0.25, 0.0)).norm(), 1e-12);
@@ -163,7 +164,7 @@ gravity { magnitude { value: 9.81 } }
   EXPECT_TRUE(is_near(tips[7], 1.0, 0.0, 0.0)) << tips[7].transpose();
 
   std::string words;
-  for (const auto& line : joint_words(rig, Eigen::VectorXd::Zero(1))) words += line + "\n";
+  for (const auto& line : describe_joints(rig, Eigen::VectorXd::Zero(1))) words += line + "\n";
   expect_parts(words, {"tip: gyroscope and accelerometer on A; x to the right, y upward",
                        "flange: moment and force that 1 exerts on A; x downward, y to the right",
                        "shaft: torque of 1\n", "coil: torque of the motor of 1\n",
@@ -178,12 +179,12 @@ gravity { magnitude { value: 9.81 } }
 // A loop is drawn closed: both bodies meet at the joint that closes it.
 TEST(Scene, LoopsAreClosed) {
   const Rig rig = load("rig-fourbar.textproto");
-  const auto rest = estimator::find_rest(rig.mechanism);
+  const auto rest = estimator::find_stable_equilibrium(rig.mechanism);
   ASSERT_TRUE(rest.has_value());
   const Scene scene = make_scene(rig, rest->coordinates);
   std::vector<Eigen::Vector3d> coupler, rocker;
   for (const SceneLine& line : scene.lines) {
-    if (line.ink != Ink::kBody || line.points.size() < 2) continue;
+    if (line.ink != LineRole::kBody || line.points.size() < 2) continue;
     (coupler.empty() && std::abs((line.points[0] - line.points[1]).norm() - 0.28) < 0.002
          ? coupler
          : rocker) = line.points;
@@ -200,7 +201,7 @@ TEST(Scene, LoopsAreClosed) {
 TEST(View, ShowsTheMotion) {
   const auto views_of = [](const char* file) {
     const Rig rig = load(file);
-    return choose_views(make_scene(rig, Eigen::VectorXd::Zero(rig.mechanism.hinge_count())));
+    return choose_views(make_scene(rig, Eigen::VectorXd::Zero(rig.mechanism.joint_count())));
   };
   const auto plane = views_of("rig-chain3.textproto");
   ASSERT_EQ(plane.size(), 1U);
@@ -240,19 +241,19 @@ TEST(RigPicture, IsDrawnAtRestWithinTheStops) {
 }
 
 TEST(RigPicture, TakesPlacesOfJoints) {
-  EXPECT_EQ(parse_joint_place("1=0.5").value, 0.5);
-  EXPECT_NEAR(parse_joint_place("1=-90deg").value, -M_PI / 2.0, 1e-15);
+  EXPECT_EQ(parse_joint_position("1=0.5").value, 0.5);
+  EXPECT_NEAR(parse_joint_position("1=-90deg").value, -M_PI / 2.0, 1e-15);
   for (const char* wrong : {"1", "=2", "1=", "1=x", "1=nan", "1=2rad", "1=deg"}) {
-    EXPECT_NE(refusal([&] { parse_joint_place(wrong); }).find("NAME=VALUE"), std::string::npos);
+    EXPECT_NE(refusal([&] { parse_joint_position(wrong); }).find("NAME=VALUE"), std::string::npos);
   }
   const Rig furuta = load("rig-furuta.textproto");
   expect_parts(RigPicture(furuta, {{"2", M_PI / 2.0}}).svg(), {"shown at 90°", "shown at 0°"});
   expect_parts(refusal([&] { RigPicture(furuta, {{"3", 0.0}}); }), {"no such joint", "1, 2"});
   expect_parts(refusal([&] { RigPicture(furuta, {{"2", 0.0}, {"2", 1.0}}); }), {"twice"});
   const Rig cart = load("rig-cartpole.textproto");
-  expect_parts(refusal([&] { RigPicture(cart, {parse_joint_place("rail=30deg")}); }),
+  expect_parts(refusal([&] { RigPicture(cart, {parse_joint_position("rail=30deg")}); }),
                {"rail", "slides", "in m"});
-  expect_parts(RigPicture(cart, {parse_joint_place("pivot=30deg")}).svg(), {"shown at 30°"});
+  expect_parts(RigPicture(cart, {parse_joint_position("pivot=30deg")}).svg(), {"shown at 30°"});
   // The rocker would end 0.5 m from O, but crank and coupler reach only 0.38 m.
   const Rig loop = load("rig-fourbar.textproto");
   expect_parts(refusal([&] { RigPicture(loop, {{"R", 0.0}}); }), {"cannot be closed"});
@@ -265,7 +266,7 @@ TEST(RigPicture, FitsATerminal) {
   const Rig rig = load("rig-furuta.textproto");
   const RigPicture picture(rig, {});
   const std::string plain =
-      scene_text(make_scene(rig, Eigen::Vector2d::Zero()), 60, 20, Letters::kAscii);
+      scene_text(make_scene(rig, Eigen::Vector2d::Zero()), 60, 20, CharacterSet::kAscii);
   int width = 0;
   for (const char c : plain) {
     EXPECT_LT(static_cast<unsigned char>(c), 0x80);
@@ -273,7 +274,7 @@ TEST(RigPicture, FitsATerminal) {
     EXPECT_LE(width, 60);
   }
   EXPECT_NE(plain.find("+2"), std::string::npos) << plain;
-  EXPECT_NE(picture.text(60, 20, Letters::kBraille).find("●"), std::string::npos);
+  EXPECT_NE(picture.text(60, 20, CharacterSet::kBraille).find("●"), std::string::npos);
 }
 
 // A swing-up's commands depend on the motion: on a rig at rest they are a kick only. The plot shows

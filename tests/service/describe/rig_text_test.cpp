@@ -105,11 +105,11 @@ TEST(RigText, AbsoluteAnglesAreEncodersBetweenBodies) {
   RigAnswers answers = answers_of(RigKind::kDoublePendulum, false);
   answers.absolute = true;
   const Rig rig = parse_rig("r", rig_text(answers));
-  EXPECT_TRUE(rig.mechanism.hinges[0].measured);
-  EXPECT_FALSE(rig.mechanism.hinges[1].measured);
+  EXPECT_TRUE(rig.mechanism.joints[0].measured);
+  EXPECT_FALSE(rig.mechanism.joints[1].measured);
   ASSERT_EQ(rig.mechanism.body_encoder_count(), 1);
   EXPECT_EQ(rig.mechanism.body_encoders[0].body_b, 1);
-  EXPECT_EQ(rig.mechanism.body_encoders[0].body_a, estimator::Hinge::kGround);
+  EXPECT_EQ(rig.mechanism.body_encoders[0].body_a, estimator::Joint::kGround);
 }
 
 // Offset and sign: angle = ∓ value + offset is zero where the column reads `rest`.
@@ -129,9 +129,9 @@ TEST(RigText, AnAngleIsZeroWhereItHangs) {
 // A unit vector in plain decimals; a quarter turn shows no round-off.
 TEST(RigText, WritesALeaningAxisPlain) {
   RigAnswers answers = answers_of(RigKind::kPendulum, false);
-  answers.axis_lean = 23.0 * M_PI / 180.0;
+  answers.axis_tilt = 23.0 * M_PI / 180.0;
   EXPECT_NE(rig_text(answers).find("axis { y: 0.39073113 z: 0.92050485 }"), std::string::npos);
-  answers.axis_lean = M_PI / 2.0;
+  answers.axis_tilt = M_PI / 2.0;
   EXPECT_NE(rig_text(answers).find("axis { y: 1 z: 0 }"), std::string::npos);
 }
 

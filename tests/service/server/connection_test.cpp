@@ -45,10 +45,10 @@ class Sockets {
     return ends[1];
   }
 
-  // Runs the service until it is idle, while `goes_on` holds, at most this long.
+  // Runs the service until it is idle, while `continues_across_gap` holds, at most this long.
   template <typename Condition>
-  void run_while(const Condition& goes_on, int milliseconds = 5000) {
-    for (int k = 0; k < milliseconds && goes_on(); ++k) {
+  void run_while(const Condition& continues_across_gap, int milliseconds = 5000) {
+    for (int k = 0; k < milliseconds && continues_across_gap(); ++k) {
       io_.poll();
       io_.restart();
       store.drain();

@@ -2,7 +2,7 @@
 
 #include <google/protobuf/descriptor.h>
 
-#include "proto/stream/content_name.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
@@ -121,12 +121,12 @@ TEST(Conversation, EndsWhereARequestIsOutOfPlace) {
 TEST(Conversation, TellsAtItsFirstMessageThatTheServiceIsFull) {
   StoreInHand store;
   Client client(store, kAnna);
-  client.conversation().set_gate([] { return std::string("full"); });
+  client.conversation().set_admission_check([] { return std::string("full"); });
   EXPECT_EQ(client.greet().error().code(), ServiceError::BUSY);
   EXPECT_TRUE(client.outlet.finished);
   EXPECT_FALSE(store.sessions->list().total_count());
   Client rig(store, kAnna);
-  rig.conversation().set_gate([] { return std::string("full"); });
+  rig.conversation().set_admission_check([] { return std::string("full"); });
   const ServiceReply refused = rig.call(open_request("run"));
   EXPECT_EQ(refused.session_refused().reason(), rigcal::v1::SessionRefused::REASON_BUSY);
   EXPECT_FALSE(store.sessions->list().total_count());
@@ -185,7 +185,7 @@ TEST(Conversation, LetsOnlyItsOwnerContinueAnUpload) {
   ASSERT_TRUE(owner.greet().has_welcome());
   Client stranger(store, kBert);
   ASSERT_TRUE(stranger.greet().has_welcome());
-  proto::ContentName content;
+  proto::ContentHash content;
   content.add("aa");
   const std::string id = proto::upload_id(content.text(), 1);
   ServiceRequest open;

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "proto/stream/content_name.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "service/server/daemon_config.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/service/server/certificates.hpp"
@@ -226,7 +226,7 @@ TEST(Endpoint, TakesAFileThatAnotherHasOnlyBegun) {
   ServiceProcess service({"--listen", "unix:" + socket});
   ASSERT_TRUE(service.start()) << service.output();
   const std::string table = "t_s,theta1_rad\n0,0\n0.001,1\n";
-  proto::ContentName content;
+  proto::ContentHash content;
   content.add(table);
   const std::string id = proto::upload_id(content.text(), 1);
   SocketClient squatter(service.port());  // identified by address, not account
@@ -329,7 +329,7 @@ TEST(DaemonConfig, ReadsTheExampleAndTellsMistakes) {
   EXPECT_EQ(loaded.limits.job_memory_bytes, ServiceLimits().job_memory_bytes);
   EXPECT_EQ(loaded.limits.buffer_bytes, ServiceLimits().buffer_bytes);
   EXPECT_EQ(loaded.limits.index_bytes, ServiceLimits().index_bytes);
-  EXPECT_EQ(loaded.limits.of_one().queued_jobs, ServiceLimits().of_one().queued_jobs);
+  EXPECT_EQ(loaded.limits.per_identity().queued_jobs, ServiceLimits().per_identity().queued_jobs);
   EXPECT_EQ(loaded.operators.certificates, (std::vector<std::string>{"operator"}));
   EXPECT_EQ(loaded.listen.size(), 2u);
   const TemporaryFolder files;
@@ -383,8 +383,8 @@ TEST(PythonClient, StreamsAndCalibrates) {
             0);
   const std::string scenario =
       files.write("swing.textproto",
-                  "name: \"swing\" duration_s: 4 initial { hinge: \"pivot\" angle_rad: 1 }\n"
-                  "release { hinge: \"pivot\" held_angle_rad: 1 held_tolerance_rad: 0.1 }\n"
+                  "name: \"swing\" duration_s: 4 initial { joint: \"pivot\" angle_rad: 1 }\n"
+                  "release { joint: \"pivot\" held_angle_rad: 1 held_tolerance_rad: 0.1 }\n"
                   "noise { angle_standard_deviation_rad: 0.0005 seed: 4 }\n");
   ASSERT_EQ(run_rigcal("simulate --rig " + config("rig-pendulum.textproto") + " --scenario " +
                        scenario + " --start pendulum.J_zz=0.0012 --out " + files.file("run.csv"))
@@ -395,7 +395,7 @@ TEST(PythonClient, StreamsAndCalibrates) {
   const int status = std::system(
       ("PYTHONPATH=" + files.file("py") + " /usr/bin/python3 " + root +
        "/docs/examples/rigcal_client.py " + "127.0.0.1:" + std::to_string(service.port()) + " " +
-       config("rig-pendulum.textproto") + " " + files.file("run.csv") + " --hinge pivot >" +
+       config("rig-pendulum.textproto") + " " + files.file("run.csv") + " --joint pivot >" +
        files.file("out") + " 2>" + files.file("err"))
           .c_str());
   EXPECT_EQ(status, 0) << contents_of(files.file("err")) << service.output();

@@ -54,20 +54,20 @@ class ServiceDisk : public ::testing::Test {
     return outlet.replies;
   }
 
-  Outcome<UploadState> upload(const std::function<void(const Upload::Answer&)>& ask) {
-    Outcome<UploadState> outcome = make_fault(ServiceError::INTERNAL, "no answer");
+  ReplyOrError<UploadState> upload(const std::function<void(const Upload::Answer&)>& ask) {
+    ReplyOrError<UploadState> outcome = make_service_error(ServiceError::INTERNAL, "no answer");
     ask([&](const auto& answer) { outcome = answer; });
     store_.drain();
     return outcome;
   }
-  Outcome<UploadState> open_upload() {
+  ReplyOrError<UploadState> open_upload() {
     rigcal::v1::OpenUpload open;
     open.set_session_id("file");
     open.set_file_name("a.csv");
     open.set_size_bytes(6);
     return upload([&](const auto& answer) { store_.sessions->open_upload(open, kAnna, answer); });
   }
-  Outcome<UploadState> append(std::uint64_t offset, const std::string& data) {
+  ReplyOrError<UploadState> append(std::uint64_t offset, const std::string& data) {
     rigcal::v1::UploadPart part;
     part.set_session_id("file");
     part.set_offset_bytes(offset);

@@ -89,8 +89,8 @@ TEST(FairQueue, PrefersWhoHasUsedLeast) {
 }
 
 // Usage of the last hour, to the minute: even usage expires evenly, and another's does not count.
-TEST(ProcessorUse, CountsTheLastHour) {
-  ProcessorUse use;
+TEST(ProcessorUsage, CountsTheLastHour) {
+  ProcessorUsage use;
   use.add("a", 1200.0, 1800.0, 300.0);  // half a processor for ten minutes
   use.add("b", 0.0, 60.0, 60.0);
   EXPECT_NEAR(use.of("a", 1800.0), 300.0, 1e-9);
@@ -107,8 +107,8 @@ TEST(ProcessorUse, CountsTheLastHour) {
 
 // Of a job longer than an hour the last hour counts; of one with zero duration, everything; of an
 // invalid time, nothing.
-TEST(ProcessorUse, TakesJobsOfAnyLength) {
-  ProcessorUse use;
+TEST(ProcessorUsage, TakesJobsOfAnyLength) {
+  ProcessorUsage use;
   use.add("long", 0.0, 36'000.0, 36'000.0);
   EXPECT_NEAR(use.of("long", 36'000.0), 3540.0, 1e-9) << "59 whole minutes and the one that begins";
   use.add("short", 100.0, 100.0, 2.0);
@@ -121,8 +121,8 @@ TEST(ProcessorUse, TakesJobsOfAnyLength) {
 }
 
 // The last byte of a share and of the total fits, one more does not, however large the claim.
-TEST(ByteUse, HasRoomUpToTheShareAndUpToTheLimit) {
-  ByteUse use;
+TEST(ByteUsage, HasRoomUpToTheShareAndUpToTheLimit) {
+  ByteUsage use;
   use.add("a", 6);
   EXPECT_TRUE(use.has_room("a", 2, 10, 8));
   EXPECT_FALSE(use.has_room("a", 3, 10, 8));
@@ -147,15 +147,15 @@ TEST(ServiceLimits, GivesOneIdentityHalfUnlessToldOtherwise) {
   limits.share.queued_jobs = 2;
   limits.jobs = 3;
   limits.share.jobs = 9;
-  EXPECT_EQ(limits.of_one().connections, 3u);
-  EXPECT_EQ(limits.of_one().running_jobs, 1u);
-  EXPECT_EQ(limits.of_one().queued_jobs, 2u);
-  EXPECT_EQ(limits.of_one().jobs, 3u);
-  EXPECT_EQ(limits.of_one().processor_s, 3600.0) << "all that its one running job could have";
+  EXPECT_EQ(limits.per_identity().connections, 3u);
+  EXPECT_EQ(limits.per_identity().running_jobs, 1u);
+  EXPECT_EQ(limits.per_identity().queued_jobs, 2u);
+  EXPECT_EQ(limits.per_identity().jobs, 3u);
+  EXPECT_EQ(limits.per_identity().processor_s, 3600.0) << "all that its one running job could have";
   limits.workers = 3;
-  EXPECT_EQ(limits.of_one().processor_s, 7200.0);
+  EXPECT_EQ(limits.per_identity().processor_s, 7200.0);
   limits.share.processor_s = 60.0;
-  EXPECT_EQ(limits.of_one().processor_s, 60.0);
+  EXPECT_EQ(limits.per_identity().processor_s, 60.0);
 }
 
 // Data of releases without owners belong to nobody, an empty name owns nothing, operators may do

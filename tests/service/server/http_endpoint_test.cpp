@@ -11,7 +11,7 @@ using test_support::SocketClient;
 
 struct Served {
   Served()
-      : http(server.io, parse_listen_place(server.io, "127.0.0.1:0"),
+      : http(server.io, parse_listen_address(server.io, "127.0.0.1:0"),
              HttpEndpoint::Pages{[] { return std::string("metrics\n"); }, [] { return true; }}) {
     http.start();
     server.run();

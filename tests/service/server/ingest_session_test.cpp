@@ -22,7 +22,7 @@ using test_support::open_request;
 using test_support::PlayedService;
 using test_support::secret_of;
 
-class Rig final : public IngestOwner {
+class Rig final : public RigConnection {
  public:
   const std::string& identity() const override { return name_; }
   void on_opened(std::uint64_t through, const std::string& given) override {

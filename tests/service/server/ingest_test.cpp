@@ -48,7 +48,7 @@ TEST(Ingest, StoresASessionAsARecording) {
   complete_session(service, "run-1", 25);
   expect_recording_of(service.session_folder("run-1") + "/recording.mcap", 25);
   const auto recording = proto::read_recording(service.session_folder("run-1") + "/recording.mcap");
-  EXPECT_EQ(recording.value().header.hinges, (std::vector<std::string>{"arm", "pendulum"}));
+  EXPECT_EQ(recording.value().header.joints, (std::vector<std::string>{"arm", "pendulum"}));
   EXPECT_TRUE(recording.value().header.slides.empty());
   EXPECT_EQ(recording.value().header.facts.at("rig"), "furuta");
   EXPECT_EQ(recording.value().header.facts.at("session"), "run-1");
@@ -226,7 +226,7 @@ TEST(Ingest, RefusesSessionsThatDoNotFit) {
       {open_request("b", ""), "hinges"},
       {open_request("c", "arm,arm"), "hinges"},
       {open_request("d", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"), "hinges"},
-      {open_request("run", "other,hinges"), "another recording"},
+      {open_request("run", "other,joints"), "another recording"},
       {open_request("run", "arm,pendulum", 42), "another recording"},
   };
   for (const auto& [request, reason] : cases) {

@@ -129,11 +129,11 @@ TEST(JobStore, HoldsTheShareOfProcessorTime) {
   store.restart();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
   store.time_s += 3480.0;
-  store.jobs->advance();
+  store.jobs->start_ready_jobs();
   store.drain();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
   store.time_s += 180.0;
-  store.jobs->advance();
+  store.jobs->start_ready_jobs();
   store.drain();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
 }

@@ -80,7 +80,7 @@ TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
   rigcal::v1::CrossValidationResult validation;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(folds.out, &validation).ok());
   ASSERT_EQ(validation.folds_size(), 2);
-  EXPECT_EQ(validation.pieces(1), "b.csv");
+  EXPECT_EQ(validation.parts(1), "b.csv");
   EXPECT_TRUE(validation.converged());
   EXPECT_NE(remote.out.find("pendulum.J_zz"), std::string::npos);
   EXPECT_NE(remote.out.find("fold"), std::string::npos) << "no cross-validation";

@@ -23,8 +23,8 @@ using test_support::SocketClient;
 struct ListenerServed {
   explicit ListenerServed(const ServiceLimits& limits = {}) : server(limits) {
     path = server.store.files.file("socket");
-    const std::vector<ListenPlace> places = {parse_listen_place(server.io, "unix:" + path),
-                                             parse_listen_place(server.io, "127.0.0.1:0")};
+    const std::vector<ListenAddress> places = {parse_listen_address(server.io, "unix:" + path),
+                                               parse_listen_address(server.io, "127.0.0.1:0")};
     listener =
         std::make_unique<Listener>(server.io, server.store.context, *server.store.sessions,
                                    *server.store.jobs, places, std::nullopt, ConnectionTimeouts{});
@@ -129,7 +129,7 @@ TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
   asio::io_context io;
   const test_support::TemporaryFolder files;
   const std::string path = files.file("socket");
-  const ListenPlace place = parse_listen_place(io, "unix:" + path);
+  const ListenAddress place = parse_listen_address(io, "unix:" + path);
   {
     StreamAcceptor dead(io);
     listen_at(dead, place, "--listen");
@@ -164,17 +164,17 @@ TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
 // Distinguishes loopback addresses from those that the network can reach.
 TEST(Listener, TellsLoopbackFromTheNetwork) {
   asio::io_context io;
-  EXPECT_TRUE(parse_listen_place(io, "127.0.0.1:0").loopback);
-  EXPECT_TRUE(parse_listen_place(io, "unix:/tmp/x").loopback);
-  EXPECT_FALSE(parse_listen_place(io, "0.0.0.0:0").loopback);
+  EXPECT_TRUE(parse_listen_address(io, "127.0.0.1:0").loopback);
+  EXPECT_TRUE(parse_listen_address(io, "unix:/tmp/x").loopback);
+  EXPECT_FALSE(parse_listen_address(io, "0.0.0.0:0").loopback);
   const std::string longest = "/" + std::string(106, 'x');
-  EXPECT_EQ(parse_listen_place(io, "unix:" + longest).unix_path, longest);
+  EXPECT_EQ(parse_listen_address(io, "unix:" + longest).unix_path, longest);
   EXPECT_NE(test_support::refusal([&] {
-              static_cast<void>(parse_listen_place(io, "unix:" + longest + "x"));
+              static_cast<void>(parse_listen_address(io, "unix:" + longest + "x"));
             }).find("at most 107 characters"),
             std::string::npos);
   EXPECT_NE(test_support::refusal([&] {
-              static_cast<void>(parse_listen_place(io, "unix:relative"));
+              static_cast<void>(parse_listen_address(io, "unix:relative"));
             }).find("begins with /"),
             std::string::npos);
 }

@@ -1,6 +1,6 @@
 #include <fstream>
 
-#include "proto/stream/content_name.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "service/server/session_log.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
@@ -203,7 +203,7 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
   const auto refused = [](const auto& answer) {
     return fault_of(answer).code() == ServiceError::EXISTS;
   };
-  proto::ContentName name;
+  proto::ContentHash name;
   name.add("abc");
   const std::string named = proto::upload_id(name.text(), 1);
   const Identity root{"account:root", true};

@@ -17,8 +17,8 @@ namespace service {
 inline constexpr const char* kScenario = R"(
 name: "swing"
 duration_s: %DURATION%
-initial { hinge: "pivot" angle_rad: %ANGLE% }
-release { hinge: "pivot" held_angle_rad: %ANGLE% held_tolerance_rad: 0.1 }
+initial { joint: "pivot" angle_rad: %ANGLE% }
+release { joint: "pivot" held_angle_rad: %ANGLE% held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 0.0005 seed: 3 }
 )";
 

@@ -153,14 +153,14 @@ std::string secret_of(const std::string& session_id) {
       .substr(0, proto::kSecretSizeMax);
 }
 
-ServiceRequest open_request(const std::string& session_id, const std::string& hinges,
+ServiceRequest open_request(const std::string& session_id, const std::string& joints,
                             std::int64_t epoch_unix_ns) {
   ServiceRequest request;
   auto& open = *request.mutable_open_session();
   open.set_protocol_version(proto::kStreamVersion);
   open.set_session_id(session_id);
   open.set_epoch_unix_ns(epoch_unix_ns);
-  (*open.mutable_metadata())["hinges"] = hinges;
+  (*open.mutable_metadata())["hinges"] = joints;
   (*open.mutable_metadata())["rig"] = "furuta";
   open.set_secret(secret_of(session_id));
   return request;

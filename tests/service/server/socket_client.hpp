@@ -65,7 +65,7 @@ std::string request_frame(const rigcal::v1::ServiceRequest& request);
 std::string secret_of(const std::string& session_id);
 
 rigcal::v1::ServiceRequest open_request(const std::string& session_id,
-                                        const std::string& hinges = "arm,pendulum",
+                                        const std::string& joints = "arm,pendulum",
                                         std::int64_t epoch_unix_ns = 1'700'000'000'000'000'000);
 rigcal::v1::ServiceRequest close_request(std::uint64_t last_batch);
 

@@ -46,7 +46,7 @@ class RunnerInHand final : public service::JobRunner {
 };
 
 /// The client's end of a conversation.
-class OutletInHand final : public service::Outlet {
+class OutletInHand final : public service::FrameSink {
  public:
   void send(std::string frame) override {
     std::vector<proto::Frame> frames;
@@ -91,8 +91,8 @@ class StoreInHand {
     jobs.reset();
     sessions.reset();
     sessions = std::make_unique<service::SessionStore>(
-        context, [this] { jobs->advance(); },
-        [this](const std::string& id) { return jobs->user_of(id); });
+        context, [this] { jobs->start_ready_jobs(); },
+        [this](const std::string& id) { return jobs->job_using(id); });
     jobs = std::make_unique<service::JobStore>(context, *sessions, runner);
     EXPECT_TRUE(sessions->load().ok());
     EXPECT_TRUE(jobs->load().ok());
@@ -111,8 +111,8 @@ class StoreInHand {
 
   void count_use() {
     context.disk = context.index = {};
-    sessions->add_use(context.disk, context.index);
-    jobs->add_use(context.disk, context.index);
+    sessions->add_usage(context.disk, context.index);
+    jobs->add_usage(context.disk, context.index);
   }
 
   /// A stored session of a few bytes as input of a calibration, which nobody reads.
@@ -122,7 +122,7 @@ class StoreInHand {
     open.set_file_name("a.csv");
     open.set_size_bytes(3);
     bool complete = false;
-    const auto take = [&](const service::Outcome<rigcal::v1::UploadState>& outcome) {
+    const auto take = [&](const service::ReplyOrError<rigcal::v1::UploadState>& outcome) {
       if (const auto* state = std::get_if<rigcal::v1::UploadState>(&outcome)) {
         complete = state->complete();
       }
@@ -137,15 +137,16 @@ class StoreInHand {
     ASSERT_TRUE(complete);
   }
 
-  service::Outcome<rigcal::v1::JobInfo> submit(const std::string& id, const service::Identity& who,
-                                               const std::string& session = "data",
-                                               const std::string& rig = "name: \"rig\"") {
+  service::ReplyOrError<rigcal::v1::JobInfo> submit(const std::string& id,
+                                                    const service::Identity& who,
+                                                    const std::string& session = "data",
+                                                    const std::string& rig = "name: \"rig\"") {
     rigcal::v1::SubmitJob request;
     request.set_job_id(id);
     request.mutable_spec()->set_rig_text(rig);
     request.mutable_spec()->add_recordings()->set_session_id(session);
-    service::Outcome<rigcal::v1::JobInfo> outcome =
-        service::make_fault(rigcal::v1::ServiceError::INTERNAL, "no answer");
+    service::ReplyOrError<rigcal::v1::JobInfo> outcome =
+        service::make_service_error(rigcal::v1::ServiceError::INTERNAL, "no answer");
     jobs->submit(request, who, [&](const auto& answer) { outcome = answer; });
     drain();
     return outcome;
@@ -173,7 +174,7 @@ inline std::string text_of(const std::string& path) {
 
 /// The error of an outcome; NONE on success.
 template <typename Reply>
-rigcal::v1::ServiceError fault_of(const service::Outcome<Reply>& outcome) {
+rigcal::v1::ServiceError fault_of(const service::ReplyOrError<Reply>& outcome) {
   const auto* const fault = std::get_if<rigcal::v1::ServiceError>(&outcome);
   return fault == nullptr ? rigcal::v1::ServiceError() : *fault;
 }

@@ -15,7 +15,7 @@ using rigcal::v1::ServiceError;
 using rigcal::v1::UploadState;
 
 std::string name_of(const std::string& content) {
-  proto::ContentName name;
+  proto::ContentHash name;
   name.add(content);
   return name.text();
 }
@@ -42,7 +42,7 @@ class Uploads : public ::testing::Test {
 
   std::string folder() const { return service_.context.data_folder + "/file"; }
   Upload::Answer answer() {
-    return [this](const Outcome<UploadState>& outcome) { last_ = outcome; };
+    return [this](const ReplyOrError<UploadState>& outcome) { last_ = outcome; };
   }
   void append(std::uint64_t offset, const std::string& data) {
     upload_->append(offset, data, answer());
@@ -61,7 +61,7 @@ class Uploads : public ::testing::Test {
   test_support::PlayedService service_;
   rigcal::v1::SessionRecord record_;
   std::shared_ptr<Upload> upload_;
-  Outcome<UploadState> last_;
+  ReplyOrError<UploadState> last_;
   int stored_ = 0;
   int gone_ = 0;
 };

@@ -25,7 +25,7 @@ std::vector<estimator::Recording> recordings_of(double duration) {
 // The reason for a refusal, empty if accepted.
 std::string refused(double duration, double step, double time_s = kForever) {
   try {
-    check_work(recordings_of(duration), step, time_s);
+    check_work_budget(recordings_of(duration), step, time_s);
   } catch (const proto::InputError& error) {
     return error.what();
   }

@@ -61,8 +61,8 @@ TEST_F(WorkerPoolTest, TellsWhatTheWorkerSaysAndHowItEnds) {
   const auto killed = run("kill -SEGV $$");
   EXPECT_FALSE(killed.done);
   EXPECT_NE(killed.error.find("Segmentation"), std::string::npos) << killed.error;
-  const auto said = run("cat " + message_file(make_error_frame("no such hinge")) + " >&3; exit 1");
-  EXPECT_EQ(said.error, "no such hinge");
+  const auto said = run("cat " + message_file(make_error_frame("no such joint")) + " >&3; exit 1");
+  EXPECT_EQ(said.error, "no such joint");
   rigcal::v1::JobProgress progress;
   progress.set_stage("fit");
   EXPECT_TRUE(run("cat " + message_file(make_progress_frame(progress)) + " >&3").done);
@@ -99,7 +99,7 @@ TEST_F(WorkerPoolTest, KillsAWorkerThatDoesNotEnd) {
       io_, script("trap '' TERM; echo >" + files_.file("ready") + "; while :; do sleep 1; done"),
       0);
   std::optional<JobRunner::Ended> ended;
-  pool.set_grace(std::chrono::milliseconds(10));
+  pool.set_kill_delay(std::chrono::milliseconds(10));
   pool.start(
       "job", files_.file("folder"), {"file"}, 60.0, [](const auto&) {},
       [&](const JobRunner::Ended& how) { ended = how; });

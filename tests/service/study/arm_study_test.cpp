@@ -48,12 +48,12 @@ StudyArm tiny_arm() {
 }
 
 /// A draw of the study, compared with the truth.
-ArmDraw draw_of(const StudyArm& arm, double noise, std::uint64_t index = 0) {
+ArmResult draw_of(const StudyArm& arm, double noise, std::uint64_t index = 0) {
   const StudyRun fit = run_task(arm_fit_task(arm, noise, index), nullptr);
   const StudyRun regressions = run_task(arm_regression_task(arm, noise, index), nullptr);
-  if (noise == 0.0) return judge_arm_draw(arm, noise, index, fit, regressions, nullptr);
+  if (noise == 0.0) return evaluate_arm(arm, noise, index, fit, regressions, nullptr);
   const StudyRun tied = run_task(arm_tied_task(arm, noise, index, fit), nullptr);
-  return judge_arm_draw(arm, noise, index, fit, regressions, &tied);
+  return evaluate_arm(arm, noise, index, fit, regressions, &tied);
 }
 
 double median_error(std::vector<double> errors) {
@@ -73,7 +73,7 @@ TEST(Arm, OfSixLinksWithoutNoiseIsFoundFromFarOff) {
   arm.links = 6;
   arm.duration = 4.0;
   arm.seed = 1;
-  const ArmDraw draw = draw_of(arm, 0.0, 13);
+  const ArmResult draw = draw_of(arm, 0.0, 13);
   EXPECT_TRUE(draw.found);
   EXPECT_TRUE(draw.possible);
   EXPECT_LT(median_error(draw.errors), 1e-5);
@@ -83,20 +83,20 @@ TEST(Arm, OfSixLinksWithoutNoiseIsFoundFromFarOff) {
 // through the rig file. Catches a wrong frame, sign or lever arm in either.
 TEST(Arm, MeansTheSameAsItsRigFile) {
   for (const int links : {2, 6}) {
-    const DrawnArm drawn = draw_arm(links, 0.7, 5, 6);
+    const RandomArm drawn = make_random_arm(links, 0.7, 5, 6);
     const estimator::Mechanism mechanism = arm_mechanism(drawn.arm, drawn.bodies);
-    estimator::TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
+    estimator::TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
     const Eigen::VectorXd q = wave(links, 0.3), v = 3.0 * wave(links, 1.0),
                           a = 9.0 * wave(links, 2.0), u = wave(links, 4.0);
-    estimator::JointVector<double> imbalance;
-    dynamics.imbalance(q, v, a, u, imbalance);
+    estimator::JointVector<double> torque_residual;
+    dynamics.torque_residual(q, v, a, u, torque_residual);
     const Eigen::VectorXd links_torque =
         torque_regressor(drawn.arm, q, v, a) * standard_parameters(drawn.arm);
     const ArmState state = arm_state(drawn.arm, q, v);
     for (int j = 0; j < links; ++j) {
       const ArmLink& link = drawn.arm.links[static_cast<std::size_t>(j)];
       const double torque = links_torque[j] + link.shaft * a[j];
-      EXPECT_NEAR(torque + link.viscous * v[j] - link.gain * u[j], imbalance[j], 1e-9) << j;
+      EXPECT_NEAR(torque + link.viscous * v[j] - link.gain * u[j], torque_residual[j], 1e-9) << j;
       EXPECT_NEAR(torque, state.mass.row(j).dot(a) + state.bias[j], 1e-9) << j;
     }
   }
@@ -153,7 +153,7 @@ TEST(ArmRegression, IsExactWithoutNoise) {
 
 // The study's goal, on 8 s.
 TEST(ArmStudy, FindsWhatIsThereWithoutNoise) {
-  const ArmDraw draw = draw_of(tiny_arm(), 0.0);
+  const ArmResult draw = draw_of(tiny_arm(), 0.0);
   EXPECT_TRUE(draw.found);
   EXPECT_TRUE(draw.possible);
   EXPECT_LT(median_error(draw.errors), 1e-4);
@@ -162,7 +162,7 @@ TEST(ArmStudy, FindsWhatIsThereWithoutNoise) {
 
 // A tie is information: no standard deviation may grow, and some must shrink.
 TEST(ArmStudy, TiesNeverWiden) {
-  const ArmDraw draw = draw_of(tiny_arm(), 0.01);
+  const ArmResult draw = draw_of(tiny_arm(), 0.01);
   EXPECT_TRUE(draw.found);
   ASSERT_EQ(draw.tied_ratios.size(), 7U);
   EXPECT_LE(*std::ranges::max_element(draw.tied_ratios), 1.02);
@@ -266,7 +266,7 @@ TEST(ArmStudy, RefusesFaultsWithFileAndLine) {
 TEST(ArmStudy, KeepsWhatEnergySolvesCameTo) {
   EnergyRuns runs;
   runs.without = {true, 7, 3.5, 0.01, 0.02, 0.03, 1.5};
-  runs.loose_without.cost = 9.0;
+  runs.inflated_without.cost = 9.0;
   StudyRun kept;
   kept.parameters = parameters_of(runs);
   const EnergyRuns back = energy_runs_of(kept);
@@ -278,8 +278,8 @@ TEST(ArmStudy, KeepsWhatEnergySolvesCameTo) {
   EXPECT_EQ(back.without.inertia, 0.02);
   EXPECT_EQ(back.without.friction, 0.03);
   EXPECT_EQ(back.without.reported, 1.5);
-  EXPECT_EQ(back.loose_without.cost, 9.0);
-  EXPECT_EQ(back.loose_with.cost, 0.0);
+  EXPECT_EQ(back.inflated_without.cost, 9.0);
+  EXPECT_EQ(back.inflated_with.cost, 0.0);
 }
 
 // Two recordings that differ in anything must have different keys in the store.

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/tree/loop_closure.hpp"
+#include "estimator/simulation/loop_closure.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/simulation/plant.hpp"
 #include "service/study/needed_controls.hpp"
@@ -34,10 +34,10 @@ TEST(LegRig, LinkageClosesAndTurnsTheKneeAsGeometrySays) {
   const Rig rig = load_rig(config("rig-leg.textproto"));
   const estimator::Mechanism& leg = rig.mechanism;
   constexpr int kCrank = 2, kKnee = 4;
-  ASSERT_EQ(leg.hinges[kCrank].name, "KFE");
-  ASSERT_EQ(leg.hinges[kKnee].name, "knee");
+  ASSERT_EQ(leg.joints[kCrank].name, "KFE");
+  ASSERT_EQ(leg.joints[kKnee].name, "knee");
   estimator::LoopClosure closure(leg);
-  NeededControls controls(leg);
+  ControlInverseDynamics controls(leg);
   Eigen::VectorXd angles(6);
   angles << 0.1, 0.8, 0.0, 0.85, -0.6, -0.6;
   for (double crank = -0.85; crank > -3.0; crank -= 0.1) {
@@ -61,7 +61,7 @@ TEST(LegRig, LinkageClosesAndTurnsTheKneeAsGeometrySays) {
     const auto along = [&](double angle) {
       return d.dot(Eigen::Vector2d{-std::sin(angle), std::cos(angle)});
     };
-    const Eigen::MatrixXd N = controls.couplings(angles);
+    const Eigen::MatrixXd N = controls.mimic_joints(angles);
     EXPECT_NEAR(N(kKnee, kCrank), along(crank) / along(lever), 1e-4);
     EXPECT_NEAR(N(kKnee, 0), 0.0, 1e-9);
     EXPECT_NEAR(N(kKnee, 1), 0.0, 1e-9);
@@ -70,7 +70,7 @@ TEST(LegRig, LinkageClosesAndTurnsTheKneeAsGeometrySays) {
 
 // Forward and inverse dynamics must be inverse to each other, through loops, springs, back-EMF and
 // slipping dry friction. Accelerations come from another elimination of the loops (LoopLanes).
-TEST(NeededControls, AreThoseThatTheMechanismMovesUnder) {
+TEST(ControlInverseDynamics, AreThoseThatTheMechanismMovesUnder) {
   struct Case {
     const char* file;
     std::vector<double> control, start, speed;
@@ -82,11 +82,11 @@ TEST(NeededControls, AreThoseThatTheMechanismMovesUnder) {
     SCOPED_TRACE(each.file);
     const Rig rig = load_rig(config(each.file));
     if (each.control.empty()) {  // its pendulum has no motor
-      NeededControls needed(rig.mechanism);
-      EXPECT_THROW(needed.couplings(Eigen::VectorXd::Zero(2)), std::invalid_argument);
+      ControlInverseDynamics needed(rig.mechanism);
+      EXPECT_THROW(needed.mimic_joints(Eigen::VectorXd::Zero(2)), std::invalid_argument);
       continue;
     }
-    const Eigen::Index n = rig.mechanism.hinge_count();
+    const Eigen::Index n = rig.mechanism.joint_count();
     Eigen::VectorXd start = Eigen::VectorXd::Zero(n), speed = Eigen::VectorXd::Zero(n);
     Eigen::VectorXd wanted = Eigen::VectorXd::Constant(n, std::nan(""));
     for (std::size_t j = 0; j < each.start.size(); ++j) {
@@ -101,9 +101,9 @@ TEST(NeededControls, AreThoseThatTheMechanismMovesUnder) {
     const auto plant = make_plant(rig, scenario, 1e-3, Integrator::kPhysical);
     const Eigen::VectorXd control = Eigen::Map<const Eigen::VectorXd>(
         each.control.data(), static_cast<Eigen::Index>(each.control.size()));
-    NeededControls needed(rig.mechanism);
+    ControlInverseDynamics needed(rig.mechanism);
     for (int k = 0; k < 50; ++k) {
-      plant->advance(control, 1e-3 * k);
+      plant->start_ready_jobs(control, 1e-3 * k);
       const Eigen::MatrixXd motion = plant->motion();
       const Eigen::VectorXd found = needed.at(motion.col(0), motion.col(1), motion.col(2));
       EXPECT_LT((found - control).norm(), 1e-7) << k;  // loops are closed to 1e-9

@@ -28,7 +28,7 @@ StudyRun example(const std::string& key) {
       {"A.J_zz", "kg·m²", 0.1, 1e-5, 0.01, false},
       {"A.J_xx", "kg·m²", 0.01, std::numeric_limits<double>::infinity(), 0.01, false}};
   run.history = {{0, 2.0, {0.01, 0.01}}, {1, 1.0 / 3.0, {0.1, 0.01}}};
-  run.hinges = {{"1", 1e-3, {std::nan(""), 0.5}, {0.25, 0.5}}};
+  run.joints = {{"1", 1e-3, {std::nan(""), 0.5}, {0.25, 0.5}}};
   run.control = {0.0, 1.0};
   return run;
 }
@@ -48,8 +48,8 @@ TEST(RunStore, GivesBackWhatItKept) {
   ASSERT_EQ(run->parameters.size(), 2U);
   EXPECT_TRUE(std::isinf(run->parameters[1].standard_deviation));
   EXPECT_EQ(run->history[1].values, (std::vector<double>{0.1, 0.01}));
-  EXPECT_TRUE(std::isnan(run->hinges[0].measured[0]));
-  EXPECT_EQ(run->hinges[0].simulated, (std::vector<double>{0.25, 0.5}));
+  EXPECT_TRUE(std::isnan(run->joints[0].measured[0]));
+  EXPECT_EQ(run->joints[0].simulated, (std::vector<double>{0.25, 0.5}));
   EXPECT_EQ(study_run_line(*run), study_run_line(example("a")));
 }
 
@@ -102,11 +102,11 @@ TEST(RunCsv, QuotesCellsAndLeavesOutWhatIsNotThere) {
 // Those of the revolute joint beside it stay radians.
 TEST(StudyRun, KnowsWhatSlides) {
   StudyRun run = example("a");
-  run.hinges.push_back({"rail", 2e-3, {}, {}, estimator::JointKind::kPrismatic});
+  run.joints.push_back({"rail", 2e-3, {}, {}, estimator::JointKind::kPrismatic});
   const StudyRun read = parse_study_run(study_run_line(run)).value();
-  ASSERT_EQ(read.hinges.size(), 2U);
-  EXPECT_EQ(read.hinges[0].kind, estimator::JointKind::kRevolute);
-  EXPECT_EQ(read.hinges[1].kind, estimator::JointKind::kPrismatic);
+  ASSERT_EQ(read.joints.size(), 2U);
+  EXPECT_EQ(read.joints[0].kind, estimator::JointKind::kRevolute);
+  EXPECT_EQ(read.joints[1].kind, estimator::JointKind::kPrismatic);
   const std::string csv = runs_csv({run});
   EXPECT_NE(csv.find(",open_loop_rmse_rad 1,open_loop_rmse_m rail,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",0.001,0.002,"), std::string::npos) << csv;

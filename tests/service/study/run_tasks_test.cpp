@@ -80,16 +80,16 @@ TEST(StudyTask, KeyChangesWithWhateverChangesTheResult) {
   expect_new_key("iterations", [](Task& t) { t.options.max_iterations = 3; });
   expect_new_key("refinement",
                  [](Task& t) { t.options.refine_simulation = !t.options.refine_simulation; });
-  expect_new_key("approach", [](Task& t) { t.options.approach = !t.options.approach; });
+  expect_new_key("approach", [](Task& t) { t.options.start_from_physical = !t.options.start_from_physical; });
   expect_new_key("states only", [](Task& t) { t.states_only = true; });
   expect_new_key("trajectories", [](Task& t) { t.keep_trajectories = true; });
   expect_new_key("prior",
                  [](Task& t) { t.mechanism.parameters[0].prior_standard_deviation = 0.5; });
   expect_new_key("a free one",
                  [](Task& t) { t.mechanism.parameters[0].free = !t.mechanism.parameters[0].free; });
-  expect_new_key("an encoder less", [](Task& t) { t.mechanism.hinges[1].measured = false; });
-  expect_new_key("noise of a control", [](Task& t) { t.mechanism.hinges[0].control_noise = 1.0; });
-  expect_new_key("another body", [](Task& t) { t.mechanism.hinges[1].body_a = 1; });
+  expect_new_key("an encoder less", [](Task& t) { t.mechanism.joints[1].measured = false; });
+  expect_new_key("noise of a control", [](Task& t) { t.mechanism.joints[0].control_noise = 1.0; });
+  expect_new_key("another body", [](Task& t) { t.mechanism.joints[1].body_a = 1; });
 }
 
 // Runs are returned in the order of their tasks, whichever thread ends first. A second call finds
@@ -144,7 +144,7 @@ TEST(StudyTask, KeysDifferWithEveryInput) {
   keys.insert(make_task({}, base.data, base.mechanism, base.options, false, true).key);
   EXPECT_EQ(keys.size(), loaded.tasks.size() + 4);
   // The position of a run in its study is not an input.
-  RunPlace place;
+  RunLabels place;
   place.stage = "elsewhere";
   EXPECT_EQ(make_task(place, base.data, base.mechanism, base.options).key, base.task().key);
 }
@@ -172,7 +172,7 @@ TEST(StudyTask, TrajectoriesKnowWhenTheirSamplesAre) {
         make_task({}, base.data, base.mechanism,
                   make_options(method, loaded.sets.front().set->settings), false, true);
     const StudyRun run = run_task(task, nullptr);
-    ASSERT_FALSE(run.hinges.empty()) << run.error;
+    ASSERT_FALSE(run.joints.empty()) << run.error;
     const estimator::Segment& segment = base.data->recordings.front().segments.front();
     EXPECT_DOUBLE_EQ(run.spacing, physical ? segment.period : task.place.step);
     const std::string file = loaded.folder.file("kept.jsonl");

@@ -10,18 +10,18 @@ Mechanism make_pendulum(const PendulumDescription& description) {
   Mechanism mechanism;
   mechanism.name = "pendulum";
   mechanism.bodies = {{.name = "P"}};
-  Hinge hinge;
-  hinge.name = "1";
-  hinge.frame_a = make_hinge_frame(z, -y);
-  hinge.frame_b = make_hinge_frame(z, x);
-  hinge.motorised = description.motorised;
-  mechanism.hinges = {hinge};
+  Joint joint;
+  joint.name = "1";
+  joint.frame_a = make_joint_frame(z, -y);
+  joint.frame_b = make_joint_frame(z, x);
+  joint.motorised = description.motorised;
+  mechanism.joints = {joint};
   make_parameters(mechanism);
 
   mechanism.parameter(0, BodyQuantity::kMass).value = description.mass;
   set_inertia(mechanism, 0,
               {description.inertia_axial, description.inertia_swing, description.inertia_swing});
-  set_hinge_points(mechanism, 0, Eigen::Vector3d::Zero(), -description.distance * x);
+  set_joint_points(mechanism, 0, Eigen::Vector3d::Zero(), -description.distance * x);
   return mechanism;
 }
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <numbers>
 
-#include "estimator/spook/spook_stepper.hpp"
 #include "estimator/model/kinematics.hpp"
+#include "estimator/spook/spook_stepper.hpp"
 
 namespace estimator {
 namespace {
@@ -23,9 +23,9 @@ void continue_rollout(const Mechanism& mechanism, State state, const Eigen::Matr
       return;
     }
     for (Eigen::Index j = 0; j < angles.cols(); ++j) {
-      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
+      const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
       const double moved =
-          std::remainder(hinge_angle(hinge, state.poses) - angles(k, j), 2.0 * std::numbers::pi);
+          std::remainder(joint_angle(joint, state.poses) - angles(k, j), 2.0 * std::numbers::pi);
       angles(k + 1, j) = angles(k, j) + moved;
     }
   }
@@ -36,14 +36,14 @@ void continue_rollout(const Mechanism& mechanism, State state, const Eigen::Matr
 Eigen::MatrixXd rollout(const Mechanism& mechanism, const Eigen::VectorXd& initial_angles,
                         const Eigen::VectorXd& initial_rates, const Eigen::MatrixXd& controls,
                         double step, GyroscopicForm gyroscopic) {
-  assert(initial_angles.size() == mechanism.hinge_count());
-  assert(initial_rates.size() == mechanism.hinge_count());
-  Eigen::MatrixXd angles(controls.rows() + 1, mechanism.hinge_count());
+  assert(initial_angles.size() == mechanism.joint_count());
+  assert(initial_rates.size() == mechanism.joint_count());
+  Eigen::MatrixXd angles(controls.rows() + 1, mechanism.joint_count());
   const State initial = assemble_state(mechanism, unpack(mechanism), initial_angles, initial_rates);
   // Joints that close a loop take their angle from the assembly, the others keep their turns.
   for (Eigen::Index j = 0; j < angles.cols(); ++j) {
     const double assembled =
-        hinge_angle(mechanism.hinges[static_cast<std::size_t>(j)], initial.poses);
+        joint_angle(mechanism.joints[static_cast<std::size_t>(j)], initial.poses);
     angles(0, j) =
         initial_angles[j] + std::remainder(assembled - initial_angles[j], 2.0 * std::numbers::pi);
   }
@@ -53,8 +53,8 @@ Eigen::MatrixXd rollout(const Mechanism& mechanism, const Eigen::VectorXd& initi
 
 Eigen::MatrixXd rollout(const Mechanism& mechanism, const State& initial,
                         const Eigen::MatrixXd& controls, double step, GyroscopicForm gyroscopic) {
-  Eigen::MatrixXd angles(controls.rows() + 1, mechanism.hinge_count());
-  angles.row(0) = hinge_angles(mechanism, initial.poses).transpose();
+  Eigen::MatrixXd angles(controls.rows() + 1, mechanism.joint_count());
+  angles.row(0) = joint_angles(mechanism, initial.poses).transpose();
   continue_rollout(mechanism, initial, controls, step, gyroscopic, angles);
   return angles;
 }

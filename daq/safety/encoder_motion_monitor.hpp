@@ -1,0 +1,157 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "daq/safety/safety_limits.hpp"
+#include "daq/safety/swing_growth.hpp"
+#include "daq/scenario/observation.hpp"
+
+namespace daq {
+
+/// Kinds of motion that are plausible at present.
+enum class MotionPhase : std::uint8_t {
+  kWatched,   ///< before the run: nothing is driven and nobody touches the rig
+  kHandled,   ///< an operator moves the rig, or the run is over: any motion is plausible
+  kDriven,    ///< the output is enabled
+  kReleased,  ///< the rig moves freely
+};
+
+/// One sample, as input of the checks.
+struct MotionSample {
+  const Observation& now;
+  std::span<const std::int64_t> counts;  ///< of each joint's encoder, unwrapped
+  std::span<const double> command;       ///< of each motor, in effect from this sample on
+  MotionPhase phase = MotionPhase::kHandled;
+};
+
+/// Checks whether the encoders' motion is plausible for a rig with these motors. All other limits
+/// rely on encoders that count if and only if their joint moves. Real-time safe: no allocation, no
+/// exceptions. A NaN fails each check.
+///
+/// Symbols in the derivations: q one count [rad], u the command, κ the joint's acceleration per
+/// unit of the command [rad/s²]. For a sliding joint read m for rad; its thresholds are a tenth.
+class EncoderMotionMonitor {
+ public:
+  explicit EncoderMotionMonitor(const SafetyLimits& limits);
+
+  /// Adds a sample. Returns the first check that fails; cause kNone if there is none.
+  Trip add(const MotionSample& sample) noexcept;
+
+  /// Returns whether a joint moves at a constant speed before the run, which then waits or trips.
+  bool is_creeping() const noexcept;
+
+ private:
+  static constexpr std::size_t kSpanCount = 5;
+  static constexpr std::size_t kMoveHistory = 3;
+  enum class Start : std::uint8_t { kWaiting, kMoving, kDone };
+
+  struct Motion {
+    double time_s = 0.0;
+    std::int64_t counts = 0;
+  };
+
+  /// A short time interval in which a joint moved.
+  struct Span {
+    double since_s = 0.0;
+    double speed = 0.0;  // mean, magnitude [rad/s]
+  };
+
+  /// Drive since the last motion of a joint.
+  struct Rest {
+    double driven_s = 0.0;  // time in which any motor drove
+    double shaken_s = 0.0;  // part of that in which a command changed
+    double pushed_s = 0.0;  // part of that in which the joint's own motor drove
+    double impulse = 0.0;   // ∫u dt
+    double reach = 0.0;     // ∫∫u dt²
+  };
+
+  struct Joint {
+    bool seen = false;
+    double first_s = 0.0;        // time of the first reading
+    std::int64_t reference = 0;  // counts at the last motion
+    double moved_s = 0.0;        // time of the last motion
+    double speed = 0.0;          // magnitude, over the last motions [rad/s]
+    std::array<Motion, kMoveHistory> motions{};
+    std::size_t next_motion = 0;
+    Rest rest;
+
+    std::int64_t span_counts = 0;
+    double span_s = 0.0;
+    std::array<Span, kSpanCount> spans{};  // the last ones with motion
+    std::size_t next_span = 0;
+
+    double steady_command = 0.0;  // of its motor
+
+    bool awaits_response = false;  // waits for passive joints to respond to its motor's push
+    double idle_s = 0.0;           // last time at which its motor did not push
+    double last_push_s = 0.0;
+    double pushed_s = 0.0;  // time of the last change of command; position and speed at it
+    double pushed_rad = 0.0;
+    double pushed_speed = 0.0;
+    std::int64_t origin = 0;     // counts when a motor started to push
+    std::int64_t excursion = 0;  // largest distance from there since
+    bool rested = false;         // it was at rest then
+
+    Start start = Start::kDone;
+    double start_command = 0.0;    // sign of the last nonzero command
+    bool start_is_mixed = false;   // commands of both signs occurred
+    double start_direction = 0.0;  // direction of the command, +1 or −1
+    std::int64_t start_counts = 0;
+    bool start_drifts = false;  // it already moved
+    double start_drift = 0.0;   // speed of that motion [counts/s]
+    double start_s = 0.0;
+
+    std::int64_t creep_counts = 0;
+    std::int64_t creep_step = 0;
+    double creep_s = 0.0;
+    double creep_steady_s = 0.0;
+    double transition_speed = 0.0;
+
+    SwingGrowth swings;
+  };
+
+  struct Bounds {
+    JointDrive motion;
+    double count_rad;  // size of a count
+    double scale;      // 1, or 0.1 for a sliding joint
+    double counts_per_turn;
+  };
+
+  void update_commands(const MotionSample& sample) noexcept;
+  void update_phase(MotionPhase phase) noexcept;
+  void update_motor(std::size_t j, const MotionSample& sample) noexcept;
+  void update_encoder(std::size_t j, const MotionSample& sample) noexcept;
+  void update_push(std::size_t j, const MotionSample& sample) noexcept;
+  void store_push_start(std::size_t j, const JointState& state) noexcept;
+  void start(std::size_t j, double pushed, std::int64_t counts, double drift) noexcept;
+  void begin_motion(std::size_t j, double rested_s) noexcept;
+  bool drives(std::size_t j) const noexcept;
+  bool is_passive(std::size_t j) const noexcept;
+  /// Fastest of the last spans in which the joint moved [rad/s].
+  double largest_recent_speed(std::size_t j, std::size_t span_count = kSpanCount) const noexcept;
+  bool is_at_stop(std::size_t j, double angle_rad) const noexcept;
+
+  void check_stall(std::size_t j) noexcept;
+  void check_sudden_stop(std::size_t j) noexcept;
+  void check_frozen_passive_joint(std::size_t j) noexcept;
+  void check_response(std::size_t j, const MotionSample& sample) noexcept;
+  void check_direction(std::size_t j, const MotionSample& sample) noexcept;
+  void check_creep(std::size_t j, const MotionSample& sample) noexcept;
+  void check_swings(std::size_t j, const MotionSample& sample) noexcept;
+  void fail(TripCause cause, std::size_t j, double value, double limit) noexcept;
+
+  std::array<Bounds, kJointsMax> bounds_{};
+  std::array<Joint, kJointsMax> joints_{};
+  std::size_t joint_count_ = 0;
+  MotorCommands command_{};  // in effect until the next sample
+  MotionPhase phase_ = MotionPhase::kHandled;
+  bool started_ = false;
+  double now_s_ = 0.0;
+  double since_s_ = 0.0;
+  double changed_s_ = 0.0;  // last change of a motor's command
+  Trip found_;
+};
+
+}  // namespace daq

@@ -1,0 +1,220 @@
+#include "estimator/calibrate/held_out_sensors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "estimator/assess/identifiability.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/fit/physical/sensor_sample_instants.hpp"
+#include "estimator/optimize/covariance.hpp"
+#include "estimator/signal/noise_level.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kLeastNarrowing = 1.05;  // smaller ratios are no gain: they round to 1.0
+
+/// Returns a segment with the columns of all sensors in one matrix, in order.
+Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
+  const std::vector<Encoder> sensors = all_encoders(mechanism);
+  Eigen::MatrixXd all(segment.angles.rows(), static_cast<Eigen::Index>(sensors.size()));
+  Eigen::Index used = 0, held_out = 0;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    all.col(static_cast<Eigen::Index>(i)) = is_held_out(mechanism, sensors[i].name)
+                                                ? segment.held_out.col(held_out++)
+                                                : segment.angles.col(used++);
+  }
+  segment.angles = std::move(all);
+  segment.held_out.resize(0, 0);
+  return segment;
+}
+
+/// Axes of held-out inertial sensors with readings.
+std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
+  Mechanism all = mechanism;
+  all.held_out.clear();
+  std::vector<int> axes = sensed_axes(all, segments);
+  std::erase_if(axes, [&](int axis) {
+    const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
+    return !is_held_out(mechanism, mechanism.sensors[sensor].name);
+  });
+  return axes;
+}
+
+/// The fitted problem with the readings of all sensors; noise of held-out ones from differences.
+ShootingProblem problem_with_all(const ShootingProblem& fitted,
+                                 const std::vector<Segment>& segments, const ShootingGrid& grid) {
+  Mechanism mechanism = fitted.mechanism();
+  const std::vector<Encoder> sensors = all_encoders(mechanism);
+  ShootingNoise noise = fitted.noise();
+  noise.angle.resize(static_cast<Eigen::Index>(sensors.size()));
+  Eigen::Index used = 0;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    if (!is_held_out(mechanism, sensors[i].name)) {
+      noise.angle[column] = fitted.noise().angle[used++];
+      continue;
+    }
+    noise.angle[column] = kAngleNoiseFloor * sensors[i].units().scale;
+    for (const Segment& segment : segments) {
+      noise.angle[column] = std::max(noise.angle[column], noise_level(segment, column));
+    }
+  }
+  for (const int axis : withheld_axes(mechanism, segments)) {
+    for (const Segment& segment : segments) {
+      if (axis >= segment.inertial.cols()) continue;
+      noise.inertial[axis] =
+          std::max(noise.inertial[axis], noise_level(segment.inertial.col(axis)));
+    }
+  }
+  mechanism.held_out.clear();
+  return fitted.restated(mechanism, segments, grid, noise);
+}
+
+Eigen::VectorXd deviations(const ShootingProblem& problem, const EstimateTable& book) {
+  const ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
+  return make_uncertainty(problem.mechanism(), book.requested(), book.estimated(), information,
+                          unit)
+      .standard_deviation;
+}
+
+/// Returns whether a sensor has free parameters of its own.
+bool has_free(const EstimateTable& book, const Mechanism& mechanism, const std::string& sensor) {
+  return std::ranges::any_of(book.requested(), [&](int index) {
+    return belongs_to_sensor(mechanism, index) &&
+           parameter_at(mechanism, index).name.starts_with(sensor + ".");
+  });
+}
+
+/// Prediction errors of an encoder's readings.
+std::vector<double> errors_of(const ShootingProblem& all, const std::vector<Segment>& segments,
+                              int sensor) {
+  std::vector<double> errors;
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    const auto predicted = all.angles(static_cast<int>(s)).col(sensor);
+    for (Eigen::Index k = 0; k < predicted.size(); ++k) {
+      if (!all.is_read(static_cast<int>(s), k, sensor)) continue;
+      errors.push_back(all.sensor(sensor).difference(predicted[k] - segments[s].angles(k, sensor)));
+    }
+  }
+  return errors;
+}
+
+/// Stores root mean square and mean.
+void book_errors(const std::vector<double>& errors, HeldOutSensor& out) {
+  double squares = 0.0, sum = 0.0;
+  for (const double error : errors) {
+    squares += error * error;
+    sum += error;
+  }
+  const auto count = static_cast<double>(errors.size());
+  out.rmse = std::sqrt(squares / count);
+  out.mean = sum / count;
+}
+
+}  // namespace
+
+std::vector<Recording> split_held_out_sensors(const Mechanism& mechanism,
+                                              std::vector<Recording> recordings) {
+  if (mechanism.held_out.empty()) return recordings;
+  const std::vector<Encoder> sensors = all_encoders(mechanism);
+  std::vector<Eigen::Index> used, held_out;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    (is_held_out(mechanism, sensors[i].name) ? held_out : used)
+        .push_back(static_cast<Eigen::Index>(i));
+  }
+  for (Recording& recording : recordings) {
+    for (Segment& segment : recording.segments) {
+      if (segment.held_out.cols() > 0) continue;
+      if (segment.angles.cols() != std::ssize(sensors)) {
+        throw std::invalid_argument(recording.name + ": needs " + std::to_string(sensors.size()) +
+                                    " angle columns");
+      }
+      segment.held_out = segment.angles(Eigen::all, held_out).eval();
+      segment.angles = segment.angles(Eigen::all, used).eval();
+    }
+  }
+  return recordings;
+}
+
+std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
+                                           const ShootingInput& input, const EstimateTable& book,
+                                           const ShootingGrid& grid) {
+  std::vector<HeldOutSensor> judged;
+  if (fitted.mechanism().held_out.empty()) return judged;
+  std::vector<Segment> segments;
+  for (const Segment& segment : input.segments) {
+    segments.push_back(with_all_columns(fitted.mechanism(), segment));
+  }
+  const ShootingProblem all = problem_with_all(fitted, segments, grid);
+  const Eigen::VectorXd without = deviations(fitted, book), with = deviations(all, book);
+  double narrowing = kLeastNarrowing;
+  std::string narrowed;
+  for (Eigen::Index i = 0; i < with.size(); ++i) {
+    const int requested = book.requested()[static_cast<std::size_t>(i)];
+    if (!(with[i] > 0.0) || !std::isfinite(with[i])) continue;
+    if (belongs_to_held_out(fitted.mechanism(), requested)) continue;
+    const double ratio = without[i] / with[i];
+    if (!(ratio > narrowing)) continue;
+    narrowing = ratio;
+    narrowed = parameter_at(fitted.mechanism(), requested).name;
+  }
+  if (narrowed.empty()) narrowing = 1.0;
+  for (int i = 0; i < all.encoder_count(); ++i) {
+    if (!is_held_out(fitted.mechanism(), all.sensor(i).name)) continue;
+    HeldOutSensor& sensor = judged.emplace_back();
+    sensor.name = all.sensor(i).name;
+    sensor.kind = all.sensor(i).kind;
+    sensor.noise = all.noise().angle[i];
+    sensor.narrowing = narrowing;
+    sensor.narrowed = narrowed;
+    sensor.at_start = has_free(book, all.mechanism(), sensor.name);
+    book_errors(errors_of(all, segments, i), sensor);
+  }
+  for (const int axis : withheld_axes(fitted.mechanism(), segments)) {
+    const auto place = std::ranges::find(all.sensed(), axis) - all.sensed().begin();
+    HeldOutSensor& sensor = judged.emplace_back();
+    sensor.name = inertial_axis_name(all.mechanism(), axis);
+    sensor.at_start =
+        has_free(book, all.mechanism(), sensor.name.substr(0, sensor.name.rfind('.')));
+    sensor.unit = inertial_axis_unit(all.mechanism(), axis);
+    sensor.noise = all.noise().inertial[axis];
+    sensor.narrowing = narrowing;
+    sensor.narrowed = narrowed;
+    book_errors(all.inertial_errors(static_cast<int>(place)), sensor);
+  }
+  return judged;
+}
+
+std::string describe(const HeldOutSensor& sensor) {
+  const bool is_encoder = sensor.unit.empty();
+  const JointUnits units = joint_units(sensor.kind);
+  const double constant = sensor.mean * sensor.mean;
+  const double scatter = std::sqrt(std::max(0.0, sensor.rmse * sensor.rmse - constant));
+  const auto text_of = [&](double value, int digits) {
+    return number_text(is_encoder ? 1e3 * value : value, digits);
+  };
+  std::string text = (is_encoder ? "encoder " : "") + quoted(sensor.name) +
+                     " was held out: its readings are predicted with an RMSE of " +
+                     text_of(sensor.rmse, 3) + " " + (is_encoder ? units.error : sensor.unit) +
+                     " (its noise: " + text_of(sensor.noise, 2);
+  if (constant > scatter * scatter) {
+    text += "; " + text_of(scatter, 3) + " without a constant offset of " +
+            text_of(sensor.mean, 3) + ", which the other sensors hardly identify";
+  }
+  text += ")";
+  if (sensor.at_start) {
+    text += ", with its own free parameters, which only it identifies, at their initial values";
+  }
+  if (sensor.narrowed.empty()) return text + "; using it would not make any estimate more precise";
+  if (std::isinf(sensor.narrowing)) {
+    return text + "; " + sensor.narrowed + " is not identifiable without the held-out sensors";
+  }
+  return text + "; with the held-out sensors, standard deviations would be up to " +
+         number_text(sensor.narrowing, 2) + " times smaller (" + sensor.narrowed + ")";
+}
+
+}  // namespace estimator

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace estimator {
+
+/// Minimises a function of which only the order of values matters, by CMA-ES: evolution strategy
+/// with covariance matrix adaptation [Han16, figure 6, positive weights only]. Deterministic for a
+/// given seed.
+///
+/// [Han16] N. Hansen, The CMA evolution strategy: a tutorial, arXiv:1604.00772, 2016.
+class CmaEs {
+ public:
+  /// @param start   initial mean
+  /// @param spread  initial step size σ, equal in all directions
+  CmaEs(const Eigen::VectorXd& start, double spread, int points, std::uint64_t seed);
+
+  /// Returns the points of the next iteration, one per column.
+  const Eigen::MatrixXd& ask();
+
+  /// @param costs  of the points returned by `ask`, in order; NaN counts as the worst
+  void update(const std::vector<double>& costs);
+
+  /// The best point so far.
+  const Eigen::VectorXd& best() const { return best_; }
+
+ private:
+  void decompose();
+
+  Eigen::VectorXd mean_, path_, spread_path_, weights_;
+  Eigen::MatrixXd covariance_, axes_, points_;
+  Eigen::VectorXd lengths_;  // square roots of the eigenvalues
+  double spread_;
+  double mass_ = 0.0;  // μ_eff, variance-effective selection mass
+  int rounds_ = 0;
+  std::mt19937_64 random_;
+  Eigen::VectorXd best_;
+  double best_cost_;
+};
+
+}  // namespace estimator

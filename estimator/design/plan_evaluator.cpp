@@ -1,0 +1,318 @@
+#include "estimator/design/plan_evaluator.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "estimator/assess/quantization_harmonics.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/loop_closed_states.hpp"
+#include "estimator/fit/physical/joint_mobility.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/math/decompositions.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kHarmonics = 8;  // of quantization errors; the rest, 7 % of the variance, is white
+
+/// Joint coordinates and zero rates at rest, with loops closed.
+Eigen::MatrixXd closed_rest(const Mechanism& mechanism, const PlanSettings& facts) {
+  Eigen::MatrixXd state = Eigen::MatrixXd::Zero(2 * facts.start.size(), 1);
+  state.topRows(facts.start.size()) = facts.start;
+  close_loops(mechanism, facts.period, "the start", state);
+  return state;
+}
+
+}  // namespace
+
+PlanEvaluator::PlanEvaluator(const Mechanism& mechanism, PlanSettings facts, int threads)
+    : facts_(std::move(facts)),
+      sensors_(used_encoders(mechanism)),
+      start_(closed_rest(mechanism, facts_).col(0).head(facts_.start.size())),
+      program_(mechanism, choose_coordinates(mechanism, {closed_rest(mechanism, facts_)})),
+      threads_(threads) {
+  assert(facts_.noise.size() == static_cast<Eigen::Index>(sensors_.size()));
+  const FreeParameters free(mechanism);
+  free_count_ = free.size();
+  for (const int index : program_.motion_parameters()) moving_.push_back(free.position(index));
+  const auto sources_of = [&](int parameter) {
+    std::vector<Source> sources;
+    for (const DependencyTerm& source : free_dependencies(mechanism, parameter)) {
+      sources.push_back({free.position(source.parameter), source.factor});
+    }
+    return sources;
+  };
+  for (const Encoder& sensor : sensors_) {
+    offsets_.push_back(sources_of(sensor.offset));
+    delays_.push_back(sources_of(sensor.delay));
+  }
+  const FrictionSteps longest = friction_steps(mechanism, {closed_rest(mechanism, facts_)});
+  steps_a_sample_ = std::max(1, static_cast<int>(std::ceil(facts_.period / longest.everywhere)));
+  near_rest_ = longest.near_rest;
+}
+
+std::vector<SegmentControls> PlanEvaluator::hold(const Mechanism& values,
+                                                 const Eigen::MatrixXd& commands) const {
+  const std::vector<int>& motors = program_.motors();
+  std::vector<double> edges;
+  for (Eigen::Index k = 0; k <= (commands.rows() - 1) * steps_a_sample_; ++k) {
+    edges.push_back(static_cast<double>(k) * facts_.period / steps_a_sample_);
+  }
+  const std::vector<ControlDelay> delays = control_delays(program_, values);
+  std::vector<SegmentControls> controls;
+  for (const auto& command : commands.colwise()) {
+    Segment segment;
+    segment.period = facts_.period;
+    segment.angles.resize(commands.rows(), 0);
+    segment.controls.setZero(commands.rows(), static_cast<Eigen::Index>(motors.size()));
+    segment.controls.col(facts_.motor) = command;
+    controls.emplace_back(segment, edges, delays);
+  }
+  return controls;
+}
+
+MotionInterval PlanEvaluator::interval_of(const SegmentControls& controls,
+                                          Eigen::Index samples) const {
+  return {.controls = &controls,
+          .last_substep = controls.first(static_cast<int>(samples - 1) * steps_a_sample_),
+          .last_sample = static_cast<int>(samples),
+          .period = facts_.period};
+}
+
+/// Initial coordinates and zero rates.
+Eigen::VectorXd PlanEvaluator::start_state() const {
+  const std::vector<int>& independent = program_.independent();
+  const auto n = static_cast<Eigen::Index>(independent.size());
+  Eigen::VectorXd state = Eigen::VectorXd::Zero(2 * n);
+  state.head(n) = start_(independent);
+  return state;
+}
+
+Eigen::MatrixXd PlanEvaluator::simulate_feedback(const Mechanism& values, Eigen::Index samples,
+                                                 Eigen::Index plans,
+                                                 const PlanFeedback& feedback) const {
+  double latest = 0.0;
+  for (const ControlDelay& delay : control_delays(program_, values)) {
+    latest = std::max(latest, delay.value);
+  }
+  // Delayed commands up to this many samples old still act.
+  const auto acting = static_cast<Eigen::Index>(std::ceil(latest / facts_.period)) + 1;
+  const auto count = static_cast<std::size_t>(plans);
+  const std::vector<int>& independent = program_.independent();
+  const auto n = static_cast<Eigen::Index>(independent.size());
+  std::vector<MotionInterval> intervals(count);
+  for (MotionInterval& interval : intervals) interval.start = start_state();
+  std::vector<Eigen::MatrixXd> joints(count, start_.transpose().replicate(2, 1));
+  std::vector<Eigen::VectorXd> rates(count, Eigen::VectorXd::Zero(start_.size()));
+  Eigen::MatrixXd commands = Eigen::MatrixXd::Zero(samples, plans);
+  const IntervalMotion motion(program_, values, 1, near_rest_);
+  for (Eigen::Index k = 0; k + 1 < samples; ++k) {
+    const double time = static_cast<double>(k) * facts_.period;
+    for (Eigen::Index plan = 0; plan < plans; ++plan) {
+      const auto at = static_cast<std::size_t>(plan);
+      commands(k, plan) = feedback(plan, time, joints[at].row(1).transpose(), rates[at]);
+    }
+    Eigen::MatrixXd recent(acting + 2, plans);  // from `acting` samples ago to the next one
+    for (Eigen::Index i = 0; i < recent.rows(); ++i) {
+      recent.row(i) = commands.row(std::clamp<Eigen::Index>(k - acting + i, 0, k));
+    }
+    const std::vector<SegmentControls> controls = hold(values, recent);
+    for (std::size_t at = 0; at < count; ++at) {
+      MotionInterval& interval = intervals[at];
+      interval.controls = &controls[at];
+      interval.first_substep = controls[at].first(static_cast<int>(acting) * steps_a_sample_);
+      interval.last_substep = controls[at].first(static_cast<int>(acting + 1) * steps_a_sample_);
+      interval.first_sample = static_cast<int>(acting);
+      interval.last_sample = static_cast<int>(acting) + 2;
+      interval.period = facts_.period;
+      interval.guess = joints[at].row(1);
+    }
+    motion.run(intervals, joints);
+    for (std::size_t at = 0; at < count; ++at) {
+      intervals[at].start = intervals[at].end;
+      // Dependent joints: mean rate over the sample.
+      rates[at] = (joints[at].row(1) - joints[at].row(0)) / facts_.period;
+      for (Eigen::Index i = 0; i < n; ++i) {
+        rates[at][independent[static_cast<std::size_t>(i)]] = intervals[at].end[n + i];
+      }
+    }
+  }
+  return commands;
+}
+
+PlanMotion PlanEvaluator::move(const Mechanism& values, const Eigen::MatrixXd& commands) const {
+  const Eigen::Index samples = commands.rows();
+  const auto plans = static_cast<std::size_t>(commands.cols());
+  PlanMotion motion;
+  motion.controls = hold(values, commands);
+  for (const SegmentControls& controls : motion.controls) {
+    MotionInterval interval = interval_of(controls, samples);
+    interval.guess = start_;
+    interval.start = start_state();
+    motion.intervals.push_back(interval);
+  }
+  std::vector<Eigen::MatrixXd> joints(plans, Eigen::MatrixXd(samples, program_.joint_count()));
+  IntervalMotion(program_, values, threads_, near_rest_).run(motion.intervals, joints);
+  motion.end.resize(program_.joint_count(), commands.cols());
+  for (std::size_t k = 0; k < plans; ++k) {
+    motion.end.col(static_cast<Eigen::Index>(k)) = joints[k].row(samples - 1);
+  }
+  motion.joints = joints;
+  if (facts_.coast > 0.0) coast(values, motion, joints);
+  for (const Eigen::MatrixXd& own : joints) motion.excursions.push_back(excursion_of(own));
+  return motion;
+}
+
+/// Continues the motion after the last command and appends its samples to `joints`.
+void PlanEvaluator::coast(const Mechanism& values, const PlanMotion& motion,
+                          std::vector<Eigen::MatrixXd>& joints) const {
+  const auto samples = static_cast<Eigen::Index>(facts_.coast / facts_.period) + 2;
+  const std::vector<SegmentControls> none = hold(values, Eigen::MatrixXd::Zero(samples, 1));
+  std::vector<MotionInterval> intervals;
+  for (std::size_t k = 0; k < motion.intervals.size(); ++k) {
+    intervals.push_back(interval_of(none.front(), samples));
+    intervals.back().start = motion.intervals[k].end;
+    intervals.back().guess = motion.end.col(static_cast<Eigen::Index>(k));
+  }
+  std::vector<Eigen::MatrixXd> after(intervals.size(),
+                                     Eigen::MatrixXd(samples, program_.joint_count()));
+  IntervalMotion(program_, values, threads_, near_rest_).run(intervals, after);
+  for (std::size_t k = 0; k < intervals.size(); ++k) {
+    joints[k].conservativeResize(joints[k].rows() + samples - 1, Eigen::NoChange);
+    joints[k].bottomRows(samples) = after[k];  // its first sample is the commands' last
+  }
+}
+
+/// Returns a sensor's reading without constant offsets.
+Eigen::VectorXd PlanEvaluator::turn_of(int sensor, const Eigen::MatrixXd& joints) const {
+  Eigen::VectorXd turn = Eigen::VectorXd::Zero(joints.rows());
+  for (const Encoder::Term& term : sensors_[static_cast<std::size_t>(sensor)].terms) {
+    turn += term.sign * joints.col(term.joint);
+  }
+  return turn;
+}
+
+MotionExtremes PlanEvaluator::excursion_of(const Eigen::MatrixXd& joints) const {
+  const auto count = static_cast<Eigen::Index>(sensors_.size());
+  MotionExtremes excursion;
+  excursion.lowest.resize(count);
+  excursion.highest.resize(count);
+  excursion.fastest.resize(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const Eigen::VectorXd readings = turn_of(static_cast<int>(i), joints);
+    const Eigen::Index steps = readings.size() - 1;
+    // NaN must not be masked by other values.
+    excursion.lowest[i] = readings.minCoeff<Eigen::PropagateNaN>();
+    excursion.highest[i] = readings.maxCoeff<Eigen::PropagateNaN>();
+    excursion.fastest[i] =
+        (readings.tail(steps) - readings.head(steps)).cwiseAbs().maxCoeff<Eigen::PropagateNaN>() /
+        facts_.period;
+  }
+  return excursion;
+}
+
+std::vector<PlanInformation> PlanEvaluator::predict_information(
+    const Mechanism& values, const PlanMotion& motion,
+    const std::vector<std::size_t>& places) const {
+  std::vector<MotionInterval> intervals;
+  for (const std::size_t place : places) intervals.push_back(motion.intervals[place]);
+  std::vector<IntervalSensitivities::Result> slopes(places.size());
+  IntervalSensitivities(program_, values, sensors_, threads_).run(intervals, slopes);
+  std::vector<PlanInformation> informations;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    informations.push_back(information_of(slopes[i], motion.joints[places[i]]));
+  }
+  return informations;
+}
+
+/// Scatter of one sensor. The rig is sampled several times between two samples of a plan.
+/// @param rows  T, one row per sample
+/// @param turn  reading without offsets, one per sample
+Eigen::MatrixXd PlanEvaluator::scatter_of(int sensor, const Eigen::MatrixXd& rows,
+                                          const Eigen::VectorXd& turn) const {
+  const double quantum = facts_.quantum[sensor];
+  if (!(quantum > 0.0)) return rows.transpose() * rows;
+  const auto readings = std::max<Eigen::Index>(1, std::lround(facts_.rate * facts_.period));
+  const Eigen::Index samples = rows.rows();
+  Eigen::MatrixXd all(readings * samples, rows.cols());
+  Eigen::VectorXd angles(readings * samples);
+  for (Eigen::Index i = 0; i < readings; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(readings);
+    all.middleRows(i * samples, samples) = rows / std::sqrt(static_cast<double>(readings));
+    auto own = angles.segment(i * samples, samples);
+    own = turn;
+    own.head(samples - 1) += share * (turn.tail(samples - 1) - turn.head(samples - 1));
+  }
+  return quantization_scatter(all, angles, kHarmonics, {.sensor = sensor, .quantum = quantum},
+                              1.0 / facts_.noise[sensor]);
+}
+
+/// Computes the information by QR of the whitened readings J = [J_x, J_χ] and the prior of the
+/// initial state: the block of R for the parameters after eliminating the initial state,
+/// RᵀR = Σ TᵀT, T = J_χ − J_x R_x⁻¹ R_xχ. Encoder delays are neglected: delayed readings carry as
+/// much.
+PlanInformation PlanEvaluator::information_of(const IntervalSensitivities::Result& slopes,
+                                              const Eigen::MatrixXd& joints) const {
+  const Eigen::Index states = 2 * program_.coordinate_count();
+  const Eigen::Index samples = slopes.readings.front().rows();
+  const auto sensors = static_cast<Eigen::Index>(sensors_.size());
+  Eigen::MatrixXd J = Eigen::MatrixXd::Zero(sensors * samples + states, states + free_count_);
+  PlanInformation result;
+  for (Eigen::Index i = 0; i < sensors; ++i) {
+    const IntervalSensitivities::RowMajor& own = slopes.readings[static_cast<std::size_t>(i)];
+    // Weight each row by the number of readings that it represents.
+    const double weight = std::sqrt(facts_.rate * facts_.period) / facts_.noise[i];
+    auto rows = J.middleRows(i * samples, samples);
+    rows.leftCols(states) = weight * own.leftCols(states);
+    for (std::size_t k = 0; k < moving_.size(); ++k) {
+      rows.col(states + moving_[k]) = weight * own.col(states + static_cast<Eigen::Index>(k));
+    }
+    for (const Source& source : offsets_[static_cast<std::size_t>(i)]) {
+      rows.col(states + source.place).array() -= weight * source.factor;
+    }
+    const std::vector<Source>& delays = delays_[static_cast<std::size_t>(i)];
+    if (!delays.empty()) {
+      const Eigen::VectorXd turn = turn_of(static_cast<int>(i), joints);
+      Eigen::VectorXd rate = turn;  // [rad/s or m/s]
+      rate.segment(1, samples - 2) = 0.5 * (turn.tail(samples - 2) - turn.head(samples - 2));
+      rate[0] = turn[1] - turn[0];
+      rate[samples - 1] = turn[samples - 1] - turn[samples - 2];
+      for (const Source& source : delays) {
+        rows.col(states + source.place) -= weight * source.factor / facts_.period * rate;
+      }
+    }
+    result.initial_state_sensitivity =
+        std::max(result.initial_state_sensitivity, own.leftCols(states / 2).cwiseAbs().maxCoeff());
+  }
+  auto start = J.bottomLeftCorner(states, states).diagonal();
+  start.head(states / 2).setConstant(1.0 / kStartAngleDeviation);
+  start.tail(states / 2).setConstant(1.0 / kStartRateDeviation);
+  result.information.setConstant(free_count_, free_count_,
+                                 std::numeric_limits<double>::quiet_NaN());
+  result.scatter = result.information;
+  if (!J.allFinite()) {
+    result.initial_state_sensitivity = std::numeric_limits<double>::infinity();
+    return result;
+  }
+  result.scale = J.rightCols(free_count_).colwise().squaredNorm();
+  Eigen::MatrixXd factored = J;
+  const Eigen::MatrixXd all = triangular_factor(factored);
+  const auto R = all.bottomRightCorner(free_count_, free_count_);
+  result.information.noalias() = R.transpose() * R;
+  J.rightCols(free_count_) -=
+      J.leftCols(states) * all.topLeftCorner(states, states)
+                               .triangularView<Eigen::Upper>()
+                               .solve(all.topRightCorner(states, free_count_));
+  const Eigen::MatrixXd of_start = J.bottomRightCorner(states, free_count_);
+  result.scatter = of_start.transpose() * of_start;
+  for (Eigen::Index i = 0; i < sensors; ++i) {
+    const auto sensor = static_cast<int>(i);
+    result.scatter += scatter_of(sensor, J.block(i * samples, states, samples, free_count_),
+                                 turn_of(sensor, joints));
+  }
+  return result;
+}
+
+}  // namespace estimator

@@ -1,0 +1,269 @@
+#include "estimator/diagnostics/description_errors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "estimator/diagnostics/excerpt.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/model/encoder.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
+#include "estimator/model/spanning_tree.hpp"
+
+namespace estimator {
+namespace {
+
+/// Misfit below which a description fits: residuals are at noise level, or due to the friction
+/// law's shape.
+constexpr double kBadMisfit = 2.0;
+
+/// Reduction of the misfit that confirms an error. With tens of residuals or more this is a
+/// likelihood ratio of at least e²⁰. It gave no false alarm on 240 random rigs
+/// (tests/bench/mistakes), half of them with another friction law.
+constexpr double kImprovement = 4.0;
+
+/// Ratio of misfits below which two errors cannot be distinguished.
+constexpr double kAlike = 1.5;
+
+/// After the first few iterations, only trials within this factor of the best continue.
+constexpr double kPromising = 5.0;
+
+/// Limit on the number of trials times joints of the mechanism: the work per trial grows with the
+/// square of the joints.
+constexpr int kTrialsMax = 160;
+constexpr int kLoopWork = 6;  // cost of a joint in a mechanism with loops, in joints of a tree
+
+/// Errors found one after another, each with the previous ones corrected.
+constexpr int kMistakesMax = 2;
+
+constexpr std::size_t kAlternativesMax = 4;
+
+/// Largest share of the accelerations left unexplained by a corrected description. With 0.5, a
+/// pendulum that hardly moved above its noise was reported to use other units.
+constexpr double kExplained = 0.3;
+
+/// A free zero this far from its given value is reported and gives a new initial value [rad].
+constexpr double kFarZero = 0.25 * M_PI;
+constexpr double kHalfTurn = 0.1;  // tolerance about π that is reported as half a turn [rad]
+
+/// Unexplained share of the accelerations above which "unexplained" is reported.
+constexpr double kReportedUnexplainedShare = 0.5;
+
+TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+                const CalibrationMonitor& monitor) {
+  TrialFit fit(mechanism, excerpts);
+  fit.fit_coarse(monitor.stop);
+  fit.fit_fine(monitor.stop);
+  return fit;
+}
+
+/// Returns whether the best trial fits and the description as given does not, neither from its own
+/// initial values nor from the trial's values, or values and states.
+bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
+               const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
+  const DescriptionTrial& best = trials.trials.front();
+  // A motion too fast to test counts as just bad enough.
+  const bool is_judged = !trials.given.fast_joint();
+  const auto improves = [&] {
+    const double given = is_judged ? trials.given.misfit() : kImprovement * kBadMisfit;
+    return best.fit.misfit() * kImprovement < given && best.fit.unexplained() < kExplained;
+  };
+  if (!improves()) return false;
+  Mechanism from_there = mechanism;
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    if (!mechanism.parameters[i].free) continue;
+    from_there.parameters[i].value = best.fit.mechanism().parameters[i].value;
+  }
+  apply_dependencies(from_there);
+  TrialFit again = fitted(from_there, excerpts, monitor);
+  TrialFit beside(from_there, excerpts, &best.fit);
+  beside.fit_fine(monitor.stop);
+  if (beside.misfit() < again.misfit()) again = std::move(beside);
+  if (again.misfit() < trials.given.misfit()) trials.given = std::move(again);
+  return improves() && trials.given.misfit() > kBadMisfit;
+}
+
+std::string percent(double share) {
+  return share > 0.1 ? std::to_string(std::lround(100.0 * share)) + " %"
+                     : number_text(100.0 * share, 2) + " %";
+}
+
+/// Returns the trials that fit about as well as the best, in the order of hypotheses. A fitted zero
+/// also explains any particular zero error, so it is reported only if it is alone.
+std::vector<const DescriptionTrial*> alike(const std::vector<DescriptionTrial>& trials) {
+  std::vector<const DescriptionTrial*> result;
+  const double most = kAlike * trials.front().fit.misfit();
+  for (const DescriptionTrial& trial : trials) {
+    if (trial.fit.misfit() <= most) result.push_back(&trial);
+  }
+  std::ranges::sort(result, {}, [](const DescriptionTrial* trial) { return trial->order; });
+  const auto is_fitted = [](const DescriptionTrial* trial) {
+    return trial->hypothesis.size_parameter >= 0;
+  };
+  if (!std::ranges::all_of(result, is_fitted)) {
+    std::erase_if(result, is_fitted);
+  } else {
+    result = {&trials.front()};
+  }
+  if (result.size() > kAlternativesMax) result.resize(kAlternativesMax);
+  return result;
+}
+
+Finding report_finding(const DescriptionTrials& trials) {
+  const std::vector<const DescriptionTrial*> causes = alike(trials.trials);
+  const Hypothesis& first = causes.front()->hypothesis;
+  Finding finding{.kind = first.kind, .severity = Severity::kFault, .channel = first.channel};
+  for (const DescriptionTrial* cause : causes) {
+    const char* const between = cause == causes.front() ? "" : ", or ";
+    finding.what += between + cause->hypothesis.error_description;
+    finding.advice += between + cause->hypothesis.remedy;
+  }
+  if (first.size_parameter >= 0) {
+    const Parameter& size =
+        causes.front()->fit.mechanism().parameters[static_cast<std::size_t>(first.size_parameter)];
+    finding.size = wrapped_difference(size.value);
+    finding.unit = size.unit;
+    finding.what += " by " + number_text(finding.size) + " " + size.unit;
+  }
+  finding.what += ": as described, " + percent(std::min(1.0, trials.given.unexplained())) +
+                  " of the accelerations are unexplained; with the correction, " +
+                  percent(trials.trials.front().fit.unexplained());
+  finding.confidence = 1.0 / static_cast<double>(causes.size());
+  return finding;
+}
+
+Finding unexplained(double share) {
+  return {.kind = "unexplained",
+          .severity = Severity::kWarning,
+          .what = "the rig file explains the recordings poorly (" + percent(std::min(1.0, share)) +
+                  " of the accelerations are unexplained), and none of the usual errors is the "
+                  "cause (inverted, shifted, swapped or wrongly scaled encoders, motors, signs of "
+                  "joint points, gravity)",
+          .advice =
+              "check axes, zero directions, joint points and columns; use a recording in which one "
+              "joint moves at a time"};
+}
+
+Finding not_checked(const Mechanism& mechanism, const FastJoint& fast) {
+  const std::string& joint = mechanism.joints[static_cast<std::size_t>(fast.joint)].name;
+  return {
+      .kind = "not-checked",
+      .severity = Severity::kNote,
+      .channel = joint,
+      .size = fast.share,
+      .unit = "-",
+      .what = "joint " + quoted(joint) + " turns by more than " + number_text(fast.turn) +
+              " rad within " + number_text(1e3 * fast.within, 3) + " ms in " + percent(fast.share) +
+              " of the examined rows, so the rig file was not checked against the motion",
+      .advice = "record at a higher rate if rows are that far apart, or record a slower motion"};
+}
+
+/// Returns whether the description fits if the encoder's zero is fixed at its given value.
+bool holds_with_zero_kept(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+                          int offset, double misfit, const CalibrationMonitor& monitor) {
+  Mechanism kept = mechanism;
+  kept.parameters[static_cast<std::size_t>(offset)].free = false;
+  return !(fitted(kept, excerpts, monitor).misfit() > std::max(kBadMisfit, kImprovement * misfit));
+}
+
+Finding far_zero(const Encoder& sensor, double size) {
+  const bool half = std::abs(std::abs(size) - M_PI) < kHalfTurn;
+  return {
+      .kind = "shifted-zero",
+      .severity = Severity::kWarning,
+      .channel = sensor.name,
+      .size = size,
+      .unit = sensor.units().coordinate,
+      .what = "the zero of the encoder of joint " + quoted(sensor.name) + " differs by " +
+              (half ? "half a turn" : number_text(size) + " " + sensor.units().coordinate) +
+              " from the initial value of its free offset",
+      .advice =
+          "nothing, if zeros are free on purpose; otherwise correct `zero_direction` of joint " +
+          quoted(sensor.name) + ", or give `offset_rad` in its column",
+      .treatment = "the offset found is used as the initial value"};
+}
+
+/// Finds free zeros that a fit estimates far from their given values.
+void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+                    const TrialFit& fit, const CalibrationMonitor& monitor,
+                    DescriptionExamination& out) {
+  if (!fit.is_valid() || !(fit.unexplained() < kExplained)) return;
+  for (const Encoder& sensor : used_encoders(mechanism)) {
+    const Parameter& offset = mechanism.parameters[static_cast<std::size_t>(sensor.offset)];
+    if (!sensor.traits().wraps || !offset.free) continue;
+    const double found = fit.mechanism().parameters[static_cast<std::size_t>(sensor.offset)].value;
+    const double size = sensor.difference(found - offset.value);
+    if (!(std::abs(size) > kFarZero)) continue;
+    if (holds_with_zero_kept(mechanism, excerpts, sensor.offset, fit.misfit(), monitor)) continue;
+    if (is_stopped(monitor)) return;
+    out.findings.push_back(far_zero(sensor, size));
+    // Remove whole turns if the bounds permit.
+    const double nearest = offset.value + size;
+    const bool fits = nearest >= offset.lower && nearest <= offset.upper;
+    out.starts.push_back({sensor.offset, fits ? nearest : found});
+  }
+}
+
+}  // namespace
+
+DescriptionTrials try_description_errors(const Mechanism& mechanism,
+                                         const std::vector<Recording>& excerpts,
+                                         const CalibrationMonitor& monitor) {
+  DescriptionTrials result;
+  result.given = fitted(mechanism, excerpts, monitor);
+  if (!(result.given.misfit() > kBadMisfit)) return result;
+  double best = std::numeric_limits<double>::infinity();
+  // Loops are expensive to close, so try fewer errors, the likeliest first.
+  const int work = mechanism.joint_count() * (is_tree(mechanism) ? 1 : kLoopWork);
+  const int most = kTrialsMax / std::max(1, work);
+  for (Hypothesis& hypothesis : common_description_errors(mechanism)) {
+    if (is_stopped(monitor) || static_cast<int>(result.trials.size()) >= most) break;
+    DescriptionTrial trial{std::move(hypothesis), {}, static_cast<int>(result.trials.size())};
+    trial.fit =
+        TrialFit(corrected(mechanism, trial.hypothesis), corrected(excerpts, trial.hypothesis));
+    trial.fit.fit_coarse(monitor.stop);
+    best = std::min(best, trial.fit.misfit());
+    result.trials.push_back(std::move(trial));
+  }
+  std::erase_if(result.trials, [&](const DescriptionTrial& trial) {
+    return !(trial.fit.misfit() <= kPromising * best);
+  });
+  for (DescriptionTrial& trial : result.trials) trial.fit.fit_fine(monitor.stop);
+  std::ranges::stable_sort(result.trials, {},
+                           [](const DescriptionTrial& trial) { return trial.fit.misfit(); });
+  return result;
+}
+
+DescriptionExamination examine_description(const Mechanism& mechanism,
+                                           const std::vector<Recording>& recordings,
+                                           const CalibrationMonitor& monitor) {
+  const std::vector<Recording> excerpts = select_excerpts(mechanism, recordings, {});
+  DescriptionExamination out;
+  Mechanism described = mechanism;
+  std::vector<Recording> readings = excerpts;
+  for (int round = 0; round < kMistakesMax; ++round) {
+    DescriptionTrials trials = try_description_errors(described, readings, monitor);
+    if (is_stopped(monitor)) break;
+    const bool explains = !(trials.given.misfit() > kBadMisfit);
+    if (explains || trials.trials.empty() || !is_better(trials, described, readings, monitor)) {
+      if (const std::optional<FastJoint>& fast = trials.given.fast_joint()) {
+        out.findings.push_back(not_checked(mechanism, *fast));
+      }
+      const double left = trials.given.unexplained();
+      if (!explains && trials.given.is_valid() && left > kReportedUnexplainedShare) {
+        out.findings.push_back(unexplained(left));
+      }
+      if (round == 0) find_far_zeros(mechanism, excerpts, trials.given, monitor, out);
+      break;
+    }
+    const DescriptionTrial& best = trials.trials.front();
+    out.findings.push_back(report_finding(trials));
+    readings = corrected(readings, best.hypothesis);
+    described = corrected(described, best.hypothesis);
+    copy_parameter_values(best.fit.mechanism(), described);
+  }
+  return out;
+}
+
+}  // namespace estimator

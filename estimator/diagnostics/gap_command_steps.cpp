@@ -1,0 +1,149 @@
+#include "estimator/diagnostics/gap_command_steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "estimator/diagnostics/segment_end_fit.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/signal/sample_gaps.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kOffGrid = 0.1;    // of a period, largest offset between sampling grids
+constexpr Eigen::Index kLevel = 4;  // least number of rows with a constant command on either side
+
+/// Returns the number of rows missing before a segment on the sampling grid of the one before; 0:
+/// none, or too many to infer the motion inside the gap.
+int rows_missing(const Segment& before, const Segment& after) {
+  if (!before.times.empty() || !after.times.empty() || before.period != after.period) return 0;
+  const double duration = after.start - before.start - before.duration();
+  const double periods = duration / before.period;
+  if (!(duration <= kBridgedGapMax) || std::abs(periods - std::round(periods)) > kOffGrid) return 0;
+  return static_cast<int>(std::round(periods)) - 1;
+}
+
+/// Returns whether the commands are held on both sides, and differ.
+bool is_edge_between(const Segment& before, const Segment& after) {
+  const Eigen::Index rows = before.controls.rows();
+  if (before.controls.cols() == 0 || rows < kLevel || after.controls.rows() < kLevel) return false;
+  const Eigen::RowVectorXd level = before.controls.row(rows - 1), next = after.controls.row(0);
+  const auto is_held = [](const auto& some, const Eigen::RowVectorXd& at) {
+    return (some.rowwise() - at).isZero(0.0);
+  };
+  return level != next && is_held(before.controls.bottomRows(kLevel), level) &&
+         is_held(after.controls.topRows(kLevel), next);
+}
+
+/// Returns the misfit of rates across a gap, squared and scaled by the reading noise: the change of
+/// the rate minus that predicted from the accelerations. The acceleration before acts for `held`
+/// intervals, that after for the others; both are extrapolated from the ends.
+double misfit(const CutEnds& ends, int intervals, int held, const Eigen::VectorXd& noise) {
+  double sum = 0.0;
+  const double other = intervals - held;
+  for (std::size_t i = 0; i < ends.before.size(); ++i) {
+    const SegmentEndFit &a = ends.before[i], &b = ends.after[i];
+    const double gained =
+        held * (a.curvature + 0.5 * a.jerk * held) + other * (b.curvature - 0.5 * b.jerk * other);
+    sum += std::pow((b.rate - a.rate - gained) / noise[static_cast<Eigen::Index>(i)], 2);
+  }
+  return sum;
+}
+
+/// Returns the number of rows with the old level that fits the rates best, and second best.
+GapCommandStep edge_of(const CutEnds& ends, int rows, const Eigen::VectorXd& noise) {
+  GapCommandStep edge{
+      .recording = 0, .segment = 0, .rows = rows, .held = 0, .next = 0, .doubt = 0.0};
+  double best = std::numeric_limits<double>::infinity(), second = best;
+  for (int held = 0; held <= rows; ++held) {
+    // The last row before has the old level.
+    const double left = misfit(ends, rows + 1, held + 1, noise);
+    if (left < best) {
+      second = std::exchange(best, left);
+      edge.next = std::exchange(edge.held, held);
+    } else if (left < second) {
+      second = left;
+      edge.next = held;
+    }
+  }
+  edge.doubt = second > 0.0 ? best / second : 1.0;
+  return edge;
+}
+
+}  // namespace
+
+std::vector<GapCommandStep> find_gap_command_steps(const Calibration& calibration,
+                                                   const std::vector<Recording>& recordings) {
+  std::vector<GapCommandStep> edges;
+  for (int r = 0; r < std::ssize(recordings); ++r) {
+    const Recording& recording = recordings[static_cast<std::size_t>(r)];
+    for (int s = 1; s < std::ssize(recording.segments); ++s) {
+      const Segment& before = recording.segments[static_cast<std::size_t>(s) - 1];
+      const Segment& after = recording.segments[static_cast<std::size_t>(s)];
+      const int rows = rows_missing(before, after);
+      if (rows < 1 || rows > before.sample_count() || !is_edge_between(before, after)) continue;
+      const std::optional<CutEnds> ends = ends_at_cut(calibration, recording, s, EndCurve::kCubic);
+      if (!ends) continue;
+      GapCommandStep edge = edge_of(*ends, rows, calibration.angle_noise);
+      edge.recording = r;
+      edge.segment = s;
+      edges.push_back(edge);
+    }
+  }
+  return edges;
+}
+
+std::vector<Recording> fill_gap_command_steps(std::vector<Recording> recordings,
+                                              const std::vector<GapCommandStep>& edges) {
+  std::vector<GapCommandStep> from_behind = edges;
+  std::ranges::sort(from_behind, std::greater<>(), &GapCommandStep::segment);
+  for (const GapCommandStep& each : from_behind) {
+    std::vector<Segment>& segments = recordings[static_cast<std::size_t>(each.recording)].segments;
+    const auto behind = static_cast<std::size_t>(each.segment);
+    const Eigen::RowVectorXd next = segments[behind].controls.row(0);
+    Segment& whole = segments[behind - 1];
+    const Eigen::Index first = whole.controls.rows();
+    const Eigen::RowVectorXd level = whole.controls.row(first - 1);
+    append_to_last(segments, each.segment, each.rows);
+    for (int k = 0; k < each.rows; ++k) {
+      whole.controls.row(first + k) = k < each.held ? level : next;
+    }
+  }
+  return recordings;
+}
+
+std::vector<Finding> gap_command_step_findings(const std::vector<Recording>& recordings,
+                                               const std::vector<GapCommandStep>& edges) {
+  std::vector<Finding> findings;
+  for (int r = 0; r < std::ssize(recordings); ++r) {
+    const Recording& recording = recordings[static_cast<std::size_t>(r)];
+    Finding finding{
+        .kind = "hidden-edge", .severity = Severity::kNote, .recording = recording.name};
+    int count = 0;
+    for (const GapCommandStep& edge : edges) {
+      if (edge.recording != r) continue;
+      ++count;
+      const Segment& after = recording.segments[static_cast<std::size_t>(edge.segment)];
+      add_stretch({after.start - (edge.rows + 1) * after.period, after.start}, finding.stretches);
+    }
+    if (count == 0) continue;
+    finding.from = finding.stretches.front().from;
+    finding.to = finding.stretches.back().to;
+    finding.what = "the command jumps within missing rows, " + std::to_string(count) +
+                   (count == 1 ? " time, at " : " times, the first at ") +
+                   number_text(finding.from, 6) + " s";
+    finding.advice = "log commands without gaps";
+    finding.treatment =
+        "the row is estimated from the motion on both sides, and the recording is joined there "
+        "again";
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace estimator

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/assess/finding.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
+
+namespace estimator {
+
+/// Finds inertial sensors with exchanged or mirrored axes, or that read in another unit (g,
+/// degrees). Compares them with the rates and the gravity direction computed from the encoders.
+/// Reports an error only if the description leaves more than half of the readings unexplained and
+/// one correction less than a tenth (sums of squares). Mounting, point and bias are taken from the
+/// description; their errors are far smaller.
+///
+/// @param recordings  with the readings that are used (`split_held_out_sensors`)
+std::vector<Finding> find_inertial_errors(const Mechanism& mechanism,
+                                          const std::vector<Recording>& recordings);
+
+}  // namespace estimator

@@ -1,0 +1,71 @@
+#include "estimator/diagnostics/loop_faults.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/fit/loop_closed_states.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/math/decompositions.hpp"
+#include "estimator/model/spanning_tree.hpp"
+#include "estimator/simulation/loop_closure.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kLoopStarts = 16;
+constexpr int kClosingStarts = 64;
+constexpr double kLooseRank = 1e-7;  // of singular values, relative to the largest
+
+}  // namespace
+
+std::string find_loop_fault(const Mechanism& mechanism) {
+  if (is_tree(mechanism) || mechanism.joint_count() > kTreeJointsMax) return "";
+  const Eigen::Index n = mechanism.joint_count();
+  LoopClosure closure(mechanism);
+  if (closure.closing_joints().empty()) return "";  // mimic joints only: always consistent
+  const std::string joint = "joint " + quoted(closure.closing_joints().back()) + " closes a loop ";
+  const Eigen::VectorXd any =
+      Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
+  std::mt19937 random(1);
+  Eigen::Index free = -1;
+  Eigen::VectorXd nearest;
+  double least = std::numeric_limits<double>::infinity();
+  // If some starts close, test the mobility; if none does, try more starts.
+  for (int start = 0; start < (free < 0 ? kClosingStarts : kLoopStarts) && free <= 0; ++start) {
+    Eigen::VectorXd angles(n);
+    for (double& angle : angles) {
+      angle = 2.0 * M_PI * (static_cast<double>(random()) / std::mt19937::max() - 0.5);
+    }
+    const Eigen::VectorXd began = angles;
+    if (!closure.close(angles, any)) {
+      Eigen::VectorXd near = began;
+      const double open =
+          closure.step_toward_closure(near, any) ? closure.closure_error(near) : least;
+      if (!(open < least)) continue;
+      least = open;
+      nearest = near;
+      continue;
+    }
+    const Eigen::MatrixXd J = closure.jacobian(angles);
+    if (J.cwiseAbs().maxCoeff() < kLooseRank) {
+      return joint +
+             "in which no joint moves: its bodies are already fixed to one another; remove the "
+             "joint";
+    }
+    free = std::max(free, null_space(J, kLooseRank).cols());
+  }
+  if (free > 0) return "";
+  if (free == 0) {
+    return joint +
+           "that cannot move: its joints have no degree of freedom left; check axes and joint "
+           "points, or remove a joint";
+  }
+  if (nearest.size() == 0) return "";
+  return gap_text(closure.widest_gap(nearest)) +
+         " in every configuration tried; check lengths, joint points and axes";
+}
+
+}  // namespace estimator

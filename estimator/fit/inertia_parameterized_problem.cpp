@@ -1,0 +1,180 @@
+#include "estimator/fit/inertia_parameterized_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/parameterized_bodies.hpp"
+#include "estimator/model/consistent_inertia.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kRounding = 1e-9;  // of moments converted to coordinates and back
+
+}  // namespace
+
+InertiaParameterizedProblem::InertiaParameterizedProblem(LeastSquaresProblem& problem,
+                                                         const Mechanism& mechanism,
+                                                         InertiaParameterization chart)
+    : problem_(problem) {
+  const FreeParameters free(mechanism);
+  bool moved = false;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    if (!has_inertia_parameterization(mechanism, body)) continue;
+    const auto indices = moment_indices(mechanism, body);
+    Eigen::Array<bool, 3, 1> products;
+    std::vector<Eigen::Index> columns;
+    std::vector<int> moments;
+    for (int i = 0; i < 6; ++i) {
+      const int column = free.position(indices[static_cast<std::size_t>(i)]);
+      if (i >= 3) products[i - 3] = column >= 0;
+      if (column < 0) continue;
+      columns.push_back(column);
+      moments.push_back(i);
+    }
+    const SecondMomentParameterization laid(chart, products, moments_of(mechanism, body));
+    bodies_.push_back({laid, columns, moments, {}});
+    point_.coordinates.push_back(laid.start());
+    const Moments own = moments_of(mechanism, body);
+    moved |= (laid.moments(laid.start()) - own).norm() > kRounding * own.norm();
+    const int mass = mechanism.index(body, BodyQuantity::kMass);
+    if (free.position(mass) < 0) continue;
+    const double value = mechanism.parameter(body, BodyQuantity::kMass).value;
+    if (!(value > 0.0)) continue;
+    masses_.push_back({free.position(mass), value});
+    point_.masses.push_back(value);
+  }
+  candidate_ = marked_ = point_;
+  // If coordinates cannot represent the initial inertia, the problem moves to the nearest one.
+  const ArrowLayout layout = problem.layout();
+  const Eigen::Index unknowns = static_cast<Eigen::Index>(layout.node_count) * layout.node_size;
+  Eigen::VectorXd values = problem.arrow();
+  const Eigen::VectorXd before = values;
+  enter(values);
+  if (moved) {
+    const double cost =
+        problem.evaluate_candidate(Eigen::VectorXd::Zero(unknowns), values - before);
+    if (std::isfinite(cost)) problem.accept_candidate();
+  }
+  update_slopes();
+}
+
+/// Converts the candidate's coordinates to parameters.
+void InertiaParameterizedProblem::enter(Eigen::VectorXd& arrow) const {
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    const Moments moments = bodies_[b].chart.moments(candidate_.coordinates[b]);
+    for (std::size_t i = 0; i < bodies_[b].columns.size(); ++i) {
+      arrow[bodies_[b].columns[i]] = moments[bodies_[b].moments[i]];
+    }
+  }
+  for (std::size_t m = 0; m < masses_.size(); ++m) arrow[masses_[m].column] = candidate_.masses[m];
+}
+
+void InertiaParameterizedProblem::update_slopes() {
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    ChartedBody& body = bodies_[b];
+    body.slopes = body.chart.slopes(point_.coordinates[b])(body.moments, Eigen::all);
+  }
+}
+
+void InertiaParameterizedProblem::linearize(int index, ResidualBlock& out) const {
+  problem_.linearize(index, out);
+  auto jacobian = out.arrow_jacobian.topRows(out.rows);
+  for (const ChartedBody& body : bodies_) {
+    const std::size_t size = body.columns.size();
+    for (Eigen::Index row = 0; row < out.rows; ++row) {
+      double along[6] = {};
+      for (std::size_t i = 0; i < size; ++i) along[i] = jacobian(row, body.columns[i]);
+      for (std::size_t c = 0; c < size; ++c) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < size; ++i) {
+          sum += along[i] * body.slopes(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(c));
+        }
+        jacobian(row, body.columns[c]) = sum;
+      }
+    }
+  }
+  for (std::size_t m = 0; m < masses_.size(); ++m) {
+    jacobian.col(masses_[m].column) *= point_.masses[m];
+  }
+}
+
+double InertiaParameterizedProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
+                                                       const Eigen::VectorXd& arrow_step) {
+  const Eigen::VectorXd before = problem_.arrow();
+  Eigen::VectorXd values = before + arrow_step;
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    candidate_.coordinates[b] =
+        bodies_[b].chart.moved(point_.coordinates[b], arrow_step(bodies_[b].columns));
+  }
+  for (std::size_t m = 0; m < masses_.size(); ++m) {
+    candidate_.masses[m] = step_positive(point_.masses[m], arrow_step[masses_[m].column]);
+  }
+  enter(values);
+  return problem_.evaluate_candidate(node_step, values - before);
+}
+
+void InertiaParameterizedProblem::accept_candidate() {
+  problem_.accept_candidate();
+  std::swap(point_, candidate_);
+  update_slopes();
+}
+
+void InertiaParameterizedProblem::mark() {
+  problem_.mark();
+  marked_ = point_;
+}
+
+void InertiaParameterizedProblem::restore() {
+  problem_.restore();
+  point_ = marked_;
+  update_slopes();
+}
+
+Eigen::VectorXd InertiaParameterizedProblem::arrow() const {
+  Eigen::VectorXd arrow = problem_.arrow();
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    arrow(bodies_[b].columns) = point_.coordinates[b];
+  }
+  for (std::size_t m = 0; m < masses_.size(); ++m) {
+    arrow[masses_[m].column] = std::log(point_.masses[m]);
+  }
+  return arrow;
+}
+
+Eigen::VectorXd InertiaParameterizedProblem::arrow_lower() const {
+  Eigen::VectorXd lower = problem_.arrow_lower();
+  for (const ChartedBody& body : bodies_) lower(body.columns) = body.chart.lower();
+  for (const Mass& mass : masses_) {
+    lower[mass.column] = std::log(std::max(lower[mass.column], kFlatnessLimit * mass.start));
+  }
+  return lower;
+}
+
+Eigen::VectorXd InertiaParameterizedProblem::arrow_upper() const {
+  Eigen::VectorXd upper = problem_.arrow_upper();
+  for (const ChartedBody& body : bodies_) upper(body.columns).setConstant(HUGE_VAL);
+  for (const Mass& mass : masses_) upper[mass.column] = std::log(upper[mass.column]);
+  return upper;
+}
+
+LmSummary solve_parameterized(LeastSquaresProblem& problem, const Mechanism& mechanism,
+                              InertiaParameterization chart, const LmOptions& options,
+                              const LmMonitor& monitor, const std::atomic<bool>* stop) {
+  if (chart == InertiaParameterization::kEntries) return solve(problem, options, monitor, stop);
+  InertiaParameterizedProblem charted(problem, mechanism, chart);
+  std::vector<Eigen::VectorXd> values;
+  LmSummary summary = solve(
+      charted, options,
+      [&](IterationRecord record) {
+        values.push_back(problem.arrow());
+        record.arrow = values.back();
+        if (monitor) monitor(record);
+      },
+      stop);
+  for (std::size_t i = 0; i < values.size(); ++i) summary.history[i].arrow = values[i];
+  return summary;
+}
+
+}  // namespace estimator

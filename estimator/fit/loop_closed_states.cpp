@@ -1,0 +1,228 @@
+#include "estimator/fit/loop_closed_states.hpp"
+
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/fit/initial_states.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/model/encoder.hpp"
+#include "estimator/model/spanning_tree.hpp"
+#include "estimator/simulation/assemblies.hpp"
+#include "estimator/simulation/loop_closure.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kConfigurationsMax = 256;   // for the choice of coordinates
+constexpr double kFollowedCutoff = 10.0;  // of the low-pass filter before closing loops [Hz]
+constexpr double kTrendTime = 0.02;       // for the rates of joints at a singular configuration [s]
+constexpr double kToldTwist = 0.1;        // for reporting it besides a distance [rad]
+constexpr double kToldAgain = 0.02;       // before and after a singular configuration, at least [s]
+constexpr double kNotWanted = std::numeric_limits<double>::quiet_NaN();
+
+double difference(const Mechanism& mechanism, Eigen::Index joint, double of_coordinates) {
+  return mechanism.joints[static_cast<std::size_t>(joint)].difference(of_coordinates);
+}
+
+/// `assembly_guess` of every joint; NaN if not given.
+Eigen::VectorXd stated_assembly(const Mechanism& mechanism) {
+  Eigen::VectorXd stated(mechanism.joint_count());
+  for (Eigen::Index j = 0; j < stated.size(); ++j) {
+    stated[j] = mechanism.joints[static_cast<std::size_t>(j)].assembly_guess;
+  }
+  return stated;
+}
+
+/// Sum of squared deviations of an assembly from the given joint coordinates.
+double distance(const Mechanism& mechanism, const Eigen::VectorXd& stated,
+                const Eigen::VectorXd& angles) {
+  double sum = 0.0;
+  for (Eigen::Index j = 0; j < angles.size(); ++j) {
+    if (std::isnan(stated[j])) continue;
+    sum += std::pow(difference(mechanism, j, angles[j] - stated[j]), 2);
+  }
+  return sum;
+}
+
+[[noreturn]] void require_unambiguous_assembly(const Mechanism& mechanism,
+                                               const Eigen::VectorXd& measured,
+                                               const std::vector<Assembly>& found,
+                                               const std::string& where) {
+  Eigen::Index joint = 0;
+  double spread = -1.0;
+  for (Eigen::Index j = 0; j < measured.size(); ++j) {
+    const double apart =
+        std::abs(difference(mechanism, j, found[0].angles[j] - found[1].angles[j]));
+    if (std::isnan(measured[j]) && apart > spread) {
+      spread = apart;
+      joint = j;
+    }
+  }
+  throw std::invalid_argument(where + ": the loops can be closed in " +
+                              std::to_string(found.size()) +
+                              " ways, and the readings do not determine which; give the "
+                              "approximate initial position of joint " +
+                              quoted(mechanism.joints[static_cast<std::size_t>(joint)].name) +
+                              " (assembly_guess: " + number_text(found[0].angles[joint], 3) +
+                              " or " + number_text(found[1].angles[joint], 3) + " " +
+                              mechanism.joints[static_cast<std::size_t>(joint)].units().coordinate +
+                              "?), or measure another joint");
+}
+
+Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
+                               const Eigen::VectorXd& measured, const Eigen::VectorXd& stated,
+                               const std::string& where) {
+  Eigen::VectorXd nearest = Eigen::VectorXd::Zero(measured.size());
+  const std::vector<Assembly> found = find_assemblies(mechanism, closure, measured, nearest);
+  if (found.empty()) {
+    throw std::invalid_argument(where + ": at the first readings, " +
+                                gap_text(closure.widest_gap(nearest)) +
+                                "; check joint points, signs and encoder zeros");
+  }
+  if (found.size() == 1) return found.front().angles;
+  if (stated.array().isNaN().all()) require_unambiguous_assembly(mechanism, measured, found, where);
+  return std::ranges::min_element(
+             found, {},
+             [&](const Assembly& each) { return distance(mechanism, stated, each.angles); })
+      ->angles;
+}
+
+/// Shifts encoders of mimic joints by full turns: they may start at any revolution.
+void count_whole_turns(const Mechanism& mechanism, const EncoderJoints& readings,
+                       Eigen::MatrixXd& states) {
+  for (std::size_t round = 0; round < mechanism.mimic_joints.size();
+       ++round) {  // couplings may be chained
+    for (const MimicJoint& each : mechanism.mimic_joints) {
+      if (!readings.is_observed(each.joint) || !readings.is_observed(each.follows)) continue;
+      const double off = each.ratio * states(each.follows, 0) + each.offset - states(each.joint, 0);
+      states.row(each.joint).array() += off - difference(mechanism, each.joint, off);
+    }
+  }
+}
+
+}  // namespace
+
+std::string gap_text(const LoopGap& gap) {
+  std::string text = "joint " + quoted(gap.joint) + " leaves its loop ";
+  const bool twisted = gap.turn > (gap.distance > kClosed ? kToldTwist : kClosed);
+  if (gap.distance > kClosed) {
+    text += "open by " + number_text(1e3 * gap.distance) + " mm";
+  } else if (!twisted) {
+    text += "closed only half a turn off";
+  }
+  if (twisted) {
+    text += (gap.distance > kClosed ? " and twisted by " : "twisted by ") + number_text(gap.turn) +
+            " rad";
+  }
+  return text;
+}
+
+std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, double period,
+                                               const std::string& where,
+                                               const LoopClosureData& facts,
+                                               Eigen::MatrixXd& states) {
+  std::vector<SingularConfiguration> poses;
+  LoopClosure closure(mechanism);
+  if (!closure.has_loops()) return poses;
+  const EncoderJoints readings(mechanism);
+  const Eigen::Index n = mechanism.joint_count(), samples = states.cols();
+  count_whole_turns(mechanism, readings, states);
+  const auto measured_at = [&](Eigen::Index k) {
+    Eigen::VectorXd measured = states.col(k).head(n);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      if (!readings.is_observed(static_cast<int>(j))) measured[j] = kNotWanted;
+    }
+    return measured;
+  };
+  Eigen::VectorXd angles = assemble_start(
+      mechanism, closure, measured_at(0),
+      facts.assembled.size() > 0 ? facts.assembled : stated_assembly(mechanism), where);
+  Eigen::MatrixXd closed(n, samples);
+  const auto trend = std::max<Eigen::Index>(1, std::lround(kTrendTime / period));
+  const auto margin = std::max<Eigen::Index>(1, std::lround(kToldAgain / period));
+  Eigen::Index first = -1, last = -1;  // samples near a singular configuration, not yet decided
+  for (Eigen::Index k = 0; k < samples; ++k) {
+    // Near a singular configuration the readings do not determine the branch. The motion is
+    // extrapolated, and select_branch decides later, with samples on both sides.
+    const Eigen::Index back = std::min(k - 1, trend);
+    if (back > 0 && is_nearly_singular(mechanism, closure.jacobian(angles))) {
+      angles += (closed.col(k - 1) - closed.col(k - 1 - back)) / static_cast<double>(back);
+      if (first < 0) first = k;
+      last = k;
+    }
+    if (!closure.close(angles, measured_at(k))) {
+      throw std::invalid_argument(where + ": " + number_text(static_cast<double>(k) * period) +
+                                  " s after the start of a segment, " +
+                                  gap_text(closure.widest_gap(angles)) +
+                                  "; check joint points, signs and encoder zeros");
+    }
+    closed.col(k) = angles;
+    const Eigen::Index beside = std::max(margin, (last - first) / 2);
+    if (first < 0 || k < last + beside) continue;
+    const Eigen::Index from = std::max<Eigen::Index>(first - beside, 0), count = k + 1 - from;
+    Eigen::MatrixXd motion = closed.middleCols(from, count);
+    poses.push_back(select_branch(mechanism, closure, facts.read.block(0, from, n, count), motion));
+    poses.back().sample += from;
+    closed.middleCols(from, count) = motion;
+    angles = closed.col(k);
+    first = -1;
+  }
+  states.topRows(n) = closed;
+  for (Eigen::Index k = 0; k < samples; ++k) {
+    const Eigen::Index before = std::max<Eigen::Index>(k - 1, 0);
+    const Eigen::Index after = std::min(k + 1, samples - 1);
+    if (after == before) continue;
+    states.col(k).tail(n) =
+        (closed.col(after) - closed.col(before)) / (static_cast<double>(after - before) * period);
+  }
+  return poses;
+}
+
+std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, double period,
+                                               const std::string& where, Eigen::MatrixXd& states) {
+  return close_loops(mechanism, period, where, LoopClosureData{.read = states}, states);
+}
+
+std::vector<Eigen::VectorXd> assemblies_at(const Mechanism& mechanism, const Segment& segment,
+                                           const std::vector<Eigen::Index>& rows) {
+  std::vector<Eigen::VectorXd> assemblies(rows.size());
+  if (is_tree(mechanism) || rows.empty()) return assemblies;
+  const double unfiltered = std::numeric_limits<double>::infinity();
+  Eigen::MatrixXd states = make_joint_states(mechanism, segment, kFollowedCutoff);
+  try {
+    close_loops(mechanism, segment.period, "",
+                {make_joint_states(mechanism, segment, unfiltered), segment.assembled}, states);
+  } catch (const std::invalid_argument&) {
+    return assemblies;  // loops that do not close give no information
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto column = std::lround(segment.time(rows[i]) / segment.period);
+    assemblies[i] = states.col(column).head(mechanism.joint_count());
+  }
+  return assemblies;
+}
+
+CoordinateChoice choose_coordinates(const Mechanism& mechanism,
+                                    const std::vector<Eigen::MatrixXd>& states) {
+  LoopClosure closure(mechanism);
+  if (!closure.has_loops()) return all_independent(mechanism);
+  const Eigen::Index n = mechanism.joint_count();
+  Eigen::Index columns = 0;
+  for (const Eigen::MatrixXd& each : states) columns += each.cols();
+  const Eigen::Index stride = std::max<Eigen::Index>(1, columns / kConfigurationsMax);
+  std::vector<Eigen::MatrixXd> motions;
+  for (const Eigen::MatrixXd& each : states) {
+    Eigen::MatrixXd& motion = motions.emplace_back(n, (each.cols() + stride - 1) / stride);
+    for (Eigen::Index k = 0; k < motion.cols(); ++k) motion.col(k) = each.col(k * stride).head(n);
+  }
+  try {
+    return closure.choose(motions);
+  } catch (const ChangePoint& point) {
+    throw ChangePoint("the recordings pass", point.motion, point.configuration * stride);
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,55 @@
+#include "estimator/fit/physical/absent_bodies.hpp"
+
+#include <algorithm>
+
+#include "estimator/fit/number_text.hpp"
+
+namespace estimator {
+namespace {
+
+/// Whether a recording's name, or the name of its file, matches the pattern.
+bool is_of(std::string_view recording, std::string_view pattern) {
+  return matches(recording, pattern) ||
+         matches(recording.substr(recording.find_last_of('/') + 1), pattern);
+}
+
+}  // namespace
+
+bool matches(std::string_view name, std::string_view pattern) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return name == pattern;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  for (std::size_t at = star; at <= name.size(); ++at) {
+    if (matches(name.substr(at), pattern.substr(star + 1))) return true;
+  }
+  return false;
+}
+
+std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string& recording) {
+  std::vector<int> absent;
+  for (int i = 0; i < mechanism.body_count(); ++i) {
+    const std::vector<std::string>& there =
+        mechanism.bodies[static_cast<std::size_t>(i)].present_in_recordings;
+    const bool named = std::ranges::any_of(
+        there, [&](const std::string& pattern) { return is_of(recording, pattern); });
+    if (!there.empty() && !named) absent.push_back(i);
+  }
+  return absent;
+}
+
+std::vector<std::string> describe_unmatched_patterns(const Mechanism& mechanism,
+                                                     const std::vector<Recording>& recordings) {
+  std::vector<std::string> sentences;
+  for (const Body& body : mechanism.bodies) {
+    for (const std::string& pattern : body.present_in_recordings) {
+      const bool found = std::ranges::any_of(
+          recordings, [&](const Recording& recording) { return is_of(recording.name, pattern); });
+      if (found) continue;
+      sentences.push_back("body " + quoted(body.name) + " is present only in recordings named " +
+                          quoted(pattern) + ", and none of these recordings has such a name");
+    }
+  }
+  return sentences;
+}
+
+}  // namespace estimator

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "estimator/friction/friction_law.hpp"
+
+namespace estimator {
+
+/// Dry friction proportional to the bearing's load, rμ F + μ M.
+struct LoadFriction {
+  enum Quantity { kLoadFriction, kLoadFrictionAngular };
+  static constexpr LawQuantity kQuantities[] = {
+      {.field = "load",
+       .symbol = "r_mu",
+       .slide_symbol = "mu",
+       .unit = "m",
+       .slide_unit = "-",
+       .is_size = true,
+       .unsupported_in_robot_formats = "friction that grows with the bearing's force",
+       .start = [](double torque, const FrictionScale& scale) { return torque / scale.load; }},
+      {.field = "load_angular",
+       .symbol = "mu",
+       .slide_symbol = "mu_moment",
+       .unit = "-",
+       .slide_unit = "1/m",
+       .is_size = true,
+       .unsupported_in_robot_formats = "friction that grows with the bearing's moment"}};
+  static constexpr LawTerm kTerms[] = {{"load", {kLoadFriction}}};
+  static constexpr const char* kWhat = "friction that grows with load";
+  static constexpr bool kInSpook = true;
+
+  template <typename T>
+  struct On {
+    T per_force, per_moment;
+
+    T bound(const T& force, const T& moment) const {
+      return per_force * force + per_moment * moment;
+    }
+  };
+};
+
+}  // namespace estimator

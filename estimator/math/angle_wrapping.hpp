@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cmath>
+
+namespace estimator {
+
+/// A full turn [rad].
+inline constexpr double kWholeTurn = 2.0 * M_PI;
+
+/// Difference of two angles wrapped to [−π, π]; ±π are unchanged. Most differences are small, so
+/// the expensive std::remainder is avoided.
+inline double wrapped_difference(double difference) {
+  return std::abs(difference) <= 0.5 * kWholeTurn ? difference
+                                                  : std::remainder(difference, kWholeTurn);
+}
+
+/// Number of full turns removed by wrapped_difference.
+inline double whole_turns(double difference) {
+  return std::round((difference - wrapped_difference(difference)) / kWholeTurn);
+}
+
+}  // namespace estimator

@@ -1,0 +1,224 @@
+#include "estimator/model/encoder.hpp"
+
+#include <Eigen/Geometry>
+#include <cmath>
+#include <deque>
+#include <map>
+
+#include "estimator/math/decompositions.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kParallel = 1e-6;   // sine of the angle below which axes count as parallel
+constexpr double kRankLimit = 1e-9;  // relative rank tolerance of a matrix of ones
+
+/// A joint on the path from one body to another.
+struct Crossing {
+  int joint;  ///< −1: a fixed joint
+  int from, to;
+  Eigen::Matrix3d from_frame, to_frame;  ///< rotations: joint frame → body
+  double sign;                           ///< −1: passed from the child to the parent
+};
+
+template <typename AnyJoint>
+void add_crossings(const AnyJoint& joint, int index, std::vector<Crossing>& all) {
+  all.push_back({index, joint.body_a, joint.body_b, joint.frame_a, joint.frame_b, 1.0});
+  all.push_back({index, joint.body_b, joint.body_a, joint.frame_b, joint.frame_a, -1.0});
+}
+
+/// The shortest path between two bodies, in order; empty if there is none.
+std::vector<Crossing> way_between(const Mechanism& mechanism, int from, int to) {
+  std::vector<Crossing> all;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    add_crossings(mechanism.joints[static_cast<std::size_t>(j)], j, all);
+  }
+  for (const FixedJoint& weld : mechanism.fixed_joints) add_crossings(weld, -1, all);
+  std::map<int, const Crossing*> reached = {{from, nullptr}};
+  std::deque<int> open = {from};
+  while (!open.empty() && reached.count(to) == 0) {
+    const int body = open.front();
+    open.pop_front();
+    for (const Crossing& crossing : all) {
+      if (crossing.from != body || !reached.emplace(crossing.to, &crossing).second) continue;
+      open.push_back(crossing.to);
+    }
+  }
+  std::vector<Crossing> way;
+  if (reached.count(to) == 0) return way;
+  for (int body = to; body != from; body = way.front().from) {
+    way.insert(way.begin(), *reached[body]);
+  }
+  return way;
+}
+
+JointKind kind_of(const Mechanism& mechanism, const std::vector<Crossing>& way) {
+  std::optional<JointKind> first;
+  for (const Crossing& crossing : way) {
+    if (crossing.joint < 0) continue;
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(crossing.joint)];
+    if (joint.traits().turns) return joint.kind;
+    if (!first) first = joint.kind;
+  }
+  return first.value_or(JointKind{});
+}
+
+}  // namespace
+
+JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder) {
+  return kind_of(mechanism, way_between(mechanism, encoder.body_a, encoder.body_b));
+}
+
+/// Transforms the common axis of rotation or translation from body to body. A revolute joint leaves
+/// its own axis unchanged, and all counted axes are parallel.
+std::vector<Encoder::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
+                                         std::string& fault) {
+  const auto joint_at = [&](int j) -> const Joint& {
+    return mechanism.joints[static_cast<std::size_t>(j)];
+  };
+  const std::string who = "encoder \"" + encoder.name + "\": ";
+  const std::vector<Crossing> way = way_between(mechanism, encoder.body_a, encoder.body_b);
+  const JointKind kind = kind_of(mechanism, way);
+  std::vector<Encoder::Term> terms;
+  Eigen::Vector3d axis = Eigen::Vector3d::Zero();
+  for (const Crossing& crossing : way) {
+    const bool counts = crossing.joint >= 0 && joint_at(crossing.joint).kind == kind;
+    const Eigen::Vector3d own = crossing.from_frame.col(0);
+    if (counts) {
+      if (terms.empty()) axis = own;
+      if (axis.cross(own).norm() > kParallel) {
+        fault = who + "the axes of \"" + joint_at(terms.back().joint).name + "\" and \"" +
+                joint_at(crossing.joint).name +
+                "\" between its bodies are not parallel, so the angle between the bodies is "
+                "undefined; attach it to a joint";
+        return {};
+      }
+      terms.push_back({crossing.joint, axis.dot(own) > 0.0 ? crossing.sign : -crossing.sign});
+    }
+    axis = crossing.to_frame * crossing.from_frame.transpose() * axis;
+  }
+  if (terms.empty())
+    fault = who + "its bodies do not move relative to each other; give two that do";
+  return terms;
+}
+
+std::vector<Encoder> all_encoders(const Mechanism& mechanism) {
+  std::vector<Encoder> sensors;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    if (!joint.measured) continue;
+    sensors.push_back({joint.name,
+                       joint.kind,
+                       {{j, 1.0}},
+                       mechanism.index_of_joint(j, JointQuantity::kEncoderOffset),
+                       mechanism.index_of_joint(j, JointQuantity::kEncoderDelay)});
+  }
+  for (int i = 0; i < mechanism.body_encoder_count(); ++i) {
+    const BodyEncoder& encoder = mechanism.body_encoders[static_cast<std::size_t>(i)];
+    std::string fault;
+    sensors.push_back({encoder.name, kind_between(mechanism, encoder),
+                       terms_between(mechanism, encoder, fault),
+                       mechanism.index_of_body_encoder(i, EncoderQuantity::kOffset),
+                       mechanism.index_of_body_encoder(i, EncoderQuantity::kDelay)});
+  }
+  return sensors;
+}
+
+bool is_held_out(const Mechanism& mechanism, const std::string& name) {
+  return std::ranges::count(mechanism.held_out, name) > 0;
+}
+
+std::vector<Encoder> used_encoders(const Mechanism& mechanism) {
+  std::vector<Encoder> sensors = all_encoders(mechanism);
+  std::erase_if(sensors,
+                [&](const Encoder& sensor) { return is_held_out(mechanism, sensor.name); });
+  return sensors;
+}
+
+bool belongs_to_sensor(const Mechanism& mechanism, int parameter) {
+  if (parameter >= mechanism.index_of_body_encoder(0, {})) {
+    return parameter < mechanism.index_of_sensor(mechanism.sensor_count(), {});
+  }
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (parameter == mechanism.index_of_joint(j, JointQuantity::kEncoderOffset) ||
+        parameter == mechanism.index_of_joint(j, JointQuantity::kEncoderDelay)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool belongs_to_held_out(const Mechanism& mechanism, int parameter) {
+  if (!belongs_to_sensor(mechanism, parameter)) return false;
+  const std::string& name = parameter_at(mechanism, parameter).name;
+  return is_held_out(mechanism, name.substr(0, name.rfind('.')));
+}
+
+bool acts_on_motion(const Mechanism& mechanism, int parameter) {
+  if (!belongs_to_sensor(mechanism, parameter)) return true;
+  return std::ranges::any_of(mechanism.dependencies, [&](const ParameterDependency& tie) {
+    return !belongs_to_sensor(mechanism, tie.parameter) &&
+           std::ranges::count(tie.terms, parameter, &DependencyTerm::parameter) > 0;
+  });
+}
+
+bool has_delay(const Mechanism& mechanism, const Encoder& sensor) {
+  return parameter_at(mechanism, sensor.delay).value != 0.0 ||
+         changes_in_fit(mechanism, sensor.delay);
+}
+
+std::optional<Encoder> first_delayed(const Mechanism& mechanism) {
+  for (const Encoder& sensor : used_encoders(mechanism)) {
+    if (has_delay(mechanism, sensor)) return sensor;
+  }
+  return std::nullopt;
+}
+
+std::vector<JointKind> encoder_kinds(const Mechanism& mechanism) {
+  std::vector<JointKind> kinds;
+  for (const Encoder& sensor : used_encoders(mechanism)) kinds.push_back(sensor.kind);
+  return kinds;
+}
+
+Eigen::VectorXd encoder_scales(const Mechanism& mechanism) {
+  const std::vector<JointKind> kinds = encoder_kinds(mechanism);
+  Eigen::VectorXd scales(static_cast<Eigen::Index>(kinds.size()));
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    scales[static_cast<Eigen::Index>(i)] = joint_units(kinds[i]).scale;
+  }
+  return scales;
+}
+
+EncoderJoints::EncoderJoints(const Mechanism& mechanism) : sensors_(used_encoders(mechanism)) {
+  const auto rows = static_cast<Eigen::Index>(sensors_.size());
+  const Eigen::Index joints = mechanism.joint_count();
+  matrix_.setZero(rows, joints);
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    for (const Encoder::Term& term : sensors_[static_cast<std::size_t>(i)].terms) {
+      matrix_(i, term.joint) += term.sign;
+    }
+  }
+  inverse_ = pseudo_inverse(matrix_, kRankLimit);
+  const Eigen::MatrixXd resolution = inverse_ * matrix_;  // the identity if all joints are observed
+  for (Eigen::Index j = 0; j < joints; ++j) {
+    observed_.push_back(std::abs(resolution(j, j) - 1.0) < kRankLimit);
+  }
+}
+
+Eigen::VectorXd EncoderJoints::whole_turns(
+    const Eigen::Ref<const Eigen::VectorXd>& readings) const {
+  const Eigen::Index rows = matrix_.rows();
+  Eigen::VectorXd turns = Eigen::VectorXd::Zero(rows);
+  for (Eigen::Index i = 1; i < rows; ++i) {
+    if (!sensors_[static_cast<std::size_t>(i)].traits().wraps) continue;
+    // weights · earlier rows = this row, if the earlier readings determine this one
+    const Eigen::MatrixXd before = matrix_.topRows(i).transpose();
+    const Eigen::VectorXd weights = least_squares(before, matrix_.row(i).transpose());
+    if ((before * weights - matrix_.row(i).transpose()).norm() > kRankLimit) continue;
+    const double expected = weights.dot(readings.head(i) + turns.head(i));
+    turns[i] = kWholeTurn * estimator::whole_turns(expected - readings[i]);
+  }
+  return turns;
+}
+
+}  // namespace estimator

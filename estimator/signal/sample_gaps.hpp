@@ -1,0 +1,66 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "estimator/signal/time_series.hpp"
+
+namespace estimator {
+
+/// Longest gap of missing rows across which the state is continued [s]. Within this time the motion
+/// can be predicted, and the readings after the gap confirm the prediction.
+inline constexpr double kBridgedGapMax = 0.2;
+
+/// Number of command values used on each side of a gap, nearest first; fewer at the ends.
+inline constexpr int kSideRows = 4;
+using NeighbourCommands = std::vector<double>;
+
+/// Change of a command from the row before a gap to the row after, relative to its largest value;
+/// the maximum over all motors.
+struct CommandChange {
+  double whole = 0.0;    ///< from row to row
+  bool is_step = false;  ///< command step at an unknown time in the gap
+};
+void add_change(const NeighbourCommands& before, const NeighbourCommands& after, int missing,
+                double largest, CommandChange& change);
+
+/// Whether the state is continued across missing rows. The command in the gap is unknown. It must
+/// have changed little, or, in a short gap, without a step.
+///
+/// @param duration from the row before to the row after [s]
+/// @param missing  number of rows
+/// @param read     rows of the segment so far without the missing ones. It limits `missing`:
+/// otherwise a small file could request any amount of memory
+bool continues_across_gap(double duration, double missing, const CommandChange& change,
+                          double read);
+
+/// Change of the commands from the last row of one segment to the first of the next.
+/// @param largest  absolute command of each motor
+CommandChange command_change(const Segment& before, const Segment& after, int missing,
+                             const Eigen::RowVectorXd& largest);
+
+/// Largest absolute command of every motor over all segments.
+Eigen::RowVectorXd largest_controls(std::span<const Segment> segments);
+
+/// Missing rows in a segment.
+struct SampleGap {
+  Eigen::Index first;
+  int missing;
+};
+
+/// Interpolates the commands of missing rows. Beside command steps it uses a monotone cubic
+/// [Fri84]. Elsewhere it uses the cubic through two rows on either side, or the polynomial through
+/// four if the two differ slightly. Holding the last command would delay it, and a fit would
+/// attribute the delay to friction.
+/// @param holes  in order, with rows before and after each
+void interpolate_commands(const std::vector<SampleGap>& holes, Segment& segment);
+
+/// Concatenates consecutive segments that share one uniform clock. The missing rows before each
+/// segment get NaN readings and interpolated commands.
+/// @param missing  number of rows, one per segment, the first 0
+Segment concatenate(std::span<const Segment> segments, const std::vector<int>& missing);
+
+/// Concatenates a segment to the previous one, with `missing` rows in between.
+void append_to_last(std::vector<Segment>& segments, int segment, int missing);
+
+}  // namespace estimator

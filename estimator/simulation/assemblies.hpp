@@ -1,0 +1,23 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/simulation/loop_closure.hpp"
+
+namespace estimator {
+
+/// One assembly mode: joint angles at which all loops are closed.
+struct Assembly {
+  Eigen::VectorXd angles;
+  double deviation;  ///< root mean square deviation from the wanted coordinates [rad or m]
+};
+
+/// Returns the assembly modes found from random starts whose misfit is close to the smallest.
+/// @param wanted   coordinate of every joint; NaN: arbitrary
+/// @param nearest  result if none is found: angles at which the loops are nearly closed
+std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& closure,
+                                      const Eigen::VectorXd& wanted, Eigen::VectorXd& nearest);
+
+}  // namespace estimator

@@ -1,0 +1,143 @@
+#include "estimator/simulation/sensing_program.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "estimator/model/encoder.hpp"
+#include "estimator/simulation/dependent_values.hpp"
+
+namespace estimator {
+
+SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes,
+                               std::vector<int> parameters, int motion_parameters)
+    : joint_count_(mechanism.joint_count()),
+      axes_(std::move(axes)),
+      parameters_(std::move(parameters)),
+      moving_(motion_parameters),
+      constants_(axes_.size()) {
+  using Dynamics = TreeInverseDynamics<Expression>;
+  ExpressionGraph graph;
+  std::vector<LaneProgram::Input> inputs;
+  std::vector<Expression> columns;
+  const auto input = [&](int section) {
+    inputs.push_back({graph.input(), section});
+    columns.push_back(inputs.back().expression);
+    return inputs.back().expression;
+  };
+  Dynamics::VectorX motion[3];
+  for (Dynamics::VectorX& part : motion) {
+    part.resize(joint_count_);
+    for (int j = 0; j < joint_count_; ++j) part[j] = input(kReadings);
+  }
+  std::vector<Expression> values;
+  for (const Parameter& parameter : mechanism.parameters) values.emplace_back(parameter.value);
+  for (const int index : parameters_) values[static_cast<std::size_t>(index)] = input(kParameters);
+  tie_values(mechanism, values);
+  Dynamics dynamics(mechanism, values);
+  Dynamics::VectorX control = Dynamics::VectorX::Constant(joint_count_, Expression(0.0));
+  for (int j = 0; j < joint_count_; ++j) {
+    if (!mechanism.joints[static_cast<std::size_t>(j)].motorised) continue;
+    control[j] = input(kReadings);
+    ++motor_count_;
+  }
+  Dynamics::VectorX unused;
+  dynamics.torque_residual(motion[0], motion[1], motion[2], control, unused);
+  std::vector<std::vector<Expression>> outputs(kSectionCount);
+  const int first_load = load_axis(mechanism, 0, JointLoad::kTorque);
+  constexpr int kLoads = static_cast<int>(JointLoad::kCount);
+  const int first_encoder = encoder_axis(mechanism, 0);
+  const std::vector<Encoder> encoders = used_encoders(mechanism);
+  for (const int axis : axes_) {
+    if (axis < first_load) {
+      const auto own = dynamics.inertial_readings(axis / Sensor::kAxes);
+      outputs[kReadings].push_back(own[static_cast<std::size_t>(axis % Sensor::kAxes)]);
+    } else if (axis >= first_encoder) {
+      const Encoder& sensor = encoders[static_cast<std::size_t>(axis - first_encoder)];
+      Expression reading = -values[static_cast<std::size_t>(sensor.offset)];
+      for (const Encoder::Term& term : sensor.terms) {
+        reading += Expression(term.sign) * motion[0][term.joint];
+      }
+      outputs[kReadings].push_back(reading);
+    } else {
+      const auto own = dynamics.joint_loads((axis - first_load) / kLoads);
+      outputs[kReadings].push_back(own[static_cast<std::size_t>((axis - first_load) % kLoads)]);
+    }
+  }
+  const auto along = differentiate(graph, outputs[kReadings], columns);
+  for (int axis = 0; axis < axis_count(); ++axis) {
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      const Expression& slope = along[static_cast<std::size_t>(axis)][column];
+      if (slope.is_constant(0.0)) continue;
+      slopes_.push_back(
+          {axis, static_cast<int>(column), static_cast<int>(outputs[kSensitivities].size())});
+      outputs[kSensitivities].push_back(slope);
+    }
+  }
+  program_ = LaneProgram(graph, inputs, outputs);
+  for (Entry& entry : slopes_) entry.row = program_.output_row(kSensitivities, entry.row);
+  for (const Entry& entry : slopes_) {
+    const int place = entry.column - 3 * joint_count_;
+    if (place < moving_ || place >= std::ssize(parameters_)) continue;
+    constants_[static_cast<std::size_t>(entry.axis)].push_back(place);
+  }
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    std::vector<DelayDependency>& sources = delay_sources_.emplace_back();
+    const int delay = delay_of_axis(mechanism, axes_[i]);
+    if (delay < 0) continue;
+    std::vector<DependencyTerm> terms = {{delay, 1.0}};
+    if (const ParameterDependency* tie = find_dependency(mechanism, delay)) {
+      terms.insert(terms.end(), tie->terms.begin(), tie->terms.end());
+    }
+    for (const DependencyTerm& term : terms) {
+      const auto found = std::ranges::find(parameters_, term.parameter);
+      if (found == parameters_.end()) continue;
+      sources.push_back({static_cast<int>(found - parameters_.begin()), term.factor});
+      if (sources.back().place >= moving_) constants_[i].push_back(sources.back().place);
+    }
+    std::ranges::sort(constants_[i]);
+    const auto twice = std::ranges::unique(constants_[i]);
+    constants_[i].erase(twice.begin(), twice.end());
+  }
+}
+
+int SensingProgram::slope_column(int axis, int place, int states) const {
+  if (place < moving_) return states + place;
+  const std::vector<int>& own = constants(axis);
+  const auto found = std::ranges::lower_bound(own, place);
+  if (found == own.end() || *found != place) return -1;
+  return states + moving_ + static_cast<int>(found - own.begin());
+}
+
+int delay_of_axis(const Mechanism& mechanism, int axis) {
+  const int sensor = axis / Sensor::kAxes, encoder = axis - encoder_axis(mechanism, 0);
+  if (sensor < mechanism.sensor_count()) {
+    return mechanism.index_of_sensor(sensor, SensorQuantity::kDelay);
+  }
+  if (encoder < 0) return -1;
+  return used_encoders(mechanism)[static_cast<std::size_t>(encoder)].delay;
+}
+
+std::vector<int> sensing_parameters(const Mechanism& mechanism) {
+  std::vector<int> indices;
+  const auto add = [&](int index) {
+    for (const DependencyTerm& source : free_dependencies(mechanism, index)) {
+      if (acts_on_motion(mechanism, source.parameter)) continue;
+      if (std::ranges::count(indices, source.parameter) > 0) continue;
+      indices.push_back(source.parameter);
+    }
+  };
+  for (int i = 0; i < mechanism.sensor_count(); ++i) {
+    for (int quantity = 0; quantity < Mechanism::kSensorQuantities; ++quantity) {
+      add(mechanism.index_of_sensor(i, static_cast<SensorQuantity>(quantity)));
+    }
+  }
+  for (const Encoder& sensor : used_encoders(mechanism)) {
+    if (!has_delay(mechanism, sensor)) continue;
+    add(sensor.offset);
+    add(sensor.delay);
+  }
+  return indices;
+}
+
+}  // namespace estimator

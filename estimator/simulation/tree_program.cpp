@@ -1,0 +1,290 @@
+#include "estimator/simulation/tree_program.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "estimator/model/encoder.hpp"
+#include "estimator/model/joint_friction.hpp"
+#include "estimator/simulation/dependent_values.hpp"
+
+namespace estimator {
+namespace {
+
+using Vector = JointVector<Expression>;
+
+/// Unknowns of the program, in the order of its inputs.
+struct Unknowns {
+  Vector angle, rate, acceleration, slip;
+  std::vector<Expression> control, control_slope, reaction, parameter;
+  std::vector<LaneProgram::Input> inputs;
+};
+
+class Recorder {
+ public:
+  Recorder(const Mechanism& mechanism, const std::vector<int>& motors,
+           const std::vector<int>& parameters, const CoordinateChoice& coordinates)
+      : motors_(motors), coordinates_(coordinates), n_(mechanism.joint_count()) {
+    for (Vector* each : {&x_.angle, &x_.rate, &x_.acceleration, &x_.slip}) each->resize(n_);
+    for (int j = 0; j < n_; ++j) x_.angle[j] = input(TreeProgram::kClosure);
+    for (int j = 0; j < n_; ++j) x_.rate[j] = input(TreeProgram::kBalance);
+    for (int j = 0; j < n_; ++j) x_.acceleration[j] = input(TreeProgram::kLoad);
+    for (int j = 0; j < n_; ++j) x_.slip[j] = input(TreeProgram::kBalance);
+    for (std::size_t m = 0; m < motors.size(); ++m) {
+      x_.control.push_back(input(TreeProgram::kBalance));
+    }
+    for (std::size_t m = 0; m < motors.size(); ++m) {
+      x_.control_slope.push_back(input(TreeProgram::kSensitivities));
+    }
+    for (std::size_t c = 0; c < coordinates.rows.size(); ++c) {
+      x_.reaction.push_back(input(TreeProgram::kSensitivities));
+    }
+    std::vector<Expression> values;
+    for (const Parameter& parameter : mechanism.parameters) values.emplace_back(parameter.value);
+    for (const int index : parameters) {
+      x_.parameter.push_back(input(TreeProgram::kParameters));
+      values[static_cast<std::size_t>(index)] = x_.parameter.back();
+    }
+    tie_values(mechanism, values);
+    dynamics_ = std::make_unique<TreeInverseDynamics<Expression>>(mechanism, values);
+  }
+
+  ExpressionGraph& graph() { return graph_; }
+  const Unknowns& unknowns() const { return x_; }
+  bool is_load_dependent() const { return dynamics_->is_load_dependent(); }
+
+  /// Imbalance for given accelerations; a later call of `bounds` depends on it.
+  Vector imbalance(const Vector& acceleration) {
+    Vector control = Vector::Constant(n_, Expression(0.0));
+    for (std::size_t m = 0; m < motors_.size(); ++m) control[motors_[m]] = x_.control[m];
+    Vector result;
+    dynamics_->torque_residual(x_.angle, x_.rate, acceleration, control, result);
+    return result;
+  }
+  /// Violations of the selected closures.
+  std::vector<Expression> closures() {
+    std::vector<Expression> all, chosen;
+    dynamics_->closures(x_.angle, all);
+    for (const int row : coordinates_.rows) chosen.push_back(all[static_cast<std::size_t>(row)]);
+    return chosen;
+  }
+  /// Negative friction direction of a joint: the given slip, or the smoothed sign of the speed.
+  Expression direction(int joint, bool creeps) const {
+    return creeps ? dynamics_->smoothed_friction_fraction(joint, x_.rate[joint]) : x_.slip[joint];
+  }
+  std::vector<Expression> bounds(bool at_rest) const {
+    std::vector<Expression> result;
+    for (int j = 0; j < n_; ++j) {
+      result.push_back(dynamics_->dry_bound(j, at_rest ? Expression(0.0) : x_.rate[j]));
+    }
+    return result;
+  }
+
+ private:
+  Expression input(int section) {
+    x_.inputs.push_back({graph_.input(), section});
+    return x_.inputs.back().expression;
+  }
+
+  const std::vector<int>& motors_;
+  const CoordinateChoice& coordinates_;
+  int n_;
+  ExpressionGraph graph_;
+  Unknowns x_;
+  std::unique_ptr<TreeInverseDynamics<Expression>> dynamics_;
+};
+
+std::vector<Expression> list_of(const Vector& vector) {
+  return {vector.data(), vector.data() + vector.size()};
+}
+
+void append(std::vector<Expression>& to, const std::vector<Expression>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// The equations that close the loops, and their first two time derivatives.
+struct Closures {
+  std::vector<Expression> violation;                 // c
+  std::vector<std::vector<Expression>> along_joint;  // G, by columns
+  std::vector<Expression> rate;                      // G v
+  std::vector<Expression> drift;                     // g
+  std::vector<Expression> acceleration;              // G a + g
+  std::vector<Expression> reaction;                  // Gᵀ λ, one per joint
+};
+
+Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& violation,
+                         const Unknowns& x) {
+  Closures closures;
+  const std::size_t rows = violation.size(), n = static_cast<std::size_t>(x.angle.size());
+  closures.violation = violation;
+  closures.along_joint.assign(n, std::vector<Expression>(rows, Expression(0.0)));
+  closures.rate = closures.drift = std::vector<Expression>(rows, Expression(0.0));
+  closures.reaction.assign(n, Expression(0.0));
+  const auto slopes = differentiate(graph, violation, list_of(x.angle));
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t j = 0; j < n; ++j) {
+      closures.along_joint[j][row] = slopes[row][j];
+      closures.rate[row] += slopes[row][j] * x.rate[static_cast<Eigen::Index>(j)];
+      closures.reaction[j] += slopes[row][j] * x.reaction[row];
+    }
+  }
+  const auto rate_slopes = differentiate(graph, closures.rate, list_of(x.angle));
+  closures.acceleration = closures.drift;
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const auto at = static_cast<Eigen::Index>(j);
+      closures.drift[row] += rate_slopes[row][j] * x.rate[at];
+      closures.acceleration[row] += slopes[row][j] * x.acceleration[at];
+    }
+    closures.acceleration[row] += closures.drift[row];
+  }
+  return closures;
+}
+
+using DelaySources = std::vector<std::vector<TreeProgram::DelayDependency>>;
+
+/// Nonzero derivatives of equations by joint angles and rates, if requested, and moving parameters.
+std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
+                                              const std::vector<Expression>& equations,
+                                              const Unknowns& x,
+                                              const DelaySources& delay_dependencies,
+                                              bool along_angles, bool along_rates,
+                                              std::vector<Expression>& outputs) {
+  std::vector<Expression> columns = list_of(x.angle);
+  append(columns, list_of(x.rate));
+  append(columns, x.parameter);
+  const auto along = differentiate(graph, equations, columns);
+  const auto along_control = differentiate(graph, equations, x.control);
+  const auto n = static_cast<std::size_t>(x.angle.size());
+  std::vector<TreeProgram::Entry> entries;
+  for (std::size_t at = 0; at < equations.size(); ++at) {
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      const bool is_rate = column >= n && column < 2 * n;
+      if ((column < n && !along_angles) || (is_rate && !along_rates)) continue;
+      Expression slope = along[at][column];
+      const auto place = static_cast<int>(column) - 2 * static_cast<int>(x.angle.size());
+      for (std::size_t motor = 0; place >= 0 && motor < delay_dependencies.size(); ++motor) {
+        for (const TreeProgram::DelayDependency& source : delay_dependencies[motor]) {
+          if (source.place != place) continue;
+          slope += Expression(source.factor) * (along_control[at][motor] * x.control_slope[motor]);
+        }
+      }
+      if (slope.is_constant(0.0)) continue;
+      entries.push_back(
+          {static_cast<int>(at), static_cast<int>(column), static_cast<int>(outputs.size())});
+      outputs.push_back(slope);
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+/// Finds the free parameters that affect the motion, and not sensors alone.
+void TreeProgram::find_moving(const Mechanism& mechanism) {
+  for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
+    if (parameter_at(mechanism, index).free && acts_on_motion(mechanism, index)) {
+      moving_.push_back(index);
+    }
+  }
+  for (const int joint : motors_) {
+    std::vector<DelayDependency>& sources = delay_sources_.emplace_back();
+    const int delay = mechanism.index_of_joint(joint, JointQuantity::kInputDelay);
+    for (const DependencyTerm& source : free_dependencies(mechanism, delay)) {
+      const auto place = std::ranges::find(moving_, source.parameter);
+      sources.push_back({static_cast<int>(place - moving_.begin()), source.factor});
+    }
+  }
+}
+
+TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinates)
+    : joint_count_(mechanism.joint_count()), coordinates_(std::move(coordinates)) {
+  const int n = joint_count_;
+  for (int j = 0; j < n; ++j) {
+    if (mechanism.joints[static_cast<std::size_t>(j)].motorised) motors_.push_back(j);
+    dry_.push_back(can_stick(mechanism, j));
+    creeps_.push_back(has_dry_law(mechanism, j) && !dry_.back());
+  }
+  find_moving(mechanism);
+
+  Recorder recorder(mechanism, motors_, moving_, coordinates_);
+  ExpressionGraph& graph = recorder.graph();
+  const Unknowns& x = recorder.unknowns();
+  load_dependent_ = recorder.is_load_dependent();
+  const std::vector<Expression> angle = list_of(x.angle), rate = list_of(x.rate),
+                                acceleration = list_of(x.acceleration);
+
+  std::vector<std::vector<Expression>> outputs(kSectionCount);
+  const Vector at_rest = recorder.imbalance(Vector::Constant(n, Expression(0.0)));
+  const std::vector<Expression> bounds_at_rest = recorder.bounds(false);
+  const std::vector<Expression> holding_at_rest = recorder.bounds(true);
+  Vector residual = recorder.imbalance(x.acceleration);
+  const std::vector<Expression> bounds = recorder.bounds(false);
+  const std::vector<Expression> holding = recorder.bounds(true);
+  outputs[kBalance] = list_of(at_rest);
+  for (const std::vector<Expression>& row : differentiate(graph, list_of(residual), acceleration)) {
+    append(outputs[kBalance], row);
+  }
+  const Closures closures = record_closures(graph, recorder.closures(), x);
+  outputs[kClosure] = closures.violation;
+  for (const std::vector<Expression>& column : closures.along_joint) {
+    append(outputs[kClosure], column);
+  }
+  if (load_dependent_) {
+    append(outputs[kLoad], bounds);
+    append(outputs[kLoad], holding);
+    const auto along = differentiate(graph, bounds, acceleration);
+    for (int j = 0; j < n; ++j) {
+      for (int k = 0; k < n; ++k) {
+        const Expression& slope = along[static_cast<std::size_t>(j)][static_cast<std::size_t>(k)];
+        if (slope.is_constant(0.0)) continue;
+        bound_slopes_.push_back({j, k, static_cast<int>(outputs[kLoad].size())});
+        outputs[kLoad].push_back(slope);
+      }
+    }
+  } else {
+    append(outputs[kBalance], bounds_at_rest);
+    append(outputs[kBalance], holding_at_rest);
+  }
+  drift_at_ = static_cast<int>(outputs[kBalance].size());
+  append(outputs[kBalance], closures.drift);
+
+  std::vector<int> direction_outputs;
+  for (int j = 0; j < n; ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    const Expression direction = recorder.direction(j, creeps_[at]);
+    direction_outputs.push_back(static_cast<int>(outputs[kBalance].size()));
+    outputs[kBalance].push_back(direction);
+    residual[j] += direction * bounds[at] + closures.reaction[at];
+  }
+  const auto record = [&](const std::vector<Expression>& equations, bool along_angles,
+                          bool along_rates) {
+    return record_slopes(graph, equations, x, delay_sources_, along_angles, along_rates,
+                         outputs[kSensitivities]);
+  };
+  slopes_ = record(list_of(residual), true, true);
+  closure_slopes_[0] = record(closures.violation, false, false);
+  closure_slopes_[1] = record(closures.rate, true, false);
+  closure_slopes_[2] = record(closures.acceleration, true, true);
+  program_ = LaneProgram(graph, x.inputs, outputs);
+  for (const int output : direction_outputs) {
+    direction_rows_.push_back(program_.output_row(kBalance, output));
+  }
+  for (Entry& entry : bound_slopes_) entry.row = program_.output_row(kLoad, entry.row);
+  for (std::vector<Entry>* list :
+       {&slopes_, &closure_slopes_[0], &closure_slopes_[1], &closure_slopes_[2]}) {
+    for (Entry& entry : *list) entry.row = program_.output_row(kSensitivities, entry.row);
+  }
+}
+
+std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values) {
+  std::vector<ControlDelay> delays;
+  for (std::size_t motor = 0; motor < program.motors().size(); ++motor) {
+    delays.push_back(
+        {values.joint_parameter(program.motors()[motor], JointQuantity::kInputDelay).value,
+         !program.delay_dependencies(static_cast<int>(motor)).empty()});
+  }
+  return delays;
+}
+
+}  // namespace estimator

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+struct evp_md_ctx_st;
+
+namespace proto {
+
+/// Computes the SHA-256 name of content that is added in parts.
+class ContentHash {
+ public:
+  ContentHash();
+  ~ContentHash();
+  ContentHash(const ContentHash&) = delete;
+  ContentHash& operator=(const ContentHash&) = delete;
+
+  void add(std::string_view bytes);
+
+  /// Returns the name of the content, once: the first 40 hexadecimal digits, or all 64.
+  std::string text();
+  std::string sha256();
+
+ private:
+  evp_md_ctx_st* context_;
+};
+
+/// Returns the id of an upload with this content, see OpenUpload in proto/service.proto.
+/// @param attempt  from 1 to kUploadIdsMax; increment it if the id belongs to another identity
+std::string upload_id(const std::string& content_name, int attempt);
+inline constexpr int kUploadIdsMax = 9;
+
+/// Returns the content's name within an upload id; empty if the id does not contain one.
+std::string_view content_hash_of(std::string_view upload_id);
+
+}  // namespace proto

@@ -1,0 +1,47 @@
+#include "proto/text/spelling_suggestions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace proto {
+namespace {
+
+/// Edit distance of two names [Levenshtein].
+int distance(const std::string& a, const std::string& b) {
+  std::vector<int> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    int diagonal = row[0];
+    row[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> similar_names(const std::string& name,
+                                       const std::vector<std::string>& names, std::size_t count) {
+  std::vector<std::pair<int, std::string>> near;
+  near.reserve(names.size());
+  for (const std::string& other : names) near.emplace_back(distance(name, other), other);
+  std::sort(near.begin(), near.end());
+  std::vector<std::string> nearest;
+  for (std::size_t k = 0; k < std::min(count, near.size()); ++k) nearest.push_back(near[k].second);
+  return nearest;
+}
+
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& names) {
+  constexpr int kLettersPerMistake = 3;
+  const std::vector<std::string> nearest = similar_names(name, names, 1);
+  if (nearest.empty()) return "";
+  const auto letters = static_cast<int>(std::min(name.size(), nearest.front().size()));
+  if (kLettersPerMistake * distance(name, nearest.front()) > letters) return "";
+  return "; did you mean \"" + nearest.front() + "\"?";
+}
+
+}  // namespace proto

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+
+namespace service {
+
+/// Returns the joint positions on each body in its frame, without duplicates [m].
+std::vector<std::vector<Eigen::Vector3d>> joint_points_of_bodies(
+    const estimator::Mechanism& mechanism);
+
+}  // namespace service

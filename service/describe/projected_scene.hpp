@@ -1,0 +1,39 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "service/describe/scene.hpp"
+#include "service/describe/view.hpp"
+
+namespace service {
+
+/// Projection of a scene, in dots of the picture: x to the right, y down.
+struct ProjectedScene {
+  struct Line {
+    LineRole ink;
+    std::vector<Eigen::Vector2d> points;
+    bool arrow;
+  };
+  struct Sign {
+    Symbol symbol;
+    Eigen::Vector2d at;
+    Eigen::Vector2d toward;  ///< unit vector; zero if it points at the viewer
+  };
+  struct Label {
+    LineRole ink;
+    Eigen::Vector2d at;
+    std::string text;
+  };
+  std::vector<Line> lines;
+  std::vector<Sign> signs;
+  std::vector<Label> labels;
+  Eigen::Vector2d gravity;  ///< projected unit vector; short if gravity is along the view
+};
+
+/// Projects a scene into a picture. @param low, high  corners of the area for the mechanism
+ProjectedScene project_scene(const Scene& scene, const View& view, const Eigen::Vector2d& low,
+                             const Eigen::Vector2d& high);
+
+}  // namespace service

@@ -1,0 +1,138 @@
+#include "service/design/prior_state.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/model/encoder.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/calibration/calibration_input.hpp"
+#include "service/import/parameter_edits.hpp"
+#include "service/import/parameter_values.hpp"
+#include "service/result/stored_result.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kUsualNoise = 1e-3;  // default for an encoder of unknown noise [rad]
+
+/// Noise above this multiple of the quantization noise has another cause.
+constexpr double kCountingNoise = 1.5;
+
+void find_noise(const StoredResult* stored, PriorState& today) {
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(today.rig.mechanism);
+  const auto count = static_cast<Eigen::Index>(sensors.size());
+  today.noise.resize(count);
+  today.quantum.setZero(count);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    const estimator::JointUnits units = sensors[i].units();
+    const double quantum = today.rig.encoders[i].count;
+    const double counting = quantum / std::sqrt(12.0);
+    double& noise = today.noise[at];
+    noise = counting;
+    if (stored != nullptr && stored->noise.contains(sensors[i].name)) {
+      noise = stored->noise.at(sensors[i].name);
+    } else if (quantum == 0.0) {
+      noise = kUsualNoise * units.scale;
+      today.notes.push_back("encoder " + sensors[i].name +
+                            ": neither a result nor the rig file gives its noise; " +
+                            format_number(noise) + " " + units.coordinate + " is assumed");
+    }
+    if (noise <= kCountingNoise * counting) today.quantum[at] = quantum;
+  }
+}
+
+/// Returns the covariance of the free parameters; zero for those that the result does not contain.
+Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mechanism& mechanism) {
+  const std::vector<int> free = estimator::FreeParameters(mechanism).indices();
+  std::vector<Eigen::Index> places;  // index in the result; −1: not in it
+  for (const int index : free) {
+    const std::string& name = mechanism.parameters[static_cast<std::size_t>(index)].name;
+    Eigen::Index place = -1;
+    for (std::size_t k = 0; k < stored.rig.estimates.size(); ++k) {
+      const estimator::ParameterEstimate& estimate = stored.rig.estimates[k];
+      if (estimate.name == name && std::isfinite(estimate.standard_deviation)) {
+        place = static_cast<Eigen::Index>(k);
+      }
+    }
+    places.push_back(place);
+  }
+  const auto n = static_cast<Eigen::Index>(free.size());
+  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    for (Eigen::Index k = 0; k < n; ++k) {
+      const Eigen::Index row = places[static_cast<std::size_t>(i)];
+      const Eigen::Index column = places[static_cast<std::size_t>(k)];
+      if (row >= 0 && column >= 0) covariance(i, k) = stored.covariance(row, column);
+    }
+  }
+  return covariance;
+}
+
+/// Loads the recordings of a result. If one cannot be read, the result's covariance is used
+/// instead.
+void find_recordings(const StoredResult& stored, PriorState& today) {
+  try {
+    today.recordings = load_input(stored.request).recordings;
+  } catch (const proto::InputError& missing) {
+    today.notes.push_back("a recording of " + stored.file + " cannot be read again (" +
+                          missing.what() +
+                          "), so only its covariance is used. A calibration of all recordings "
+                          "together can be less precise than predicted");
+  }
+}
+
+/// @param path  result file; empty: none
+ParameterValues read_physical_values(const std::string& path) {
+  ParameterValues values = read_parameter_values(path);
+  if (values.kind != estimator::EstimateKind::kShadow) return values;
+  throw proto::InputError(path +
+                          ": contains shadow parameters of a SPOOK simulator; experiment design "
+                          "needs physical ones. Calibrate with --parameters physical");
+}
+
+/// Returns the prior standard deviations; infinite for parameters without information.
+Eigen::VectorXd known_deviations(const estimator::PriorInformation& knowledge) {
+  Eigen::VectorXd deviations = knowledge.root.rowwise().norm();
+  for (Eigen::Index i = 0; i < deviations.size(); ++i) {
+    if (knowledge.information(i, i) > 0.0) continue;
+    deviations[i] = std::numeric_limits<double>::infinity();
+  }
+  return deviations;
+}
+
+}  // namespace
+
+PriorState load_prior_state(const std::string& rig_path, const std::string& result,
+                            const std::string& values) {
+  PriorState today;
+  today.rig = load_rig(rig_path);
+  estimator::Mechanism& mechanism = today.rig.mechanism;
+  if (result.empty()) {
+    apply_values(read_physical_values(values), mechanism);
+    find_noise(nullptr, today);
+    today.knowledge = estimator::information_of_priors(mechanism);
+  } else {
+    const ParameterValues estimated = read_physical_values(result);
+    const StoredResult stored = read_result(result);
+    ParameterEdits edits = stored.request.edits;
+    edits.start.clear();
+    apply_edits(edits, mechanism);
+    apply_values(estimated, mechanism);
+    find_noise(&stored, today);
+    today.knowledge =
+        estimator::information_of_estimate(mechanism, covariance_of(stored, mechanism));
+    today.is_estimated = true;
+    find_recordings(stored, today);
+  }
+  if (estimator::FreeParameters(mechanism).size() == 0) {
+    throw proto::InputError(
+        rig_path + ": no parameter is free. Mark the parameters to estimate with free: true");
+  }
+  today.deviations = known_deviations(today.knowledge);
+  return today;
+}
+
+}  // namespace service

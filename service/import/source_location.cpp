@@ -1,0 +1,70 @@
+#include "service/import/source_location.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "estimator/model/encoder.hpp"
+
+namespace service {
+namespace {
+
+/// Whether the rig file can cause a finding; others arise during recording.
+bool is_about_the_file(const estimator::Finding& finding) {
+  static const std::set<std::string> kSignals = {"outliers", "slip",  "lost-time",
+                                                 "jump",     "break", "clipped"};
+  return !kSignals.contains(finding.kind);
+}
+
+bool is_of_motor(const estimator::Finding& finding) {
+  return finding.kind.find("motor") != std::string::npos ||
+         finding.kind.find("command") != std::string::npos;
+}
+
+std::string place_of(const Rig& rig, const estimator::Finding& finding) {
+  const std::vector<estimator::Encoder> sensors = estimator::all_encoders(rig.mechanism);
+  if (finding.kind == "quantum") {
+    const auto sensor = std::ranges::find(sensors, finding.channel, &estimator::Encoder::name);
+    if (sensor == sensors.end()) return "";
+    return rig.encoders[static_cast<std::size_t>(sensor - sensors.begin())].place;
+  }
+  if (!rig.format) return "";
+  if (is_of_motor(finding)) {
+    const auto& columns = rig.format->controls;
+    const auto column = std::ranges::find(columns, finding.channel, &ControlColumn::joint);
+    return column == columns.end() ? "" : column->place;
+  }
+  const auto& columns = rig.format->angles;
+  const auto column = std::ranges::find(columns, finding.channel, &EncoderColumn::joint);
+  return column == columns.end() ? "" : column->place;
+}
+
+}  // namespace
+
+estimator::SensorDescription sensor_facts(const Rig& rig) {
+  estimator::SensorDescription facts;
+  const std::vector<estimator::Encoder> sensors = estimator::all_encoders(rig.mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (std::ranges::count(rig.mechanism.held_out, sensors[i].name) > 0) continue;
+    facts.quantum.push_back(rig.encoders[i].count);
+    facts.limits.push_back(rig.encoders[i].limits);
+  }
+  for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
+    if (!rig.mechanism.joints[j].motorised) continue;
+    const JointFacts& motor = rig.joint_facts[j];
+    const double stated = motor.safety ? motor.safety->command_max : 0.0;
+    facts.command_limit.push_back(stated > 0.0 ? stated : motor.control_max);
+  }
+  return facts;
+}
+
+void add_source_locations(const Rig& rig, std::vector<estimator::Finding>& findings) {
+  for (estimator::Finding& finding : findings) {
+    if (finding.channel.empty() || !is_about_the_file(finding)) continue;
+    const std::string place = place_of(rig, finding);
+    if (place.empty() || finding.advice.find(place) != std::string::npos) continue;
+    finding.advice += (finding.advice.empty() ? "see " : "; see ") + place;
+  }
+}
+
+}  // namespace service

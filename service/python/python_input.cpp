@@ -1,0 +1,248 @@
+#include "service/python/python_input.hpp"
+
+#include <pybind11/eigen.h>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include "estimator/model/encoder.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/import_notes.hpp"
+#include "service/import/option_names.hpp"
+#include "service/import/recording_file.hpp"
+#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/simulation.hpp"
+#include "service/simulation/simulation_csv.hpp"
+
+namespace service {
+namespace {
+
+namespace py = pybind11;
+using namespace pybind11::literals;
+using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
+
+void add_recording(PythonRequest& program, const std::string& name, const Selection& selection,
+                   const py::dict& columns) {
+  program.request.recordings.push_back({.path = name, .selection = selection});
+  if (columns.empty()) return;
+  std::vector<NamedColumn>& table = program.tables[name];
+  for (const auto& [column, cells] : columns) {  // in the order of the table's columns
+    const auto values = py::cast<Numbers>(cells);
+    table.push_back(
+        {py::cast<std::string>(column), {values.data(), values.data() + values.size()}});
+  }
+}
+
+void set_values(PythonRequest& program, const std::string& file,
+                const std::vector<std::tuple<std::string, std::string, double>>& entries,
+                const std::string& kind, double step, double state_error_weight) {
+  ParameterValues& values = program.request.values;
+  values.file = file;
+  for (const auto& [name, unit, value] : entries) {
+    values.entries.push_back({"parameter \"" + name + "\"", name, unit, value});
+  }
+  values.kind = parse_estimate_kind(kind);
+  values.step = step;
+  values.state_error_weight = state_error_weight;
+}
+
+std::string residual_text(const estimator::CalibrationOptions& options) {
+  return options.residual_form == estimator::ResidualForm::kExplicit ? "explicit" : "implicit";
+}
+
+std::string states_text(const estimator::CalibrationOptions& options) {
+  return options.state_form == estimator::StateForm::kFull ? "full" : "configurations";
+}
+
+void set_kind(estimator::CalibrationOptions& options, const std::string& kind) {
+  options.kind = parse_estimate_kind(kind);
+}
+
+void set_residual(estimator::CalibrationOptions& options, const std::string& form) {
+  options.residual_form =
+      form == "explicit" ? estimator::ResidualForm::kExplicit : estimator::ResidualForm::kImplicit;
+}
+
+std::string inertias_text(const estimator::CalibrationOptions& options) {
+  return std::string(to_string(options.inertia_parameterization));
+}
+
+void set_inertias(estimator::CalibrationOptions& options, const std::string& word) {
+  for (const auto& [name, chart] : inertia_parameterizations()) {
+    if (name == word) options.inertia_parameterization = chart;
+  }
+}
+
+void set_states(estimator::CalibrationOptions& options, const std::string& form) {
+  options.state_form =
+      form == "full" ? estimator::StateForm::kFull : estimator::StateForm::kConfigurations;
+}
+
+py::list parameters_of(const Rig& rig) {
+  py::list list;
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    const estimator::Parameter& parameter = mechanism.parameters[i];
+    const bool tied = estimator::find_dependency(mechanism, static_cast<int>(i)) != nullptr;
+    list.append(py::dict("name"_a = parameter.name, "value"_a = parameter.value,
+                         "unit"_a = parameter.unit, "free"_a = parameter.free, "tied"_a = tied,
+                         "lower"_a = parameter.lower, "upper"_a = parameter.upper,
+                         "prior_mean"_a = parameter.prior_mean,
+                         "prior_standard_deviation"_a = parameter.prior_standard_deviation));
+  }
+  return list;
+}
+
+/// Names of the columns of recordings according to the rig file.
+std::vector<std::string> column_names(const Rig& rig) {
+  std::vector<std::string> names;
+  if (!rig.format) return names;
+  for (const proto::ColumnRequest& column : column_requests(*rig.format)) {
+    names.push_back(column.name);
+  }
+  return names;
+}
+
+std::vector<std::string> sensor_names(const Rig& rig) {
+  std::vector<std::string> names;
+  for (const auto& sensor : estimator::all_encoders(rig.mechanism)) names.push_back(sensor.name);
+  return names;
+}
+
+std::vector<std::string> motor_names(const Rig& rig) {
+  std::vector<std::string> names;
+  for (const estimator::Joint& joint : rig.mechanism.joints) {
+    if (joint.motorised) names.push_back(joint.name);
+  }
+  return names;
+}
+
+py::dict load_recording(const PythonRequest& program) {
+  const CalibrationInput input = program.load();
+  const RecordingUse& use = input.context.recordings.front();
+  py::list segments;
+  for (const estimator::Segment& segment : input.recordings.front().segments) {
+    Eigen::VectorXd time(segment.sample_count());
+    for (Eigen::Index k = 0; k < time.size(); ++k) time(k) = segment.start + segment.time(k);
+    segments.append(
+        py::dict("time"_a = time, "readings"_a = segment.angles, "control"_a = segment.controls));
+  }
+  std::vector<std::string> sensors, units;
+  for (const auto& sensor : estimator::used_encoders(input.rig.mechanism)) {
+    sensors.push_back(sensor.name);
+    units.push_back(sensor.units().coordinate);
+  }
+  return py::dict("name"_a = use.summary.file, "rows"_a = use.summary.rows,
+                  "period"_a = use.summary.period, "segments"_a = segments, "sensors"_a = sensors,
+                  "units"_a = units, "motors"_a = motor_names(input.rig),
+                  "notes"_a = describe_import(use.summary));
+}
+
+/// Returns the request's rig with the program's values and edits.
+Rig edited_rig(const CalibrationRequest& request) {
+  Rig rig = parse_rig(request.rig_name, request.rig_text);
+  apply_values(request.values, rig.mechanism);
+  apply_edits(request.edits, rig.mechanism);
+  return rig;
+}
+
+py::dict run_simulation(const PythonRequest& program, const std::string& scenario_name,
+                        const std::string& scenario_text, double step) {
+  std::string csv;
+  SimulatedRun run;
+  {
+    const py::gil_scoped_release solving;
+    const Rig rig = edited_rig(program.request);
+    run = simulate(rig, parse_scenario(scenario_name, scenario_text, rig), step);
+    csv = simulation_csv(rig, run);
+  }
+  return py::dict("csv"_a = csv, "notes"_a = run.notes, "period"_a = run.period,
+                  "step"_a = run.step);
+}
+
+void bind_options(py::module_& module) {
+  using Options = estimator::CalibrationOptions;
+  py::class_<Options>(module, "Options")
+      .def_readwrite("step", &Options::step)
+      .def_readwrite("acceleration_noise", &Options::acceleration_noise)
+      .def_readwrite("state_error_weight", &Options::state_error_weight)
+      .def_readwrite("compliance", &Options::compliance)
+      .def_readwrite("damping_time", &Options::damping_time)
+      .def_readwrite("filter_cutoff", &Options::filter_cutoff)
+      .def_readwrite("max_iterations", &Options::max_iterations)
+      .def_readwrite("refine", &Options::refine_simulation)
+      .def_readwrite("start_from_physical", &Options::start_from_physical)
+      .def_readwrite("repair", &Options::repair)
+      .def_property(
+          "kind", [](const Options& options) { return options.kind ? to_text(*options.kind) : ""; },
+          &set_kind)
+      .def_property("inertias", &inertias_text, &set_inertias)
+      .def_property("residual", &residual_text, &set_residual)
+      .def_property("states", &states_text, &set_states);
+}
+
+}  // namespace
+
+ImportedRecording PythonRequest::read(const RecordingSource& source, const Rig& rig) const {
+  const auto table = tables.find(source.path);
+  if (table == tables.end()) return import_recording(source.path, rig);
+  if (rig.format) return import_columns(source.path, table->second, *rig.format);
+  throw proto::InputError(
+      rig.path + ": has no recording { }, which defines the columns; add it to the rig file");
+}
+
+CalibrationInput PythonRequest::load() const {
+  return load_input(
+      request, [this](const RecordingSource& source, const Rig& rig) { return read(source, rig); });
+}
+
+void bind_input(py::module_& module) {
+  bind_options(module);
+  py::class_<Rig>(module, "Rig")
+      .def(py::init(&parse_rig), "name"_a, "text"_a)
+      .def_property_readonly("name", [](const Rig& rig) { return rig.mechanism.name; })
+      .def_property_readonly("parameters", &parameters_of)
+      .def_property_readonly("columns", &column_names)
+      .def_property_readonly("sensors", &sensor_names)
+      .def_property_readonly("motors", &motor_names);
+  py::class_<Selection>(module, "Selection")
+      .def(py::init<>())
+      .def_readwrite("start", &Selection::from)
+      .def_readwrite("end", &Selection::to)
+      .def_readwrite("segments", &Selection::segments);
+  py::class_<ParameterEdits>(module, "Edits")
+      .def_readwrite("start", &ParameterEdits::start)
+      .def_readwrite("free", &ParameterEdits::free)
+      .def_readwrite("fix", &ParameterEdits::fix)
+      .def_readwrite("hold_out", &ParameterEdits::hold_out);
+  py::class_<PythonRequest>(module, "Request")
+      .def(py::init([](const std::string& rig_name, const std::string& rig_text) {
+             PythonRequest program;
+             program.request.rig_name = rig_name;
+             program.request.rig_text = rig_text;
+             program.request.version = RIGCAL_VERSION;
+             program.request.edits.from_python = true;
+             return program;
+           }),
+           "rig_name"_a, "rig_text"_a)
+      .def_property_readonly(
+          "options", [](PythonRequest& program) { return &program.request.options; },
+          py::return_value_policy::reference_internal)
+      .def_property_readonly(
+          "edits", [](PythonRequest& program) { return &program.request.edits; },
+          py::return_value_policy::reference_internal)
+      .def("check_edits", [](const PythonRequest& program) { (void)edited_rig(program.request); })
+      .def("add_recording", &add_recording, "name"_a, "selection"_a, "columns"_a)
+      .def("read_values",
+           [](PythonRequest& program, const std::string& path) {
+             program.request.values = read_parameter_values(path);
+           })
+      .def("set_values", &set_values, "file"_a, "entries"_a, "kind"_a, "step"_a,
+           "state_error_weight"_a);
+  module.def("parse_segments", &parse_segment_list);
+  module.def("load_recording", &load_recording);
+  module.def("simulate", &run_simulation, "request"_a, "scenario_name"_a, "scenario_text"_a,
+             "step"_a);
+}
+
+}  // namespace service

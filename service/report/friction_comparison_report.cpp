@@ -1,0 +1,148 @@
+#include "service/report/friction_comparison_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "service/import/recording_pieces.hpp"
+#include "service/report/data_section.hpp"
+#include "service/report/error_units.hpp"
+#include "service/report/html_table.hpp"
+#include "service/report/page_parts.hpp"
+#include "service/report/result_table.hpp"
+#include "service/report/svg_chart.hpp"
+#include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using estimator::LawComparison;
+using estimator::LawScore;
+using TableRows = std::vector<std::vector<std::string>>;
+
+std::vector<std::string> law_head(const LawComparison& comparison) {
+  const std::string unit = " [" + pooled_error_units(comparison.kinds) + "]";
+  return {"law", "parameters", "held out" + unit, "± %", "fit" + unit, "relative to the best", ""};
+}
+
+/// Formats an error ratio: "+12 ± 4 %", or "2.3 times" for large ones.
+std::string excess(const LawScore& score) {
+  const double ratio = std::exp(score.log_ratio.value);
+  if (score.log_ratio.value == 0.0 && score.log_ratio.deviation == 0.0) return "";
+  if (ratio >= 2.0) {
+    return format_number(ratio, 2) + " ×/÷ " +
+           format_number(std::exp(score.log_ratio.deviation), 2) + " times";
+  }
+  return "+" +
+         format_with_deviation(100.0 * (ratio - 1.0), 100.0 * ratio * score.log_ratio.deviation) +
+         " %";
+}
+
+std::string remark(const LawComparison& comparison, std::size_t index) {
+  const LawScore& score = comparison.laws[index];
+  if (!score.has_result()) return "no result: " + score.failure;
+  std::vector<std::string> remarks;
+  if (static_cast<int>(index) == comparison.recommended) remarks.emplace_back("recommended");
+  if (!score.converged) remarks.emplace_back("NOT CONVERGED");
+  if (!score.reduces_to.empty()) {
+    remarks.push_back(comma_list(score.at_zero) + " ends at 0: reduces to " + score.reduces_to);
+  } else if (!score.at_zero.empty()) {
+    remarks.push_back(comma_list(score.at_zero) + " ends at 0");
+  }
+  return comma_list(remarks);
+}
+
+TableRows law_rows(const LawComparison& comparison) {
+  TableRows rows;
+  for (std::size_t i = 0; i < comparison.laws.size(); ++i) {
+    const LawScore& score = comparison.laws[i];
+    if (!score.has_result()) {
+      rows.push_back({score.law.name, std::to_string(score.parameters), "-", "-", "-", "-",
+                      remark(comparison, i)});
+      continue;
+    }
+    rows.push_back({score.law.name, std::to_string(score.parameters),
+                    format_number(1e3 * std::exp(score.log_error.value), 4),
+                    format_number(100.0 * score.log_error.deviation, 2),
+                    format_number(1e3 * score.fit_error, 4), excess(score), remark(comparison, i)});
+  }
+  return rows;
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+  return text;
+}
+
+std::string law_table(const LawComparison& comparison) {
+  std::vector<HtmlTable::Column> columns = text_and_number_columns(law_head(comparison), 1);
+  columns.back() = {"remark", CellAlign::kWords};
+  HtmlTable table(
+      "Held out: geometric mean of the open-loop errors of the held-out pieces, and its standard "
+      "error from their scatter. Relative to the best: paired by piece.",
+      columns);
+  for (const std::vector<std::string>& row : law_rows(comparison)) {
+    table.add({row.begin(), row.end()});
+  }
+  return "<section><h2>Laws</h2>\n" + table.html() + "</section>\n";
+}
+
+/// Lists the laws below one another: there may be many pieces, but errors are short texts.
+std::string piece_table(const LawComparison& comparison) {
+  std::string html = "<section><h2>Pieces</h2><ol>\n";
+  std::vector<std::string> titles = {"law"};
+  for (const std::string& piece : short_names(comparison.pieces)) {
+    html += "<li>" + escape_html(piece) + "</li>\n";
+    titles.push_back(std::to_string(titles.size()));
+  }
+  HtmlTable table(
+      "Error of each piece while it was held out [" + pooled_error_units(comparison.kinds) + "]",
+      text_and_number_columns(titles, 1), "narrow");
+  for (const LawScore& score : comparison.laws) {
+    if (!score.has_result()) continue;
+    std::vector<HtmlCell> cells = {score.law.name};
+    for (const double error : score.errors) cells.emplace_back(format_number(1e3 * error, 3));
+    table.add(cells);
+  }
+  return html + "</ol>\n" + table.html() + "</section>\n";
+}
+
+std::string estimate_table(const LawComparison& comparison) {
+  using enum CellAlign;
+  HtmlTable table("Estimates of each law's fit without the first pieces",
+                  {{"law"}, {"parameter"}, {"value", kRight}, {"± sd", kRight}, {"unit"}});
+  for (const LawScore& score : comparison.laws) {
+    for (const estimator::ParameterEstimate& estimate : score.estimates) {
+      const Measured number = format_measured(estimate.value, estimate.standard_deviation);
+      table.add(
+          {score.law.name, estimate.name, number.value, number.standard_deviation, estimate.unit});
+    }
+  }
+  return "<section><h2>Estimates of the first fold</h2>\n" + table.html() + "</section>\n";
+}
+
+}  // namespace
+
+std::string format_friction_comparison(const LawComparison& comparison, double wall_time) {
+  TableRows rows = {law_head(comparison)};
+  for (std::vector<std::string>& row : law_rows(comparison)) rows.push_back(std::move(row));
+  return "Friction of " + comma_list(comparison.joints) + "; " +
+         std::to_string(comparison.pieces.size()) +
+         " pieces, each predicted open loop by a fit to the pieces of the other folds (" +
+         std::to_string(comparison.folds) + "):\n\n" +
+         format_table(rows, {false, true, true, true, true, true, false}) + "\n" +
+         capitalised(describe_recommendation(comparison)) + ".\n\nDone in " +
+         format_number(wall_time, 3) + " s\n";
+}
+
+std::string friction_comparison_page(const LawComparison& comparison,
+                                     const CalibrationContext& context) {
+  const std::string title = "Friction laws of " + context.rig;
+  return html_page(title, heading(title, context, comparison.recommended >= 0,
+                                  capitalised(describe_recommendation(comparison)) + ".") +
+                              law_table(comparison) + piece_table(comparison) +
+                              estimate_table(comparison) + data_section(context) +
+                              origin_section(context));
+}
+
+}  // namespace service

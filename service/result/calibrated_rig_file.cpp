@@ -1,0 +1,259 @@
+#include "service/result/calibrated_rig_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <regex>
+
+#include "estimator/model/joint_friction.hpp"
+#include "estimator/model/parameter_target.hpp"
+#include "proto/rig.pb.h"
+#include "proto/text/printable.hpp"
+#include "proto/text/text_edit.hpp"
+#include "proto/text/text_file.hpp"
+#include "service/import/option_names.hpp"
+#include "service/import/rig_chain_text.hpp"
+#include "service/import/rig_locations.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using Steps = std::vector<proto::FieldStep>;
+
+constexpr const char* kHeadline = "Calibrated by rigcal ";
+constexpr const char* kAtBound = "at its bound";
+constexpr const char* kUnseen = "not identifiable from the data";
+constexpr const char* kUnseenEarlier = "not seen in the data";  // by earlier versions
+
+Steps below(Steps steps, const char* field) {
+  const auto* type = steps.back().field->message_type();
+  steps.push_back({type->FindFieldByName(field), -1});
+  return steps;
+}
+
+/// Returns a line's comment without the deviations of an earlier calibration.
+std::string without_deviations(const std::string& comment) {
+  static const std::regex kDeviations(std::string("^((\\S+ )?(± \\S+|") + kAtBound + "|" + kUnseen +
+                                      "|" + kUnseenEarlier + ")(, |; |$))+");
+  return std::regex_replace(comment, kDeviations, "", std::regex_constants::format_first_only);
+}
+
+std::string deviation_text(const estimator::ParameterEstimate& estimate) {
+  if (estimate.at_bound) return kAtBound;
+  if (!std::isfinite(estimate.standard_deviation)) return kUnseen;
+  return "± " + notation_of(estimate).deviation(estimate.standard_deviation);
+}
+
+class RigWriter {
+ public:
+  RigWriter(const std::string& name, const std::string& text)
+      : name_(name), edit_(name, text, v1::Rig::default_instance()) {
+    if (expand_chain_text(name, edit_)) {
+      notes_.push_back(
+          "chain { } was replaced by bodies and joints, since its links now have different values");
+    }
+    placed_ = parse_located_rig(name, edit_.text());
+    proto::TextLocator::Tree tree;
+    proto::parse_text(name, edit_.text(), rig_, tree);
+  }
+
+  /// Writes a value at the parameter's place in the file, adding the field if necessary.
+  bool set_value(const std::string& parameter, double value, const Notation& notation) {
+    const Steps* const steps = place_of(parameter);
+    if (steps == nullptr) return false;
+    const estimator::Parameter& was =
+        placed_.rig.mechanism
+            .parameters[static_cast<std::size_t>(placed_.rig.mechanism.find_parameter(parameter))];
+    const Steps value_at = below(*steps, "value");
+    // A prior without a mean is centred on the value; keep it where it was.
+    if (value != was.value && edit_.has(below(*steps, "prior_standard_deviation")) &&
+        !edit_.has(below(*steps, "prior_mean"))) {
+      edit_.set_number(below(*steps, "prior_mean"), notation::format_exact(was.prior_mean));
+    }
+    // Likewise keep a lower bound that the file only implies by a negative value.
+    constexpr double kFarBelow = -1e6;
+    const bool below_zero =
+        may_be_negative(parameter) && was.lower == -std::numeric_limits<double>::infinity();
+    if (below_zero && value >= 0.0 && was.value < 0.0) {
+      edit_.set_number(below(*steps, "lower"), notation::format_exact(kFarBelow));
+    }
+    if (value != was.value || edit_.has(value_at)) {
+      edit_.set_number(value_at, notation.exact(value));
+    }
+    return true;
+  }
+
+  void set_prior(const estimator::ParameterEstimate& estimate) {
+    const Steps* const steps = place_of(estimate.name);
+    if (steps == nullptr || !std::isfinite(estimate.standard_deviation) ||
+        !(estimate.standard_deviation > 0.0) || estimate.at_bound) {
+      return;
+    }
+    const Notation notation = notation_of(estimate);
+    edit_.set_number(below(*steps, "prior_mean"), notation.exact(estimate.value));
+    edit_.set_number(below(*steps, "prior_standard_deviation"),
+                     notation.exact(estimate.standard_deviation));
+  }
+
+  /// Writes the value of a tied parameter if the file states it.
+  void set_dependent(const estimator::ParameterEstimate& estimate) {
+    const auto found = placed_.places.find(estimate.name);
+    if (found == placed_.places.end() || !is_tied_by_name(estimate.name)) return;
+    const Steps value_at = below(found->second, "value");
+    if (!edit_.has(value_at) || is_point_from_centre(found->second)) return;
+    edit_.set_number(value_at, notation_of(estimate).exact(estimate.value));
+  }
+
+  void comment(const std::vector<estimator::ParameterEstimate>& estimates) {
+    std::map<int, std::vector<const estimator::ParameterEstimate*>> by_line;
+    for (const estimator::ParameterEstimate& estimate : estimates) {
+      const auto found = placed_.places.find(estimate.name);
+      if (found == placed_.places.end()) continue;
+      const Steps value_at = below(found->second, "value");
+      if (edit_.has(value_at)) by_line[edit_.line_of(value_at)].push_back(&estimate);
+    }
+    for (const auto& [line, in_line] : by_line) {
+      std::string text;
+      for (const estimator::ParameterEstimate* estimate : in_line) {
+        text += text.empty() ? "" : ", ";
+        if (in_line.size() > 1) {
+          text += placed_.places.at(estimate->name).back().field->name() + " ";
+        }
+        text += deviation_text(*estimate);
+      }
+      const std::string rest = without_deviations(edit_.comment_of(line));
+      edit_.set_comment(line, rest.empty() ? text : text + "; " + rest);
+    }
+  }
+
+  /// Sets the first comment, which gives the source of the values. Editor directives stay above it.
+  void set_headline(const std::string& headline) {
+    int line = 0;
+    while (edit_.comment_of(line).starts_with("proto-")) ++line;
+    if (edit_.comment_of(line).starts_with(kHeadline)) {
+      edit_.set_comment(line, headline);
+    } else {
+      edit_.insert_line(line, "# " + headline);
+    }
+  }
+
+  void note(const std::string& text) { notes_.push_back(text); }
+  const std::string& text() const { return edit_.text(); }
+  std::vector<std::string> take_notes() { return std::move(notes_); }
+
+ private:
+  /// Returns the parameter's place; nullptr, with a note, if the file has none.
+  const Steps* place_of(const std::string& parameter) {
+    const auto found = placed_.places.find(parameter);
+    if (found == placed_.places.end()) {
+      notes_.push_back(parameter +
+                       ": belongs to the recording, not to the rig; only the result contains it");
+      return nullptr;
+    }
+    // Adding a motor or an encoder would make the joint driven or measured.
+    for (std::size_t count = 1; count < found->second.size(); ++count) {
+      const std::string& field = found->second[count - 1].field->name();
+      const Steps part(found->second.begin(),
+                       found->second.begin() + static_cast<std::ptrdiff_t>(count));
+      const bool of_joint = part.front().field->name() == "joint";
+      if (!of_joint || (field != "motor" && field != "encoder") || edit_.has(part)) continue;
+      notes_.push_back(parameter + ": was not written, because the joint has no " + field +
+                       " { } in the file. Add one");
+      return nullptr;
+    }
+    return &found->second;
+  }
+
+  bool may_be_negative(const std::string& parameter) const {
+    const estimator::Mechanism& mechanism = placed_.rig.mechanism;
+    const estimator::ParameterTarget target =
+        estimator::parameter_target(mechanism, mechanism.find_parameter(parameter));
+    if (target.kind != estimator::ParameterTarget::Kind::kJoint) return false;
+    const auto* const law =
+        estimator::friction_facts(static_cast<estimator::JointQuantity>(target.quantity));
+    return law != nullptr && law->may_be_negative;
+  }
+
+  bool is_tied_by_name(const std::string& parameter) const {
+    return std::ranges::any_of(rig_.dependency(), [&](const v1::Dependency& tie) {
+      return tie.parameter() == parameter;
+    });
+  }
+
+  /// Whether a point is on a body with a centre of mass; it stays, being in that body's frame.
+  bool is_point_from_centre(const Steps& steps) const {
+    if (steps.size() != 4 || steps[2].field->name() != "point") return false;
+    if (steps[0].field->name() == "body") return rig_.body(steps[0].index).has_center_of_mass();
+    const v1::Joint& joint = rig_.joint(steps[0].index);
+    const v1::JointSide& side = steps[1].field->name() == "parent" ? joint.parent() : joint.child();
+    const auto body = std::ranges::find(rig_.body(), side.body(), &v1::Body::name);
+    return body != rig_.body().end() && body->has_center_of_mass();
+  }
+
+  std::string name_;
+  proto::TextEdit edit_;
+  v1::Rig rig_;
+  LocatedRig placed_;
+  std::vector<std::string> notes_;
+};
+
+std::string join(const std::vector<RecordingUse>& recordings) {
+  std::string names;
+  for (const RecordingUse& use : recordings) {
+    names += (names.empty() ? "" : ", ") + use.summary.file;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string make_headline(const std::string& version, const std::string& date,
+                          const std::string& recordings, const std::string& kind, double step_s) {
+  std::string text =
+      kHeadline + version + ", " + date + ", from " + recordings + ": " + kind + " parameters";
+  if (kind == to_text(estimator::EstimateKind::kShadow)) {
+    text += " at a step of " + format_number(1e3 * step_s) + " ms";
+  }
+  return proto::escape_for_terminal(text);
+}
+
+CalibratedRig calibrated_rig(const estimator::Calibration& calibration,
+                             const CalibrationContext& context) {
+  return {calibration.parameters, calibration.tied, context.kept,
+          make_headline(context.version, context.date, join(context.recordings),
+                        to_text(calibration.kind), calibration.step)};
+}
+
+WrittenRig write_rig(const std::string& name, const std::string& text, const CalibratedRig& rig,
+                     Priors priors) {
+  RigWriter writer(name, text);
+  for (const estimator::Parameter& parameter : rig.kept) {
+    writer.set_value(parameter.name, parameter.value, {parameter.value, 0.0});
+  }
+  for (const estimator::ParameterEstimate& estimate : rig.estimates) {
+    writer.set_value(estimate.name, estimate.value, notation_of(estimate));
+    if (priors == Priors::kFromEstimates) writer.set_prior(estimate);
+  }
+  for (const estimator::ParameterEstimate& estimate : rig.tied) {
+    writer.set_dependent(estimate);
+  }
+  if (!rig.tied.empty()) {
+    std::string names;
+    for (const estimator::ParameterEstimate& estimate : rig.tied) {
+      names += (names.empty() ? "" : ", ") + estimate.name;
+    }
+    writer.note(names + (rig.tied.size() == 1 ? ": is" : ": are") +
+                " tied to other parameters; the file's ties are unchanged");
+  }
+  writer.comment(rig.estimates);
+  writer.set_headline(rig.headline);
+  WrittenRig written{.text = writer.text(), .notes = writer.take_notes()};
+  parse_rig(name + " with the estimates", written.text);
+  return written;
+}
+
+}  // namespace service
