@@ -59,22 +59,6 @@ std::string with_article(const std::string& name) {
   return (std::string("AEIOU").find(name.front()) == std::string::npos ? "a " : "an ") + name;
 }
 
-/// Moves an unknown field's error to its name; the parser gives the location of the next token.
-void move_to_unknown_field(const std::string& text, FirstError& error) {
-  if (between(error.message(), "has no field named \"", "\"").empty()) return;
-  FirstError ignored;
-  google::protobuf::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
-  google::protobuf::io::Tokenizer tokens(&stream, &ignored);
-  tokens.set_comment_style(google::protobuf::io::Tokenizer::SH_COMMENT_STYLE);
-  tokens.set_require_space_after_number(false);
-  const auto is_before = [&](const google::protobuf::io::Tokenizer::Token& token) {
-    return std::pair(token.line, token.column) < std::pair(error.line(), error.column());
-  };
-  while (tokens.Next() && is_before(tokens.current())) {
-  }
-  error.move_to(tokens.previous().line, tokens.previous().column);
-}
-
 /// Returns the advice for an unknown field: its new name, or the existing fields.
 /// @param path of the file
 std::string advise_fields(const Descriptor& root, const std::string& error,
@@ -217,6 +201,23 @@ std::string advise_ending(const std::string& text, const FirstError& error) {
          " is not closed; add the missing '}' at its end or within it";
 }
 
+/// Moves an unknown field's error to its name; the parser gives the location of the next token.
+void move_to_unknown_field(const std::string& text, FirstError& error) {
+  if (between(error.message(), "has no field named \"", "\"").empty()) return;
+  if (is_at_end(text, error.line(), error.column())) return;  // an incomplete file
+  FirstError ignored;
+  google::protobuf::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
+  google::protobuf::io::Tokenizer tokens(&stream, &ignored);
+  tokens.set_comment_style(google::protobuf::io::Tokenizer::SH_COMMENT_STYLE);
+  tokens.set_require_space_after_number(false);
+  const auto is_before = [&](const google::protobuf::io::Tokenizer::Token& token) {
+    return std::pair(token.line, token.column) < std::pair(error.line(), error.column());
+  };
+  while (tokens.Next() && is_before(tokens.current())) {
+  }
+  error.move_to(tokens.previous().line, tokens.previous().column);
+}
+
 std::string explain(const Descriptor& root, const std::string& text, const FirstError& fault,
                     const std::string& path) {
   const std::string& error = fault.message();
@@ -267,10 +268,10 @@ void parse_text(const std::string& path, const std::string& text,
   parser.RecordErrorsTo(&error);
   parser.WriteLocationsTo(&tree);
   if (!parser.ParseFromString(plain, &message)) {
+    const std::string advice = explain(*message.GetDescriptor(), plain, error, path);
     move_to_unknown_field(plain, error);
     throw InputError(path + ":" + std::to_string(error.line() + 1) + ":" +
-                     std::to_string(error.column() + 1) + ": " +
-                     explain(*message.GetDescriptor(), plain, error, path));
+                     std::to_string(error.column() + 1) + ": " + advice);
   }
   const std::optional<NumberFault> fault = find_number_fault(message);
   if (!fault) return;
