@@ -100,8 +100,8 @@ TEXT_FILES = {
     "Rig": "name body joint chain gravity recording unit safety real_time quantity dependency "
     "body_encoder inertial_sensor torque_sensor force_torque_sensor position_sensor "
     "distance_sensor",
-    "Scenario": "name duration_s rate_hz initial release swing_up pulse step chirp multisine replay "
-    "pulse_train limits noise",
+    "Scenario": "name duration_s rate_hz initial release swing_up pulse step chirp multisine "
+    "replay pulse_train limits noise",
     "Study": "kind title settings method set sweep_recording sweep starts trace redundant leg arms",
     "Simulation": "pendulum furuta gravity unit hand line unit_faults seed",
     "Daemon": "data_folder listen http tls workers limits share operators",
@@ -432,7 +432,7 @@ class Renamer:
         self.edits = []
 
     def rename(self, fields, message):
-        """Collects the edits in the fields of a message; names of unknown messages do not change."""
+        """Collects the edits of a message's fields; unknown messages do not change."""
         for field in fields:
             name = field.name
             if self.is_json and "_" not in name:
@@ -491,7 +491,7 @@ def recognize_text(table, text, fields):
     likeliest = [message for message, count in counts.items() if count == most]
     if most == 0 or len(likeliest) > 1:
         raise InputError(
-            "cannot recognize the kind of the file by its fields; give --kind rig, scenario or study"
+            "cannot recognize the kind of the file; give --kind rig, scenario or study"
         )
     return likeliest[0]
 
@@ -532,7 +532,7 @@ def apply_edits(text, edits):
 
 
 def split_byte_order_mark(data):
-    """Returns a byte order mark, if any, and the remaining bytes as a text of one character each."""
+    """Returns a byte order mark, if any, and the other bytes as one character each."""
     mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
     return mark, data[len(mark) :].decode("latin-1")
 
