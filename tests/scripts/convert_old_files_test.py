@@ -184,8 +184,8 @@ class Schemas(unittest.TestCase):
 class Text(unittest.TestCase):
     def test_strings_and_comments_are_kept(self):
         self.assertEqual(
-            convert('# hinge { }\nhinge { name: "hinge \\" hinge: " } # hinge\nname: \'hinge "\'\n'),
-            '# hinge { }\njoint { name: "hinge \\" hinge: " } # hinge\nname: \'hinge "\'\n',
+            convert('# hinge { }\nhinge { name: "hinge \\" hinge: " } # hinge\nname: \'hinge "\''),
+            '# hinge { }\njoint { name: "hinge \\" hinge: " } # hinge\nname: \'hinge "\'',
         )
 
     def test_name_in_a_message_without_that_field_is_kept(self):
@@ -195,7 +195,9 @@ class Text(unittest.TestCase):
     # Detects a field that is renamed because another message has it.
     def test_same_name_in_two_messages(self):
         self.assertEqual(
-            convert("hinge { kind: FIXED friction { load { } } } recording { load { axis: TORQUE } }"),
+            convert(
+                "hinge { kind: FIXED friction { load { } } } recording { load { axis: TORQUE } }"
+            ),
             "joint { type: FIXED friction { load { } } } "
             "recording { force_torque { axis: TORQUE } }",
         )
@@ -215,7 +217,9 @@ class Text(unittest.TestCase):
             "safety { joint { jump_m_max: -inf may_stand_still: true } joint { } }",
         )
         self.assertEqual(
-            convert("[example.org/a.B] { hinge: 1 } body { only_in: ['a', \"b\"] only_in: [] }", "rig"),
+            convert(
+                "[example.org/a.B] { hinge: 1 } body { only_in: ['a', \"b\"] only_in: [] }", "rig"
+            ),
             "[example.org/a.B] { hinge: 1 } "
             "body { present_in_recordings: ['a', \"b\"] present_in_recordings: [] }",
         )
