@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Commissions the shipped rig files again, with the simulated unit.
+# Repeats the commissioning of the rig files in configs/ with the simulated unit.
 set -euo pipefail
 
 usage() {
@@ -7,9 +7,9 @@ usage() {
 Usage: scripts/commission_configs.sh
 
 Runs `rigcal-daq commission` on the rig files in configs/ that have a unit section, against rigcal-sim,
-with automatic answers to its prompts. Run it after a change of anything that a record covers: a rig
-file's unit and safety sections, its encoders and motors, or the simulated unit. The test
-Commission.ShippedRigsAreCommissioned fails then. Needs both programs in build/bin.
+with automatic answers to its prompts. Run this script after a change of a rig file's unit section,
+safety section, encoders or motors, or of the simulated unit. After such a change the test
+Commission.ShippedRigsAreCommissioned fails. Needs both programs in build/bin.
 USAGE
 }
 
@@ -22,7 +22,7 @@ work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 
 # Performs the action that a prompt requests, and prints the answer. The arm of the simulated Furuta
-# pendulum is slightly tilted; when released, it rests only where it points downhill.
+# pendulum is slightly tilted. After a release the arm comes to rest only where it points downhill.
 obey() {
   case $1 in
     *"Do not touch the rig"*) echo "1 0" >&3; [[ $joints == 1 ]] || echo "2 0" >&3 ;;

@@ -7,11 +7,12 @@ usage() {
 Usage: scripts/compare_arm.sh [OUTPUT_FOLDER]
 
 Runs `rigcal study arm` (configs/study-arm.textproto), compares its random arms with Pinocchio, and
-fits the first ten of two links at each noise with MuJoCo's sysid. Takes four hours of two processors.
+fits the first ten arms with two links at each noise level with MuJoCo's sysid. Takes four hours on
+two processors.
 Prints tables, also written to OUTPUT_FOLDER (default: out/arm): study/index.html, pinocchio.md, mujoco.md.
 
-Pinocchio (pin) and mujoco[sysid] come from PyPI into a Python environment of their own, once; nothing
-else in this project needs them. rigcal must have been built.
+Pinocchio (pin) and mujoco[sysid] come from PyPI into a separate Python environment, once. No
+other part of this project needs them. rigcal must have been built.
 
   RIG_ARM_CONFIG=FILE  another study of kind ARM
   RIG_ARM=DIR          folder of the Python environment (default: ~/.cache/rigcal-arm)

@@ -8,15 +8,15 @@ Usage: scripts/compare_base.sh [OPTIONS]
 
 Imports URDF files of PyPI's example-robot-data, lists base parameters with `rigcal info --base`, and
 compares their number and span with Pinocchio's joint torque regressor over random motions. Prints a
-table; exit status 1 where the numbers differ.
+table. The exit status is 1 if any number differs.
 
-Pinocchio (pin) and example-robot-data come from PyPI into a Python environment of their own, once;
-nothing else in this project needs them.
+Pinocchio (pin) and example-robot-data come from PyPI into a separate Python environment, once. No
+other part of this project needs them.
 
   scripts/compare_base.sh
   scripts/compare_base.sh --robot ur5_robot --robot panda
 
-  RIG_ROBOTS=DIR    where the Python environment lives (default: ~/.cache/rigcal-robots)
+  RIG_ROBOTS=DIR    folder of the Python environment (default: ~/.cache/rigcal-robots)
   RIG_RIGCAL=FILE   the program to compare (default: build/bin/rigcal)
 USAGE
 }

@@ -9,16 +9,16 @@ Usage: scripts/compare_peers.sh [OUTPUT_FOLDER] [-- OPTIONS]
 Makes recordings of rigs with known parameters (scipy's DOP853, 1 mrad of noise) and calibrates each
 with rigcal, with multiple shooting in CasADi and with MuJoCo's system identification toolbox, from
 the same initial values and bounds. Prints a table, also written to OUTPUT_FOLDER/table.md (default:
-out/peers) beside recordings and results. Most of the time goes to MuJoCo on the Furuta pendulum.
+out/peers) beside recordings and results. MuJoCo needs most of the time, for the Furuta pendulum.
 
-CasADi, MuJoCo, numpy and scipy come from PyPI into a Python environment of their own, once; nothing
-else in this project needs them. rigcal must have been built; CasADi's compiled rows need gcc.
+CasADi, MuJoCo, numpy and scipy come from PyPI into a separate Python environment, once. No
+other part of this project needs them. rigcal must have been built; CasADi's compiled rows need gcc.
 
   scripts/compare_peers.sh
   scripts/compare_peers.sh out/peers -- --problem "pendulum, dry" --only MuJoCo
-  scripts/compare_peers.sh out/peers -- --timeout 300          most time of a program [s]
+  scripts/compare_peers.sh out/peers -- --timeout 300          longest time of one program [s]
 
-  RIG_PEERS=DIR     where the Python environment lives (default: ~/.cache/rigcal-peers)
+  RIG_PEERS=DIR     folder of the Python environment (default: ~/.cache/rigcal-peers)
   RIG_RIGCAL=FILE   the program to compare (default: build/bin/rigcal)
 USAGE
 }

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Compares motion and loads from redundant sensors between rigcal and iDynTree's BERDY; runs iCub.
+# Compares estimates from redundant sensors between rigcal and iDynTree's BERDY, and studies iCub.
 set -euo pipefail
 
 usage() {
   cat <<'USAGE'
 Usage: scripts/compare_redundant.sh [OUTPUT_FOLDER]
 
-Runs `rigcal study redundant` (chains of ten links without encoders), lets iDynTree's BERDY estimate
-the same draws with the same sensors and priors, and runs the study of iCub's 25 joints with the
-encoders of elbows and wrists withheld. Prints tables, also left in OUTPUT_FOLDER (default:
+Runs `rigcal study redundant` (random chains of ten links without encoders). iDynTree's BERDY then
+estimates the same states with the same sensors and priors. Finally runs the study of iCub's 25 joints
+with held-out encoders of elbows and wrists. Prints tables, also written to OUTPUT_FOLDER (default:
 out/redundant): chain/index.html, berdy.md, robot/index.html.
 
-iDynTree, numpy and example-robot-data come from PyPI into a Python environment of their own, once;
-nothing else in this project needs them. rigcal must have been built.
+iDynTree, numpy and example-robot-data come from PyPI into a separate Python environment, once. No
+other part of this project needs them. rigcal must have been built.
 
-  RIG_REDUNDANT=DIR   where the Python environment lives (default: ~/.cache/rigcal-redundant)
+  RIG_REDUNDANT=DIR   folder of the Python environment (default: ~/.cache/rigcal-redundant)
   RIG_RIGCAL=FILE     the program (default: build/bin/rigcal)
 USAGE
 }

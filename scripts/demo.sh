@@ -56,7 +56,7 @@ start() {
     kill -0 "$child" 2>/dev/null || fail "$(basename "$1") did not start." "$log"
     sleep 0.05
   done
-  fail "$(basename "$1") did not say that it is ready within 10 s." "$log"
+  fail "$(basename "$1") was not ready within 10 s." "$log"
 }
 
 # record SIMULATION SCENARIO: starts a new simulated rig for each run.
@@ -67,10 +67,10 @@ record() {
     build/bin/rigcal-sim --config "configs/$1.textproto"
   build/bin/rigcal-daq run --rig "$rig" --url "$matched" --service "$server" \
     --scenario "configs/scenario-$2.textproto" --out "$out/$2.mcap" ||
-    fail "recording the $2 failed, see above; a machine that stalls for 250 ms trips the unit." \
+    fail "recording the $2 failed, see above. If this computer pauses for 250 ms, the unit trips." \
       "$out/logs/rigcal-sim-$2.log"
   [[ ! -e $out/$2.mcap.spool ]] ||
-    fail "the service did not take the $2." "$out/logs/rigcald.log"
+    fail "the service did not store the recording of the $2." "$out/logs/rigcald.log"
   end_child "$child"
 }
 
@@ -115,7 +115,7 @@ build/bin/rigcal report demo --server "$server" --cross-validation \
   fail "there is no cross-validation." "$out/logs/rigcald.log"
 
 echo
-echo "== Estimates beside the simulation's parameters =="
+echo "== Estimates and parameters of the simulation =="
 build/bin/rigcal result demo --server "$server" --truth configs/sim-furuta.textproto ||
   fail "the comparison failed, see above." "$out/logs/rigcald.log"
 

@@ -7,8 +7,8 @@ usage() {
 Usage: scripts/install_dependencies.sh [demo|test|lint]
 
 Installs the Debian 12 packages that are missing (as root, or through sudo):
-  demo   what it takes to build and run the programs
-  test   the same, and what the tests and benchmarks need (the default)
+  demo   packages to build and run the programs
+  test   packages of demo, and packages for tests and benchmarks (the default)
   lint   clang-format and clang-tidy, for scripts/format.sh and scripts/tidy.sh
 USAGE
 }
@@ -32,9 +32,9 @@ case "${1:-test}" in
 esac
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  echo "install_dependencies.sh: this is not a Debian system. Install the equivalents of:" >&2
+  echo "install_dependencies.sh: this is not a Debian system. Install packages that correspond to:" >&2
   echo "  ${packages[*]}" >&2
-  echo "and run the build by hand, see docs/developing.md." >&2
+  echo "and build by hand, see docs/developing.md." >&2
   exit 1
 fi
 

@@ -6,10 +6,10 @@ usage() {
   cat <<'USAGE'
 Usage: scripts/package.sh [--try] [FOLDER]
 
-Builds rigcal's Debian package from the tree as it is committed, into FOLDER (default: out/package).
+Builds rigcal's Debian package from the last commit, into FOLDER (default: out/package).
 Needs dpkg-dev, debhelper and the packages of scripts/install_dependencies.sh demo.
 
-  --try   afterwards, as root: scripts/try_package.sh
+  --try   then test the package with scripts/try_package.sh, as root
 USAGE
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the recordings that the studies need with the simulated unit, then runs the studies.
+# Records missing data of the studies with the simulated unit, then runs the studies.
 set -euo pipefail
 
 usage() {
@@ -7,17 +7,17 @@ usage() {
 Usage: scripts/study.sh [--record] [KIND...] [-- OPTIONS]
 
 Installs missing Debian packages, builds rigcal and rigcal-daq, records the pendulum and the Furuta
-pendulum of the simulated unit where recordings are missing (about four minutes, once, in real
-time), and runs the studies: pendulum, furuta, synthetic and robustness, or only those named. What
-follows -- is passed to `rigcal study`. A stopped study is continued.
+pendulum of the simulated unit if recordings are missing (about four minutes), and runs the studies
+pendulum, furuta, synthetic and robustness, or only the studies that you name. Options after -- are
+passed to `rigcal study`. If you stopped a study, the script continues it.
 
-  scripts/study.sh                          everything; robustness takes most of the time
+  scripts/study.sh                          all studies; robustness takes most of the time
   scripts/study.sh synthetic                one study
   scripts/study.sh furuta -- --jobs 4
   scripts/study.sh --record                 recordings only
 
   RIG_DATA=DIR    evaluation data with recordings of real rigs (default: ../shared/data)
-  RIG_STUDY=DIR   where recordings and results go (default: out/study)
+  RIG_STUDY=DIR   folder of recordings and results (default: out/study)
 USAGE
 }
 
@@ -61,7 +61,7 @@ record() {
   fi
 }
 
-# Five releases differ in the initial angle, as by an operator's hand, and in the unit's clock.
+# The five releases differ in the initial angle, as by hand, and in the error of the unit's clock.
 seed=0
 for start in 3.0916 3.1009 3.0847 3.0962 3.1104; do
   sed -e "s/start_angle_rad: 3.0916/start_angle_rad: $start/" \

@@ -7,7 +7,7 @@ usage() {
 Usage: scripts/test.sh [release|debug|asan|tsan] [ctest options]
 
 Installs missing Debian packages, configures and builds the preset (release unless named), and runs
-its tests. Everything after the preset goes to ctest; its summary ends the output.
+its tests. Arguments after the preset are passed to ctest, which prints a summary at the end.
 
   scripts/test.sh                       all tests, optimised build
   scripts/test.sh asan -R 'daq\.'       tests of the DAQ under the address sanitizer

@@ -1,13 +1,16 @@
 #include "proto/text/text_file.hpp"
 
 #include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "proto/check/number_check.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/renamed_fields.hpp"
 #include "proto/text/spelling_suggestions.hpp"
 
 namespace proto {
@@ -31,6 +34,10 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   int line() const { return line_; }
   int column() const { return column_; }
   const std::string& message() const { return message_; }
+  void move_to(int line, int column) {
+    line_ = line;
+    column_ = column;
+  }
 
  private:
   bool failed_ = false;
@@ -52,12 +59,17 @@ std::string with_article(const std::string& name) {
   return (std::string("AEIOU").find(name.front()) == std::string::npos ? "a " : "an ") + name;
 }
 
-/// Returns the advice for an unknown field: the existing fields.
-std::string advise_fields(const Descriptor& root, const std::string& error) {
+/// Returns the advice for an unknown field: its new name, or the existing fields.
+/// @param path of the file
+std::string advise_fields(const Descriptor& root, const std::string& error,
+                          const std::string& path) {
   const Descriptor* type =
       root.file()->pool()->FindMessageTypeByName(between(error, "Message type \"", "\""));
   const std::string field = between(error, "has no field named \"", "\"");
   if (type == nullptr || field.empty()) return "";
+  if (const RenamedField* renamed = find_renamed_field(*type, field)) {
+    return describe_renamed_field(field, renamed->new_name, path);
+  }
   std::string advice =
       "unknown field \"" + field + "\" in " + with_article(type->name()) + "; use one of";
   for (int i = 0; i < type->field_count(); ++i) {
@@ -189,10 +201,28 @@ std::string advise_ending(const std::string& text, const FirstError& error) {
          " is not closed; add the missing '}' at its end or within it";
 }
 
-std::string explain(const Descriptor& root, const std::string& text, const FirstError& fault) {
+/// Moves an unknown field's error to its name; the parser gives the location of the next token.
+void move_to_unknown_field(const std::string& text, FirstError& error) {
+  if (between(error.message(), "has no field named \"", "\"").empty()) return;
+  if (is_at_end(text, error.line(), error.column())) return;  // an incomplete file
+  FirstError ignored;
+  google::protobuf::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
+  google::protobuf::io::Tokenizer tokens(&stream, &ignored);
+  tokens.set_comment_style(google::protobuf::io::Tokenizer::SH_COMMENT_STYLE);
+  tokens.set_require_space_after_number(false);
+  const auto is_before = [&](const google::protobuf::io::Tokenizer::Token& token) {
+    return std::pair(token.line, token.column) < std::pair(error.line(), error.column());
+  };
+  while (tokens.Next() && is_before(tokens.current())) {
+  }
+  error.move_to(tokens.previous().line, tokens.previous().column);
+}
+
+std::string explain(const Descriptor& root, const std::string& text, const FirstError& fault,
+                    const std::string& path) {
   const std::string& error = fault.message();
   std::string advice = advise_ending(text, fault);
-  if (advice.empty()) advice = advise_fields(root, error);
+  if (advice.empty()) advice = advise_fields(root, error, path);
   if (advice.empty()) advice = advise_enumerators(root, text, fault);
   if (advice.empty()) advice = suggest_decimal_point(text, fault);
   if (!advice.empty()) return advice;
@@ -238,9 +268,10 @@ void parse_text(const std::string& path, const std::string& text,
   parser.RecordErrorsTo(&error);
   parser.WriteLocationsTo(&tree);
   if (!parser.ParseFromString(plain, &message)) {
+    const std::string advice = explain(*message.GetDescriptor(), plain, error, path);
+    move_to_unknown_field(plain, error);
     throw InputError(path + ":" + std::to_string(error.line() + 1) + ":" +
-                     std::to_string(error.column() + 1) + ": " +
-                     explain(*message.GetDescriptor(), plain, error));
+                     std::to_string(error.column() + 1) + ": " + advice);
   }
   const std::optional<NumberError> fault = find_number_error(message);
   if (!fault) return;

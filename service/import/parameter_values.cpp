@@ -5,9 +5,11 @@
 
 #include <cmath>
 
+#include "proto/calibration.pb.h"
 #include "proto/notation/number_format.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/renamed_fields.hpp"
 #include "service/import/option_names.hpp"
 #include "service/text/number_format.hpp"
 
@@ -139,6 +141,9 @@ ParameterValues read_parameter_values(const std::string& path) {
     throw proto::InputError(path + ": not JSON. Give the output of rigcal calibrate --json (" +
                             why.substr(0, why.find('\n')) + ")");
   }
+  const std::string renamed =
+      proto::find_renamed_json_field(path, result, *rigcal::v1::CalibrationResult::descriptor());
+  if (!renamed.empty()) throw proto::InputError(renamed);
   add_list(result, "parameters", values);
   read_covariance(result, values);
   add_list(result, "tied", values);

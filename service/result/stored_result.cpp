@@ -8,6 +8,7 @@
 #include "proto/calibration.pb.h"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/renamed_fields.hpp"
 #include "service/result/provenance_message.hpp"
 
 namespace service {
@@ -108,10 +109,17 @@ StoredResult stored_result(const std::string& file, const v1::CalibrationResult&
 
 StoredResult read_result(const std::string& path) {
   v1::CalibrationResult result;
-  google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;  // from a later version
-  const auto status = google::protobuf::util::JsonStringToMessage(
-      proto::read_file(path, proto::kTableSizeMax), &result, options);
+  const std::string text = proto::read_file(path, proto::kTableSizeMax);
+  auto status = google::protobuf::util::JsonStringToMessage(text, &result);
+  if (!status.ok()) {
+    const std::string renamed =
+        proto::find_renamed_json_field(path, text, *v1::CalibrationResult::descriptor());
+    if (!renamed.empty()) throw proto::InputError(renamed);
+    google::protobuf::util::JsonParseOptions options;
+    options.ignore_unknown_fields = true;  // from a later version
+    result.Clear();
+    status = google::protobuf::util::JsonStringToMessage(text, &result, options);
+  }
   if (!status.ok()) {
     const std::string why(status.message());
     throw proto::InputError(path + ": not a result. Give the output of rigcal calibrate --json (" +

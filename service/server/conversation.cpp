@@ -9,6 +9,7 @@
 #include "proto/stream/service_limits.hpp"
 #include "proto/stream/service_states.hpp"
 #include "proto/stream/stream_limits.hpp"
+#include "proto/text/renamed_fields.hpp"
 #include "service/server/durable_file.hpp"
 #include "service/server/log.hpp"
 #include "service/server/utf8_prefix.hpp"
@@ -86,7 +87,10 @@ std::string load_json(const std::string& path, google::protobuf::Message& messag
   const auto json = read_small_file(path, kResultSizeMax);
   if (!json.ok()) return json.error().detail;
   const auto parsed = google::protobuf::util::JsonStringToMessage(json.value(), &message);
-  return parsed.ok() ? "" : path + ": does not parse: " + parsed.ToString();
+  if (parsed.ok()) return "";
+  const std::string renamed =
+      proto::find_renamed_json_field(path, json.value(), *message.GetDescriptor());
+  return renamed.empty() ? path + ": does not parse: " + parsed.ToString() : renamed;
 }
 
 std::string result_frame(const std::string& folder, const rigcal::v1::JobInfo& info) {
