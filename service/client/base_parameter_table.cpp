@@ -24,9 +24,9 @@ std::string base_parameter_table(const estimator::Mechanism& mechanism) {
   text +=
       "\nm is a body's mass, mc its first moment and I its inertia about the joint that carries "
       "it,\nalong the body's axes.";
-  if (!base.unseen.empty()) {
+  if (!base.without_effect.empty()) {
     text += " Without effect on the motion:";
-    for (const int index : base.unseen) {
+    for (const int index : base.without_effect) {
       text += " " + base.standard[static_cast<std::size_t>(index)].name;
     }
     text += ".";

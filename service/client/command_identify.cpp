@@ -103,7 +103,7 @@ class Identification {
                               target.name + ":2%");
     }
     request.stop = &interrupt_.flag();
-    request.caution = caution_ * (folder_.count() == 0 ? kFirstCaution : 1.0);
+    request.limit_share = caution_ * (folder_.count() == 0 ? kFirstCaution : 1.0);
     if (request.threads == 0) {
       request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     }

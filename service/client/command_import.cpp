@@ -27,7 +27,7 @@ void import_robot(const ImportOptions& options) {
     throw proto::InputError(
         "--floating applies to URDF files; a MuJoCo model specifies its free bodies");
   }
-  const RigText rig =
+  const ConvertedRig rig =
       convert_robot(robot, {.source = std::filesystem::path(options.source).filename().string(),
                             .floating = options.floating,
                             .friction = !options.no_friction});

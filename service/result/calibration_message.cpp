@@ -142,7 +142,7 @@ void add_contradictions(const estimator::Calibration& calibration, v1::Calibrati
     v1::ContradictionResult* out = result.add_contradictions();
     out->set_parameter(contradiction.name);
     out->set_unit(contradiction.unit);
-    out->set_fixed(contradiction.kept);
+    out->set_kept(contradiction.kept);
     out->set_value(contradiction.value);
     out->set_standard_deviation(contradiction.standard_deviation);
     out->set_most_affected_parameter(contradiction.moved);

@@ -13,7 +13,7 @@ proto::RuleViolation take_all(const Messages& messages, proto::RecordingRules& r
       return "the arrays of a sample differ in length or name more than eight channels, or an "
              "inertial reading has no count for each axis";
     }
-    if (auto breach = rules.check_and_add(*thing)) return breach;
+    if (auto breach = rules.take(*thing)) return breach;
   }
   return std::nullopt;
 }

@@ -15,16 +15,16 @@ Number stated(Number value, const proto::TextLocator& place, const char* field) 
 StudyArm read_arm(const rigcal::v1::StudyArm& source, const proto::TextLocator& place) {
   StudyArm arm;
   arm.links = stated(source.links(), place, "links");
-  arm.draws = stated(source.draws(), place, "draws");
-  arm.tied = source.tied_draws();
+  arm.draws = stated(source.repetitions(), place, "repetitions");
+  arm.tied = source.tied_repetitions();
   arm.seed = source.seed();
   arm.duration = stated(source.duration_s(), place, "duration_s");
   arm.period = 1.0 / stated(source.rate_hz(), place, "rate_Hz");
   arm.amplitude = stated(source.amplitude_rad(), place, "amplitude_rad");
-  arm.slowest = stated(source.slowest_hz(), place, "slowest_Hz");
-  arm.fastest = stated(source.fastest_hz(), place, "fastest_Hz");
+  arm.slowest = stated(source.frequency_min_hz(), place, "frequency_min_Hz");
+  arm.fastest = stated(source.frequency_max_hz(), place, "frequency_max_Hz");
   if (arm.slowest > arm.fastest) {
-    place.at("slowest_Hz").fail("slowest_Hz must not exceed fastest_Hz");
+    place.at("frequency_min_Hz").fail("frequency_min_Hz must not exceed frequency_max_Hz");
   }
   arm.dither = source.dither();
   arm.initial_error = source.start_error();

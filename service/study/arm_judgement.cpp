@@ -64,8 +64,8 @@ double median_of(std::vector<double> values) {
 /// unidentifiable moments; consistent ones exist if its moment about that axis is positive.
 bool all_consistent(const est::Mechanism& mechanism, const est::BaseInertialParameters& base) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    const bool turns_about_z = std::ranges::count(base.unseen, 10 * body) > 0 &&
-                               std::ranges::count(base.unseen, 10 * body + 1) > 0;
+    const bool turns_about_z = std::ranges::count(base.without_effect, 10 * body) > 0 &&
+                               std::ranges::count(base.without_effect, 10 * body + 1) > 0;
     est::Moments moments;
     for (int i = 0; i < 6; ++i) {
       moments[i] =

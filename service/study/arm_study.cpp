@@ -161,7 +161,7 @@ StudyTable errors_table(const StudyArm& arm) {
       percent_of(arm.initial_error) +
       " off. Regressions use the window with the smallest true error. Last column: 90 % quantile "
       "of the errors. Paper: [MTM, Table II].";
-  table.header = {"noise", "draws",  "torques", "paper",       "energy",
+  table.header = {"noise", "repetitions",  "torques", "paper",       "energy",
                   "paper", "rigcal", "paper",   "rigcal, 90 %"};
   return table;
 }

@@ -113,10 +113,10 @@ RandomLegs read_drawing(const StudyLeg::Draw& source, const proto::TextLocator& 
   drawing.deviation = 0.01 * source.deviation_percent();
   drawing.typical = with_values(source.typical(), place, "typical", rig, drawing.drawn);
   read_drives(source, place, drawing);
-  drawing.slowest = above_zero(source.slowest_hz(), place, "slowest_Hz");
-  drawing.fastest = above_zero(source.fastest_hz(), place, "fastest_Hz");
+  drawing.slowest = above_zero(source.frequency_min_hz(), place, "frequency_min_Hz");
+  drawing.fastest = above_zero(source.frequency_max_hz(), place, "frequency_max_Hz");
   if (drawing.slowest > drawing.fastest) {
-    place.at("slowest_Hz").fail("slowest_Hz must not exceed fastest_Hz");
+    place.at("frequency_min_Hz").fail("frequency_min_Hz must not exceed frequency_max_Hz");
   }
   drawing.duration = above_zero(source.duration_s(), place, "duration_s");
   drawing.period = 1.0 / above_zero(source.rate_hz(), place, "rate_Hz");

@@ -266,7 +266,7 @@ ChainResult run_draw(const RedundantChain& chain, const StudyNoise& noise, std::
   const est::FoundMotion found = est::search_motion(own.estimator, readings, own.prior);
   draw.seconds = seconds_since(start);
   draw.iterations = found.iterations;
-  draw.cost_margin = found.cost_margin();
+  draw.lead = found.cost_margin();
   Eigen::VectorXd motion = own.prior.mean;
   if (!found.motions.empty()) {
     motion = found.motions.front().motion;

@@ -120,8 +120,8 @@ RobotRecord run_robot(const RedundantRobot& robot, const StudyNoise& noise) {
 
   record.axes = static_cast<int>(readings.rows()) + estimator.program().outside_count();
   record.settled = kSettlingTime;
-  for (const int joint : robot.held_out) {
-    const est::Joint& joint = mechanism.joints[static_cast<std::size_t>(joint)];
+  for (const int index : robot.held_out) {
+    const est::Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
     record.joints.push_back(joint.name);
     record.kinds.push_back(joint.kind);
   }

@@ -332,10 +332,10 @@ class StudyReader {
   static RedundantChain read_chain(const v1::StudyChain& source,
                                    const proto::TextLocator& place) {
     if (source.links() == 0) place.at("links").fail("links must be given, above 0");
-    if (source.draws() == 0) place.at("draws").fail("draws must be given, above 0");
+    if (source.repetitions() == 0) place.at("repetitions").fail("repetitions must be given, above 0");
     RedundantChain chain;
     chain.links = source.links();
-    chain.draws = source.draws();
+    chain.draws = source.repetitions();
     chain.seed = source.seed();
     chain.angle_error = given(source.angle_error_rad(), place, "angle_error_rad");
     chain.rate_error = given(source.rate_error_rad_s(), place, "rate_error_rad_s");
@@ -362,7 +362,7 @@ class StudyReader {
     robot.gyroscopes =
         read_names(source.gyroscope(), mechanism.sensors, "inertial sensor", place, "gyroscope");
     robot.wrenches = read_names(source.wrench(), mechanism.joints, "joint", place, "wrench");
-    robot.held_out = read_names(source.held_out(), mechanism.joints, "joint", place, "withheld");
+    robot.held_out = read_names(source.joints_without_encoder(), mechanism.joints, "joint", place, "joints_without_encoder");
     robot.about.setZero(mechanism.joint_count());
     for (int i = 0; i < source.about_size(); ++i) {
       const proto::TextLocator at = place.at("about", i);
@@ -370,17 +370,17 @@ class StudyReader {
           source.about(i).angle_rad();
     }
     robot.amplitude = source.amplitude_rad();
-    robot.slowest = given(source.slowest_hz(), place, "slowest_Hz");
-    robot.fastest = given(source.fastest_hz(), place, "fastest_Hz");
+    robot.slowest = given(source.frequency_min_hz(), place, "frequency_min_Hz");
+    robot.fastest = given(source.frequency_max_hz(), place, "frequency_max_Hz");
     if (robot.slowest > robot.fastest) {
-      place.at("slowest_Hz").fail("slowest_Hz must not exceed fastest_Hz");
+      place.at("frequency_min_Hz").fail("frequency_min_Hz must not exceed frequency_max_Hz");
     }
     robot.seed = source.seed();
     robot.duration = given(source.duration_s(), place, "duration_s");
     robot.period = 1.0 / given(source.rate_hz(), place, "rate_Hz");
     robot.jerk = given(source.jerk(), place, "jerk");
-    robot.outside_force = source.outside_force_n();
-    robot.outside_moment = source.outside_moment_nm();
+    robot.external_force = source.external_force_deviation_n();
+    robot.external_moment = source.external_moment_deviation_nm();
     return robot;
   }
 

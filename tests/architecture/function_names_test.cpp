@@ -20,7 +20,7 @@ TEST(FunctionNames, AreReadWithTheTypesOfParameters) {
             "f(constMatrixXd&,unsignedint,constfunction<void(int,double)>&)");
 }
 
-TEST(FunctionNames, AreNotThoseOfMembersTypesOrVariables) {
+TEST(FunctionNames, DoNotIncludeMembersTypesOrVariables) {
   EXPECT_EQ(only_function({"A::A(int b) {"}), "0 functions");
   EXPECT_EQ(only_function({"int A::f(int b) {"}), "0 functions");
   EXPECT_EQ(only_function({"struct A { int f(int b); };"}), "0 functions");

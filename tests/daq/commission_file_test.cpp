@@ -57,7 +57,7 @@ std::string hash_of(const std::string& text) {
 }
 
 // A change to something that commissioning does not check must leave the hash unchanged.
-TEST(CommissionHash, StaysWithWhatDoesNotMatter) {
+TEST(CommissionHash, IgnoresUncheckedFields) {
   const std::string hash = hash_of(kText);
   EXPECT_EQ(hash.size(), 16U);
   const std::pair<const char*, const char*> kHarmless[] = {
@@ -113,7 +113,7 @@ TEST(CommissionEdits, KeepEverythingElse) {
   EXPECT_EQ(edit_rig(rig, edit), expected);
 }
 
-TEST(CommissionEdits, WriteARecordThatHolds) {
+TEST(CommissionEdits, WriteAValidRecord) {
   const RigConfig rig = parse_rig_config("r.textproto", kText);
   firmware_iface::UnitFacts facts;
   facts.unit_id = 0xABC;
@@ -186,7 +186,7 @@ TEST(CommissionCheck, RefusesLargeCommandsOfARigThatIsNotCommissioned) {
   EXPECT_FALSE(check(0.0).refuses);
 }
 
-TEST(CommissionCheck, SaysNothingOfARigThatIsCommissioned) {
+TEST(CommissionCheck, IsSilentForACommissionedRig) {
   RigConfig rig = parse_rig_config("r.textproto", kText);
   const firmware_iface::UnitFacts facts;
   const std::string unit = configuration_hash_text(facts);
@@ -197,7 +197,7 @@ TEST(CommissionCheck, SaysNothingOfARigThatIsCommissioned) {
 
 // --- Texts for the operator ---
 
-TEST(JointGuides, SayWhatTheRigFileSays) {
+TEST(JointGuides, DescribeJointsAsTheRigFileDoes) {
   const RigConfig rig = parse_rig_config("r.textproto", kText);
   EXPECT_EQ(read_joint_guide(rig, "1").positive_way, "clockwise seen from above");
   EXPECT_EQ(read_joint_guide(rig, "1").zero, "+y of body \"A\" along +x of the world");

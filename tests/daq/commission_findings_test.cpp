@@ -41,7 +41,7 @@ JointLimits limits(double range_rad, bool slides = false) {
 
 // --- Encoders ---
 
-TEST(RestJudgement, TellsDriftFromMotionAndFlicker) {
+TEST(RestJudgement, DistinguishesDriftFromMotionAndFlicker) {
   EXPECT_EQ(assess_rest(track_of(2.0)), RestVerdict::kStill);
   EXPECT_EQ(assess_rest(track_of(3.0)), RestVerdict::kDrifts);
   EXPECT_EQ(assess_rest(track_of(-3.0)), RestVerdict::kDrifts);
@@ -68,7 +68,7 @@ TEST(TurnJudgement, ConfirmsTheScaleWithinTheToleranceOfAHand) {
 }
 
 // Each usual scale factor is still identified, and no other, when the hand is 20 % off.
-TEST(TurnJudgement, NamesTheFactor) {
+TEST(TurnJudgement, ReportsTheFactor) {
   for (const double factor : {1.0 / 64, 1.0 / 16, 1.0 / 8, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0, 64.0}) {
     for (const double hand : {0.8, 1.0, 1.2}) {
       const HandMotionResult turn = turn_of({kQuarter * factor * hand, 0});
@@ -80,7 +80,7 @@ TEST(TurnJudgement, NamesTheFactor) {
 }
 
 // An encoder that counts a hundredth of the expected value, or three counts, has not moved.
-TEST(TurnJudgement, TellsADeadEncoderFromAShakenOne) {
+TEST(TurnJudgement, DistinguishesDeadFromShakenEncoder) {
   EXPECT_EQ(turn_of({0.009 * kQuarter, 0}).verdict, HandMotionVerdict::kNothing);
   EXPECT_NE(turn_of({0.011 * kQuarter, 0}).verdict, HandMotionVerdict::kNothing);
   const std::vector<EncoderCounts> coarse = {track_of(2.0)};
@@ -153,7 +153,7 @@ TEST(ZeroJudgement, FindsTheOffset) {
   EXPECT_NEAR(turned.present_offset, 2.5 * std::numbers::pi, 1e-12);
 }
 
-TEST(ZeroJudgement, FindsTheOffsetOfAJointThatSlides) {
+TEST(ZeroJudgement, FindsTheOffsetOfAPrismaticJoint) {
   const ChannelConfig channel{.joint = "1", .slides = true, .counts_per_turn = 20'000.0};
   EXPECT_DOUBLE_EQ(assess_zero(100.0, channel).offset, -5e-3);
   EXPECT_TRUE(assess_zero(19.0, channel).confirmed);
@@ -207,7 +207,7 @@ TEST(PulseJudgement, FindsTheAcceleration) {
   EXPECT_NEAR(finding.acceleration, -0.8, 0.01);
 }
 
-TEST(PulseJudgement, SeesMotionFromItsThresholdOn) {
+TEST(PulseJudgement, DetectsMotionAboveItsThreshold) {
   const auto push = [](double t) { return t < 0.1 ? 0.5 : 0.0; };
   const std::vector<TestPushSample> samples = motion_under(push, 1.0, 0.0, 0.2);
   const double motion = 0.5 * 0.5 * 0.01;
@@ -339,7 +339,7 @@ TEST(Commissioning, FindsChannelsInACircle) {
 }
 
 // A joint whose encoder did not count keeps the one encoder left over and is not driven.
-TEST(Commissioning, KeepsTheLeftOverEncoderForAJointThatDidNotCount) {
+TEST(Commissioning, KeepsTheRemainingEncoderForAJointWithoutCounts) {
   Commissioning found(three_joints(), three_encoders(), {});
   found.add_hand_motion(0, {}, watch_of({1024, 0, 0}));
   found.add_hand_motion(1, {}, watch_of({0, 0, 0}));
@@ -349,7 +349,7 @@ TEST(Commissioning, KeepsTheLeftOverEncoderForAJointThatDidNotCount) {
 }
 
 // If only one joint is checked, the encoder of another joint cannot be determined.
-TEST(Commissioning, AsksForAllJointsWhereOneHasAnothersEncoder) {
+TEST(Commissioning, RequiresAllJointsIfEncodersAreExchanged) {
   Commissioning found(three_joints(), three_encoders(), {"1"});
   EXPECT_FALSE(found.is_whole());
   found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));

@@ -65,7 +65,7 @@ struct Mistakes {
 };
 
 // On a correct rig only the record is written, and it is valid from then on.
-TEST(Commission, WritesARecordForARigThatIsRight) {
+TEST(Commission, WritesARecordForACorrectRig) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
   EXPECT_FALSE(rig.said("FAULT") || rig.said("change  ")) << rig.transcript();
@@ -171,7 +171,7 @@ TEST(Commission, FindsCountsThatAreTooFew) {
   EXPECT_EQ(rig.rig_text(), kRigText);
 }
 
-TEST(Commission, NamesEdgesThatAreNotCounted) {
+TEST(Commission, ReportsUncountedEdges) {
   Mistakes mistakes;
   mistakes.encoder(1).count_factor = 0.25;
   CommissionRig rig(mistakes.rig_text, mistakes.simulation, mistakes.furuta);
@@ -296,7 +296,7 @@ TEST(Commission, FindsAMotorThatIsReversed) {
 }
 
 // The same motor is correct if the rig file states a negative gain.
-TEST(Commission, TakesANegativeGain) {
+TEST(Commission, AcceptsANegativeGain) {
   Mistakes mistakes;
   mistakes.furuta.motor_gain = -mistakes.furuta.motor_gain;
   const std::string gain = "value: 0.05";
@@ -401,7 +401,7 @@ TEST(Commission, EndsWhenTheUnitRestarts) {
 }
 
 // A unit that ignores a trip: the operator must be warned at once, and again until the end.
-TEST(Commission, SaysThatTheUnitStillDrives) {
+TEST(Commission, WarnsThatTheUnitStillDrives) {
   Mistakes mistakes;
   const std::string limit = "speed_rad_per_s_max: 40";
   mistakes.rig_text.replace(mistakes.rig_text.find(limit), limit.size(),

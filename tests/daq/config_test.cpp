@@ -66,7 +66,7 @@ TEST(RigConfig, OrdersLimitsByTheUnitsChannels) {
 
 // A channel may hold an encoder that is on no joint. The unit of its counts decides whether it
 // measures rotation or translation.
-TEST(RigConfig, TakesEncodersBetweenBodiesAsChannels) {
+TEST(RigConfig, AcceptsEncodersBetweenBodiesAsChannels) {
   const auto rig_with = [](const std::string& counts, const std::string& limits) {
     const std::string text = replaced("joint: \"rod\" inverted", "joint: \"tilt\" inverted") +
                              "body_encoder { name: \"tilt\" body: \"B\" encoder { " + counts +

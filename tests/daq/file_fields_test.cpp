@@ -280,7 +280,7 @@ TEST(ScenarioFields, OfARelease) {
 }
 
 // A hand that moves, or holds for less than half a second in all, does not count as holding.
-TEST(ScenarioFields, OfAReleaseAskForAHandThatHoldsStill) {
+TEST(ScenarioFields, OfAReleaseRequireAHandAtRest) {
   Excited release("release { joint: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 }", 100.0);
   const JointState arm{0.0, 0.0, true};
   for (int k = 0; k < 10; ++k) release.at(0.2 * k, arm, {1.0, 0.51, true});

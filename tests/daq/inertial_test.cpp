@@ -145,7 +145,7 @@ const Trip* run(SimulatedRig& rig, const std::function<void(SimulatedRig&, int)>
 }
 
 // Every reading is recorded once, under the time of its sample, including the last one.
-TEST(InertialLoop, EveryReadingIsToldWithItsSample) {
+TEST(InertialLoop, RecordsEveryReadingWithItsSample) {
   SensorRun setup(true);
   SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
   EXPECT_EQ(run(rig), nullptr);
@@ -161,7 +161,7 @@ TEST(InertialLoop, EveryReadingIsToldWithItsSample) {
 
 // If the readings stop, the output is switched off where the rig file requests it. Otherwise the
 // loss is reported once and the run continues.
-TEST(InertialLoop, MissingSensorStopsTheRunWhereAsked) {
+TEST(InertialLoop, MissingSensorStopsTheRunIfConfigured) {
   for (const bool stops_run : {true, false}) {
     SCOPED_TRACE(stops_run);
     SensorRun setup(stops_run);
@@ -185,7 +185,7 @@ TEST(InertialLoop, MissingSensorStopsTheRunWhereAsked) {
   }
 }
 
-TEST(InertialLoop, SaturatedSensorStopsTheRunWhereAsked) {
+TEST(InertialLoop, SaturatedSensorStopsTheRunIfConfigured) {
   SensorRun setup(true);
   setup.simulation.unit.inertial[0].accel_range = 5.0;  // less than gravity
   const auto most = static_cast<std::int16_t>(5.0 * setup.simulation.unit.inertial[0].accel_counts);
@@ -261,7 +261,7 @@ TEST(InertialConfig, ScalesAndLimitsAreReadInTheirPlaces) {
                    0.03);
 }
 
-TEST(InertialConfig, MistakesAreNamed) {
+TEST(InertialConfig, MistakesAreReported) {
   struct Case {
     const char* unit;
     const char* safety;

@@ -22,7 +22,7 @@ TEST(JudgeLatency, ComparesTheLongestLatencyWithItsBounds) {
 
 // The sentence must name the period that the machine cannot hold. The longest latency of the met
 // periods must not hide missed ones.
-TEST(DescribeVerdict, SaysWhatTheMachineHoldsAndWhatItMissed) {
+TEST(DescribeVerdict, StatesTheSustainedAndTheMissedPeriods) {
   const auto describe = [](int longest_us, std::int64_t skipped, microseconds period) {
     LatencyResult result{.real_time = {}, .histogram = std::make_unique<TimingHistogram>()};
     for (int k = 0; k < 97; ++k) result.histogram->add(microseconds(5));

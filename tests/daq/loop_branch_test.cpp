@@ -71,7 +71,7 @@ TEST_P(Pacing, RunsAScenarioToItsEnd) {
 
 // Without a new sample the last command must not be repeated: the output is zero within a few
 // periods, long before the staleness limit trips. When samples return, so does the output.
-TEST_P(Pacing, NeverRepeatsACommandThatNoSampleAsksFor) {
+TEST_P(Pacing, NeverRepeatsACommandWithoutANewSample) {
   constexpr int kCut = 700, kMend = 760;
   SimulatedRig rig(branch_drive(), settings(), simulation_settings(), patient_limits());
   rig.run(
@@ -118,7 +118,7 @@ TEST(Arming, WaitsForASampleThatIsNotTripped) {
 
 // The converse: samples that are not tripped do not replace the unit's "cleared" report. An earlier
 // session has cleared the unit. The line to it is cut before the second session is armed.
-TEST(Arming, WaitsForTheUnitsWordThatItIsCleared) {
+TEST(Arming, WaitsForTheUnitsClearedReport) {
   SimulatedRig rig(branch_drive());
   rig.run({}, 700);
   ASSERT_FALSE(rig.sim_unit().is_tripped());
@@ -296,7 +296,7 @@ class Books : public ::testing::Test {
 
 // Losses that the link reports belong to the link. The rest of a sequence jump was dropped by the
 // full ring and comes first, because link losses lie just before the sample.
-TEST_F(Books, TellLossesOfTheLinkFromThoseOfTheRing) {
+TEST_F(Books, DistinguishLossesOfLinkAndRing) {
   push(record(0));
   push(record(4, 3));   // all on the link
   push(record(10, 0));  // all in the ring
@@ -323,7 +323,7 @@ TEST_F(Books, StartAtTheFirstSampleOfTheStream) {
 }
 
 // At the end, the unit's own count reveals losses that no later sample could.
-TEST_F(Books, CloseWithWhatTheUnitSent) {
+TEST_F(Books, AddLossesFromTheUnitsFinalCount) {
   push(record(0));
   rig_.supervisor().finish(6);
   ASSERT_EQ(rig_.sink().gaps.size(), 1U);
@@ -331,7 +331,7 @@ TEST_F(Books, CloseWithWhatTheUnitSent) {
   EXPECT_EQ(rig_.supervisor().sample_counts().sent(), 6U);
 }
 
-TEST_F(Books, AddNothingWhenTheUnitSentWhatCame) {
+TEST_F(Books, AddNoLossesIfTheUnitsCountMatches) {
   push(record(0));
   push(record(1));
   rig_.supervisor().finish(2);
@@ -380,7 +380,7 @@ TEST_F(Books, MarkCommandsThatEnable) {
 
 // A quartz error of 50 % is impossible: it is reported once, and not while the first clock fits are
 // too uncertain.
-TEST_F(Books, NoteAClockThatErrsBeyondBelief) {
+TEST_F(Books, ReportAnImplausibleClockError) {
   const auto set_clock_error = [&](double ppm, double sigma_ppm) {
     firmware_iface::ClockFit fit;
     fit.valid = true;

@@ -121,7 +121,7 @@ TEST(LoopCounts, TheScenariosTimeFromItsStart) {
 }
 
 // In a run without drive no command enables the output.
-TEST(LoopCounts, NothingThatEnablesInARunWithoutDrive) {
+TEST(LoopCounts, NoEnablingCommandInARunWithoutDrive) {
   LoopSettings settings = furuta_settings();
   settings.drive = false;
   SimulatedRig rig({"release", Release({.held_angle_rad = 0.0, .held_tolerance_rad = 0.1}), 1.0},

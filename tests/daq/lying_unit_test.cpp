@@ -125,7 +125,7 @@ TEST_F(Lie, FrozenEncodersAreFoundBeforeTheArmHasMovedAQuarterRadian) {
 
 // Each report is false from the given tick (ms) on and must trip with its cause within the time
 // that a command takes to act, without any other trip.
-TEST_F(Lie, ReportsOfTheOutputThatContradictWhatWasSent) {
+TEST_F(Lie, OutputReportsThatContradictTheCommands) {
   const auto at_full_range = [](sample_report& report) {
     report.command_q15[0] = 32767;
     report.status |= STATUS_DRIVING;
@@ -190,7 +190,7 @@ TEST_F(Lie, AnEchoThatIsOlderThanItsTimeToLive) {
 }
 
 // The unit refuses delayed commands, and the host must not wait forever.
-TEST_F(Lie, CommandsHeldUpOnTheWay) {
+TEST_F(Lie, DelayedCommands) {
   for (const int delay_ms : {500, 2000}) {
     start_again(1.0);
     run([&](SimulatedRig& r, int tick) {
@@ -210,7 +210,7 @@ TEST_F(Lie, CommandsHeldUpOnTheWay) {
 }
 
 // Samples delayed by 20 % of the elapsed time, from the middle of the drive or from the start.
-TEST_F(Lie, SamplesHeldUpMoreAndMore) {
+TEST_F(Lie, IncreasinglyDelayedSamples) {
   for (const int from_tick : {1, 1500}) {
     start_again(1.0);
     double from_s = 0.0;
@@ -348,7 +348,7 @@ TEST_F(Lie, AUnitThatIgnoresTheTripIsReportedUntilItObeys) {
 }
 
 // Without samples nothing is claimed about the output.
-TEST_F(Lie, AUnitThatIsGoneIsNotSaidToBeOff) {
+TEST_F(Lie, AMissingUnitIsNotReportedAsOff) {
   rig_->run(
       [&](SimulatedRig& r, int tick) {
         if (tick == 900) r.simulation().to_host().set_faults({.frame_lost = 1.0});
@@ -361,7 +361,7 @@ TEST_F(Lie, AUnitThatIsGoneIsNotSaidToBeOff) {
 }
 
 // The sample with the unit's own trip also shows its output off.
-TEST_F(Lie, AUnitThatTrippedByItselfIsSaidToBeOff) {
+TEST_F(Lie, AUnitThatTrippedByItselfIsReportedAsOff) {
   rig_->run(
       [&](SimulatedRig& r, int tick) {
         if (tick == 900) r.simulation().to_unit().set_faults({.frame_lost = 1.0});

@@ -173,7 +173,7 @@ TEST_F(Motion, SwingsPassAPendulumThatFalls) {
 
 // ----- All checks -----
 
-TEST_F(Motion, TripsOnWhatIsNotANumber) {
+TEST_F(Motion, TripsOnNaN) {
   for (const int field : {0, 1, 2, 3}) {
     SafetyLimits limits = limits_;
     if (field == 0) limits.motion[0].stall_command = kNaN;

@@ -51,7 +51,7 @@ TEST_F(Piped, AnswersLineByLine) {
 }
 
 // A last line without newline is still an answer.
-TEST_F(Piped, HasLeftOnceEverythingIsTaken) {
+TEST_F(Piped, HasLeftAfterTheLastLine) {
   std::ostringstream out;
   OperatorConsole person(ends_[0], out, false);
   type("y\n");

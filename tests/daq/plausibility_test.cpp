@@ -34,14 +34,14 @@ TEST_F(Motion, StallTripsWhenThePushWouldHaveMovedTheJoint) {
   }
 }
 
-TEST_F(Motion, StallTakesACommandBelowItsThresholdForNoPush) {
+TEST_F(Motion, StallIgnoresCommandsBelowItsThreshold) {
   rest(0.4999);
   EXPECT_EQ(until_trip(100'000, [&](int) { return step(0, 0, 0.4999); }), -1);
 }
 
 // Two counts are motion. An encoder that alternates between neighbours, as with a broken channel,
 // is not.
-TEST_F(Motion, StallTellsMotionFromAnEncoderThatAlternates) {
+TEST_F(Motion, StallDistinguishesMotionFromAnAlternatingEncoder) {
   rest(1.0);
   EXPECT_EQ(until_trip(5000, [&](int k) { return step(2 * (k / 400), 3 * k, 1.0); }), -1);
   checks_ = EncoderMotionMonitor(limits_);
@@ -185,7 +185,7 @@ TEST_F(Motion, SilenceLastsLongerWhileTheCommandChanges) {
 }
 
 // A step may hold a joint at its turning point by the new command. That must not trip.
-TEST_F(Motion, SilenceIsHonestOfAJointThatAStepCatches) {
+TEST_F(Motion, SilencePassesAJointHeldByAStep) {
   rest(0.0);
   EXPECT_EQ(until_trip(6000,
                        [&](int k) {

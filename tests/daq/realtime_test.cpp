@@ -78,7 +78,7 @@ TEST(PeriodicTimer, NeverReturnsBeforeItsDeadline) {
   EXPECT_EQ(timer.deadline(), first + periods * milliseconds(1));
 }
 
-TEST(TimingHistogram, StatesPercentilesOfWhatWasAdded) {
+TEST(TimingHistogram, ComputesPercentiles) {
   TimingHistogram histogram;
   EXPECT_EQ(histogram.percentile_us(0.5), 0.0);
   for (int us = 1; us <= 100; ++us) histogram.add(microseconds(us) - Nanoseconds(1));
@@ -128,7 +128,7 @@ TEST(EnterRealTime, RefusesAnImpossiblePriority) {
 }
 
 // An allocation counter that counts nothing would let every allocation test pass.
-TEST(AllocCounter, SeesOperatorNew) {
+TEST(AllocCounter, CountsOperatorNew) {
   if (!test_support::AllocCounter::works()) GTEST_SKIP() << "the sanitizer brings its own malloc";
   const test_support::AllocCounter counter;
   const auto value = std::make_unique<volatile int>(1);

@@ -42,7 +42,7 @@ const proto::Event* find_event(const proto::Recording& recording, const std::str
 }
 
 // The loop's records and the file must agree, sample for sample.
-TEST(RecordingSink, HoldsTheWholeRun) {
+TEST(RecordingSink, RecordsTheWholeRun) {
   const auto disk = std::make_shared<Disk>();
   const auto sink = make_sink(disk);
   SimulatedRig rig(steady_drive(2.5), furuta_settings(), simulation_settings(), furuta_limits(),
@@ -103,7 +103,7 @@ TEST(RecordingSink, HandsAnEventToTheDiskAtOnce) {
 }
 
 // Without new data the heartbeat continues, and data already written are made durable.
-TEST(RecordingSink, BeatsAndSyncsWhileNothingComes) {
+TEST(RecordingSink, BeatsAndSyncsWithoutData) {
   const auto disk = std::make_shared<Disk>();
   const auto sink = make_sink(disk);
   const std::uint64_t heartbeat = sink->heartbeat().load();
@@ -152,7 +152,7 @@ TEST(RecordingSink, ADiskThatFillsUpSwitchesOffAndLeavesAReadableRecording) {
 }
 
 // A trip must be in the file with its values and its frames.
-TEST(RecordingSink, HoldsATripWithItsFiguresAndFrames) {
+TEST(RecordingSink, RecordsATripWithItsValuesAndFrames) {
   const auto disk = std::make_shared<Disk>();
   const auto sink = make_sink(disk);
   SafetyLimits limits = furuta_limits();

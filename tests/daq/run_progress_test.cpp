@@ -85,7 +85,7 @@ TEST(HoldPrompt, NamesJointTargetAndPresentAngle) {
   EXPECT_EQ(holding.rig().supervisor().held_reading(), "");
 }
 
-TEST(HoldPrompt, IsInMillimetresWhereTheJointSlides) {
+TEST(HoldPrompt, IsInMillimetresForAPrismaticJoint) {
   ReleaseSettings cart = upright();
   cart.slides = {false, true};
   cart.held_angle_rad = 0.25;

@@ -51,7 +51,7 @@ TEST(JointTracker, CountsFromItsFirstAngle) {
 
 // The ring must keep the newest messages, oldest first, and stop kAfterTrip messages after the
 // trip. Without the stop it would overwrite the cause.
-TEST(BlackBox, KeepsWhatCameBeforeAndJustAfterATrip) {
+TEST(BlackBox, KeepsMessagesBeforeAndJustAfterATrip) {
   auto box = std::make_unique<BlackBox>();
   constexpr int kTripAt = 5000;
   for (int k = 0; k < 10'000; ++k) {

@@ -184,7 +184,7 @@ TEST(SafetyBounds, TripWhenTheUnitsTimeDoesNotGoOn) {
 }
 
 // Comparisons with NaN are false, so every value that is not a number must trip at once.
-TEST(SafetyBounds, TripOnWhatIsNoNumber) {
+TEST(SafetyBounds, TripOnNaN) {
   const auto expect_trip_by = [](const auto& spoil, TripCause cause, double requested = 1.0) {
     for (const bool first : {true, false}) {
       SafetyMonitor monitor(two_joints());
@@ -231,7 +231,7 @@ TEST(SafetyBounds, TripOnWhatIsNoNumber) {
 }
 
 // Second barrier behind the check of the rig file: a limit that is not a number allows nothing.
-TEST(SafetyBounds, TripOnALimitThatIsNone) {
+TEST(SafetyBounds, TripOnANaNLimit) {
   const std::function<void(SafetyLimits&, double)> kFields[] = {
       [](SafetyLimits& limits, double value) { limits.motor[0].command_max = value; },
       [](SafetyLimits& limits, double value) { limits.motor[0].command_slew_per_s_max = value; },

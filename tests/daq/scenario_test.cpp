@@ -68,7 +68,7 @@ TEST(Catalog, IsCoveredEntryByEntry) {
 
 // The start-up check compares the declared peak with the rig's limit. Catches a scenario that
 // commands more than it declares.
-TEST(Scenario, NeverAsksForMoreThanItDeclares) {
+TEST(Scenario, NeverExceedsItsDeclaredPeak) {
   for (Scenario& scenario : one_of_each()) {
     SCOPED_TRACE(scenario.name());
     EXPECT_TRUE(scenario.faults().empty());
@@ -160,7 +160,7 @@ TEST(Multisine, KeepsStatedPhasesAndChoosesTheOthersRepeatably) {
 }
 
 // Faded in over 2 s, cos(2π 0.1 t) is t/2 cos(0.2π t), largest at t tan(0.2π t) = 1/(0.2π).
-TEST(Multisine, PeakIsThatOfWhatIsFadedIn) {
+TEST(Multisine, PeakAccountsForTheFadeIn) {
   const Multisine multisine{.tones = {{0.1, 1.0, pi / 2.0}}, .ramp_s = 2.0, .duration_s = 2.5};
   double peak = 0.0;
   for (int k = 0; k < 2500; ++k) {
@@ -179,7 +179,7 @@ TEST(Replay, HoldsEachValueUntilTheNextRow) {
   EXPECT_EQ(replay.command(at(5.0)), 0.0);  // the last row only ends the one before
 }
 
-TEST(Replay, NamesTheRowWhereTimeStandsStill) {
+TEST(Replay, ReportsTheRowWhereTimeDoesNotIncrease) {
   const Replay replay({0.0, 1.0, 1.0}, {1.0, 1.0, 1.0});
   ASSERT_EQ(replay.faults().size(), 1U);
   EXPECT_NE(replay.faults()[0].find("row 3"), std::string::npos);
@@ -215,7 +215,7 @@ TEST(Release, FollowsTheOperator) {
 }
 
 // A cart's position is not wrapped by a whole "turn", and its rest is judged by its own speed.
-TEST(Release, KnowsNoTurnsOfASlide) {
+TEST(Release, DoesNotWrapAPrismaticJoint) {
   const ReleaseSettings settings{.slides = {true},
                                  .held_angle_rad = 0.2,
                                  .held_tolerance_rad = 0.01,
@@ -238,7 +238,7 @@ TEST(Release, KnowsNoTurnsOfASlide) {
 }
 
 // A pendulum driven past the hold angle is near it only for a moment and must not count as held.
-TEST(Release, DoesNotTakeAPassingPendulumForAHeldOne) {
+TEST(Release, IgnoresAPassingPendulum) {
   Scenario release("release", Release({.held_angle_rad = 0.0}), 60.0);
   for (int k = 0; k < 10000; ++k) {
     const double t = 1e-3 * k;

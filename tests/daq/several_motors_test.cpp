@@ -169,7 +169,7 @@ TEST(SeveralMotors, HaveAnExcitationEach) {
 }
 
 // Each motor's peak is compared with its own limit, or with the scenario's if that is tighter.
-TEST(SeveralMotors, AreHeldToTheirOwnLimits) {
+TEST(SeveralMotors, AreCheckedAgainstTheirOwnLimits) {
   expect_parts(arm_scenario_refusal("duration_s: 1 step { motor: \"elbow\" command: 0.6 }"),
                {"up to 0.6 duty at motor \"elbow\"", "allowed are 0.5"});
   EXPECT_NO_THROW(arm_scenario("duration_s: 1 step { motor: \"shoulder\" command: 6 }"));
@@ -264,7 +264,7 @@ firmware_iface::UnitFacts arm_facts() {
 }
 
 // A rig file written for another unit is refused before anything is driven.
-TEST(SeveralMotors, AreThoseOfTheUnit) {
+TEST(SeveralMotors, MustMatchTheUnit) {
   const RigConfig rig = arm();
   EXPECT_EQ(contradiction(rig, arm_facts()), "");
   firmware_iface::UnitFacts facts = arm_facts();

@@ -105,7 +105,7 @@ class DeadRun : public ::testing::Test {
 
 // The recording holds up to 0.25 s more than the spool. The service must get that as well, every
 // message once, whether or not a batch had been spooled, and wherever it was cut.
-TEST_F(DeadRun, SendsWhatOnlyTheRecordingHolds) {
+TEST_F(DeadRun, SendsDataThatOnlyTheRecordingHolds) {
   for (const std::uint64_t spooled : {0U, 1U, 20U, 45U, 3000U, 4999U}) {
     SCOPED_TRACE(spooled);
     std::filesystem::remove_all(file("run.mcap.spool"));
@@ -124,7 +124,7 @@ TEST_F(DeadRun, SendsWhatOnlyTheRecordingHolds) {
 }
 
 // The converse: nothing can be added to the recording, so the difference is reported.
-TEST_F(DeadRun, TellsWhatOnlyTheServiceWillHave) {
+TEST_F(DeadRun, ReportsSamplesThatOnlyTheServiceWillHave) {
   record(500);
   spool(560);
   const SpoolCompletion rest = complete();
@@ -154,7 +154,7 @@ TEST_F(DeadRun, HasNotEndedWhereItsRecordingWasRecovered) {
 }
 
 // A recording of another run under the same name is ignored, and so is a missing one.
-TEST_F(DeadRun, TakesNothingFromAnotherRecording) {
+TEST_F(DeadRun, IgnoresAnotherRunsRecording) {
   epoch_shift_ns_ = 1;
   record(500);
   spool(480);

@@ -136,7 +136,7 @@ TEST(StreamSink, SleepsWhileTheServiceIsAway) {
 }
 
 // A removed spool is reported during the run, and the missing data are not promised for later.
-TEST(StreamSink, SaysThatItsSpoolIsGone) {
+TEST(StreamSink, ReportsARemovedSpool) {
   const TemporaryFolder folder;
   const std::uint16_t port = test_support::refusing_port();
   const auto sink = start_sink("127.0.0.1:" + std::to_string(port), folder.file("spool"), "run-6");

@@ -80,7 +80,7 @@ TEST_P(HostPause, TripsBeyondItsBound) {
 
 // A pause that the loop allows but the unit does not: the unit reports that it switched off, and
 // the message names the pause.
-TEST_P(HostPause, IsNamedWhereTheUnitTripsForIt) {
+TEST_P(HostPause, IsNamedIfItTripsTheUnit) {
   SafetyLimits limits = furuta_limits();
   limits.staleness_s_max = 0.5;
   SimulatedRig rig(stuck_drive(), settings(), simulation_settings(), limits);
@@ -120,7 +120,7 @@ class SilentTransport final : public firmware_iface::Transport {
 
 // Waiting for a sample is no pause: silence is a fault of the line, a late wake-up one of this
 // computer.
-TEST_P(HostPause, IsToldFromASilentLine) {
+TEST_P(HostPause, IsDistinguishedFromASilentLine) {
   for (const Nanoseconds late : {Nanoseconds(0), Nanoseconds(milliseconds(15) + microseconds(1))}) {
     SilentTransport line;
     firmware_iface::UnitLink link(line);

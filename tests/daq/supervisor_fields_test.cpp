@@ -40,7 +40,7 @@ LoopRecord full_record() {
   return record;
 }
 
-TEST_F(Fields, OfASampleAreThoseOfTheUnitAndTheLoop) {
+TEST_F(Fields, OfASampleComeFromTheUnitAndTheLoop) {
   LoopRecord record = full_record();
   record.sample.tripped = true;
   push(record);
@@ -80,7 +80,7 @@ TEST_F(Fields, OfASampleAreThoseOfTheUnitAndTheLoop) {
 }
 
 // An angle that is not a number is invalid, even if the unit reports it as valid.
-TEST_F(Fields, OfASampleSayThatAnAngleIsNone) {
+TEST_F(Fields, OfASampleMarkANaNAngleInvalid) {
   LoopRecord record = full_record();
   record.observation.joint[1].angle_rad = HUGE_VAL;
   push(record);
@@ -114,7 +114,7 @@ TEST_F(Fields, OfAClockFitAreInTheirUnits) {
 }
 
 // The counters belong to the real-time thread; here the test is that thread.
-TEST_F(Fields, OfTheLoopsStatisticsAreItsCounters) {
+TEST_F(Fields, OfTheLoopsStatisticsMatchItsCounters) {
   auto& counters = const_cast<LoopCounters&>(rig_.loop().counters());
   counters.samples = 11;
   counters.skipped_periods = 12;

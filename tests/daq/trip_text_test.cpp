@@ -20,13 +20,13 @@ SafetyLimits described_limits() {
                     {"pendulum", -50.0, 50.0, 40.0, 0.1, 0.0105}}};
 }
 
-TEST(TripText, NamesJointFiguresAndTime) {
+TEST(TripText, StatesJointValuesAndTime) {
   const Trip trip{TripCause::kSpeed, 1, 3.25, 41.5, 40.0};
   EXPECT_EQ(describe(trip, described_limits()),
             "pendulum: speed 41.5 rad/s, allowed 40 rad/s, at t = 3.250 s");
 }
 
-TEST(TripText, TellsAPortThatClosedFromSilence) {
+TEST(TripText, DistinguishesAClosedPortFromSilence) {
   EXPECT_EQ(describe({TripCause::kPortClosed, 0, 2.5, 0.00036, 0.0}, described_limits()),
             "the port closed (cable pulled, adapter or unit switched off?) 360e-6 s after the last "
             "sample, at t = 2.500 s");
@@ -52,7 +52,7 @@ TEST(TripText, HasItsOwnWordsForEveryCause) {
 }
 
 // The message names the joint, the value, the limit, the time and the remedy.
-TEST(TripText, SaysOfWhatIsImplausibleWhatToDo) {
+TEST(TripText, AdvisesAboutImplausibleReports) {
   struct Sentence {
     Trip trip;
     std::vector<const char*> parts;
@@ -84,7 +84,7 @@ TEST(TripText, SaysOfWhatIsImplausibleWhatToDo) {
 }
 
 // After a run that was aborted in full swing, the encoders keep counting.
-TEST(TripText, AdvisesAboutAJointThatStandsOutsideItsRange) {
+TEST(TripText, AdvisesAboutAJointOutsideItsRange) {
   const Trip trip{TripCause::kAngle, 1, 0.0, -56.5487, -50.0};
   const std::string advice = describe_start_remedy(trip, described_limits());
   for (const char* part :
@@ -127,7 +127,7 @@ TEST(TripText, NamesThePauseBehindTheUnitsTtl) {
   }
 }
 
-TEST(TripText, NamesWhatStoppedInThisComputer) {
+TEST(TripText, NamesTheStalledPartOfThisComputer) {
   EXPECT_EQ(describe({TripCause::kHostPaused, 0, 2.5, 0.902, 0.25}, described_limits()),
             "this computer paused for 902 ms, 250 ms allowed, at t = 2.500 s; motor off. Close "
             "other programs and run rigcal-daq latency, or raise unit { ttl_ms } and safety { "

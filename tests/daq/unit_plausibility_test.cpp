@@ -231,7 +231,7 @@ TEST_F(Unit, HasAClockThatGoesAsThisComputersDoes) {
   EXPECT_EQ(trip_.cause, TripCause::kUnitClock);
 }
 
-TEST_F(Unit, IsOffOnlyWhenItsSampleSaysSoInEveryField) {
+TEST_F(Unit, IsOffOnlyIfEveryFieldOfItsSampleSaysSo) {
   firmware_iface::UnitSample sample;
   sample.tripped = true;
   EXPECT_TRUE(UnitReportMonitor::is_off(sample));

@@ -32,7 +32,7 @@ TEST(BaudBudget, AgreesWithTheProtocolsTable) {
 }
 
 // The refusal must show its arithmetic and the remedies.
-TEST(BaudBudget, RefusalShowsTheArithmeticAndTheWaysOut) {
+TEST(BaudBudget, RefusalShowsTheArithmeticAndTheRemedies) {
   const auto refused = check_baud_budget(230'400, {2, 1000.0, false});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kLineTooSlow);
@@ -43,7 +43,7 @@ TEST(BaudBudget, RefusalShowsTheArithmeticAndTheWaysOut) {
   }
 }
 
-TEST(Url, IsTakenApart) {
+TEST(Url, IsParsed) {
   const auto url = parse_url("serial:///dev/ttyUSB0?baud=460800");
   ASSERT_TRUE(url.ok());
   EXPECT_EQ(url.value().scheme, "serial");
@@ -53,7 +53,7 @@ TEST(Url, IsTakenApart) {
 }
 
 // Each mistake in a URL gets its own message, which quotes the URL.
-TEST(Url, MistakesAreNamed) {
+TEST(Url, MistakesAreReported) {
   const auto complaint = [](const std::string& url) {
     const auto opened = open_transport(url);
     return opened.ok() ? std::string("opened") : opened.error().detail;

@@ -66,7 +66,7 @@ void PrintTo(const GoodBoard& board, std::ostream* out) { *out << board.name; }
 class GoodUnit : public ::testing::TestWithParam<GoodBoard> {};
 
 // Fails if a check expects something of a unit that PROTOCOL.md does not require.
-TEST_P(GoodUnit, PassesAllThatItCanBeAsked) {
+TEST_P(GoodUnit, PassesAllApplicableChecks) {
   unit_description description = usual_board();
   if (GetParam().describe) GetParam().describe(description);
   CoreBoard board(description);
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(Conformance, SimulatedLine,
                          [](const auto& entry) { return "Line" + std::to_string(entry.index); });
 
 // The output never exceeds the requested command.
-TEST(Conformance, DrivesWithTheCommandAskedFor) {
+TEST(Conformance, DrivesWithTheRequestedCommand) {
   CoreBoard board(usual_board());
   EXPECT_TRUE(test_of(board, {.command = -0.1}).has_passed());
   EXPECT_GT(board.output_q15_max(), 3000);
@@ -177,7 +177,7 @@ TEST(Conformance, DrivesWithTheCommandAskedFor) {
 }
 
 // A unit with an earlier session does not give the first answers after a reset.
-TEST(Conformance, TestsAResetOnlyWhereThereWasOne) {
+TEST(Conformance, TestsAResetOnlyAfterOne) {
   CoreBoard board(usual_board());
   EXPECT_TRUE(test_of(board).has_passed());
   const Report again = test_of(board);
@@ -244,7 +244,7 @@ TEST(Conformance, FindsATimeToLiveThatNeverEnds) {
             (std::vector<std::string>{"T9b", "C5", "C8", "K3"}));
 }
 
-TEST(Conformance, SaysWhenTheUnitIsNotTripped) {
+TEST(Conformance, ReportsAUnitThatIsNotTripped) {
   BoardFault fault;
   fault.before_frame = [](unit&, std::vector<std::uint8_t>& frame) {
     FrameDecoder decoder;

@@ -361,14 +361,14 @@ TEST(Protocol, DecodersReadTheGoldenBytesBack) {
 }
 
 // With a changed layout and an unchanged hash, two ends could misread each other.
-TEST(Protocol, LayoutHashIsThatOfTheDocument) {
+TEST(Protocol, LayoutHashMatchesTheDocument) {
   const std::string layout = protocol_document::fenced_block("layout");
   EXPECT_EQ(LAYOUT_HASH,
             crc32c(0, reinterpret_cast<const std::uint8_t*>(layout.data()), layout.size()));
 }
 
 // Compares the code's sizes with the document's widths, for every number of parts.
-TEST(Protocol, SizesAreThoseOfTheLayout) {
+TEST(Protocol, SizesMatchTheLayout) {
   const auto lines = protocol_document::layout_lines();
   ASSERT_EQ(lines.size(), encoders().size());
   for (const auto& line : lines) {

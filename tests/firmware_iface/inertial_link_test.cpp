@@ -67,7 +67,7 @@ TEST(InertialLink, CompactSamplesCarryThemToo) {
   }
 }
 
-TEST(InertialLink, NothingIsSentUnlessAskedFor) {
+TEST(InertialLink, NothingIsSentUnlessRequested) {
   VirtualRig rig(with_sensors(921'600, 2));
   rig.start();
   for (int k = 0; k < 20; ++k) EXPECT_EQ(rig.read().inertial.sensors, 0);

@@ -39,7 +39,7 @@ class LinkExchange : public ::testing::Test {
 
 // --- CLEAR
 
-TEST_F(LinkExchange, ClearTakesBothStepsWithTheTokenGiven) {
+TEST_F(LinkExchange, ClearNeedsBothStepsWithTheToken) {
   start();
   unit.on_clear = [&](const clear_request& ask) {
     unit.send(ask.step == 1 ? clear_reply{1, CLEAR_DONE, 0xBEEF, FAULT_BOOT}
@@ -58,7 +58,7 @@ TEST_F(LinkExchange, ClearTakesBothStepsWithTheTokenGiven) {
 
 // A token that has expired or was superseded by another program's CLEAR can never become valid. The
 // exchange restarts with step 1 and no token, and accepts the next one.
-TEST_F(LinkExchange, SupersededTokenIsAskedAnew) {
+TEST_F(LinkExchange, SupersededTokenIsRequestedAgain) {
   start();
   std::uint16_t token = 0x1111;
   unit.on_clear = [&](const clear_request& ask) {
@@ -125,7 +125,7 @@ TEST_F(LinkExchange, UnansweredClearIsRepeatedTwentyTimes) {
 }
 
 // Answers to repeated requests, or to none, change nothing.
-TEST_F(LinkExchange, AnswersThatWereNotAskedForChangeNothing) {
+TEST_F(LinkExchange, UnrequestedAnswersChangeNothing) {
   start();
   unit.send(clear_reply{1, CLEAR_DONE, 7, 0});
   read();
@@ -165,7 +165,7 @@ TEST_F(LinkExchange, CommandIsClampedOnBothSides) {
   }
 }
 
-TEST_F(LinkExchange, CommandThatIsNoNumberTripsTheUnit) {
+TEST_F(LinkExchange, NaNCommandTripsTheUnit) {
   start();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double command_V : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
@@ -212,7 +212,7 @@ TEST_F(LinkExchange, ValuesOfASampleKeepTheirSignAndScale) {
 // The delay of a command runs from the sample it answers to the first sample that echoes it. A
 // later echo of the same command, or an echo of a command that this program did not send, is not
 // used.
-TEST_F(LinkExchange, CommandDelayIsThatOfTheFirstEcho) {
+TEST_F(LinkExchange, CommandDelayEndsAtTheFirstEcho) {
   start();
   const auto next = [&](std::uint64_t sequence, int echo) {
     sample_report report = ScriptedUnit::sample(sequence);
@@ -282,7 +282,7 @@ TEST_F(LinkExchange, EightContradictionsInARowAreAnotherStream) {
 
 // The unit's clock jumps, in either direction and by any amount, while its sequence continues. This
 // must be reported as another stream, not as repeated samples or a silent line.
-TEST_F(LinkExchange, JumpOfTheUnitsClockIsToldAsAnotherStream) {
+TEST_F(LinkExchange, ClockJumpIsReportedAsAnotherStream) {
   for (const std::int64_t jump_us :
        {-50'000'000LL, -1'000'000LL, -5'000LL, 700'000LL, 5'000'000LL, 600'000'000LL}) {
     SCOPED_TRACE(jump_us);
@@ -403,7 +403,7 @@ TEST_F(LinkExchange, StreamThatStartedUnheardIsLostAsAWhole) {
 
 // A stream that was stopped in order is already counted: the next HELLO reports it again and adds
 // nothing.
-TEST_F(LinkExchange, StreamThatWasStoppedIsBookedOnce) {
+TEST_F(LinkExchange, StoppedStreamIsCountedOnce) {
   ASSERT_TRUE(link.connect().ok());
   unit.configured.stream_count = 1;
   ASSERT_TRUE(link.start_stream({}).ok());
@@ -420,7 +420,7 @@ TEST_F(LinkExchange, StreamThatWasStoppedIsBookedOnce) {
 }
 
 // Streams of other programs before this one are not this program's losses.
-TEST_F(LinkExchange, StreamsOfOthersAreNotBooked) {
+TEST_F(LinkExchange, StreamsOfOtherProgramsAreNotCounted) {
   unit.facts.stream_count = 5;
   unit.facts.samples_sent = 1000;
   ASSERT_TRUE(link.connect().ok());
@@ -429,7 +429,7 @@ TEST_F(LinkExchange, StreamsOfOthersAreNotBooked) {
 
 // --- Requests
 
-TEST_F(LinkExchange, StreamsTheUnitCannotDoAreNotAskedFor) {
+TEST_F(LinkExchange, UnsupportedStreamsAreNotRequested) {
   unit.facts.capabilities = 0;
   ASSERT_TRUE(link.connect().ok());
   for (const StreamSettings& stream :
@@ -447,7 +447,7 @@ TEST_F(LinkExchange, StreamsTheUnitCannotDoAreNotAskedFor) {
 }
 
 // The answer to an earlier, repeated CONFIGURE is not the answer to this one.
-TEST_F(LinkExchange, AnswerToAnEarlierConfigureIsNotTaken) {
+TEST_F(LinkExchange, AnswerToAnEarlierConfigureIsIgnored) {
   start();
   unit.answers_configure = false;
   std::array<std::uint8_t, CONFIGURE_REPLY_SIZE_BYTES> reply{};
@@ -483,7 +483,7 @@ TEST_F(LinkExchange, UnitsWithSenselessFactsAreRefused) {
   EXPECT_NE(refusal([](hello_reply& r) { r.ttl_max_ms = 0; }).find("0 ms"), std::string::npos);
 }
 
-TEST_F(LinkExchange, ClosedPortIsToldAtOnce) {
+TEST_F(LinkExchange, ClosedPortIsReportedAtOnce) {
   start();
   unit.close();
   const Nanoseconds before = unit.now();

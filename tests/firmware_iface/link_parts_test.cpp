@@ -123,7 +123,7 @@ TEST_F(LinkParts, MarksAndRejectedCommandsArriveWithTheirSample) {
 }
 
 // A stream that the unit or the format cannot carry is refused before the unit is asked.
-TEST_F(LinkParts, StreamsThatTheUnitCannotDoAreRefused) {
+TEST_F(LinkParts, UnsupportedStreamsAreRefused) {
   const auto refusal = [&](const StreamSettings& stream) {
     EXPECT_TRUE(link.connect().ok());
     const Status started = link.start_stream(stream);

@@ -132,7 +132,7 @@ TEST(FurutaPlant, FollowsLagrangesEquations) {
 
 // The bearing carries the weight at rest, and by Newton's law the force that accelerates both
 // centres of mass. The horizontal part is differenced from positions along a simulated trajectory.
-TEST(FurutaPlant, BearingLoadsAreThoseOfNewton) {
+TEST(FurutaPlant, BearingLoadsFollowNewton) {
   FurutaParameters p;
   p.motor_gain = 0.0;
   const FurutaModel model(p);
@@ -226,7 +226,7 @@ TEST(PendulumPlant, SticksWhereTheReferenceSticks) {
 
 // A pendulum pressed against either stop comes to rest there after many rebounds. Rebounds shorter
 // than 2e-5 s are omitted: their height is below 20 rad/s² (2e-5 s)²/8.
-TEST(PendulumPlant, StrikesAsTheReferenceStrikes) {
+TEST(PendulumPlant, ImpactsMatchTheReference) {
   for (const double side : {1.0, -1.0}) {
     PendulumParameters p;
     p.friction.viscous = 2e-4;
@@ -252,7 +252,7 @@ TEST(PendulumPlant, StrikesAsTheReferenceStrikes) {
 }
 
 // The pendulum's impulses also act on the arm.
-TEST(FurutaPlant, StrikesAsTheReferenceStrikes) {
+TEST(FurutaPlant, ImpactsMatchTheReference) {
   FurutaParameters p;
   p.motor_gain = 0.0;
   p.arm_friction.viscous = 1e-3;
@@ -311,7 +311,7 @@ TEST(PendulumPlant, SwingsWithTheClosedFormPeriod) {
 
 // The energy loss equals the power of friction integrated along the motion, with all friction laws
 // at once. The integral is a trapezoid over 1e-4 s: error about 1e-7 of 0.1 J.
-TEST(FurutaPlant, LosesExactlyWhatFrictionTakes) {
+TEST(FurutaPlant, LosesExactlyTheFrictionPower) {
   FurutaParameters p = paper_furuta();
   p.motor_gain = 0.0;
   p.arm_friction.load_arm = 2e-4;

@@ -169,7 +169,7 @@ TEST(RigcalSim, RefusesBadInputWithOneMessage) {
 
 // Numbers on the command line, e.g. a port beyond 65535 or an infinite time, all with one exit
 // status.
-TEST(RigcalSim, RefusesNumbersThatCannotBeMeant) {
+TEST(RigcalSim, RefusesImpossibleNumbers) {
   const TemporaryFolder folder;
   for (const auto& [option, value] : std::map<std::string, std::vector<std::string>>{
            {"--tcp", {"70000", "127.0.0.1:70000", "-1", "x", ""}},
@@ -190,7 +190,7 @@ TEST(RigcalSim, RefusesNumbersThatCannotBeMeant) {
 
 // A killed simulation leaves its link, and the next terminal gets the same number, so the link
 // alone does not distinguish the two. A live simulation must keep its link.
-TEST(RigcalSim, TakesOverTheLinkOfAKilledOneOnly) {
+TEST(RigcalSim, ReplacesOnlyTheLinkOfAKilledSimulation) {
   const TemporaryFolder folder;
   const std::string link = folder.file("rig");
   {

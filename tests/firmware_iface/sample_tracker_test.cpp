@@ -55,7 +55,7 @@ TEST_P(SampleTrackerFormats, CountsGapsOfAnyLength) {
 
 // A host that was stopped for 10 s reads 100 old samples from the buffer, then current ones. From
 // the time since the last read alone, the jump would look like a step back.
-TEST_P(SampleTrackerFormats, ResumesAfterTheHostStoodStill) {
+TEST_P(SampleTrackerFormats, ResumesAfterAHostPause) {
   Stream stream(GetParam(), 1'000'000);
   for (std::int64_t k = 0; k < 1000; ++k) ASSERT_EQ(stream.receive(k), Verdict::kNext);
   for (std::int64_t k = 1000; k < 1100; ++k) {
@@ -66,7 +66,7 @@ TEST_P(SampleTrackerFormats, ResumesAfterTheHostStoodStill) {
 }
 
 // The wait for the reply to CONFIGURE may take seconds, in which samples already arrive.
-TEST_P(SampleTrackerFormats, CountsWhatWasLostBeforeTheFirstSample) {
+TEST_P(SampleTrackerFormats, CountsLossesBeforeTheFirstSample) {
   Stream stream(GetParam(), 0);
   ASSERT_EQ(stream.receive(7000), Verdict::kNext);
   EXPECT_EQ(stream.sample.lost_before, 7000U);
@@ -108,7 +108,7 @@ TEST_P(SampleTrackerFormats, MissingChannelKeepsItsCount) {
 
 // Errors that pass the checksum: a sequence that contradicts the clock, a clock between ticks, a
 // clock ahead of the host's.
-TEST_P(SampleTrackerFormats, DoesNotBelieveContradictions) {
+TEST_P(SampleTrackerFormats, RejectsContradictions) {
   Stream stream(GetParam(), 0);
   ASSERT_EQ(stream.receive(0), Verdict::kNext);
   sample_report report{};

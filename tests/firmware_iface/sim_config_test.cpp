@@ -60,7 +60,7 @@ TEST(SimConfig, OverridesReplaceTheFilesValuesAndAreWrittenDown) {
 }
 
 // Each mistake is reported with file, line and remedy.
-TEST(SimConfig, MistakesAreNamedWithTheirPlace) {
+TEST(SimConfig, MistakesAreReportedWithTheirPlace) {
   const std::string pendulum = "pendulum { mass_kg: 1 center_distance_m: 0.1 inertia: 0.01 }\n";
   EXPECT_EQ(complaint_about(pendulum), "accepted");
   EXPECT_NE(complaint_about("").find("add pendulum"), std::string::npos);
@@ -98,7 +98,7 @@ TEST(SimConfig, MistakesAreNamedWithTheirPlace) {
 
 // Each number of a simulation file is checked where it acts. Catches a number stored in the wrong
 // field or in the wrong unit.
-TEST(SimConfig, TakesEveryNumberToItsPlace) {
+TEST(SimConfig, AppliesEveryNumber) {
   const TemporaryFolder folder;
   const std::string path = folder.file("full.textproto");
   std::ofstream(path) << R"(
@@ -233,7 +233,7 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
 }
 
 // Values from the command line must satisfy the same table of ranges as those from the file.
-TEST(SimConfig, HoldsTheCommandLineToTheRanges) {
+TEST(SimConfig, ChecksTheCommandLineAgainstTheRanges) {
   const std::string file = test_support::source_folder() + "/configs/sim-furuta.textproto";
   sim::SimOverrides overrides;
   overrides.baud_rate = 12'000'000;

@@ -83,7 +83,7 @@ TEST_P(ByteTransport, WriteNeverWaitsForAReader) {
   EXPECT_LT(result.size_bytes, block.size());
 }
 
-TEST_P(ByteTransport, TellsThatTheOtherEndIsGone) {
+TEST_P(ByteTransport, ReportsThatTheOtherEndIsGone) {
   peer().write({7});
   EXPECT_EQ(read(1), Bytes{7});
   peer().close();

@@ -51,7 +51,7 @@ TEST(UnitClock, SurvivesHeavyJitter) {
 // The reported uncertainty must be right: over 40 runs the errors divided by it have a standard
 // deviation of about one. A sum of 40 squares has mean 40 and deviation 9. The bounds are 3 of
 // these, doubled above, since minima of exponentials are not quite normal.
-TEST(UnitClock, StatesAnHonestUncertainty) {
+TEST(UnitClock, ReportsACorrectUncertainty) {
   double sum_square = 0.0;
   constexpr int kRuns = 40;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
@@ -66,7 +66,7 @@ TEST(UnitClock, StatesAnHonestUncertainty) {
 // An interval of only slow or only early samples must not bend the line: two seconds of a host that
 // paused and is 50 ms late, or whose clock was wrong by as much the other way, which no delay can
 // cause.
-TEST(UnitClock, RejectsAStretchOfOutliersOnEitherSide) {
+TEST(UnitClock, RejectsAnIntervalOfOutliersOnEitherSide) {
   for (const double off_s : {0.05, -0.05}) {
     SCOPED_TRACE(off_s);
     UnitClock clock;
@@ -100,7 +100,7 @@ TEST(UnitClock, FitsFromTheFourthBlockOn) {
 
 // Clocks that stand still, run backward or jump give no usable line. The fit reports that instead
 // of returning infinities.
-TEST(UnitClock, NeverHandsOutWhatIsNotANumber) {
+TEST(UnitClock, NeverReturnsNaN) {
   const auto check = [](const char* what, const auto& host_ns_of) {
     SCOPED_TRACE(what);
     UnitClock clock;

@@ -149,7 +149,7 @@ TEST(UnitLink, MeasuresACommandDelayOfOneTick) {
 
 // The recorded command must equal the applied one to the last bit: calibrations detect an
 // unreported half step of the wire format.
-TEST(UnitLink, TellsExactlyWhatTheConverterPutsOut) {
+TEST(UnitLink, ReportsTheExactConverterOutput) {
   for (const int bits : {0, 2, 8, 12, 16}) {
     SCOPED_TRACE(bits);
     sim::SimulationSettings settings = settings_at(921'600);

@@ -141,7 +141,7 @@ TEST_F(UnitRules, TokenExpires) {
 }
 
 // A request with token 0, before the unit has issued a token, must not match.
-TEST_F(UnitRules, NoTokenIsNone) {
+TEST_F(UnitRules, TokenZeroNeverMatches) {
   hello();
   EXPECT_EQ(clear(2, 0).result, CLEAR_WRONG_TOKEN);
   EXPECT_TRUE(unit_.is_tripped());

@@ -123,7 +123,7 @@ TEST(Frame, EncoderRefusesWhatIsNotAMessage) {
 
 // A right checksum does not make a message valid if its length does not fit its type. A program
 // with another layout, or a faulty one, can compute it.
-TEST(Frame, RightChecksumMakesNoMessageOfAWrongLength) {
+TEST(Frame, RefusesAWrongLengthWithARightChecksum) {
   for (const std::size_t size_bytes : {1U, 8U, 9U, 10U, 11U, 25U, 27U}) {
     Bytes plain(size_bytes, 1);
     plain[0] = MESSAGE_COMMAND;

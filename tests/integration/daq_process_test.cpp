@@ -19,7 +19,7 @@ using namespace test_support;
 
 // From the encoder to the file: every sample sent by the unit is recorded or listed as a gap, with
 // the counts that were true at its latch.
-TEST_F(DaqProcess, RecordsWhatTheUnitSent) {
+TEST_F(DaqProcess, RecordsEverySampleOfTheUnit) {
   start_sim();
   start_daq("short.textproto");
   ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
@@ -46,7 +46,7 @@ TEST_F(DaqProcess, RecordsWhatTheUnitSent) {
 
 // Only the rig file says which joints are prismatic. The recording must state it, since their
 // readings are in metres.
-TEST_F(DaqProcess, RecordsWhichJointSlides) {
+TEST_F(DaqProcess, RecordsWhichJointIsPrismatic) {
   std::string rig = kRigFile;
   const auto replace = [&](const std::string& from, const std::string& to) {
     const auto at = rig.find(from);
@@ -83,7 +83,7 @@ TEST_F(DaqProcess, CompletesTheRecordingOnCtrlC) {
 
 // A second Ctrl-C ends the program at once with the place of the recording. The process is stopped
 // while both signals are sent, so that neither comes too early.
-TEST_F(DaqProcess, SaysHowToFinishTheRecordingOnASecondCtrlC) {
+TEST_F(DaqProcess, ExplainsRecoveryOnASecondCtrlC) {
   start_sim();
   start_daq("long.textproto");
   wait_until_recorded();
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // The service dies during a run and comes back: the run is not affected, and the service finally
 // has every sample of the recording.
-TEST_F(DaqProcess, GoesOnWhenTheServiceIsGone) {
+TEST_F(DaqProcess, ContinuesWithoutTheService) {
   StreamPeer peer;
   std::optional<LocalService> service(std::in_place, peer);
   const std::uint16_t port = service->port();
@@ -244,7 +244,7 @@ TEST_F(DaqProcess, LeavesASpoolForAServiceThatNeverComes) {
 }
 
 // An operator's information before the first run: the connected unit and its readings, in words.
-TEST_F(DaqProcess, ProbeAndMonitorSayWhatTheUnitReads) {
+TEST_F(DaqProcess, ProbeAndMonitorShowTheUnitsReadings) {
   std::string rig_file = kRigFile, sim_file = kSimulationFile;
   rig_file.erase(rig_file.find("safety {"));  // neither needs limits
   rig_file.insert(rig_file.find("ttl_ms"), "inertial { sensor: \"imu\" } ");

@@ -81,7 +81,7 @@ TEST_F(DaqWithTls, StreamsToAServiceThatAsksForCertificates) {
 
 // A killed recorder leaves a recording and a spool, each cut off at some point. Sending later
 // delivers the union of both, with an undeclared end.
-TEST_F(DaqWithTls, HasAllOfARunThatWasKilled) {
+TEST_F(DaqWithTls, DeliversAllOfAKilledRun) {
   start_sim();
   start_daq("long.textproto", pty_url(), stream_as("client", "ours"));
   wait_until_recorded();
@@ -134,7 +134,7 @@ TEST_F(DaqWithTls, StreamsNothingUnlessBothSidesAreKnown) {
 }
 
 // The right authority certifies one machine, not any that answers.
-TEST_F(DaqWithTls, TakesNoServiceThatItsCertificateDoesNotName) {
+TEST_F(DaqWithTls, RejectsAServiceOfAnotherName) {
   start_sim();
   start_daq("short.textproto", pty_url(), {"--service", host_port()});
   ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
@@ -156,7 +156,7 @@ TEST_F(DaqWithTls, TakesNoServiceThatItsCertificateDoesNotName) {
 }
 
 // An unusable file is reported before anything is driven or written.
-TEST_F(DaqWithTls, TellsWhichFileCannotBeUsed) {
+TEST_F(DaqWithTls, ReportsWhichFileCannotBeUsed) {
   start_sim();
   std::vector<std::string> options = stream_as("client", "ours");
   options[3] = keys_.file("stranger.key");

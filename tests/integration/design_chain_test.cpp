@@ -112,7 +112,7 @@ class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanK
 // limit and duration: at most half its worst relative deviation; a precision close to the
 // prediction, whatever plan this machine finds in the given time; and no safety trip, for rigs
 // drawn from the prior.
-TEST_P(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
+TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
   const std::string pulse = config("scenario-pulse.textproto");
   ASSERT_EQ(run(pulse, path("pulse.mcap"), simulated_furuta()), "");
   const auto known = calibrate({path("pulse.mcap")}, path("pulse.json"));

@@ -66,7 +66,7 @@ TEST_P(EveryProgram, EscapesWhatItRepeats) {
 }
 
 // For both programs that have commands.
-TEST(Programs, TellTheCommandThatWasMeant) {
+TEST(Programs, SuggestTheIntendedCommand) {
   const std::pair<Program, std::pair<std::string, std::string>> kMistyped[] = {
       {{"rigcal", RIGCAL_BINARY, 1}, {"calibrat run.csv", "\"calibrate\""}},
       {{"rigcal-daq", RIGCAL_DAQ, 2}, {"prob --rig x", "\"probe\""}}};

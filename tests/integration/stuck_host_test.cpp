@@ -53,7 +53,7 @@ class HangingDisk : public StuckHost, public ::testing::WithParamInterface<const
 
 // The motor is switched off and the reason printed without the operator. Later the program explains
 // how to leave it. When the disk continues, everything is in the recording.
-TEST_P(HangingDisk, SwitchesOffSaysSoAndLosesNothing) {
+TEST_P(HangingDisk, SwitchesOffReportsAndLosesNothing) {
   start_driving();
   hang();
   wait_until_said("TRIP: no data were stored for");
@@ -102,7 +102,7 @@ class LostFolder : public StuckHost, public ::testing::WithParamInterface<bool> 
 
 // A recording that is deleted or moved during the run is detected at once. Its spool is lost with
 // it, which changes nothing.
-TEST_P(LostFolder, SwitchesOffAndSaysSo) {
+TEST_P(LostFolder, SwitchesOffAndReports) {
   std::filesystem::create_directory(path("runs"));
   start_sim();
   start_daq("long.textproto", pty_url(),
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(When, LostFolder, ::testing::Bool(),
 
 // Removing only the spool costs samples of the service, not the run. The operator is warned during
 // the run, also if the service was already away.
-TEST_F(StuckHost, GoesOnWithoutItsSpoolAndSaysSo) {
+TEST_F(StuckHost, ContinuesWithoutItsSpoolAndReports) {
   start_sim();
   start_daq("long.textproto", pty_url(),
             {"--service", "127.0.0.1:" + std::to_string(refusing_port())});

@@ -78,7 +78,7 @@ TEST_F(CommandPages, ManualOfAProgramListsItsCommandsAndTheParts) {
       << "a line that roff would take for a request of its own";
 }
 
-TEST_F(CommandPages, ManualOfACommandTellsItsOptions) {
+TEST_F(CommandPages, ManualOfACommandListsItsOptions) {
   const std::string page = manual_page(app_, *fit_);
   EXPECT_NE(page.find(".SH SYNOPSIS\n\\fBtool\\-x\\fR \\fBfit\\fR \\fB\\-\\-rig\\fR \\fIFILE\\fR "
                       "[\\fIOPTIONS\\fR] \\fIrecordings\\fR ...\n"),
@@ -108,7 +108,7 @@ TEST_F(CommandPages, BashCompletesCommandsOptionsChoicesAndFiles) {
   EXPECT_EQ(completed(script, "tool-x --completion z"), "zsh ");
 }
 
-TEST_F(CommandPages, OtherShellsKnowEveryCommandAndOption) {
+TEST_F(CommandPages, OtherShellsListEveryCommandAndOption) {
   for (const std::string shell : {"zsh", "fish"}) {
     const std::string script = completion_script(app_, shell);
     for (const std::string word : {"fit", "list", "kind", "rig", "quiet", "warm cold"}) {

@@ -76,7 +76,7 @@ TYPED_TEST(Converted, LosesNoField) {
 }
 
 // Each flag of a sample alone. A sample with all flags set would not reveal exchanged ones.
-TEST(ConvertedSample, TellsItsFlagsApart) {
+TEST(ConvertedSample, DistinguishesItsFlags) {
   Sample tripped{.tripped = true}, driving{.driving = true};
   rigcal::v1::Sample message;
   to_message(tripped, message);
@@ -112,7 +112,7 @@ TEST(ConvertedSample, PutsMembersIntoTheirFields) {
 
 // Messages of another release: an unknown cause, kind or direction is unspecified, and lists of
 // unequal length are refused.
-TEST(ConvertedMessages, TakeNothingThatItCannotName) {
+TEST(ConvertedMessages, MapUnknownValuesToUnspecified) {
   rigcal::v1::Gap gap;
   gap.set_cause(static_cast<rigcal::v1::Gap::Cause>(kGapCauseCount));
   EXPECT_EQ(from_message(gap)->cause, GapCause::kUnspecified);

@@ -31,7 +31,7 @@ TEST(CsvTable, ForgivesTheWaysFilesAreWritten) {
   EXPECT_EQ(table.lines[1], 4);  // the blank line counts
 }
 
-TEST(CsvTable, TakesSemicolonsWhereTheHeaderHasNoComma) {
+TEST(CsvTable, AcceptsSemicolonsIfTheHeaderHasNoComma) {
   EXPECT_EQ(parse_csv("f.csv", "a;b\n1;2\n", {{"b"}}).values[0].at(0), 2.0);
   // A semicolon inside a name is no separator if the file uses commas.
   EXPECT_EQ(parse_csv("f.csv", "a,b(x;y)\n1,2\n", {{"b(x;y)"}}).values[0].at(0), 2.0);

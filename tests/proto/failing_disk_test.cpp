@@ -41,7 +41,7 @@ class FailingDisk : public ::testing::Test {
 // A second fsync after a failed one succeeds but proves nothing. Data lost by the first must never
 // be reported as durable, and older durable data stay so. When opened again, the spool continues
 // from the disk's real content.
-TEST_F(FailingDisk, IsNotBelievedTheSecondTime) {
+TEST_F(FailingDisk, IsNotTrustedAfterAFailedSync) {
   auto spool = Spool::open(folder_.file("spool"));
   ASSERT_TRUE(ok(spool));
   for (std::uint64_t k = 1; k <= 5; ++k) ASSERT_TRUE(ok(spool.value().append(payload_of(k))));
@@ -66,7 +66,7 @@ TEST_F(FailingDisk, IsNotBelievedTheSecondTime) {
 
 // The same for the fsync that ends a full file: append() has failed, and a later sync() must not
 // report success.
-TEST_F(FailingDisk, IsNotBelievedWhereAFileEnds) {
+TEST_F(FailingDisk, IsNotTrustedAtTheEndOfAFile) {
   const SpoolLimits limits{.segment_size_bytes = 1000};
   auto spool = Spool::open(folder_.file("spool"), limits);
   ASSERT_TRUE(ok(spool));

@@ -114,7 +114,7 @@ class MessageCounter final : public McapVisitor {
 };
 
 // A checksum of zero would mean that there is none.
-TEST(McapWriter, ProtectsWhatItsChunksHold) {
+TEST(McapWriter, WritesChunkChecksums) {
   for (const bool damaged : {false, true}) {
     const auto disk = std::make_shared<test_support::Disk>();
     McapWriter writer(std::make_unique<test_support::MemoryOutputFile>(disk), {});

@@ -99,7 +99,7 @@ TEST(FileWriter, WritesToDevicesAndPipesAsTheyAre) {
 }
 
 // /dev/stdout with standard output in a file: text printed before and after is kept.
-TEST(FileWriter, WritesBehindWhatAnOpenDescriptorHas) {
+TEST(FileWriter, AppendsToAnOpenDescriptor) {
   const TemporaryFolder folder;
   const std::string path = folder.file("log");
   const int log = ::open(path.c_str(), O_WRONLY | O_CREAT, 0600);

@@ -22,7 +22,7 @@ TEST(ReadFile, StopsAtItsBound) {
 }
 
 // The ending must match the written format, except for a device.
-TEST(CheckEnding, TakesTheEndingsOfWhatIsWritten) {
+TEST(CheckEnding, AcceptsTheEndingsOfTheFormat) {
   check_ending("a.svg", {".svg", ".csv"});
   check_ending("/dev/null", {".svg"});
   expect_parts(refusal([] {

@@ -99,7 +99,7 @@ TEST(FrameDecoder, RefusesALengthBeyondTheCapOfItsTypeFromTheHeaderAlone) {
 
 // Frames before the damage were received and count. Nothing after it can be trusted, not even bytes
 // that look right. Catches a decoder that resynchronizes by chance.
-TEST(FrameDecoder, DeliversWhatCameBeforeDamageAndNothingAfterIt) {
+TEST(FrameDecoder, DeliversFramesBeforeDamageOnly) {
   FrameDecoder decoder(kLimits);
   std::vector<Frame> frames;
   const std::string unknown_type = length_prefix(10) + static_cast<char>(9 << 3 | 2);

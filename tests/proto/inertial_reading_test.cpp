@@ -57,7 +57,7 @@ TEST(InertialReading, PutsMembersIntoTheirFields) {
   EXPECT_FALSE(from_message(message).has_value()) << "a count too many";
 }
 
-TEST(InertialReading, IsHeldToTheRules) {
+TEST(InertialReading, IsCheckedAgainstTheRules) {
   RecordingRules rules({.joints = 1, .inertial_sensors = 2});
   const auto takes = [&](const InertialReading& reading) { return !rules.take(reading); };
   EXPECT_TRUE(takes(make_reading(3, 0)));
@@ -78,7 +78,7 @@ TEST(InertialReading, IsHeldToTheRules) {
   EXPECT_TRUE(takes(reading)) << "an axis that was not read";
 }
 
-TEST(InertialReading, NamesOfSensorsAreHeldToTheRules) {
+TEST(InertialReading, NamesOfSensorsAreCheckedAgainstTheRules) {
   RecordingHeader header{.joints = {"1"}};
   EXPECT_FALSE(find_violation(header).has_value());
   header.inertial_sensors = {"a", "b", "c", "d"};

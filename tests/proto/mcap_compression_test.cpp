@@ -120,7 +120,7 @@ TEST(McapCompression, DamageCostsItsChunkAlone) {
 }
 
 // A few kilobytes that would expand to gigabytes.
-TEST(McapCompression, WhatExpandsTooFarIsRefused) {
+TEST(McapCompression, RefusesExcessiveExpansion) {
   const Bytes zeros(64u << 20, 0);
   const Bytes packed = compressed("zstd", zeros);
   ASSERT_LT(packed.size(), 10'000u);

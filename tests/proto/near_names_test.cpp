@@ -11,7 +11,7 @@ namespace {
 const std::vector<std::string> kNames = {"calibrate", "check", "compare", "info"};
 
 // Typing errors: a missing, an extra, a wrong and two exchanged letters.
-TEST(NearNames, SuggestWhatWasMeant) {
+TEST(NearNames, SuggestTheIntendedName) {
   for (const char* name : {"calibrat", "calibratee", "calibrote", "claibrate", "Calibrate"}) {
     EXPECT_EQ(did_you_mean(name, kNames), "; did you mean \"calibrate\"?") << name;
   }

@@ -44,7 +44,7 @@ std::vector<const Message*> inputs() {
 }
 
 // A row with an outdated field name would check nothing.
-TEST(NumberRanges, NameFieldsThatAreThere) {
+TEST(NumberRanges, NameExistingFields) {
   std::set<std::string_view> seen;
   for (const NumberRange& range : number_ranges()) {
     SCOPED_TRACE(range.field);
@@ -59,7 +59,7 @@ TEST(NumberRanges, NameFieldsThatAreThere) {
 }
 
 // Every new number of an input schema must have a range.
-TEST(NumberRanges, HaveARowForEveryNumberThatComesIn) {
+TEST(NumberRanges, HaveARowForEveryInputNumber) {
   for (const Message* input : inputs()) {
     for (const FieldPath& path : numeric_fields(*input->GetDescriptor())) {
       EXPECT_NE(find_range(*path.back()), nullptr)
@@ -70,7 +70,7 @@ TEST(NumberRanges, HaveARowForEveryNumberThatComesIn) {
 
 // Every number of every message: values outside its row are refused with the field's path, values
 // inside pass, on both sides of both bounds.
-TEST(NumberCheck, HoldsEveryNumberOfEveryMessageToItsRow) {
+TEST(NumberCheck, ChecksEveryNumberAgainstItsRow) {
   int fields = 0;
   for (const Message* input : inputs()) {
     for (const FieldPath& path : numeric_fields(*input->GetDescriptor())) {
@@ -113,7 +113,7 @@ TEST(NumberRange, HoldsAtItsBoundsAndNotBeyond) {
 }
 
 // In results, an infinite standard deviation means "not identifiable", and NaN a missing angle.
-TEST(NumberCheck, LetsThroughWhatSaysThatThereIsNoNumber) {
+TEST(NumberCheck, AcceptsMarkersOfMissingNumbers) {
   v1::ServiceReply reply;
   auto* parameter = reply.mutable_job_result()->mutable_result()->add_parameters();
   parameter->set_standard_deviation(kInf);
@@ -141,7 +141,7 @@ std::string text_refusal(const std::string& text) {
 }
 
 // The reported place is that of the number itself, also in the second entry of a list.
-TEST(ParseText, SaysWhereTheNumberStands) {
+TEST(ParseText, ReportsThePlaceOfTheNumber) {
   expect_parts(text_refusal("unit {\n  channel { joint: \"1\" }\n"
                             "  channel { joint: \"2\" offset_rad: nan }\n}"),
                {"r.textproto:3:24: unit.channel[1].offset_rad is nan; it must be a finite number, "
@@ -168,7 +168,7 @@ TEST(ParseText, ReadsATextBehindAByteOrderMark) {
 }
 
 // A decimal comma separates fields, so the digits after it read as the next field.
-TEST(ParseText, AsksForADecimalPoint) {
+TEST(ParseText, RequiresADecimalPoint) {
   expect_parts(text_refusal("body { mass { value: 0,597 } }"),
                {"r.textproto:1:24: \"0,597\" is not a number; write a decimal point: 0.597"});
   expect_parts(text_refusal("\xEF\xBB\xBF"
@@ -180,7 +180,7 @@ TEST(ParseText, AsksForADecimalPoint) {
 }
 
 // Lists the units of the message in question, not of every one with a field of that name.
-TEST(ParseText, ListsTheValuesThatStandThere) {
+TEST(ParseText, ListsTheValuesAllowedThere) {
   const std::string reported =
       text_refusal("recording {\n  time { column: \"t\" }\n\tangle { unit: DEGREES }\n}");
   expect_parts(reported, {"r.textproto:3:",
@@ -195,7 +195,7 @@ TEST(ParseText, ListsTheValuesThatStandThere) {
 }
 
 // A missing brace shows only at the end of the file, far from its place.
-TEST(ParseText, SaysWhichMessageIsNotClosed) {
+TEST(ParseText, ReportsTheUnclosedMessage) {
   expect_parts(
       text_refusal("name: \"r\"\nbody {\n  mass { value: 1\n"),
       {"r.textproto:4:1: the file is incomplete", "mass { of line 3 is not closed", "'}'"});

@@ -13,7 +13,7 @@ namespace {
 
 // Each class of terminal control: colour, title and clipboard by ESC, the same by C1 as UTF-8 and
 // as a single byte, overwriting by carriage return and backspace, reversed text.
-TEST(Printable, ShowsWhatWouldCommandTheTerminal) {
+TEST(Printable, EscapesTerminalControls) {
   EXPECT_EQ(escape_for_terminal("a\x1b[31mb"), "a\\u001b[31mb");
   EXPECT_EQ(escape_for_terminal("\r\b\a\v\f\x7f"), "\\u000d\\u0008\\u0007\\u000b\\u000c\\u007f");
   EXPECT_EQ(escape_for_terminal(std::string("\0", 1)), "\\u0000");
@@ -40,7 +40,7 @@ TEST(Printable, LeavesTextAlone) {
 }
 
 // Decoders differ on these. Some accept the overlong form of ESC as ESC.
-TEST(Printable, ShowsBytesThatAreNoCharacter) {
+TEST(Printable, EscapesInvalidBytes) {
   EXPECT_EQ(escape_for_terminal("\xc0\x9b"), "\\xc0\\x9b");
   EXPECT_EQ(escape_for_terminal("\xe0\x80\x9b"), "\\xe0\\x80\\x9b");
   EXPECT_EQ(escape_for_terminal("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
@@ -49,7 +49,7 @@ TEST(Printable, ShowsBytesThatAreNoCharacter) {
   EXPECT_EQ(escape_for_terminal("\xe5\xb9\x1b"), "\\xe5\\xb9\\u001b");
 }
 
-TEST(Printable, KnowsWhatMayStillBecomeACharacter) {
+TEST(Printable, DetectsIncompleteCharacters) {
   EXPECT_EQ(unfinished_character("a"), 0U);
   EXPECT_EQ(unfinished_character("a\xc2"), 1U);
   EXPECT_EQ(unfinished_character("a\xe5\xb9"), 2U);

@@ -119,7 +119,7 @@ TEST(ExportCsv, LosesNoDigit) {
   }
 }
 
-TEST(Export, WritesOverNothingAndLeavesNothingBehind) {
+TEST(Export, OverwritesNothingAndLeavesNoFiles) {
   const TemporaryFolder folder;
   const std::string run = record_run(folder);
   test_support::write_bytes(folder.file("taken"), test_support::Bytes{'x'});
@@ -137,7 +137,7 @@ TEST(Export, WritesOverNothingAndLeavesNothingBehind) {
 }
 
 // Read back with the usual MAT library: shapes, column order, names.
-TEST(ExportMat, HoldsTheSameNumbers) {
+TEST(ExportMat, ContainsTheSameNumbers) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.mat");
   ASSERT_TRUE(ok(export_mat(record_run(folder), path)));
@@ -178,7 +178,7 @@ TEST(ExportMat, HoldsTheSameNumbers) {
 
 // A prismatic joint is read in metres, and every table labels that channel so. A recording without
 // one has no new entries.
-TEST(Recordings, SayWhichChannelSlides) {
+TEST(Recordings, LabelPrismaticChannels) {
   const TemporaryFolder folder;
   const std::string run = record_run(folder, test_support::cart_header());
   ASSERT_TRUE(ok(export_csv(run, folder.file("run.csv"))));
@@ -251,7 +251,7 @@ TEST(Recordings, NameTheCommandsOfSeveralMotors) {
 }
 
 // The column of a single motor is labelled with its unit, or with volts if the unit is unknown.
-TEST(CommandColumns, SayTheUnit) {
+TEST(CommandColumns, ShowTheUnit) {
   const auto columns = [](const std::vector<std::string>& motors,
                           const std::vector<std::string>& units) {
     return join_names(command_columns({.motors = motors, .command_units = units}));
@@ -284,7 +284,7 @@ TEST(CommandColumns, AreReadBack) {
 }
 
 // The printed summary must match the file.
-TEST(InspectRecording, TellsWhatIsThereAndWhatIsMissing) {
+TEST(InspectRecording, ReportsContentAndGaps) {
   const TemporaryFolder folder;
   const auto info = inspect_recording(record_run(folder));
   ASSERT_TRUE(ok(info));
@@ -306,7 +306,7 @@ TEST(InspectRecording, TellsWhatIsThereAndWhatIsMissing) {
   }
 }
 
-TEST(InspectRecording, SaysThatARecordingWasCutOff) {
+TEST(InspectRecording, ReportsACutOffRecording) {
   const TemporaryFolder folder;
   const test_support::Bytes bytes = test_support::read_bytes(record_run(folder));
   test_support::write_bytes(folder.file("cut.mcap"), std::span(bytes).first(bytes.size() / 2));

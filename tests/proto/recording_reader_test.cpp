@@ -75,7 +75,7 @@ Result<McapScan> scan(const Bytes& file, McapVisitor& visitor) {
 
 // A recording from before several motors were supported: one double per sample, nothing for zero,
 // and the motor among the facts.
-TEST(ReadRecording, ReadsRecordingsOfBefore) {
+TEST(ReadRecording, ReadsOlderRecordings) {
   const auto disk = std::make_shared<Disk>();
   McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
   ASSERT_TRUE(ok(writer.start()));
@@ -130,7 +130,7 @@ TEST(Crc32, MatchesThePublishedCheckValue) {
 
 // A length may be wrong. Catches an allocation before it is compared with the file's size, and
 // arithmetic overflow.
-TEST(ScanMcap, TakesNoLengthAtItsWord) {
+TEST(ScanMcap, DoesNotTrustLengths) {
   for (const std::uint64_t length :
        {std::uint64_t{1} << 32, ~std::uint64_t{0}, ~std::uint64_t{8}}) {
     for (std::uint8_t opcode = 0; opcode < 0x14; ++opcode) {
@@ -156,7 +156,7 @@ TEST(ScanMcap, TakesNoLengthAtItsWord) {
 }
 
 // A correct checksum proves that bytes were not altered, not that they are valid.
-TEST(ScanMcap, TakesAChunkWholeOrNotAtAll) {
+TEST(ScanMcap, AcceptsAChunkAsAWholeOrNotAtAll) {
   Bytes file = start_file();
   Bytes undeclared = chunk_records(1, 1);
   put_bytes(undeclared, chunk_records(2, 3));
@@ -183,7 +183,7 @@ TEST(ScanMcap, EndsWhenTheVisitorHasEnough) {
   EXPECT_EQ(visitor.topics.size(), 2u);
 }
 
-TEST(ScanMcap, RefusesWhatIsNoMcapFile) {
+TEST(ScanMcap, RefusesOtherFiles) {
   CountingVisitor visitor;
   for (const Bytes& file :
        {Bytes{}, Bytes(100, 0), Bytes(kMcapMagic.begin(), kMcapMagic.end() - 1)}) {
@@ -283,7 +283,7 @@ TEST(ScanRecording, SurvivesDamageBehindTheChecksum) {
 
 // Samples sent = recorded + listed, also if a gap message is missing, covers only a part of a hole,
 // overlaps another or comes late.
-TEST(ScanRecording, ListsWhatIsMissingWithoutAGapMessage) {
+TEST(ScanRecording, ListsGapsWithoutAGapMessage) {
   const auto recording = read_recording(
       *view_as_input_file(record_samples({0, 1, 10, 11, 30}, {{0.025, 25, 3, GapCause::kLink},
                                                               {0.002, 2, 4, GapCause::kLink},
@@ -311,7 +311,7 @@ TEST(ScanRecording, ReadsNoSampleTwice) {
 
 // The reader rejects the same entries as the writer, whoever has written them, and keeps the
 // others.
-TEST(ScanRecording, HandsOverWhatTheRulesAllow) {
+TEST(ScanRecording, DeliversWhatTheRulesAllow) {
   std::vector<Sample> wrong(7, make_sample(2));
   wrong[0].timestamp_s = -0.5e-3;  // time goes back
   wrong[1].angle_rad[0] = std::numeric_limits<double>::quiet_NaN();
@@ -352,7 +352,7 @@ TEST(ScanRecording, RefusesAnMcapFileOfAnotherProgram) {
   EXPECT_EQ(recording.error().code, ErrorCode::kDamaged);
 }
 
-TEST(RecoverMcap, LeavesNothingBehindWhereNothingIsIntact) {
+TEST(RecoverMcap, LeavesNoFileIfNothingIsIntact) {
   const TemporaryFolder folder;
   const Bytes file = start_file();
   test_support::write_bytes(folder.file("run.mcap.part"), file);
@@ -374,7 +374,7 @@ TEST(RecoverMcap, DoesNotWriteOverAFile) {
 
 // A killed run could not record its end. The recovered file states it, as a trip exactly if the
 // unit was driving. A finished file gets no such entry.
-TEST(RecoverRecording, SaysHowAnUnfinishedRunEnded) {
+TEST(RecoverRecording, RecordsHowAnUnfinishedRunEnded) {
   for (const bool driving : {true, false}) {
     const TemporaryFolder folder;
     {
@@ -413,7 +413,7 @@ TEST(RecoverRecording, SaysHowAnUnfinishedRunEnded) {
 
 // The tool accepts any MCAP file: unknown topics, schemas and metadata are copied unchanged, and
 // the repair is recorded in the result.
-TEST(RecoverMcap, KeepsTopicsItDoesNotKnow) {
+TEST(RecoverMcap, KeepsUnknownTopics) {
   const TemporaryFolder folder;
   Bytes file = start_file();
   put_record(file, McapMetadata{"other", {{"a", "b"}}});

@@ -33,7 +33,7 @@ bool take_time(double timestamp_s, int kind) {
 
 // Every kind of message has a time, and all have the same bound, tested at and beyond it on both
 // sides. NaN is refused.
-TEST(RecordingRules, HoldEveryTimeToItsBound) {
+TEST(RecordingRules, CheckEveryTimeBound) {
   for (int kind = 0; kind < 6; ++kind) {
     SCOPED_TRACE(kind);
     for (const double time_s : {0.0, kTimeMax_s, -kTimeMax_s}) {
@@ -48,7 +48,7 @@ TEST(RecordingRules, HoldEveryTimeToItsBound) {
 }
 
 // Only a recorded joint can be listed as prismatic, and only once.
-TEST(RecordingRules, HoldSlidesToTheJoints) {
+TEST(RecordingRules, CheckPrismaticJointsAgainstTheJoints) {
   const auto breach = [](const std::vector<std::string>& slides) {
     return find_violation(RecordingHeader{.joints = {"cart", "pole"}, .slides = slides});
   };
@@ -62,7 +62,7 @@ TEST(RecordingRules, HoldSlidesToTheJoints) {
 }
 
 // Each motor is listed once. Units are given for all motors in their order, or for none.
-TEST(RecordingRules, HoldMotorsToTheirUnits) {
+TEST(RecordingRules, CheckMotorsAgainstTheirUnits) {
   const auto breach = [](const std::vector<std::string>& motors,
                          const std::vector<std::string>& units) {
     return find_violation(
@@ -113,7 +113,7 @@ TEST(RecordingRules, ReadTheMotorsOfAHeader) {
 }
 
 // Each sample and command has one entry per motor, and a rig without a motor one zero.
-TEST(RecordingRules, HoldCommandsToTheMotors) {
+TEST(RecordingRules, CheckCommandsAgainstTheMotors) {
   for (const std::size_t motors : {0U, 1U, 2U, 8U}) {
     for (std::uint32_t count = 0; count <= 8; ++count) {
       const bool fits = count == std::max<std::size_t>(motors, 1);
@@ -129,7 +129,7 @@ TEST(RecordingRules, HoldCommandsToTheMotors) {
 }
 
 // A gap ends at the largest sequence number at the latest, and does not wrap to its start.
-TEST(RecordingRules, HoldAGapToTheLastNumber) {
+TEST(RecordingRules, CheckTheEndOfAGap) {
   const auto takes = [](std::uint64_t first, std::uint64_t count) {
     return !RecordingRules(0).take(Gap{0.0, first, count, GapCause::kLink});
   };
@@ -143,7 +143,7 @@ TEST(RecordingRules, HoldAGapToTheLastNumber) {
 }
 
 // Sequence numbers rise. Time must not decrease, but may repeat.
-TEST(RecordingRules, HoldSamplesToTheirOrder) {
+TEST(RecordingRules, CheckTheOrderOfSamples) {
   RecordingRules rules(0);
   const auto takes = [&](std::uint64_t sequence, double time_s) {
     return !rules.take(Sample{.timestamp_s = time_s, .sequence = sequence});
@@ -158,7 +158,7 @@ TEST(RecordingRules, HoldSamplesToTheirOrder) {
 }
 
 // The table of ranges for numbers from a socket also holds for those in a file, at both bounds.
-TEST(RecordingRules, HoldNumbersToTheTableOfRanges) {
+TEST(RecordingRules, CheckNumbersAgainstTheTableOfRanges) {
   const auto takes = [](const auto& message) { return !RecordingRules(1).take(message); };
   const auto angle = [&](double angle_rad, bool valid = true) {
     return takes(Sample{.channel_count = 1, .angle_rad = {angle_rad}, .valid = {valid}});

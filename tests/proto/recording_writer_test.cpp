@@ -114,7 +114,7 @@ TEST(RecordingWriter, ReturnsWhatWasWritten) {
 
 // A crash loses the data not yet handed to the system: at 1 kHz at most 250 samples. Catches a
 // writer that closes chunks by size only.
-TEST(RecordingWriter, HoldsBackNoMoreThanAQuarterOfASecond) {
+TEST(RecordingWriter, BuffersAtMostAQuarterOfASecond) {
   MemoryRun run;
   for (std::uint64_t k = 0; k < 3000; ++k) {
     ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
@@ -159,7 +159,7 @@ TEST(RecordingWriter, FlushHandsOverEverything) {
 
 // Samples must not disappear without a report. A disk that fails for a while costs the chunks of
 // that time, and the recording lists their samples.
-TEST(RecordingWriter, ListsWhatAFailingDiskCost) {
+TEST(RecordingWriter, ListsSamplesLostToAFailingDisk) {
   for (const bool reserve : {true, false}) {
     MemoryRun run;
     run.disk->can_reserve = reserve;
@@ -250,7 +250,7 @@ TEST(RecordingWriter, StaysRecoverableOnAFullDiskWithoutReserve) {
 }
 
 // If a torn chunk cannot be cut off again, the writer gives up and writes nothing after it.
-TEST(RecordingWriter, WritesNothingBehindATornChunk) {
+TEST(RecordingWriter, WritesNothingAfterATornChunk) {
   MemoryRun run;
   for (std::uint64_t k = 0; k < 600; ++k) ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
   run.disk->appends_fail = run.disk->truncate_fails = true;
@@ -281,7 +281,7 @@ TEST(RecordingWriter, RefusesToWriteOverAnything) {
 
 // "Left by an interrupted run" invites the user to delete it, so it must not be reported for a
 // recording that another run is writing.
-TEST(RecordingWriter, TellsALiveRecordingFromOneThatWasLeftBehind) {
+TEST(RecordingWriter, DistinguishesALiveRecordingFromAnAbandonedOne) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.mcap");
   {
@@ -300,7 +300,7 @@ TEST(RecordingWriter, TellsALiveRecordingFromOneThatWasLeftBehind) {
 }
 
 // A recording must not be readable by every user of the machine, whatever the umask.
-TEST(RecordingWriter, IsNotForEverybodyToRead) {
+TEST(RecordingWriter, IsNotReadableByEveryUser) {
   const TemporaryFolder folder;
   const mode_t before = ::umask(0);
   const auto writer = RecordingWriter::create(folder.file("run.mcap"), furuta_header());

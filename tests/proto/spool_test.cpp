@@ -74,7 +74,7 @@ TEST(Spool, KeepsToItsLimit) {
 
 // Numbering continues across a restart even if all batches were acknowledged. Otherwise the service
 // would drop new batches as duplicates.
-TEST(Spool, GoesOnCountingAfterEverythingWasAcknowledged) {
+TEST(Spool, ContinuesNumberingAfterAcknowledgements) {
   const TemporaryFolder folder;
   const SpoolLimits limits{.segment_size_bytes = 60};
   {
@@ -90,7 +90,7 @@ TEST(Spool, GoesOnCountingAfterEverythingWasAcknowledged) {
 
 // A damaged record in an older file costs the later records of that file. All others keep their
 // numbers.
-TEST(Spool, KeepsTheNumbersOfWhatTheDiskHasLost) {
+TEST(Spool, KeepsNumbersAfterLosses) {
   const TemporaryFolder folder;
   const std::string path = folder.file("spool");
   const SpoolLimits limits{.segment_size_bytes = 100};
@@ -115,7 +115,7 @@ TEST(Spool, KeepsTheNumbersOfWhatTheDiskHasLost) {
 }
 
 // A batch that the disk has altered must not be sent.
-TEST(Spool, ReadsNothingRatherThanAnotherBatch) {
+TEST(Spool, DoesNotReadAnAlteredBatch) {
   const TemporaryFolder folder;
   auto spool = Spool::open(folder.file("spool"));
   ASSERT_TRUE(ok(spool));
@@ -155,7 +155,7 @@ TEST(Spool, NoticesThatItWasRemovedOrMovedAway) {
 }
 
 // Records must have the numbers of their file: a file under another name has none.
-TEST(Spool, TakesNoRecordOfAnotherNumber) {
+TEST(Spool, IgnoresRecordsOfAnotherNumber) {
   const TemporaryFolder folder;
   const std::string path = folder.file("spool");
   {
@@ -172,7 +172,7 @@ TEST(Spool, TakesNoRecordOfAnotherNumber) {
 
 // Data after a damaged record are cut off. Otherwise a new batch of the same size in its place
 // would make the old one after it readable again.
-TEST(Spool, BringsNothingBackThatLayBehindADamagedRecord) {
+TEST(Spool, DiscardsRecordsAfterADamagedOne) {
   const TemporaryFolder folder;
   const std::string path = folder.file("spool");
   const std::string payload(50, 'o');

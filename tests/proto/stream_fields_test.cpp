@@ -69,7 +69,7 @@ class Sending : public ::testing::Test {
       {.window = 3, .reply_timeout = 1s, .retry_delay_min = 100ms, .retry_delay_max = 400ms}};
 };
 
-TEST_F(Sending, OpensWithWhatItsSessionIs) {
+TEST_F(Sending, OpensWithItsSessionsMetadata) {
   sender_.on_connected(0ns);
   const auto all = requests();
   ASSERT_EQ(all.size(), 1u);
@@ -127,7 +127,7 @@ TEST_F(Sending, ClosesWithItsLastNumber) {
 
 // The reply time-out runs from the first request without a reply. Each reply restarts it while
 // others are due, and without open requests none runs.
-TEST_F(Sending, WaitsAsLongAsItSaid) {
+TEST_F(Sending, WaitsForTheReplyTimeout) {
   open(0, 0ns);
   EXPECT_FALSE(sender_.wants_disconnect(1h)) << "nothing is due";
   requests(10s);
@@ -142,7 +142,7 @@ TEST_F(Sending, WaitsAsLongAsItSaid) {
 
 // A pause has exactly its length. Only an acknowledgement of new batches makes the next one short
 // again.
-TEST_F(Sending, PausesAsLongAsItSaid) {
+TEST_F(Sending, PausesForTheBackoff) {
   sender_.on_connected(0ns);
   sender_.on_disconnected(0ns);
   EXPECT_FALSE(sender_.wants_connection(99ms));

@@ -289,7 +289,7 @@ TEST(StreamSender, SendsOnlyWhatIsDurable) {
 }
 
 // A silent service is disconnected and tried again after pauses that grow up to a limit.
-TEST(StreamSender, LeavesASilentServiceAndBacksOff) {
+TEST(StreamSender, DisconnectsFromASilentServiceAndBacksOff) {
   MemoryStore store;
   StreamSender sender(store, {.id = "a"},
                       {.reply_timeout = 1s, .retry_delay_min = 100ms, .retry_delay_max = 400ms});
@@ -316,7 +316,7 @@ TEST(StreamSender, LeavesASilentServiceAndBacksOff) {
 // A service with a full disk opens the session each time and then accepts nothing. An opened
 // session alone must not shorten the pauses, or the service would read the session from disk five
 // times a second.
-TEST(StreamSender, BacksOffFromAServiceThatOpensAndTakesNothing) {
+TEST(StreamSender, BacksOffFromAServiceThatAcceptsNothing) {
   MemoryStore store;
   store.append(make_payload(1));
   store.sync();
@@ -345,7 +345,7 @@ TEST(StreamSender, BacksOffFromAServiceThatOpensAndTakesNothing) {
 }
 
 // A reply that cannot be true must not advance the store: batches would be deleted unsent.
-TEST(StreamSender, BelievesNoAcknowledgementOfWhatWasNotSent) {
+TEST(StreamSender, RejectsAcknowledgementsOfUnsentBatches) {
   MemoryStore store;
   for (std::uint64_t k = 0; k < 5; ++k) store.append(make_payload(k));
   store.sync();
@@ -381,7 +381,7 @@ TEST(StreamSender, RefusesASessionThatDoesNotFit) {
 
 // While closing, the sender waits for the end, whatever else arrives. A service that is silent
 // after a late acknowledgement is disconnected like any other.
-TEST(StreamSender, LeavesAServiceThatIsSilentWhileClosing) {
+TEST(StreamSender, DisconnectsFromAServiceThatIsSilentWhileClosing) {
   MemoryStore store;
   store.append(make_payload(0));
   store.sync();
@@ -403,7 +403,7 @@ TEST(StreamSender, LeavesAServiceThatIsSilentWhileClosing) {
 
 // A close counts only if it was requested and covers everything sent. Otherwise batches that the
 // service lacks would be deleted.
-TEST(StreamSender, BelievesNoCloseThatWasNotAskedFor) {
+TEST(StreamSender, RejectsAnUnrequestedClose) {
   for (const bool asked : {false, true}) {
     MemoryStore store;
     for (std::uint64_t k = 0; k < 2; ++k) store.append(make_payload(k));
@@ -443,7 +443,7 @@ TEST(StreamSender, BringsTheSecretOfItsSession) {
 }
 
 // A sender of the rest of an interrupted run declares no end of it.
-TEST(StreamSender, TellsWhetherTheEndWasDeclared) {
+TEST(StreamSender, ReportsWhetherTheEndWasDeclared) {
   for (const bool interrupted : {false, true}) {
     MemoryStore store;
     StreamSender sender(store, {.id = "a"});

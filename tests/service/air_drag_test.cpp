@@ -127,7 +127,7 @@ TEST(AirDragOfRigs, IsEstimated) {
 
 // Drag missing in the description is reported with its coefficient. For a single arm air drag is
 // not reported: it equals drag of its joint.
-TEST(AirDragOfRigs, IsNamedWhereTheDescriptionLacksIt) {
+TEST(AirDragOfRigs, IsReportedIfMissingInTheDescription) {
   const ArmsInAir truth{.r = 0.12};  // at the centre of mass, which the diagnostics try
   const std::string drag = "  air_drag { " + kDrag + "point { x { value: 0.05 } } }\n";
   const Rig rig = parse_rig("r", with(drag, ""));
@@ -159,7 +159,7 @@ TEST(AirDragOfRigs, IsReadWithItsPoint) {
 }
 
 // Points are given in the body's frame, independent of its centre of mass.
-TEST(AirDragOfRigs, ActsWhereTheBodysFrameSaysSo) {
+TEST(AirDragOfRigs, ActsAtAPointOfTheBodysFrame) {
   const std::string centre = "  center_of_mass { x { value: 0.02 free: true } }\n  air_drag";
   for (const std::string& drag : {kDrag, std::string()}) {
     std::string text = with("  air_drag", centre);

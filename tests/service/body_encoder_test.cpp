@@ -93,7 +93,7 @@ TEST(BodyEncoderInARigFile, MayBeAgainstAnyBody) {
   EXPECT_EQ(sensors[1].terms[0].sign, -1.0);
 }
 
-TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
+TEST(BodyEncoderInARigFile, IsRefusedWithLineAndRemedy) {
   const std::string good = with_inclination();
   expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"forearm\"\n")),
                {"r.textproto:16:29", "\"forearm\"", "ground, upper, lower"});

@@ -115,7 +115,7 @@ TEST_F(CalibrateCommand, NotConvergedIsExitStatusTwo) {
   EXPECT_FALSE(read_result<rigcal::v1::CalibrationResult>(folder_.file("r.json")).converged());
 }
 
-TEST_F(CalibrateCommand, GapsAreToldAndSplitTheRecording) {
+TEST_F(CalibrateCommand, GapsAreReportedAndSplitTheRecording) {
   const std::string file =
       folder_.write("gap.csv", without_lines(contents_of(release()), 3001, 250));
   const ProgramRun run =
@@ -144,7 +144,7 @@ TEST_F(CalibrateCommand, DegreesTakenForRadiansAreSuspicious) {
 }
 
 // The motor's gain is not identifiable without a command: reported, fixed, infinite in the JSON.
-TEST_F(CalibrateCommand, ParameterThatNothingExcitesIsNamed) {
+TEST_F(CalibrateCommand, ReportsAnUnexcitedParameter) {
   const std::string rig = config("rig-furuta.textproto");
   const std::string out = folder_.file("release.csv");
   ASSERT_EQ(run_rigcal("simulate --rig " + rig + " --scenario " +
@@ -244,7 +244,7 @@ TEST_F(CalibrateCommand, CrossvalidateHoldsOutPieces) {
   expect_parts(contents_of(folder_.file("c.html")), {"Cross-validation of pendulum", "</html>"});
 }
 
-TEST_F(CalibrateCommand, CrossvalidateRefusesWhatCannotBeHeldOut) {
+TEST_F(CalibrateCommand, CrossvalidateRefusesImpossiblePieces) {
   const std::string base = "crossvalidate " + release() + " --rig " + rig_ + " --to 3 ";
   for (const auto& [arguments, part] :
        {std::pair<std::string, std::string>{"", "at least two pieces"},

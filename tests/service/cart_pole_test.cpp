@@ -103,7 +103,7 @@ TEST(CartPole, ParametersOfIndependentDataAreFound) {
 
 // Sticking friction is not the data's law. Only the dry friction of the pivot may be further off
 // than its standard deviation, and the notes must report an unexplained misfit.
-TEST(CartPole, FrictionThatHoldsIsToldFromFrictionThatCreeps) {
+TEST(CartPole, DistinguishesStickingFromCreepingFriction) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const CartPoleTruth& truth = kTruths[0];
@@ -122,7 +122,7 @@ TEST(CartPole, FrictionThatHoldsIsToldFromFrictionThatCreeps) {
 
 // Motor and friction along the rail scale with the masses: if the cart's mass is free too, there is
 // one null direction, which must be reported.
-TEST(CartPole, WhatTheDataCannotSeeIsNamed) {
+TEST(CartPole, ReportsTheNullDirection) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   Rig rig = load_rig(kRigPath);
@@ -137,7 +137,7 @@ TEST(CartPole, WhatTheDataCannotSeeIsNamed) {
   expect_parts(result.null_directions[0].description, {"rail.b", "rail.k_e"});
 }
 
-TEST(CartPole, UnitsFollowTheKindOfTheJoint) {
+TEST(CartPole, UnitsDependOnTheJointType) {
   const Rig rig = load_rig(kRigPath);
   const auto unit_of = [&](const std::string& name) {
     const int index = rig.mechanism.find_parameter(name);
@@ -254,7 +254,7 @@ TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
 
 // An XY table: two prismatic joints with a massless body between them, which must not be reported
 // as inconsistent.
-TEST(CartPole, ABodyWithoutMassBetweenSlidesIsNotJudged) {
+TEST(CartPole, AMasslessBodyBetweenPrismaticJointsIsAccepted) {
   const std::string slide = "friction { viscous { value: 1 free: true } } encoder {} }\n";
   const Rig rig = parse_rig("r.textproto", R"(body { name: "between" massless: true }
 body { name: "table" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }

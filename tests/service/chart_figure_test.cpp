@@ -102,7 +102,7 @@ Chart recorded() {
 }
 
 // A page with other numbers than the estimator's would mislead.
-TEST(ChartFigure, HoldsTheDataToSingleResolution) {
+TEST(ChartFigure, ContainsTheDataInSinglePrecision) {
   const Chart chart = recorded();
   const Struct data = data_of(chart_figure({.name = "run", .charts = {chart}}));
   const std::vector<double> x = column_of(data, 0), y = column_of(data, 1);
@@ -120,7 +120,7 @@ TEST(ChartFigure, HoldsTheDataToSingleResolution) {
 }
 
 // A reduced chart keeps spike and gap, says that it is reduced, and obeys its size limit.
-TEST(ChartFigure, ReducesToSpikesAndGapsAndSaysSo) {
+TEST(ChartFigure, KeepsSpikesAndGapsWhenReduced) {
   const std::string html = chart_figure({.name = "run", .charts = {recorded()}, .rows_max = 400});
   const Struct data = data_of(html);
   const std::vector<double> x = column_of(data, 0), y = column_of(data, 1);
@@ -174,7 +174,7 @@ TEST(ChartFigure, UnitesSeriesOverDifferentX) {
 }
 
 // One far outlier must be visible without flattening the other readings.
-TEST(ChartFigure, DrawsWhatIsHeldBackAtTheEndOfTheAxis) {
+TEST(ChartFigure, DrawsRejectedReadingsAtTheEndOfTheAxis) {
   Chart chart = recorded();
   chart.series[0].y[7003] = 1.0;
   const auto tick = [](const Chart& drawn) { return svg_chart(drawn).find(">1000</text>"); };
@@ -190,7 +190,7 @@ TEST(ChartFigure, DrawsWhatIsHeldBackAtTheEndOfTheAxis) {
   EXPECT_NE(tick(chart), std::string::npos);
 }
 
-TEST(ChartFigure, TellsMarksWherePointedAt) {
+TEST(ChartFigure, DescribesMarksUnderThePointer) {
   Chart chart = recorded();
   chart.marks = {{3.0, 3.0, "an outlier & more"}};
   const std::string html = chart_figure({.name = "run", .charts = {chart}});
@@ -234,7 +234,7 @@ TEST(EmbeddedData, WritesBase64) {
   EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
 }
 
-TEST(EmbeddedData, TellsEvenStepsFromOthers) {
+TEST(EmbeddedData, DistinguishesEvenSteps) {
   std::vector<double> x;
   for (int k = 0; k < 100; ++k) x.push_back(3.0 + 0.001 * k);
   EXPECT_TRUE(is_evenly_spaced(x));

@@ -59,7 +59,7 @@ class CheckCommand : public ::testing::Test {
 };
 
 // A clean recording is reported as such, with what it can identify and exit status 0.
-TEST_F(CheckCommand, SaysThatNothingIsWrong) {
+TEST_F(CheckCommand, ReportsACleanRecording) {
   const ProgramRun run = check(folder_.write("clean.csv", release()));
   EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
   EXPECT_NE(run.out.find("No problems found"), std::string::npos) << run.out;
@@ -77,7 +77,7 @@ TEST_F(CheckCommand, SaysThatNothingIsWrong) {
 }
 
 // Spikes and a slip are warnings, in text and in JSON, with the treatment applied.
-TEST_F(CheckCommand, TellsSpikesAndSlips) {
+TEST_F(CheckCommand, ReportsSpikesAndSlips) {
   const ProgramRun run = check(changed("spoilt.csv", release(), [](int line, double angle) {
     if (line % 1000 == 700) return angle + 0.3;
     return line > 2200 ? angle - 0.02 : angle;

@@ -50,7 +50,7 @@ void expect_refused(const std::string& arguments, const std::vector<std::string>
   expect_parts(run.err, parts);
 }
 
-TEST(CommandLine, HelpHasExamplesAndVersionIsTold) {
+TEST(CommandLine, HelpHasExamplesAndVersionIsPrinted) {
   const ProgramRun help = run_rigcal("--help");
   EXPECT_EQ(help.exit_code, 0);
   expect_parts(help.out, {"calibrate", "simulate", "info", "Examples:", "130"});
@@ -74,7 +74,7 @@ TEST(CommandLine, WrongUsageIsRefused) {
   }
 }
 
-TEST(CommandLine, MistypedCommandsAreToldWithTheNearest) {
+TEST(CommandLine, SuggestsTheNearestCommand) {
   expect_refused("calibrat run.csv",
                  {"unknown command \"calibrat\"", "did you mean \"calibrate\"?", "rigcal --help"});
   expect_refused("run.csv", {"unknown command \"run.csv\"", "rigcal --help"});
@@ -84,7 +84,7 @@ TEST(CommandLine, MistypedCommandsAreToldWithTheNearest) {
 }
 
 // Every wrong use of an option gives one sentence that starts with the program's name.
-TEST(CommandLine, OptionsThatCannotBeUsedAreToldAlike) {
+TEST(CommandLine, ReportsInvalidOptionsAlike) {
   struct Wrong {
     const char* arguments;
     const char* said;
@@ -120,7 +120,7 @@ TEST(CommandLine, OptionsThatCannotBeUsedAreToldAlike) {
 }
 
 // Every option with a set of choices lists them, instead of the parser's message.
-TEST(CommandLine, WordsThatAreNoChoiceAreToldWithTheChoices) {
+TEST(CommandLine, ListsTheChoicesForAWrongOne) {
   struct Choice {
     const char* arguments;
     std::vector<std::string> parts;
@@ -233,7 +233,7 @@ TEST(CommandLine, BadOptionsAreRefused) {
   EXPECT_EQ(contents_of(recording), swing_csv(200));
 }
 
-TEST(CommandLine, InfoTellsRateSegmentsAndParameters) {
+TEST(CommandLine, InfoShowsRateSegmentsAndParameters) {
   const TemporaryFolder folder;
   const std::string recording = folder.write("run.csv", swing_csv(200));
   const std::string rig = config("rig-pendulum.textproto");
@@ -249,7 +249,7 @@ TEST(CommandLine, InfoTellsRateSegmentsAndParameters) {
 }
 
 // `info` shows the rig file's own values and only counts the others.
-TEST(CommandLine, InfoLeavesOutWhatIsFixedAtZero) {
+TEST(CommandLine, InfoOmitsParametersFixedAtZero) {
   const TemporaryFolder folder;
   const std::string rig = folder.write("rig.textproto", R"(
     body {
@@ -317,7 +317,7 @@ TEST(CommandLine, SimulateRefusesToWriteOverItsInputs) {
 
 // Work that cannot end is refused at the start, locally as by the service, in one sentence, by both
 // commands that estimate, for a step too long and for one too short.
-TEST(CommandLine, RefusesStepsThatNobodyCanCompute) {
+TEST(CommandLine, RefusesInfeasibleSteps) {
   const TemporaryFolder folder;
   std::string table = "t_s,theta1_rad\n";
   for (int row = 0; row < 30; ++row) {  // 11.6 s

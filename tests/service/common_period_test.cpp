@@ -18,7 +18,7 @@ std::vector<estimator::Recording> recordings_with(const std::vector<double>& per
 
 // Two runs of one unit give slightly different clock rates. The estimator uses one step for all,
 // and would refuse them.
-TEST(CommonPeriod, IsSharedByRunsOfOneUnitAndByNobodyElse) {
+TEST(CommonPeriod, IsSharedOnlyByRunsOfOneUnit) {
   auto recordings = recordings_with({1.000035e-3, 1.0000342e-3, 2e-3, 1.0001e-3});
   unify_periods(recordings);
   EXPECT_EQ(recordings[1].segments[0].period, 1.000035e-3);

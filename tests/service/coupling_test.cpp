@@ -92,7 +92,7 @@ void expect_found(const Rig& truth, const estimator::Recording& recording) {
   }
 }
 
-TEST(Coupling, WhatFollowsIsSimulatedAndFound) {
+TEST(Coupling, MimicJointsAreSimulatedAndEstimated) {
   const Rig rig = parse_rig("r", geared(kBelt));
   const SimulatedRun run = simulated(rig);
   ASSERT_EQ(run.integrator, Integrator::kPhysical);
@@ -102,7 +102,7 @@ TEST(Coupling, WhatFollowsIsSimulatedAndFound) {
 }
 
 // Both are read; the mimic joint's encoder starts several turns off.
-TEST(Coupling, AnEncoderOfWhatFollowsMayBeginAtAnyRevolution) {
+TEST(Coupling, AMimicJointsEncoderMayStartAtAnyTurn) {
   const Rig rig = parse_rig("r", geared(kBelt, "encoder { }"));
   SimulatedRun run = simulated(rig);
   ASSERT_EQ(run.angles.cols(), 2);
@@ -122,7 +122,7 @@ TEST(Coupling, AnEncoderOfWhatFollowsMayBeginAtAnyRevolution) {
 
 // Fast and slow shafts of which only the fast ones are read: the others' motion follows, without
 // guessing a branch.
-TEST(Coupling, SlowShaftsBehindFastOnesAreTold) {
+TEST(Coupling, SlowShaftsFollowFromFastOnes) {
   std::string text = geared("mimic { joint: \"1\" ratio: 60 }", "encoder { }");
   const std::string first = "  encoder { } }\nhinge";
   text.replace(text.find(first), first.size(), "}\nhinge");
@@ -150,7 +150,7 @@ joint { name: ")" +
 }
 
 // A copied column is a mistake, unless a belt makes both shafts turn equally.
-TEST(Coupling, EncodersThatMayReadTheSameAreNoCopies) {
+TEST(Coupling, EqualReadingsOfCoupledJointsAreNoCopies) {
   const auto is_copy = [](const std::string& follows, double ratio) {
     const Rig rig = parse_rig("r", geared(follows, "encoder { }"));
     estimator::Recording recording = recorded(simulated(parse_rig("r", geared(kBelt))), 0.0);
@@ -205,7 +205,7 @@ initial { joint: "1" angle_rad: 0.7 })",
 }
 
 // Only the mimic joint is read; the other's position follows from it.
-TEST(Coupling, WhatIsFollowedNeedsNoEncoder) {
+TEST(Coupling, AMimickedJointNeedsNoEncoder) {
   std::string text = geared(kBelt, "encoder { }");
   const std::string first = "  encoder { } }\nhinge";
   text.replace(text.find(first), first.size(), "}\nhinge");
@@ -229,7 +229,7 @@ TEST(Coupling, IsReadFromRigFiles) {
   EXPECT_TRUE(parse_rig("r", geared("")).mechanism.mimic_joints.empty());
 }
 
-TEST(Coupling, WhatCannotBeIsRefusedAtItsLine) {
+TEST(Coupling, ImpossibleCouplingsAreRefusedAtTheirLine) {
   const auto refused = [](const std::string& follows) {
     return refusal([&] { parse_rig("r", geared(follows)); });
   };
@@ -246,7 +246,7 @@ TEST(Coupling, WhatCannotBeIsRefusedAtItsLine) {
       {"joint \"2\" has end stops", "joints that follow others"});
 }
 
-TEST(Coupling, IsNothingForSpook) {
+TEST(Coupling, IsRefusedForSpook) {
   const Rig rig = parse_rig("r", geared(kBelt));
   const std::string why = "joint \"2\" follows another joint";
   const auto refusal_of = [](const auto& action) {

@@ -71,7 +71,7 @@ const estimator::CrossValidation& validation_of_swings() {
 // With fixed parameters only states are estimated: parameters must not change, and a wrong inertia
 // must show. Catches an evaluation that fits parameters unnoticed, and problems that need free
 // ones.
-TEST(CrossValidation, EvaluationKeepsTheParametersAndSeesWrongOnes) {
+TEST(CrossValidation, EvaluationFixesParametersAndRevealsWrongOnes) {
   const estimator::Calibration calibration =
       estimator::calibrate(pendulum().mechanism, three_swings());
   const estimator::Evaluation right = estimator::evaluate(calibration.mechanism, three_swings());
@@ -125,7 +125,7 @@ TEST(CrossValidation, MatrixHoldsPredictionsOnAndFitsBesideTheDiagonal) {
 }
 
 // The jackknife over n folds, from the folds' own numbers.
-TEST(CrossValidation, SpreadIsTheJackknifesOverTheFolds) {
+TEST(CrossValidation, SpreadIsTheJackknifeOverTheFolds) {
   const estimator::CrossValidation& v = validation_of_swings();
   ASSERT_EQ(v.parameters.size(), v.folds[0].calibration.parameters.size());
   for (std::size_t p = 0; p < v.parameters.size(); ++p) {
@@ -139,7 +139,7 @@ TEST(CrossValidation, SpreadIsTheJackknifesOverTheFolds) {
   }
 }
 
-TEST(CrossValidation, NeedsTwoPiecesAndStopsWhenAsked) {
+TEST(CrossValidation, NeedsTwoPiecesAndStopsOnRequest) {
   EXPECT_THROW(estimator::cross_validate(pendulum().mechanism, {three_swings()[0]}),
                std::invalid_argument);
   const std::atomic<bool> stop{true};

@@ -96,7 +96,7 @@ TEST(CsvRecording, GapsSplitAndAreReported) {
 
 // The state continues across a few missing rows, which have no readings and a linearly interpolated
 // command. A single one must not count as jitter.
-TEST(CsvRecording, GoesOnOverMissingRows) {
+TEST(CsvRecording, ContinuesAcrossMissingRows) {
   const auto drop = [](int k, Row& row) { row.keep = k != 20 && (k < 50 || k >= 53); };
   const ImportedRecording imported = import_text(make_csv(100, drop), make_format());
   ASSERT_EQ(imported.recording.segments.size(), 1U);
@@ -116,7 +116,7 @@ TEST(CsvRecording, GoesOnOverMissingRows) {
 }
 
 // If the command changed while many rows are missing, the recording is cut there.
-TEST(CsvRecording, IsCutWhereTheCommandWentOnUnseen) {
+TEST(CsvRecording, IsCutIfTheCommandChangedInAGap) {
   const auto drop = [](double jump) {
     return [jump](int k, Row& row) {
       row.keep = k < 50 || k >= 54;
@@ -194,7 +194,7 @@ TEST(CsvRecording, RefusesDegreesReadAsRadians) {
 }
 
 // The reported line is that of the bad reading, not of the start of the window around it.
-TEST(CsvRecording, TellsTheLineOfAReadingThatIsTooFast) {
+TEST(CsvRecording, ReportsTheLineOfAReadingThatIsTooFast) {
   const std::string thrown = make_csv(200, [](int k, Row& row) {
     if (k >= 120 && k < 140) row.theta += 300.0;
   });
@@ -213,7 +213,7 @@ TEST(CsvRecording, RefusesTimeThatDoesNotIncrease) {
   expect_parts(refusal_of(make_csv(100, still)), {"r.csv:42:1", "is repeated"});
 }
 
-TEST(CsvRecording, TakesIrregularTimesAsTheyAre) {
+TEST(CsvRecording, UsesIrregularTimesUnchanged) {
   const auto late = [](int k, Row& row) {
     if (k == 40) row.t += 0.002;
   };
@@ -245,7 +245,7 @@ TEST(CsvRecording, RefusesAShortRecord) {
   expect_parts(refusal_of(make_csv(100, holes)), {"r.csv", "too short", "gaps"});
 }
 
-TEST(CsvRecording, NotesWhatIsOddButPossible) {
+TEST(CsvRecording, NotesUnusualInput) {
   RecordingFormat format = make_format();
   format.angles[0].in_degrees = true;
   format.angles[0].in_radians = false;
@@ -264,7 +264,7 @@ TEST(CsvRecording, NotesWhatIsOddButPossible) {
 }
 
 // The number ranges of streamed recordings also hold for tables, tested at both bounds.
-TEST(CsvRecording, HoldsItsNumbersToTheTableOfRanges) {
+TEST(CsvRecording, ChecksNumbersAgainstTheTableOfRanges) {
   const auto with = [](double Row::*field, double value) {
     return make_csv(200, [=](int k, Row& row) {
       row.u = 0.0;

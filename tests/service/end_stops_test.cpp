@@ -118,7 +118,7 @@ TEST(EndStops, AreNotOfLoops) {
                {"has end stops", "closed loops", "remove its stops"});
 }
 
-TEST(EndStops, HoldInSimulations) {
+TEST(EndStops, ActInSimulations) {
   const Rig rig = load_rig(config("rig-pendulum-stop.textproto"));
   const std::string text = contents_of(config("scenario-pendulum-stop.textproto"));
   const Scenario scenario = parse_scenario("s", text.substr(0, text.find("noise")), rig);
@@ -174,7 +174,7 @@ TEST_F(EndStopCommands, CheckFindsNothingWrong) {
   expect_parts(run.out, {"No problems found.", "pivot.restitution"});
 }
 
-TEST_F(EndStopCommands, CheckTellsReadingsBeyondAStop) {
+TEST_F(EndStopCommands, CheckReportsReadingsBeyondAStop) {
   const ProgramRun run =
       run_rigcal("check " + recording_ + " --rig " +
                  edited("lower { value: 0.2 free: true }", "lower { value: 0.3 }"));
@@ -213,7 +213,7 @@ TEST_F(EndStopCommands, ShadowParametersAreRefused) {
   expect_parts(run.err, {"\"pivot\" has end stops", "request physical parameters"});
 }
 
-TEST_F(EndStopCommands, InfoTellsWhereJointsStop) {
+TEST_F(EndStopCommands, InfoShowsEndStops) {
   const ProgramRun run = run_rigcal("info " + rig_ + " --picture " + folder_.file("rig.svg"));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   expect_parts(run.out, {"pivot comes to rest at its stop first, at 11.46°", "pivot.stop_lower",

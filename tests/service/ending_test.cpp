@@ -11,7 +11,7 @@ using estimator::Termination;
 
 // If a simulation fit was made, its estimates count. A joint estimation that stopped at its limit
 // before is reported in the same sentence, so that later lines do not contradict it.
-TEST(Ending, TellsOfTheStageThatDidNotConverge) {
+TEST(Ending, ReportsTheStageThatDidNotConverge) {
   estimator::Calibration calibration = prepared_calibration();
   EXPECT_EQ(describe_ending(calibration), "Converged");
   calibration.refined = true;
@@ -29,7 +29,7 @@ TEST(Ending, TellsOfTheStageThatDidNotConverge) {
 
 // The reason for an interval of many ± standard deviations is given beside the table; not for two,
 // nor if pieces agree, nor for a parameter at its bound.
-TEST(Intervals, AreToldWhyWhereTheyAreWide) {
+TEST(Intervals, AreExplainedIfWide) {
   estimator::Calibration calibration = prepared_calibration();
   estimator::ParameterEstimate& first = calibration.parameters[0];
   calibration.agreement = {412.0, 60.0, 1e-40};
@@ -49,7 +49,7 @@ TEST(Intervals, AreToldWhyWhereTheyAreWide) {
 
 // Another stage solves another problem, so a cost a thousand times higher is no setback. Only its
 // first line says so.
-TEST(EstimationProgress, SaysWhereCostsDoNotCompare) {
+TEST(EstimationProgress, MarksWhereCostsRestart) {
   const auto shown = [](const std::vector<std::string>& stages) {
     testing::internal::CaptureStderr();
     {

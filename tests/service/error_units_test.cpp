@@ -17,7 +17,7 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(ErrorUnits, FollowTheKindsOfJoints) {
+TEST(ErrorUnits, DependOnTheJointTypes) {
   EXPECT_EQ(error_units({kRevolute, kRevolute}), "mrad");
   EXPECT_EQ(error_units({kPrismatic}), "mm");
   EXPECT_EQ(error_units({kPrismatic, kRevolute}), "mrad or mm");
@@ -59,7 +59,7 @@ TEST(ErrorUnits, HeadACrossValidation) {
   EXPECT_FALSE(holds(of_turns, "[")) << of_turns;
 }
 
-TEST(ErrorUnits, StandBesideOpenLoopErrors) {
+TEST(ErrorUnits, ArePrintedBesideOpenLoopErrors) {
   estimator::Calibration calibration;
   calibration.simulation = {{"rail", 2e-3, kPrismatic}, {"pivot", 3e-3, kRevolute}};
   const std::string mixed = format_calibration(calibration, 1.0);

@@ -43,7 +43,7 @@ class EstimateCommand : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(EstimateCommand, WritesAllThatCanBeTold) {
+TEST_F(EstimateCommand, WritesAllQuantities) {
   const ProgramRun run = estimate("--out -");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   std::istringstream lines(run.out);
@@ -67,7 +67,7 @@ TEST_F(EstimateCommand, WritesAllThatCanBeTold) {
   EXPECT_GT(rows, 100U);
 }
 
-TEST_F(EstimateCommand, WritesWhatIsAskedFor) {
+TEST_F(EstimateCommand, WritesTheRequestedQuantities) {
   const ProgramRun run = estimate("--only rate,force --lag 0.02 --out -");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out.substr(0, run.out.find('\n')),
@@ -126,7 +126,7 @@ TEST_F(EstimateCommand, WritesMcap) {
   EXPECT_NE(again.err.find("states.mcap"), std::string::npos) << again.err;
 }
 
-TEST_F(EstimateCommand, WritesWhatItsRigFileReads) {
+TEST_F(EstimateCommand, WritesReadableColumns) {
   for (const char* name : {"states.csv", "states.mcap"}) {
     const std::string out = folder_.file(name);
     ASSERT_EQ(estimate("--only angle,rate --out " + out).exit_code, 0);

@@ -34,7 +34,7 @@ constexpr NumberOption kNumbers[] = {
 
 // Each number must set its own option and no other; the rest keep their defaults. Catches an option
 // bound to its neighbour's variable.
-TEST(EstimationOptions, NumbersReachTheirOwnChoiceAndNoOther) {
+TEST(EstimationOptions, NumbersSetTheirOwnOptionOnly) {
   const CalibrationOptions defaults;
   for (const NumberOption& given : kNumbers) {
     const EstimationOptions options = parsed(std::string(given.name) + " 0.125");

@@ -109,7 +109,7 @@ class Exported : public ::testing::Test {
 
 // Gaps, invalid readings, the clock and the release must be equal to the last bit, whatever columns
 // the rig file names.
-TEST_F(Exported, ReadsAsTheRecordingItIsOf) {
+TEST_F(Exported, ReadsLikeTheRecording) {
   const ImportedRecording original = import_recording(file("run.mcap"), furuta());
   ASSERT_EQ(original.recording.segments.size(), 2U);
   EXPECT_EQ(original.summary.rows_before_release, 401);
@@ -125,7 +125,7 @@ TEST_F(Exported, ReadsAsTheRecordingItIsOf) {
 }
 
 // A prismatic channel has another unit in its column's name and, in a MAT file, beside it.
-TEST_F(Exported, OfASlideReadsAsTheRecordingItIsOf) {
+TEST_F(Exported, OfAPrismaticJointReadsLikeTheRecording) {
   write_run(file("cart.mcap"), true, {"1"});
   ASSERT_TRUE(proto::export_csv(file("cart.mcap"), file("cart.csv")).ok());
   ASSERT_TRUE(proto::export_mat(file("cart.mcap"), file("cart.mat")).ok());
@@ -138,7 +138,7 @@ TEST_F(Exported, OfASlideReadsAsTheRecordingItIsOf) {
 }
 
 // Older exports contain neither clock nor release, but times.
-TEST_F(Exported, OfBeforeReadsToo) {
+TEST_F(Exported, OfAnOlderReleaseReadsToo) {
   std::string text = contents_of(file("run.csv"));
   std::string old;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -155,7 +155,7 @@ TEST_F(Exported, OfBeforeReadsToo) {
 }
 
 // If the rig file's own columns are present, they are used.
-TEST_F(Exported, GivesWayToTheRigFilesColumns) {
+TEST_F(Exported, YieldsToTheRigFilesColumns) {
   Rig rig = furuta();
   rig.format->time_column = "time_s";
   for (AngleColumn& angle : rig.format->angles) {

@@ -174,7 +174,7 @@ TEST_F(Hdf5, ReadsFramesOfPandasByTheNamesOfTheirColumns) {
   expect_swing(import_recording(path_, pendulum("t", "run/theta")));
 }
 
-TEST_F(Hdf5, MissingReadingsAreAllowedWhereTheRigFileSaysSo) {
+TEST_F(Hdf5, MissingReadingsAreAllowedByTheRigFile) {
   std::vector<double> holes = angles();
   holes[7] = std::nan("");
   {

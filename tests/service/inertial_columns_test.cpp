@@ -179,7 +179,7 @@ TEST(InertialColumns, MissingCellsAreNotObserved) {
 
 // Filled-in rows have no sensor readings, and later rows keep their place. PartEstimates contain
 // their own readings.
-TEST(InertialColumns, HolesAndPiecesCarryReadings) {
+TEST(InertialColumns, GapsAndPiecesKeepReadings) {
   const Rig rig = make_rig(column("imu", "GYRO_Z", "a", "RADIAN_PER_SECOND"));
   std::ostringstream csv;
   csv.precision(12);
@@ -238,7 +238,7 @@ TEST(InertialColumns, ReadingsBeyondTheStatedRangeAreNotUsed) {
 // Without a stated range, readings are not used if they stay at the extreme while the rig moves.
 // Similar cases must be kept: the flat top of a coarsely quantized swing, a sensor that rests at
 // its extreme with the rig, one that repeats each reading for some rows.
-TEST(InertialColumns, HeldExtremesAreNotUsed) {
+TEST(InertialColumns, ClippedExtremesAreNotUsed) {
   struct Case {
     const char* what;
     std::function<double(int)> reading;
@@ -314,7 +314,7 @@ TEST(InertialColumns, GyroscopeInDegreesIsRefused) {
             1U);
 }
 
-TEST(InertialColumns, SilentSensorIsTold) {
+TEST(InertialColumns, SilentSensorIsReported) {
   const std::string columns = column("imu", "GYRO_Z", "a", "RADIAN_PER_SECOND");
   expect_parts(notes_of(import_readings(columns, 20, [](int) { return 0.5; })),
                {"warning: column \"a\" never changes", "\"imu\" connected"});
@@ -323,7 +323,7 @@ TEST(InertialColumns, SilentSensorIsTold) {
 }
 
 // Each mistake in a rig file has its own sentence, with line and remedy.
-TEST(InertialColumns, MistakesAreNamed) {
+TEST(InertialColumns, MistakesAreReported) {
   const std::string good = column("imu", "GYRO_X", "a", "RADIAN_PER_SECOND");
   const std::pair<std::string, std::vector<std::string>> cases[] = {
       {column("imo", "GYRO_X", "a", "RADIAN_PER_SECOND"),
@@ -365,7 +365,7 @@ const google::protobuf::Descriptor* column_of_axis(std::string axis) {
 
 // A table entry that the schema lacks would leave an axis that no rig file can name. A row in
 // another position than its name would silently be read as another kind if assertions are off.
-TEST(SensorKinds, AreInOrderAndSpeakTheSchemasWords) {
+TEST(SensorKinds, AreInOrderAndUseTheSchemasNames) {
   for (const estimator::ReadingTraits& row : estimator::kReadingKinds) {
     EXPECT_EQ(reading_traits(row.reading).reading, row.reading) << row.unit();
   }

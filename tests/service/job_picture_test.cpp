@@ -87,7 +87,7 @@ TEST(JobDisplay, MovesItsBarWithEveryIterationAndCalibration) {
   EXPECT_LT(length, 30u);
 }
 
-TEST(JobDisplay, SaysHowAJobStandsThatDoesNotRun) {
+TEST(JobDisplay, ShowsTheStateOfAJobThatDoesNotRun) {
   rigcal::v1::JobInfo info = running_job(0, 0.0, 0);
   info.clear_progress();
   EXPECT_EQ(job_status(info), "reading the recordings");

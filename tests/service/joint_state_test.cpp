@@ -88,7 +88,7 @@ TEST(JointStateCdr, ReadsBothByteOrders) {
 }
 
 // A truncated message is refused, and no altered byte breaks the reader.
-TEST(JointStateCdr, HoldsOutAgainstDamage) {
+TEST(JointStateCdr, ResistsDamage) {
   const std::vector<std::uint8_t> whole = encode(kState);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(proto::parse_joint_state({whole.data(), size}).has_value()) << size;

@@ -155,7 +155,7 @@ TEST(LateEncoder, IsCalibratedWithItsOffset) {
 }
 
 // A stated delay of zero must have no effect.
-TEST(LateEncoder, OfNothingIsNoneToTheBit) {
+TEST(LateEncoder, WithZeroDelayIsIdentical) {
   const Rig none = late_rig("offset { value: 0 free: true }", "offset { value: 0 free: true }");
   const Rig zero = late_rig("offset { value: 0 free: true } delay { value: 0 }",
                             "delay { value: 0 } offset { value: 0 free: true }");
@@ -205,7 +205,7 @@ estimator::Calibration pendulum_calibrated(bool is_driven) {
 }
 
 // With a motor, one encoder's delay is identifiable relative to the command.
-TEST(LateEncoder, OfOnePendulumIsToldByItsMotor) {
+TEST(LateEncoder, OfOnePendulumIsIdentifiedByItsMotor) {
   const estimator::Calibration found = pendulum_calibrated(true);
   EXPECT_TRUE(found.converged());
   const estimator::ParameterEstimate& delay = found.parameters.back();
@@ -215,7 +215,7 @@ TEST(LateEncoder, OfOnePendulumIsToldByItsMotor) {
 }
 
 // Without a motor there is no reference for the delay, which is reported.
-TEST(LateEncoder, OfOnePendulumIsNotToldByItself) {
+TEST(LateEncoder, OfOnePendulumAloneIsNotIdentifiable) {
   const estimator::Calibration found = pendulum_calibrated(false);
   std::string notes;
   for (const std::string& note : found.notes) notes += note + "\n";

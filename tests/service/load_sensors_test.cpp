@@ -95,7 +95,7 @@ TEST(LoadSensors, AreSimulatedAndReadBack) {
 
 // Biases, scales and the mounting are estimated, with masses that no motion identifies, and the
 // noise of every axis from its own column.
-TEST(LoadSensors, TellTheirConstantsAndMasses) {
+TEST(LoadSensors, IdentifyTheirConstantsAndMasses) {
   const Rig truth = make_rig();
   Rig rig = make_rig();
   const std::vector<std::pair<std::string, double>> starts = {{"current.bias", 0.0},
@@ -148,7 +148,7 @@ std::string refused(const std::string& sensors, const std::string& columns) {
   return refusal([&] { parse_rig("r.textproto", rig_text(sensors, columns)); });
 }
 
-TEST(LoadSensors, RefuseWhatTheyCannotBe) {
+TEST(LoadSensors, RefuseInvalidDescriptions) {
   expect_parts(refused("torque_sensor { name: \"s\" joint: \"1\" measured_torque: MOTOR "
                        "delay { value: 0.002 free: true } }",
                        ""),

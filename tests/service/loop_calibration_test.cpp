@@ -102,7 +102,7 @@ TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
 
 // Physical parameters do not support reactions inside loops. The first note says that a simulator's
 // parameters are estimated instead, since they are not the rig's.
-TEST(LoopCalibration, TellsThatFrictionOfALoadMakesItASimulatorsParameters) {
+TEST(LoopCalibration, ReportsThatLoadFrictionNeedsShadowParameters) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   Rig rig = load_rig(loop_rig("fourbar"));
@@ -153,7 +153,7 @@ TEST(LoopCalibration, ADrivenFiveBarIsFound) {
 
 // Counts hardly show when the tip, which has no encoder, sticks. If the process noise decreases
 // only once, a fit ends in another local minimum, with T.tau_c 2.5 % below the truth.
-TEST(LoopCalibration, CountsOfAFiveBarDoNotEndBesideTheBestValley) {
+TEST(LoopCalibration, QuantisedFiveBarReachesTheBestMinimum) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const Rig rig = load_rig(loop_rig("fivebar"));
@@ -170,7 +170,7 @@ TEST(LoopCalibration, CountsOfAFiveBarDoNotEndBesideTheBestValley) {
 // collinear (T at pi, 0.3 s after the start): it continues its motion. The cranks' angles cannot
 // describe that motion. Coordinates that pass a singular configuration between two sampled
 // configurations are not used either.
-TEST(LoopCalibration, AFiveBarIsFollowedThroughItsStretchedPose) {
+TEST(LoopCalibration, AFiveBarPassesItsSingularConfiguration) {
   const Rig rig = load_rig(loop_rig("fivebar"));
   constexpr int kO1 = 0, kO2 = 2, kT = 4, kSamples = 601;
   constexpr double kPeriod = 1e-3, kCrank = 3.0;
@@ -280,7 +280,7 @@ estimator::Recording standing(const Rig& rig, double first, double second) {
   return {"standing", {segment}};
 }
 
-TEST(LoopCalibration, TellsWhatIsWrongWithALoop) {
+TEST(LoopCalibration, ReportsWhatIsWrongWithALoop) {
   Rig rig = load_rig(loop_rig("fivebar"));
   const estimator::Recording recording = standing(rig, 2.1, 1.04);
   rig.mechanism.joints[1].assembly_guess = std::nan("");
@@ -318,7 +318,7 @@ Rig parallelogram() {
 }
 
 // Flat, it can continue as a parallelogram or cross over: recording and time are reported.
-TEST(LoopCalibration, ARecordingThroughAChangePointIsRefusedByTime) {
+TEST(LoopCalibration, ASingularRecordingIsRefusedWithItsTime) {
   Rig rig = parallelogram();
   rig.mechanism.joints[2].assembly_guess = 0.45;  // Q
   std::string table = "t_s,O_rad,R_rad,u0\n";
@@ -339,7 +339,7 @@ TEST(LoopCalibration, ARecordingThroughAChangePointIsRefusedByTime) {
 }
 
 // The same for a simulation: under gravity the crank falls through it.
-TEST(LoopCalibration, ASimulationThroughAChangePointIsRefusedByTime) {
+TEST(LoopCalibration, ASingularSimulationIsRefusedWithItsTime) {
   const Rig rig = parallelogram();
   const Scenario scenario = parse_scenario(
       "s.textproto",

@@ -84,7 +84,7 @@ TEST(McapRecording, ArrivesInTheOrderOfTheRigsJoints) {
 
 // Impossible numbers in a file from elsewhere: the samples are omitted and the first is reported. A
 // number that would change the times of all samples is refused.
-TEST(McapRecording, TellsWhatItsNumbersCannotBe) {
+TEST(McapRecording, ReportsImpossibleNumbers) {
   const TemporaryFolder folder;
   const auto write = [&](const std::string& name, double angle_rad, double rate_error_ppm,
                          std::int64_t period_us) {
@@ -123,7 +123,7 @@ TEST(McapRecording, TellsWhatItsNumbersCannotBe) {
 }
 
 // Across a few missing samples the recording continues, without readings.
-TEST(McapRecording, GoesOnOverAHole) {
+TEST(McapRecording, ContinuesAcrossAGap) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), 400, 150, 170);
   const ImportedRecording imported = import_recording(folder.file("run.mcap"), furuta());
@@ -156,7 +156,7 @@ TEST(McapRecording, GapSplitsTheRecording) {
 
 // While a hand holds the rig its model does not apply: those samples would bias every estimate.
 // Their number is reported, and a recording without a release has no usable samples.
-TEST(McapRecording, WhatAHandHeldIsLeftOut) {
+TEST(McapRecording, HandHeldSamplesAreOmitted) {
   const TemporaryFolder folder;
   const Phases release = {{0.0, "settling"},
                           {0.1, "waiting for hold"},
@@ -200,7 +200,7 @@ TEST(McapRecording, CutOffRecordingGivesItsIntactPart) {
   expect_parts(imported.summary.notes[0], {"cut off"});
 }
 
-TEST(McapRecording, WhatCannotBeUsedIsRefusedByName) {
+TEST(McapRecording, UnusableRecordingsAreRefusedByName) {
   const TemporaryFolder folder;
   const std::string run = folder.file("run.mcap");
   write_recording(run, 500);

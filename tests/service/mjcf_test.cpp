@@ -92,7 +92,7 @@ TEST(Mjcf, BodiesJointsAndMotorsAreRead) {
   EXPECT_EQ(value(rig, "gravity.g"), 9.79);
 }
 
-TEST(Mjcf, ClassesGiveWhatJointsLeaveOut) {
+TEST(Mjcf, ClassesSupplyOmittedAttributes) {
   const Rig rig = mjcf_rig(kModel);
   EXPECT_EQ(value(rig, "yaw.b"), 0.5) << "of main, around the body's class";
   EXPECT_EQ(value(rig, "pitch.b"), 0.25) << "of the joint's own class";
@@ -113,7 +113,7 @@ TEST(Mjcf, AnglesAreInDegreesUnlessTheModelSaysOtherwise) {
 
 // The file's pose is that at yaw = 30 degrees: there the body is as given, at (0.1, 0, 0.5) and 0.2
 // m along the frame's y, which is the world's −x.
-TEST(Mjcf, ThePoseOfTheFileIsThatAtRef) {
+TEST(Mjcf, TheFilesPoseIsAtRef) {
   const Rig rig = mjcf_rig(kModel);
   const auto placed = estimator::place_bodies(rig.mechanism, Eigen::Vector3d(M_PI / 6, 0.0, 0.0));
   std::size_t upper = 0;
@@ -124,7 +124,7 @@ TEST(Mjcf, ThePoseOfTheFileIsThatAtRef) {
   EXPECT_NEAR(placed[upper].r.z(), -0.1, 1e-15);
 }
 
-TEST(Mjcf, WhatARigFileCannotSayIsTold) {
+TEST(Mjcf, UnsupportedElementsAreReported) {
   const RigText rig = convert(kModel);
   EXPECT_TRUE(has_note(rig, "actuator \"servo\" is of type position"));
   std::string text = kModel;
@@ -143,7 +143,7 @@ std::string with_equality(const std::string& joint) {
 }
 
 // Joints are coupled relative to the file's pose, in which yaw is at 30 degrees.
-TEST(Mjcf, AJointThatAnotherConstrainsFollowsIt) {
+TEST(Mjcf, AJointEqualityBecomesAMimicJoint) {
   const auto coupling_of = [](const std::string& joint) {
     const Rig rig = mjcf_rig(with_equality(joint));
     EXPECT_EQ(rig.mechanism.mimic_joints.size(), 1U) << joint;
@@ -163,7 +163,7 @@ TEST(Mjcf, AJointThatAnotherConstrainsFollowsIt) {
   EXPECT_NEAR(yaw.offset, ref, 1e-15);
 }
 
-TEST(Mjcf, WhatFollowsNoOtherInProportionIsLeftOut) {
+TEST(Mjcf, NonlinearEqualitiesAreOmitted) {
   for (const char* const joint :
        {R"(<joint name="c" joint1="yaw"/>)", R"(<joint name="c" joint1="yaw" joint2="none"/>)",
         R"(<joint name="c" joint1="none" joint2="yaw"/>)",
@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"Twice", "name=\"upper\"", "name=\"column\"", "body \"column\" is defined twice"}),
     [](const auto& entry) { return entry.param.name; });
 
-TEST(Mjcf, NothingThatMovesIsTold) {
+TEST(Mjcf, AModelWithoutJointsIsReported) {
   EXPECT_THROW(convert("<mujoco/>"), proto::InputError);
   EXPECT_THROW(convert("<mujoco><worldbody><body name=\"a\"/></worldbody></mujoco>"),
                proto::InputError);

@@ -374,7 +374,7 @@ TEST(OptionBinding, OfJobSubmission) {
 
 // The service derives from a job the options that the command line derives, each alone: a missing
 // field is the estimator's default, and no option is taken for its neighbour.
-TEST(OptionBinding, SurvivesTheWayToTheService) {
+TEST(OptionBinding, IsTheSameInTheService) {
   const auto there = [](const std::string& option) {
     CalibrateOptions options;
     CLI::App command;

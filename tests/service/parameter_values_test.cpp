@@ -101,7 +101,7 @@ TEST_F(ParameterValuesFile, AgreeWithTies) {
 }
 
 // A simulator's parameters include its step and weight.
-TEST_F(ParameterValuesFile, BringASimulatorsStep) {
+TEST_F(ParameterValuesFile, IncludeASimulatorsStep) {
   std::string text = kResult;
   text.replace(text.find("\"physical\""), 10, "\"shadow\"");
   text.replace(text.find("\"stateErrorWeight\": 0"), 21, "\"stateErrorWeight\": 7.5");

@@ -110,7 +110,7 @@ joint { name: "1"
   EXPECT_GT((spook.angles - physical.angles).cwiseAbs().maxCoeff(), 0.0) << "they are two";
 }
 
-TEST(PhysicalSimulation, TurnsAndSlidesAreToldApart) {
+TEST(PhysicalSimulation, DistinguishesRevoluteAndPrismaticJoints) {
   const auto refused = [](const std::string& scenario) {
     return refusal([&] { run_of(kCart, "duration_s: 1 release { } " + scenario, 1e-3); });
   };

@@ -96,7 +96,7 @@ void expect_truth(const estimator::Calibration& found, const estimator::Mechanis
 
 // A joint without encoder that a camera and a wire encoder measure: constants of both, and
 // friction, with the noise of every axis from its own column.
-TEST(PlaceSensors, TellTheirConstantsAndAJointWithoutEncoder) {
+TEST(PlaceSensors, IdentifyTheirConstantsAndAJointWithoutEncoder) {
   const Rig truth = placed_rig();
   Rig rig = placed_rig();
   set_free(rig, {{"camera.mount_z", 0.0},
@@ -138,7 +138,7 @@ const char* const kImuColumns = R"(
 
 // The cross-axis sensitivity of a data sheet is enough: all six are free, identifiable ones are
 // estimated, the others keep their prior.
-TEST(CrossAxisSensitivity, AreFoundByTheirDeviationOfADataSheet) {
+TEST(CrossAxisSensitivity, AreEstimatedWithADataSheetPrior) {
   const Rig truth =
       parse_rig("r.textproto", placed_rig_text(std::string(kCamera) + kImu, kImuColumns));
   std::string sheet = kImu;
@@ -191,7 +191,7 @@ TEST(CrossAxisSensitivity, KeepTheirFreedomBesideAValue) {
 
 // If the rig file omits cross-axis errors, the verdict reports it with the text to add. Without
 // such errors it does not.
-TEST(CrossAxisSensitivity, ThatNobodyDescribedAreTold) {
+TEST(CrossAxisSensitivity, AreReportedIfNotDescribed) {
   const std::string with_camera = kCamera;
   Rig truth = parse_rig("r.textproto", placed_rig_text(with_camera + kImu, kImuColumns));
   Rig rig = truth;
@@ -222,7 +222,7 @@ TEST(CrossAxisSensitivity, ThatNobodyDescribedAreTold) {
 
 // A gyroscope axis across a planar motion should read nothing. Its readings change no estimate, and
 // would otherwise pass for noise.
-TEST(CrossAxisSensitivity, ThatMoveNothingAreToldByWhatTheyAreOffBy) {
+TEST(CrossAxisSensitivity, WithoutEffectAreReportedWithTheirSize) {
   const std::string columns = R"(
   inertial { sensor: "imu" axis: GYRO_X column: "gx" unit: RADIAN_PER_SECOND }
   inertial { sensor: "imu" axis: GYRO_Z column: "gz" unit: RADIAN_PER_SECOND }
@@ -259,7 +259,7 @@ std::string refused_places(const std::string& sensors, const std::string& column
   return refusal([&] { parse_rig("r.textproto", placed_rig_text(sensors, columns)); });
 }
 
-TEST(PlaceSensors, RefuseWhatTheyCannotBe) {
+TEST(PlaceSensors, RefuseInvalidDescriptions) {
   const auto column = [](const char* sensor, const char* axis, const char* unit) {
     return std::string("position_sensor { sensor: \"") + sensor + "\" axis: " + axis +
            " column: \"c\" unit: " + unit + " }\n";

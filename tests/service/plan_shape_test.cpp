@@ -43,7 +43,7 @@ TEST(SwingUpPlan, FindsThePendulumAndItsFrequencyWhileTheMotorIsFree) {
 
 // Not if it has no encoder, a motor of its own, a zero that is not hanging, or mimics another
 // joint.
-TEST(SwingUpPlan, LeavesOutWhatCannotBeSwungUp) {
+TEST(SwingUpPlan, OmitsRigsThatCannotSwingUp) {
   const service::Rig furuta = rig("furuta");
   service::Rig other = furuta;
   other.mechanism.joints[1].motorised = true;
@@ -60,7 +60,7 @@ TEST(SwingUpPlan, LeavesOutWhatCannotBeSwungUp) {
   EXPECT_FALSE(find_swing_up(rig("pendulum").mechanism, 0, 6.0));
 }
 
-TEST(SwingUpPlan, IsRefusedWhereItWasAskedFor) {
+TEST(SwingUpPlan, IsRefusedIfExplicitlyRequested) {
   service::PriorState today =
       service::look_at(test_support::source_folder() + "/configs/rig-furuta.textproto", "");
   today.rig.mechanism.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
@@ -71,7 +71,7 @@ TEST(SwingUpPlan, IsRefusedWhereItWasAskedFor) {
                              {"--kind swing-up", "no pendulum", "Leave out --kind"});
 }
 
-TEST(SwingUpPlan, HoldsGainsToWhatTheyMayBe) {
+TEST(SwingUpPlan, LimitsGainsToTheirRanges) {
   const SwingUpRig rig{.pendulum = 1, .name = "2", .natural_frequency_Hz = 1.5, .command_max = 4.0};
   const daq::SwingUpSettings gains =
       swing_up_gains(rig, Eigen::Vector<double, 5>{-0.5, 0.25, 0.1, 0.4, 0.2});

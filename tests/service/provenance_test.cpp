@@ -53,7 +53,7 @@ class Calibrated : public ::testing::Test {
 
 TemporaryFolder* Calibrated::folder_ = nullptr;
 
-TEST_F(Calibrated, TellsWhatItWasMadeFrom) {
+TEST_F(Calibrated, ReportsItsInputs) {
   const StoredResult result = read_result(file("p.json"));
   EXPECT_EQ(result.command, "calibrate");
   EXPECT_EQ(result.version, RIGCAL_VERSION);
@@ -145,7 +145,7 @@ TEST_F(Calibrated, FindsAndVerifiesItsRecordings) {
   expect_parts(more.err, {"rig-pendulum.textproto: is none of the recordings"});
 }
 
-TEST_F(Calibrated, ThatIsNoneIsRefused) {
+TEST_F(Calibrated, OtherFilesAreRefused) {
   const std::string text = contents_of(file("p.json"));
   const auto refused = [&](const std::string& from, const std::string& to) {
     return refusal(

@@ -148,7 +148,7 @@ TEST(RecordingColumns, OfMat) {
                {"run.mcap", "rigcal export"});
 }
 
-TEST(RecordingKinds, WhatIsNoRecordingSaysWhatToDo) {
+TEST(RecordingKinds, OtherFilesAreRefusedWithARemedy) {
   const TemporaryFolder folder;
   folder.write("run.parquet", "PAR1\x15\x04 and so on PAR1");
   folder.write("run.json", "\n {\"rig\": \"r\", \"version\": \"1\"}");
@@ -218,7 +218,7 @@ TEST(RecordingCsv, IsReadBackWithItsRigFile) {
   }
 }
 
-TEST(RecordingCsv, TellsWhatItLoses) {
+TEST(RecordingCsv, ReportsWhatItOmits) {
   Rig rig = load_rig(config("rig-furuta.textproto"));
   rig.format->time_column.clear();
   rig.format->rate = 100.0;

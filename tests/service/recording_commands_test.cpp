@@ -43,7 +43,7 @@ void write_recording(const std::string& path, bool finished) {
   ASSERT_TRUE(finished ? writer.value().finish().ok() : writer.value().flush().ok());
 }
 
-TEST(RecordingCommands, InfoTellsWhatIsInARecordingAndWhatIsMissing) {
+TEST(RecordingCommands, InfoReportsContentAndGaps) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), true);
   const ProgramRun run = run_rigcal("info " + folder.file("run.mcap"));

@@ -59,7 +59,7 @@ TEST(ForestPicture, KeepsTheTextsOfTicksInside) {
 }
 
 // Session names hold a subject and a time: a shortened name must keep both ends.
-TEST(ForestPicture, NamesAreToldApart) {
+TEST(ForestPicture, NamesStayDistinct) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(short_names({"run.csv", "run.csv", "other.csv"}, 15),
             (Names{"run.csv", "run.csv", "other.csv"}));

@@ -16,7 +16,7 @@ const std::string kCompared = R"({"rig": "pendulum", "version": "0.1.0", "verdic
   "pieces": ["a to b"], "provenance": {"command": "compare", "date": "2026-11-24T10:50:07Z",
   "version": "0.1.0", "rig": {"path": "t1.textproto"}, "recordings": [{"path": "run 1.csv"}]}})";
 
-TEST(ResultHeader, TellsWhatAResultIsOf) {
+TEST(ResultHeader, IdentifiesTheCommandOfAResult) {
   const TemporaryFolder folder;
   const ResultHeader head = read_result_header(folder.write("c.json", kCompared));
   EXPECT_EQ(head.command, "compare");
@@ -44,7 +44,7 @@ TEST(ResultHeader, InfoPrintsIt) {
                          "Take viscous."});
 }
 
-TEST(ResultHeader, WhatIsNoResultSaysWhatToGive) {
+TEST(ResultHeader, OtherFilesAreRefusedWithARemedy) {
   const TemporaryFolder folder;
   expect_parts(refusal([&] { (void)read_result_header(folder.write("a.json", "{\"a\": 1}")); }),
                {"a.json: not a result of rigcal", "--json"});

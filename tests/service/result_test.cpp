@@ -76,7 +76,7 @@ TEST(ResultTable, AlignsColumnsDespiteUnitsInUnicode) {
   EXPECT_EQ(text, "a    kg·m²\nbbb      m\n");
 }
 
-TEST(ResultTable, TellsWhatAPersonMustKnow) {
+TEST(ResultTable, ReportsEssentials) {
   const std::string text = format_calibration(prepared_calibration(), 0.25);
   expect_parts(text, {"B.J_zz", "3.9601e-3", "0.0023e-3", "kg·m²", "at lower bound 0",
                       "joint pivot", "3", "1.b is not seen", "chosen for a test", "Converged",
@@ -86,7 +86,7 @@ TEST(ResultTable, TellsWhatAPersonMustKnow) {
   expect_parts(format_calibration(failed, 0.25), {"NOT CONVERGED"});
 }
 
-TEST(CalibrationJson, HoldsWhatReadingsContradict) {
+TEST(CalibrationJson, ContainsContradictions) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.contradictions = {{.name = "2.a_x",
                                  .unit = "m",
@@ -183,7 +183,7 @@ TEST(CalibrationPage, ShowsIntervalsAgainstPriorAndBounds) {
 
 // With a correlation of 0.8, knowing the other parameter would shrink a standard deviation by
 // sqrt(1 − 0.8²) = 0.6: a factor of 1/0.6 = 1.7.
-TEST(CalibrationPage, SaysWhatTheDataDoNotTell) {
+TEST(CalibrationPage, ReportsUnidentifiableDirections) {
   const std::string html = calibration_page(correlated_calibration(), prepared_context());
   expect_parts(html, {"A.J and A.m trade off", "ΔA.J = 0.002 kg·m², ΔA.m = -1 kg",
                       "A.m is compatible with zero", ">1.7</td>", ">0.0000060</td>", "A.m (0.8)",
@@ -203,7 +203,7 @@ TEST(CalibrationPage, SaysWhatTheDataDoNotTell) {
                {"Every free parameter is identifiable"});
 }
 
-TEST(CalibrationPage, TellsTheQualityOfTheDataAndTheOptions) {
+TEST(CalibrationPage, ReportsDataQualityAndOptions) {
   CalibrationContext context = prepared_context();
   ImportSummary& summary = context.recordings[0].summary;
   summary.rows = 20006 + 3340;
@@ -277,7 +277,7 @@ TEST(CalibrationPage, HasACaptionForEveryFigure) {
 }
 
 // A page without its date, program and input files cannot be cited.
-TEST(CalibrationPage, SaysWhereItComesFrom) {
+TEST(CalibrationPage, StatesItsProvenance) {
   CalibrationContext context = prepared_context();
   context.date = "2026-11-22T20:15:33Z";
   context.request.operator_name = "Ada & Co";
@@ -291,7 +291,7 @@ TEST(CalibrationPage, SaysWhereItComesFrom) {
 }
 
 // Rejected readings and findings must be drawn at their times.
-TEST(CalibrationPage, DrawsWhatWasHeldBackAndFound) {
+TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
   estimator::Calibration calibration = prepared_calibration();
   estimator::Finding finding;
   finding.kind = "outliers";
@@ -351,7 +351,7 @@ TEST(Decimation, KeepsSpikesAndGaps) {
 }
 
 // The cost of a fit that hardly falls: ticks with four digits were 20203, 20203, 20202, 20202.
-TEST(Chart, WritesTicksApartAndWhatTheyHaveInCommonOnce) {
+TEST(Chart, WritesDistinctTicksAndTheirCommonPartOnce) {
   Chart chart{.title = "Cost", .x_label = "iteration", .y_label = "cost", .series = {}};
   chart.series = {{"", "measured", {0.0, 1.0, 2.0}, {20203.17, 20202.61, 20202.42}}};
   for (const bool logarithmic : {false, true}) {
@@ -379,7 +379,7 @@ TEST(Chart, SurvivesDegenerateData) {
 }
 
 // The estimator decides (verdict_test.cpp); here its verdict becomes a warning for the joint.
-TEST(DescribeMisfit, WarnsOfAJointWhoseMotionIsNotExplained) {
+TEST(DescribeMisfit, WarnsOfAJointWithUnexplainedMotion) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.refined = true;
   EXPECT_TRUE(describe_misfit(calibration).empty());

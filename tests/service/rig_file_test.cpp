@@ -96,7 +96,7 @@ TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
 
 // No body has one principal moment above the sum of the others. For a body that rotates about
 // several axes this is an error. With a single axis the others have no effect and are not checked.
-TEST(RigFile, MomentsMustFitWhereMotionSeesThem) {
+TEST(RigFile, MomentsAreCheckedOnlyIfTheyHaveAnEffect) {
   const std::string too_large =
       edited("zz { value: 0.01 free: true }", "zz { value: 0.03 free: true }");
   EXPECT_EQ(parse_rig("r.textproto", too_large)
@@ -121,7 +121,7 @@ TEST(RigFile, MomentsMustFitWhereMotionSeesThem) {
 
 // Every unit of time and of angle has its factor. One that is off by a thousand would be refused
 // later for its sampling period, but one exchanged for another would not.
-TEST(RigFile, UnitsOfTheRecordingAreTheirFactors) {
+TEST(RigFile, ConvertsTheUnitsOfTheRecording) {
   const auto format_with = [](const std::string& from, const std::string& to) {
     return *parse_rig("r.textproto", edited(from, to)).format;
   };
@@ -301,7 +301,7 @@ const BadRig kBadRigs[] = {
 INSTANTIATE_TEST_SUITE_P(All, RigFileRefuses, ::testing::ValuesIn(kBadRigs),
                          [](const auto& test) { return std::string(test.param.name); });
 
-TEST(RigFile, MissingFileIsNamed) {
+TEST(RigFile, MissingFileIsReported) {
   expect_parts(refusal([] { (void)load_rig("/nowhere/rig.textproto"); }),
                {"/nowhere/rig.textproto", "cannot be opened"});
 }

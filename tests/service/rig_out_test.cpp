@@ -111,7 +111,7 @@ TEST(RigOut, RoundTripsEveryRig) {
 
 // The point of air drag is given in the body's frame and stays there, whatever the estimated centre
 // of mass. A free point is written.
-TEST(RigOut, KeepsWhereTheAirActs) {
+TEST(RigOut, KeepsThePointOfAirDrag) {
   const std::string head =
       "body { name: \"B\" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } "
       "zz { value: 1 free: true } }\n";
@@ -167,7 +167,7 @@ joint {
 )";
 };
 
-TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndTellsDeviations) {
+TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndAddsDeviations) {
   const WrittenRig written =
       write({.estimates = {estimate("rod.J_zz", 0.0123456789, 1.234e-6),
                            estimate("rod.J_yy", 0.0111, kInfinity), estimate("p.b", 2e-4, 3e-5)},
@@ -184,14 +184,14 @@ TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndTellsDeviations) {
 }
 
 // The estimate of an identifiable moment is written even if it is inconsistent with the fixed ones.
-TEST_F(PendulumOut, WritesAMomentThatTheKeptOnesDoNotAdmit) {
+TEST_F(PendulumOut, WritesAMomentInconsistentWithFixedOnes) {
   const WrittenRig written = write(
       {.estimates = {estimate("rod.J_zz", 0.05, 1e-6)}, .tied = {}, .kept = {}, .headline = "h"});
   EXPECT_EQ(at(read(written), "rod.J_zz").value, 0.05);
 }
 
 // Fields that the file omits are added at their place.
-TEST_F(PendulumOut, AddsWhatIsLeftOut) {
+TEST_F(PendulumOut, AddsOmittedFields) {
   const WrittenRig written =
       write({.estimates = {estimate("p.c", 3e-5, 1e-6), estimate("rod.J_xy", 1e-4, 1e-6),
                            estimate("p.k", 0.02, 1e-6), estimate("p.offset", 0.01, 1e-3),
@@ -209,7 +209,7 @@ TEST_F(PendulumOut, AddsWhatIsLeftOut) {
 }
 
 // Fields that would make a joint driven are not added, nor are parameters of a recording.
-TEST_F(PendulumOut, TellsWhatCannotBeWritten) {
+TEST_F(PendulumOut, ReportsParametersThatCannotBeWritten) {
   const WrittenRig written = write({.estimates = {estimate("p slip at 3.2 s", 0.1, 1e-3)},
                                     .tied = {},
                                     .kept = {{.name = "p.J_shaft", .unit = "kg·m²", .value = 1e-5}},

@@ -209,7 +209,7 @@ TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
 
 // A body that rotates about z alone, with a moment about z that is inconsistent with those about x
 // and y, which have no effect: these are raised, and that is reported.
-TEST(RobotRoundTrip, MomentsThatNothingSeesAreRaisedToThoseOfABody) {
+TEST(RobotRoundTrip, MomentsWithoutEffectAreMadeConsistent) {
   Rig rig = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto");
   for (const double zz : {0.019, 0.05}) {
     rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).value = zz;
@@ -257,7 +257,7 @@ std::string with_follower(const std::string& follower) {
   return text.insert(text.find("  spring { stiffness { value: 0.02 }"), follower);
 }
 
-TEST(RobotRoundTrip, JointsThatFollowOthersComeBack) {
+TEST(RobotRoundTrip, MimicJointsAreConverted) {
   const Rig rig =
       parse_rig("r", with_follower("mimic { joint: \"rail\" ratio: -3 offset: 0.2 }\n"));
   for (const std::string& text :
@@ -273,7 +273,7 @@ TEST(RobotRoundTrip, JointsThatFollowOthersComeBack) {
 }
 
 // Air drag cannot be represented there, and is reported once per body.
-TEST(RobotRoundTrip, DragInTheAirIsToldToBeLeftOut) {
+TEST(RobotRoundTrip, AirDragIsReportedAsOmitted) {
   std::string text = kCart;
   text.insert(text.find("  center_of_mass"), "  air_drag { coefficient { value: 0.01 } }\n");
   const auto reported = [](const std::string& rig) {

@@ -45,7 +45,7 @@ TEST(Selection, CutsAtTheTimesGivenInclusively) {
   EXPECT_EQ(uses[1].samples, 31);
 }
 
-TEST(Selection, TakesSegmentsByIndex) {
+TEST(Selection, SelectsSegmentsByIndex) {
   ImportedRecording imported = two_segments();
   Selection selection;
   selection.segments = {1};
@@ -55,7 +55,7 @@ TEST(Selection, TakesSegmentsByIndex) {
   EXPECT_EQ(uses[0].samples, 0);
 }
 
-TEST(Selection, RefusesWhatIsNotThere) {
+TEST(Selection, RefusesMissingSegments) {
   ImportedRecording imported = two_segments();
   Selection selection;
   selection.segments = {2};
@@ -89,7 +89,7 @@ TEST(ParameterEdits, ChangeValueAndFreedom) {
   EXPECT_EQ(get("2.b").value, 0.5);
 }
 
-TEST(ParameterEdits, RefuseWhatMakesNoSense) {
+TEST(ParameterEdits, RefuseInvalidEdits) {
   const auto refusal_of = [](const ParameterEdits& edits) {
     Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
     return refusal([&] { apply_edits(edits, rig.mechanism); });
@@ -102,7 +102,7 @@ TEST(ParameterEdits, RefuseWhatMakesNoSense) {
 
 // White noise of 0.01 on a swing of 1 rad at 1 Hz and 1 kHz: the swing's third difference is
 // (2π·1e-3)³ = 2.5e-7, far below the noise. With 20 000 differences the median scatters by 1 %.
-TEST(ColumnStatistics, NoiseIsToldFromMotion) {
+TEST(ColumnStatistics, NoiseIsDistinguishedFromMotion) {
   std::vector<double> values;
   unsigned state = 1;
   for (int k = 0; k < 20000; ++k) {

@@ -112,7 +112,7 @@ TEST(SeveralMotors, AreSimulatedEachUnderItsOwnExcitation) {
   EXPECT_GT((stepped("0.05", "0.1") - stepped("0", "0.1")).cwiseAbs().maxCoeff(), 1e-3);
 }
 
-TEST(SeveralMotors, AreHeldToTheirLimitsInASimulation) {
+TEST(SeveralMotors, AreLimitedInASimulation) {
   const auto refused = [](const std::string& text) {
     return refusal([&] { (void)parse_scenario("s.textproto", text, arm()); });
   };
@@ -125,7 +125,7 @@ TEST(SeveralMotors, AreHeldToTheirLimitsInASimulation) {
 }
 
 // A duty is at most 1, whether stated or not.
-TEST(SeveralMotors, TakeADutyUpToOne) {
+TEST(SeveralMotors, AcceptADutyUpToOne) {
   EXPECT_EQ(arm().joint_facts[1].control_max, 1.0);
   EXPECT_EQ(arm().joint_facts[0].control_max, 12.0);
   const auto refused = [](const std::string& from, const std::string& to) {

@@ -116,7 +116,7 @@ TEST(Simulation, RecordingReadsBackAsSimulated) {
   EXPECT_DOUBLE_EQ(segment.period, 1e-3);
 }
 
-TEST(Simulation, SaysWhereLimitsAreMetAndWhenItRests) {
+TEST(Simulation, ReportsLimitsAndRest) {
   const SimulatedRun run =
       simulate(pendulum(),
                scenario_of("duration_s: 1 step { motor: \"1\" command: 0.5 } "
@@ -138,7 +138,7 @@ TEST(Simulation, RefusesAStepThatDoesNotDivideThePeriod) {
 }
 
 // A simulation too large to store or to finish is refused at the start, with a remedy.
-TEST(Simulation, RefusesMoreSamplesAndStepsThanAnybodyCanKeep) {
+TEST(Simulation, RefusesTooManySamplesAndSteps) {
   const Scenario long_run = scenario_of("duration_s: 9000 rate_hz: 10000 release { }");
   expect_parts(refusal([&] { (void)simulate(pendulum(), long_run, 1e-4); }),
                {"duration_s", "samples", "more than the limit of 20e6", "rate_hz"});

@@ -54,7 +54,7 @@ bool is_above(const Eigen::VectorXd& q) {
 
 // Equilibrium of gravity and springs, on the branch that assembly_guess selects: 120° and 60°,
 // elbows outward.
-TEST(StartAssembly, LoopsBeginAtRestWhereNothingIsSaid) {
+TEST(StartAssembly, LoopsStartAtRestByDefault) {
   const Rig rig = five_bar();
   const Scenario scenario = parse_scenario("s", start_of(""), rig);
   EXPECT_LT(opening(scenario.initial_angles), 1e-9);
@@ -67,7 +67,7 @@ TEST(StartAssembly, LoopsBeginAtRestWhereNothingIsSaid) {
 }
 
 // A few degrees at a time, so that the elbows stay on their branch.
-TEST(StartAssembly, StatedJointsTakeTheOthersAlong) {
+TEST(StartAssembly, GivenJointsMoveTheOthers) {
   const Rig rig = five_bar();
   for (const auto& [left, right] :
        {std::pair(2.5, 0.6), std::pair(1.2, 1.9), std::pair(0.5, 3.0)}) {
@@ -86,7 +86,7 @@ TEST(StartAssembly, StatedJointsTakeTheOthersAlong) {
 }
 
 // Joints without encoder may be given with few digits.
-TEST(StartAssembly, ReadJointsAreExactAndOthersAbout) {
+TEST(StartAssembly, JointsWithEncoderAreExactAndOthersApproximate) {
   const Rig rig = five_bar();
   const auto rest = estimator::find_stable_equilibrium(rig.mechanism);
   ASSERT_TRUE(rest.has_value());
@@ -99,7 +99,7 @@ TEST(StartAssembly, ReadJointsAreExactAndOthersAbout) {
 }
 
 // A crank-rocker has two branches that are not connected: a given rocker angle selects one.
-TEST(StartAssembly, StatedJointsTellInWhichWayALoopIsAssembled) {
+TEST(StartAssembly, GivenJointsSelectTheBranch) {
   const Rig rig = load_rig(test_support::source_folder() + "/configs/rig-fourbar.textproto");
   const auto start = [&](const std::string& joints) {
     return parse_scenario("s", start_of(joints), rig).initial_angles;
@@ -128,7 +128,7 @@ TEST(StartAssembly, JointsWhereLoopsCannotBeClosedAreRefused) {
 }
 
 // Zero, whatever assembly_guess states, which applies to loops.
-TEST(StartAssembly, OfATreeAreZeroWhereNothingIsSaid) {
+TEST(StartAssembly, OfATreeIsZeroByDefault) {
   estimator::Mechanism tree =
       load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto").mechanism;
   tree.joints[1].assembly_guess = 0.3;

@@ -61,7 +61,7 @@ estimator::Segment read_of(const Eigen::MatrixXd& motion) {
 
 // A low-pass of 10 Hz smooths the readings where the links are collinear, and makes both motions
 // reverse. The readings distinguish them: one passes through, the other reverses 0.2 rad before.
-TEST(StretchedLoop, GoesThroughWhereReadingsDoAndTurnsWhereTheyDo) {
+TEST(SingularLoop, PassesOrReversesAsTheReadingsDo) {
   const estimator::Mechanism mechanism = five_bar().mechanism;
   for (const bool through : {true, false}) {
     SCOPED_TRACE(through);
@@ -96,7 +96,7 @@ TEST(StretchedLoop, GoesThroughWhereReadingsDoAndTurnsWhereTheyDo) {
 
 // Launched between soft springs, the tip passes the singular configuration once; on the other
 // branch the model could not fit at all. The start values of the motion's cause are off.
-TEST(StretchedLoop, ARecordingThroughTheStretchedPoseIsFound) {
+TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
   Rig rig = five_bar();
   for (const int driven : {kO1, kO2}) {
     estimator::Parameter& stiffness =

@@ -23,7 +23,7 @@ double viscous_of(const PriorState& today) {
 }
 
 // Only values are taken: their uncertainty comes from --after alone.
-TEST(PriorState, TakesTheValuesOfAResultAlone) {
+TEST(PriorState, TakesOnlyTheValuesOfAResult) {
   const TemporaryFolder folder;
   const std::string rig = config("rig-furuta.textproto");
   const PriorState plain = look_at(rig, "");
@@ -44,7 +44,7 @@ TEST(PriorState, ValuesOfASimulatorAreRefused) {
                {"s.json", "SPOOK simulator"});
 }
 
-TEST(PriorState, DesignTakesOneResult) {
+TEST(PriorState, DesignAcceptsOneResult) {
   const TemporaryFolder folder;
   const std::string values = folder.write("v.json", values_of(0.002));
   const ProgramRun run =

@@ -17,7 +17,7 @@ using test_support::refusal;
 // A wrong pairing would compare a parameter with another one's truth. Fixed values of a rig file
 // must be those of its simulation, and every free parameter must have a truth. Stribeck friction is
 // excluded: the pendulum's rig file does not have it, its simulation does.
-TEST(SimulationTruth, NamesWhatTheRigFileBesideItNames) {
+TEST(SimulationTruth, HasTheParametersOfItsRigFile) {
   for (const std::string name : {"furuta", "pendulum"}) {
     SCOPED_TRACE(name);
     const TrueParameters truth = load_simulation_truth(config("sim-" + name + ".textproto"));

@@ -97,7 +97,7 @@ TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
 }
 
 // A mimic joint has neither motor nor encoder; the joint that it mimics has.
-TEST(Urdf, AJointThatMimicsFollows) {
+TEST(Urdf, MimicJointsAreCoupled) {
   const Rig rig = parse_rig("arm.textproto", convert_urdf(kUrdfArm).text);
   ASSERT_EQ(rig.mechanism.mimic_joints.size(), 1U);
   const estimator::MimicJoint& coupling = rig.mechanism.mimic_joints[0];
@@ -117,7 +117,7 @@ std::string with_mimic(const std::string& mimic) {
   return text.replace(text.find(own), own.size(), mimic);
 }
 
-TEST(Urdf, WhatCannotBeMimickedIsHeldOrMovesByItself) {
+TEST(Urdf, ImpossibleMimicsAreFixedOrIndependent) {
   for (const char* const mimic :
        {R"(<mimic joint="nothing"/>)", R"(<mimic joint="grip"/>)", R"(<mimic joint="wrist"/>)",
         R"(<mimic joint="slide" multiplier="0"/>)"}) {
@@ -136,7 +136,7 @@ TEST(Urdf, WhatCannotBeMimickedIsHeldOrMovesByItself) {
 }
 
 // Joints that mimic one another, and one that mimics before its other is found to be fixed.
-TEST(Urdf, WhatMimicsInACircleIsHeld) {
+TEST(Urdf, CircularMimicJointsAreFixed) {
   std::string text = kUrdfArm;
   const std::string own = "<limit lower=\"0\" upper=\"0.2\"";
   text.insert(text.find(own), R"(<mimic joint="grip"/>)");
@@ -151,7 +151,7 @@ TEST(Urdf, WhatMimicsInACircleIsHeld) {
   EXPECT_TRUE(rig.mechanism.mimic_joints.empty());
 }
 
-TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
+TEST(Urdf, AxesAndPointsUseYUp) {
   const Rig rig = parse_rig("arm.textproto", convert_urdf(kUrdfArm).text);
   // The shoulder: 0.3 m up, about the URDF file's y, which points to our −z.
   EXPECT_NEAR(urdf_value(rig, "shoulder.a_y"), 0.3, 1e-15);
@@ -165,7 +165,7 @@ TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
   EXPECT_NE(text.find("axis { x: 1 }"), std::string::npos) << text;
 }
 
-TEST(Urdf, WhatARigFileCannotSayIsTold) {
+TEST(Urdf, UnsupportedElementsAreReported) {
   const RigText rig = convert_urdf(kUrdfArm);
   EXPECT_TRUE(has_urdf_note(rig, "\"base\" is the fixed base"));
   EXPECT_TRUE(has_urdf_note(rig, "joint \"eye\" moves no mass"));
@@ -175,7 +175,7 @@ TEST(Urdf, WhatARigFileCannotSayIsTold) {
 }
 
 // Simulators add such an inertia to the link to which it is fixed; it must be reported.
-TEST(Urdf, AnInertiaWithoutMassIsTold) {
+TEST(Urdf, AnInertiaWithoutMassIsReported) {
   std::string text = kUrdfArm;
   text.replace(text.find("<link name=\"flange\"/>"), 22,
                "<link name=\"flange\"><inertial><mass value=\"0\"/><inertia ixx=\"1\" iyy=\"1\" "
@@ -195,7 +195,7 @@ TEST(Urdf, LimitsBecomeThoseOfTheRigsSafety) {
             std::string::npos);
 }
 
-TEST(Urdf, FrictionIsFreeUnlessAskedToBeKept) {
+TEST(Urdf, FrictionIsFreeUnlessFixedOnRequest) {
   const auto free_count = [](const Rig& rig) {
     int count = 0;
     for (const auto& parameter : rig.mechanism.parameters) count += parameter.free ? 1 : 0;
@@ -283,7 +283,7 @@ TEST(Urdf, ATableIsNoXml) {
   EXPECT_EQ(reported.find("XML_"), std::string::npos) << reported;
 }
 
-TEST(Urdf, NothingThatMovesIsTold) {
+TEST(Urdf, ARobotWithoutJointsIsReported) {
   const std::string text = "<robot name=\"r\"><link name=\"a\"/></robot>";
   EXPECT_THROW(convert_urdf(text), proto::InputError);
   EXPECT_THROW(convert_urdf("<mujoco/>"), proto::InputError);

@@ -63,7 +63,7 @@ TEST_F(ValidateCommand, JudgesGivenParameters) {
   EXPECT_GT(rmse(0.0041, "--window 1 --start-window 0.3").first, in_windows);
 }
 
-TEST_F(ValidateCommand, TellsWhatItCannotUse) {
+TEST_F(ValidateCommand, ReportsUnusableInput) {
   const auto refused = [&](const std::string& options, const std::vector<std::string>& parts) {
     const ProgramRun run = run_rigcal("validate " + input() + options);
     EXPECT_EQ(run.exit_code, 1) << options;
@@ -80,7 +80,7 @@ TEST_F(ValidateCommand, TellsWhatItCannotUse) {
   refused("--parameters " + result(0.004) + " --json " + folder_.file("r.json"), {"r.json"});
 }
 
-TEST_F(ValidateCommand, TakesSegmentsShorterThanAWindowWhole) {
+TEST_F(ValidateCommand, UsesShortSegmentsAsAWhole) {
   const ProgramRun run =
       run_rigcal("validate " + input() + "--parameters " + result(0.004) + " --window 60");
   EXPECT_EQ(run.exit_code, 0) << run.err;
@@ -88,7 +88,7 @@ TEST_F(ValidateCommand, TakesSegmentsShorterThanAWindowWhole) {
 }
 
 // The values are used wherever the option is accepted.
-TEST_F(ValidateCommand, ValuesAreTakenElsewhere) {
+TEST_F(ValidateCommand, ValuesAreAcceptedElsewhere) {
   const ProgramRun info = run_rigcal("info " + rig_ + " --parameters " + result(0.0123));
   EXPECT_EQ(info.exit_code, 0);
   expect_parts(info.out, {"0.0123"});

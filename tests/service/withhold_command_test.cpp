@@ -53,7 +53,7 @@ class WithholdCommand : public ::testing::Test {
   std::string rig_ = folder_.write("rig.textproto", kSensedPendulum);
 };
 
-TEST_F(WithholdCommand, LeavesOutAnySensorAndTellsTheCost) {
+TEST_F(WithholdCommand, HoldsOutAnySensorAndReportsTheCost) {
   const std::string input = recording(1) + " --rig " + rig_ + " --quiet";
   const struct {
     const char* name;
@@ -86,7 +86,7 @@ TEST_F(WithholdCommand, LeavesOutAnySensorAndTellsTheCost) {
 }
 
 // Parameters of a held-out sensor are not estimated, which is no flaw of the recording.
-TEST_F(WithholdCommand, BlamesNoRecordingForWhatTheSensorAloneTells) {
+TEST_F(WithholdCommand, DoesNotBlameRecordingsForTheSensorsParameters) {
   std::string text = kSensedPendulum;
   const std::string place = "point { x { value: 0.05 } }",
                     free = "point { x { value: 0.05 free: true } }";
@@ -107,7 +107,7 @@ TEST_F(WithholdCommand, BlamesNoRecordingForWhatTheSensorAloneTells) {
   EXPECT_EQ(other.out.find("at their initial values"), std::string::npos) << other.out;
 }
 
-TEST_F(WithholdCommand, KeepsOneEncoderAndKnowsTheNames) {
+TEST_F(WithholdCommand, KeepsOneEncoderAndChecksNames) {
   const std::string input = "calibrate " + recording(1) + " --rig " + rig_ + " --quiet --hold-out ";
   ProgramRun run = run_rigcal(input + "1");
   EXPECT_EQ(run.exit_code, 1);
@@ -122,7 +122,7 @@ TEST_F(WithholdCommand, KeepsOneEncoderAndKnowsTheNames) {
 }
 
 // The sensor is also held out in commands that evaluate other results.
-TEST_F(WithholdCommand, IsKnownToTheCommandsThatJudge) {
+TEST_F(WithholdCommand, IsAcceptedByTheEvaluatingCommands) {
   const std::string a = recording(1), b = recording(2), rig = " --rig " + rig_ + " --quiet ";
   for (const std::string& command :
        {"crossvalidate " + a + " " + b + rig, "validate " + a + rig, "check " + a + rig,

@@ -166,24 +166,24 @@ class RobotBuilder {
     robot_.joints.push_back(std::move(joint));
   }
 
-  void fill_joint(int joint, RobotJoint& joint) const {
-    const Joint& source = mechanism_.joints[static_cast<std::size_t>(joint)];
-    if (const estimator::MimicJoint* own = estimator::find_mimic_joint(mechanism_, joint)) {
+  void fill_joint(int index, RobotJoint& joint) const {
+    const Joint& source = mechanism_.joints[static_cast<std::size_t>(index)];
+    if (const estimator::MimicJoint* own = estimator::find_mimic_joint(mechanism_, index)) {
       joint.follows = {.joint = mechanism_.joints[static_cast<std::size_t>(own->follows)].name,
                        .ratio = own->ratio,
                        .offset = own->offset};
     }
-    const JointFacts& facts = rig_.joint_facts[static_cast<std::size_t>(joint)];
+    const JointFacts& facts = rig_.joint_facts[static_cast<std::size_t>(index)];
     joint.kind = source.kind;
-    joint.damping = value(joint, JointQuantity::kViscous);
-    joint.friction = value(joint, JointQuantity::kCoulombTorque);
-    joint.armature = value(joint, JointQuantity::kShaftInertia);
-    joint.stiffness = value(joint, JointQuantity::kStiffness);
-    joint.rest = value(joint, JointQuantity::kRestAngle);
+    joint.damping = value(index, JointQuantity::kViscous);
+    joint.friction = value(index, JointQuantity::kCoulombTorque);
+    joint.armature = value(index, JointQuantity::kShaftInertia);
+    joint.stiffness = value(index, JointQuantity::kStiffness);
+    joint.rest = value(index, JointQuantity::kRestAngle);
     if (source.motorised) {
       joint.motor = {.control_unit = facts.control_unit,
-                     .gain = value(joint, JointQuantity::kMotorGain),
-                     .back_emf = value(joint, JointQuantity::kBackEmf),
+                     .gain = value(index, JointQuantity::kMotorGain),
+                     .back_emf = value(index, JointQuantity::kBackEmf),
                      .control_max = facts.control_max};
     }
     const std::vector<estimator::Encoder> sensors = estimator::used_encoders(mechanism_);

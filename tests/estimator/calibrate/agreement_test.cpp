@@ -54,7 +54,7 @@ TEST(PartComparison, IsCochransQOfAWeightedMean) {
 
 // Parameter 1 is measured in a sum with 0 by all pieces but the first, which measures 0 alone. The
 // first piece's estimate of 0 would move 1 through the others, although it does not measure 1.
-TEST(PartComparison, TellsNothingOfWhatNoReadingOfThePieceDependsOn) {
+TEST(PartComparison, ReportsNoParameterThatAPieceDoesNotMeasure) {
   const auto reads = [](const Eigen::RowVector2d& row, double reading, double deviation) {
     const Eigen::MatrixXd H = row.transpose() * row / (deviation * deviation);
     return PartScore{row.transpose() * reading / (deviation * deviation), H, H};
@@ -107,7 +107,7 @@ TEST(PartComparison, EqualPiecesGiveTheDeviationOfTheirMean) {
 }
 
 // A parameter that only one piece identifies has no scatter and does not count as consistent.
-TEST(PartComparison, OnePieceAloneTellsNoScatter) {
+TEST(PartComparison, OnePieceAloneHasNoScatter) {
   std::vector<PartScore> pieces;
   for (int p = 0; p < 3; ++p) {
     Eigen::Matrix2d H = Eigen::Matrix2d::Zero();

@@ -53,7 +53,7 @@ bool holds(const std::string& text, const std::string& part) {
 // With ρ = 0.8 the first has a standard deviation of 1e-3/0.6. With its optimum 0.355 deviations
 // beyond the bound it could be 1.29 deviations inward at 95 %, 2.15e-3. That moves the second by
 // −0.8 times as much, 1.7 of its deviations of 1e-3.
-TEST(BoundNotes, TellHowFarAPartnerWouldMove) {
+TEST(BoundNotes, ReportHowFarAPartnerWouldMove) {
   const std::string note = Case(0.8, -0.355).note();
   EXPECT_TRUE(holds(note, "1.b is at its lower bound 0; all other intervals assume this value"))
       << note;
@@ -70,13 +70,13 @@ TEST(BoundNotes, NameNoPartnerThatHardlyMoves) {
 }
 
 // Thirty standard deviations beyond: no physical bound is missed by that much.
-TEST(BoundNotes, TellWhatAsksForValuesBeyond) {
+TEST(BoundNotes, ReportOptimaFarBeyondABound) {
   const std::string note = Case(0.5, -30.0).note();
   EXPECT_TRUE(holds(note, "the best fit lies 30 standard deviations beyond it")) << note;
 }
 
 // At an upper bound inward means downward.
-TEST(BoundNotes, KnowUpperBounds) {
+TEST(BoundNotes, HandleUpperBounds) {
   Case mirrored(0.8, 0.355);
   mirrored.information.at_bound[0] = 1;
   mirrored.at(0).upper = 0.0;
@@ -93,7 +93,7 @@ double reach(const Case& of) {
 }
 
 // As in the notes: 1.29 standard deviations of 1e-3/0.6, inward of either bound.
-TEST(ReachesOffBounds, AreHowFarTheDataWouldLetItBe) {
+TEST(ReachesOffBounds, AreTheOneSidedIntervals) {
   EXPECT_NEAR(reach(Case(0.8, -0.355)), 1.29e-3 / 0.6, 1e-9);
   Case upper(0.8, 0.355);
   upper.information.at_bound[0] = 1;
@@ -104,7 +104,7 @@ TEST(ReachesOffBounds, AreHowFarTheDataWouldLetItBe) {
   EXPECT_EQ(reach(inside), 0.0);
 }
 
-TEST(ReachesOffBounds, AreInfiniteWhereTheDataSeeNothing) {
+TEST(ReachesOffBounds, AreInfiniteWithoutInformation) {
   Case unseen(0.0, 0.0);
   unseen.information.schur(0, 0) = unseen.information.group_schur[0](0, 0) = 0.0;
   EXPECT_EQ(reach(unseen), HUGE_VAL);
@@ -112,7 +112,7 @@ TEST(ReachesOffBounds, AreInfiniteWhereTheDataSeeNothing) {
 
 // The second parameter is split into two of which only the sum is identifiable. The interval of the
 // first must not change.
-TEST(ReachesOffBounds, CountWhatTradesOffAsFree) {
+TEST(ReachesOffBounds, TreatTradeOffsAsFree) {
   Case split(0.8, -0.355);
   ParameterInformation& information = split.information;
   const Eigen::Matrix2d two = information.schur;

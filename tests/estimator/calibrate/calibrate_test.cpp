@@ -96,7 +96,7 @@ TEST(Calibrate, FormsOfResidualAndStateAgree) {
 
 // The gain of a motor that is never driven cannot be identified. It must be fixed and reported
 // without a finite standard deviation, and the others estimated.
-TEST(Calibrate, HoldsAndNamesAParameterWithoutEffect) {
+TEST(Calibrate, FixesAndReportsAParameterWithoutEffect) {
   const Calibration result =
       calibrate_shadow(rig_to_fit({"B.J_yy", "1.K"}), {release(viscous_rig())});
   EXPECT_TRUE(std::isinf(find(result, "1.K").standard_deviation));
@@ -139,7 +139,7 @@ TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
 
 // The parameters that an iteration reports must be the free parameters of the mechanism of its
 // stage, without those that are fixed.
-TEST(Calibrate, StagesTellWhichParametersTheyVary) {
+TEST(Calibrate, StagesReportTheirFreeParameters) {
   for (const auto kind : {estimator::EstimateKind::kPhysical, estimator::EstimateKind::kShadow}) {
     int varied = -1, iterations = 0;
     estimator::CalibrationMonitor monitor;
@@ -162,7 +162,7 @@ TEST(Calibrate, StagesTellWhichParametersTheyVary) {
 // A prior has the weight of its standard deviation beside 6000 angles: a tight one keeps the
 // estimate, a wide one hardly changes it. Unscaled, it would outweigh the angles a millionfold, and
 // the wide one would move the estimate too.
-TEST(Calibrate, PriorsWeighWhatTheirStandardDeviationSays) {
+TEST(Calibrate, PriorsHaveTheWeightOfTheirStandardDeviation) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   Mechanism mechanism = rig_to_fit({"B.J_yy", "1.b"});
   const Calibration free = calibrate_shadow(mechanism, recordings);
@@ -177,7 +177,7 @@ TEST(Calibrate, PriorsWeighWhatTheirStandardDeviationSays) {
   EXPECT_NEAR(find(calibrate_shadow(mechanism, recordings), "1.b").value, 3e-3, sd);
 }
 
-TEST(Calibrate, RefusesWhatItCannotUse) {
+TEST(Calibrate, RefusesUnusableInput) {
   const Mechanism mechanism = rig_to_fit({"B.J_yy"});
   EXPECT_THROW(calibrate_shadow(mechanism, {}), std::invalid_argument);
   Recording recording = release(viscous_rig());
@@ -195,7 +195,7 @@ TEST(Calibrate, RefusesWhatItCannotUse) {
 
 // The derivatives of the simulated angles, propagated through every step, are compared with
 // differences of whole simulations. The relative step 1e-6 leaves errors of 1e-5 of the maximum.
-TEST(SimulationProblem, JacobianIsThatOfTheSimulation) {
+TEST(SimulationProblem, JacobianMatchesDifferences) {
   const Mechanism mechanism = test_support::smooth_furuta(
       {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "2.offset", "gravity.tilt_x"});
   constexpr double kStep = 5e-3;
@@ -242,7 +242,7 @@ TEST(SimulationProblem, JacobianIsThatOfTheSimulation) {
 
 // A unit's clock is never exact: a step of 5 ms must be accepted for a recording with a period of
 // 1.000035 ms.
-TEST(Calibrate, TakesAStepThatIsAMultipleOfThePeriodButForTheClock) {
+TEST(Calibrate, AcceptsAMultipleOfThePeriodUpToTheClockError) {
   Recording recording = release(viscous_rig());
   recording.segments.front().period = 1.000035e-3;
   CalibrationOptions options;

@@ -101,23 +101,23 @@ void expect_optimum_of_ceres(StateForm form) {
 // Shares the step's residual and derivatives, but no blocks, chain rules or linear algebra. Catches
 // a weight, index or chain rule of TrajectoryProblem that is wrong in both cost and Jacobian, which
 // differences cannot detect, and a solver that stops early.
-TEST(TrajectoryOptimum, IsThatOfCeres) {
+TEST(TrajectoryOptimum, MatchesCeres) {
   expect_optimum_of_ceres<CeresFuruta>(StateForm::kConfigurations);
 }
 
 // The same for full states, with both residuals a step.
-TEST(TrajectoryOptimum, OfFullStatesIsThatOfCeres) {
+TEST(TrajectoryOptimum, OfFullStatesMatchesCeres) {
   expect_optimum_of_ceres<CeresFuruta>(StateForm::kFull);
 }
 
 // Shares nothing: every residual is written again and differentiated by Ceres. Also catches errors
 // in the step itself, and a wrong derivative.
-TEST(TrajectoryOptimum, IsThatOfCeresWithItsOwnDerivatives) {
+TEST(TrajectoryOptimum, MatchesCeresWithItsOwnDerivatives) {
   expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kConfigurations);
 }
 
 // The same for full states.
-TEST(TrajectoryOptimum, OfFullStatesIsThatOfCeresWithItsOwnDerivatives) {
+TEST(TrajectoryOptimum, OfFullStatesMatchesCeresWithItsOwnDerivatives) {
   expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kFull);
 }
 

@@ -38,7 +38,7 @@ Uncertainty with_common_error(const std::vector<ParameterEstimate>& parameters,
 
 // Inertia and friction are known relative to the motor's gain, which is known to 7 %. Both ratios
 // are precise, to the root of the sum of squares of the individual errors.
-TEST(Combinations, AreTheRatiosOfWhatGrowsTogether) {
+TEST(Combinations, AreRatiosForCommonErrors) {
   const std::vector<ParameterEstimate> parameters = {
       parameter("A.J_zz", "kg·m²", 18.7, 1.3), parameter("1.K", "N·m/V", 0.07, 0.005),
       parameter("1.b", "N·m·s/rad", 1e-3, 0.8e-4), parameter("2.b", "N·m·s/rad", 1e-4, 1e-5)};
@@ -54,7 +54,7 @@ TEST(Combinations, AreTheRatiosOfWhatGrowsTogether) {
 }
 
 // Opposite errors make a product precise, or a sum of equal units. A fourfold gain is not reported.
-TEST(Combinations, AreProductsAndSumsOfWhatTradesOff) {
+TEST(Combinations, AreProductsAndSumsForOppositeErrors) {
   const std::vector<ParameterEstimate> unlike = {parameter("a", "N", 2.0, 0.2),
                                                  parameter("b", "m", 5.0, 0.5)};
   auto found = find_combinations(unlike, with_common_error(unlike, {0.1, -0.1}, {1e-3, 1e-3}));
@@ -76,7 +76,7 @@ TEST(Combinations, AreProductsAndSumsOfWhatTradesOff) {
 }
 
 // Neither parameter is identifiable, but their ratio is: it is constant along the null direction.
-TEST(Combinations, TellWhatRemainsOfAnUnseenDirection) {
+TEST(Combinations, FindTheRatioConstantAlongANullDirection) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 0.004, inf),
                                                      parameter("K", "N·m/V", 0.08, inf)};
@@ -93,7 +93,7 @@ TEST(Combinations, TellWhatRemainsOfAnUnseenDirection) {
 }
 
 // If pieces disagree, their scatter along the combination counts.
-TEST(Combinations, AreAsUncertainAsPiecesSay) {
+TEST(Combinations, IncludeTheScatterOfPieces) {
   const std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 1.0, 0.1),
                                                      parameter("K", "N·m/V", 1.0, 0.1)};
   Uncertainty uncertainty = with_common_error(parameters, {0.1, 0.1}, {1e-4, 1e-4});
@@ -116,7 +116,7 @@ TEST(Combinations, NeedErrorsInCommon) {
 }
 
 // Parameters at a bound do not trade off, and those known to 0.1 % need no combination.
-TEST(Combinations, LeaveOutBoundsAndWhatIsKnownWell) {
+TEST(Combinations, OmitBoundsAndPreciseParameters) {
   std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 1.0, 0.1),
                                                parameter("K", "N·m/V", 1.0, 0.1)};
   const Uncertainty uncertainty = with_common_error(parameters, {0.1, 0.1}, {1e-4, 1e-4});

@@ -79,11 +79,11 @@ void expect_arm_is_told(const Calibration& result) {
   EXPECT_NE(notes_of(result).find("2.a_x"), std::string::npos) << notes_of(result);
 }
 
-TEST(Contradictions, TellAnArmThatIsALittleTooLong) {
+TEST(Contradictions, FindAnArmThatIsALittleTooLong) {
   expect_arm_is_told(calibrate_as(described_with(kLonger)));
 }
 
-TEST(Contradictions, TellItByCounts) {
+TEST(Contradictions, FindItInQuantisedReadings) {
   expect_arm_is_told(calibrate_as(described_with(kLonger), 2e-3));
 }
 
@@ -96,7 +96,7 @@ TEST(Contradictions, AreNoneWhereTheDescriptionIsRight) {
 }
 
 // Estimated parameters are never reported as contradictions.
-TEST(Contradictions, AreOfWhatIsKeptAlone) {
+TEST(Contradictions, ConcernFixedParametersOnly) {
   std::vector<std::string> free = kFree;
   free.emplace_back("2.a_x");
   Mechanism described = described_with(kLonger, free);
@@ -108,7 +108,7 @@ TEST(Contradictions, AreOfWhatIsKeptAlone) {
 }
 
 // A motor gain fixed 1 % too low, and friction fixed at zero.
-TEST(Contradictions, TellGainsAndFriction) {
+TEST(Contradictions, ReportGainsAndFriction) {
   Mechanism described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"});
   const auto gain = std::ranges::find(described.parameters, "1.K", &Parameter::name);
   gain->value *= 0.99;
@@ -126,7 +126,7 @@ TEST(Contradictions, TellGainsAndFriction) {
   EXPECT_NEAR(of_friction->value, rig().b_2, 4.0 * of_friction->standard_deviation);
 }
 
-TEST(Contradictions, NameWhatExplainsAsMuch) {
+TEST(Contradictions, ReportEquivalentExplanations) {
   Contradiction first{.name = "2.a_x",
                       .unit = "m",
                       .kept = 0.2,
@@ -148,7 +148,7 @@ TEST(Contradictions, NameWhatExplainsAsMuch) {
 }
 
 // Two readings of a line y = a + b t at t = 0 and 1: errors 1 and 3, standard deviations 1 and 2.
-TEST(ScoreStep, IsThatOfLinearLeastSquares) {
+TEST(ScoreStep, MatchesLinearLeastSquares) {
   ParameterInformation information;
   const Eigen::Matrix2d first = (Eigen::Matrix2d() << 1.0, 0.0, 0.0, 0.0).finished();
   const Eigen::Matrix2d second = Eigen::Matrix2d::Ones();

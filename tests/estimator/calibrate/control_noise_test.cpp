@@ -15,7 +15,7 @@ using estimator::JointQuantity;
 
 // Two rods with a motor on the second joint only. Its noise moves both joints, by the textbook
 // inertias of a double pendulum. Catches a gain, a period or a column in the wrong place.
-TEST(ControlNoise, GoesFromJointToJointByTheInertias) {
+TEST(ControlNoise, CouplesJointsByTheInertias) {
   constexpr double kMass = 0.5, kLength = 0.4, kInertia = 7e-3, kGain = 1.5;
   estimator::Mechanism mechanism = estimator::make_chain(
       {.links = 2, .mass = kMass, .length = kLength, .inertia_swing = kInertia});
@@ -40,7 +40,7 @@ TEST(ControlNoise, GoesFromJointToJointByTheInertias) {
 }
 
 // One entry per motor, in the order of the joints. A joint without a motor has none.
-TEST(ControlNoise, IsThatOfTheMotors) {
+TEST(ControlNoise, HasOneEntryPerMotor) {
   estimator::Mechanism mechanism = estimator::make_chain({.links = 3});
   mechanism.joints[0].motorised = mechanism.joints[2].motorised = true;
   EXPECT_EQ(estimator::control_noise_of(mechanism).size(), 0);

@@ -95,7 +95,7 @@ Segment two_commands() {
 }
 
 // Derivatives by each encoder's own delay and offset, in several intervals and in one.
-TEST(EncoderDelay, DerivativesAreThoseOfTheResiduals) {
+TEST(EncoderDelay, DerivativesMatchDifferences) {
   for (const double interval : {0.2, std::numeric_limits<double>::infinity()}) {
     test_support::expect_derivatives(delayed_problem(all_late(), two_commands(), interval));
   }
@@ -134,7 +134,7 @@ TEST(EncoderDelay, DerivativesPassThroughTiesOfInertialDelays) {
 
 // If a command's delay is not a whole number of samples, a linear ramp replaces it within a step. A
 // delayed accelerometer's reading and a motor's current follow this ramp.
-TEST(EncoderDelay, ReadingsGrowWithTheCommand) {
+TEST(EncoderDelay, ReadingsFollowTheCommandRamp) {
   Mechanism mechanism = furuta_to_fit({"imu.delay"});
   at(mechanism, "1.delay").value = 1.3e-3;  // fixed
   at(mechanism, "imu.delay").value = 4.4e-3;
@@ -150,7 +150,7 @@ TEST(EncoderDelay, OffsetsPassThroughTiesWithoutADelay) {
 }
 
 // With zero delay, a delayed reading equals that at a sample: the two ways to compute it agree.
-TEST(EncoderDelay, OfNothingChangesNothing) {
+TEST(EncoderDelay, OfZeroChangesNothing) {
   const Mechanism held = furuta_to_fit({});
   Mechanism free = held;
   free_delays(free, {"1.encoder_delay", "2.encoder_delay"});
@@ -165,7 +165,7 @@ TEST(EncoderDelay, OfNothingChangesNothing) {
 }
 
 // A fixed zero delay costs nothing: encoders are read at samples.
-TEST(EncoderDelay, OfNothingThatIsKeptIsNotLookedAt) {
+TEST(EncoderDelay, FixedAtZeroCostsNothing) {
   Mechanism mechanism = furuta_to_fit({});
   const std::vector<Segment> segments = {short_piece()};
   const std::size_t sensed = estimator::sensed_axes(mechanism, segments).size();
@@ -191,7 +191,7 @@ void expect_delayed(const Calibration& calibration, const std::string& name, dou
 }
 
 // Two encoders with different delays, none of the command; other parameters are recovered too.
-TEST(EncoderDelay, IsFoundOfTwoEncoders) {
+TEST(EncoderDelay, IsFoundForTwoEncoders) {
   Mechanism mechanism = furuta_to_fit({});
   mechanism.sensors.clear();
   free_delays(mechanism, {"1.encoder_delay", "2.encoder_delay"});
@@ -208,7 +208,7 @@ TEST(EncoderDelay, IsFoundOfTwoEncoders) {
 }
 
 // Known delays are compensated.
-TEST(EncoderDelay, IsTakenOutWhereItIsKept) {
+TEST(EncoderDelay, IsCompensatedIfFixed) {
   const std::vector<estimator::Recording> recordings = {{"late", {read_late(6.3e-3, 1.2e-3, 12)}}};
   Mechanism mechanism = furuta_to_fit({});
   const double truth = test_support::sensed_rig().b_2;
@@ -218,7 +218,7 @@ TEST(EncoderDelay, IsTakenOutWhereItIsKept) {
 }
 
 // Ties reduce standard deviations and never increase them.
-TEST(EncoderDelay, TiesCutDeviations) {
+TEST(EncoderDelay, TiesReduceDeviations) {
   const std::vector<estimator::Recording> recordings = {{"late", {read_late(5e-3, 5e-3, 13)}}};
   Mechanism mechanism = furuta_to_fit({});
   at(mechanism, "imu.delay").value = 0.0;

@@ -23,7 +23,7 @@ void add_told_segment(int samples, ShootingInput& input) {
 
 int first_sample(const Segment& segment) { return static_cast<int>(segment.angles(0, 0)); }
 
-TEST(Excerpt, IsEverythingWhereLittleWouldBeLeftOut) {
+TEST(Excerpt, IsTheWholeIfLittleWouldBeOmitted) {
   ShootingInput input;
   add_told_segment(1000, input);
   add_told_segment(1001, input);
@@ -67,7 +67,7 @@ TEST(Excerpt, HasSomethingOfEachSegment) {
 }
 
 // One window from each of thirty releases would include all their samples.
-TEST(Excerpt, IsEverythingOfManyShortSegments) {
+TEST(Excerpt, IncludesManyShortSegmentsWhole) {
   ShootingInput input;
   for (int k = 0; k < 30; ++k) add_told_segment(101, input);
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);

@@ -57,7 +57,7 @@ TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
 
 // Cost per row and degree of freedom; zero if less than half a row is left. Priors come last, and
 // weigh as much as one angle.
-TEST(GroupVariances, AreThoseOfTheRowsThatAreLeft) {
+TEST(GroupVariances, ArePerDegreeOfFreedom) {
   estimator::ParameterInformation information;
   information.valid = true;
   information.groups = {{.rows = 100, .cost = 40.0, .effective_parameters = 20.0},
@@ -72,12 +72,12 @@ TEST(GroupVariances, AreThoseOfTheRowsThatAreLeft) {
 }
 
 // After a numerical failure nothing is divided or written.
-TEST(GroupVariances, AreNoneWhereStatesAreNotDetermined) {
+TEST(GroupVariances, AreEmptyIfStatesAreNotDetermined) {
   EXPECT_EQ(estimator::group_variances({}, 1.0).size(), 0);
 }
 
 // White noise with standard deviation a gives fourth differences of √70 a; a cubic gives none.
-TEST(NoiseLevel, IsWhatFourthDifferencesSee) {
+TEST(NoiseLevel, FollowsFromFourthDifferences) {
   Eigen::VectorXd alternating(50), cubic(50);
   for (Eigen::Index k = 0; k < 50; ++k) {
     alternating[k] = k % 2 == 0 ? 1e-3 : -1e-3;
@@ -93,7 +93,7 @@ TEST(NoiseLevel, IsWhatFourthDifferencesSee) {
 
 // A known encoder slip does not count as noise, with regular or irregular rows. An unknown slip
 // does, and so does one of another sensor.
-TEST(NoiseLevel, LeavesSlipsOut) {
+TEST(NoiseLevel, ExcludesKnownSlips) {
   estimator::Segment segment;
   segment.period = 1e-3;
   segment.angles.resize(50, 1);

@@ -45,7 +45,7 @@ const std::vector<std::string> kConstants = {"imu.mount_x", "imu.p_x", "imu.p_z"
 
 // The pendulum has no encoder. A sensor of unknown place, mounting and biases alone must recover
 // its motion as its encoder would have read it.
-TEST(InertialCalibration, TellsOfAJointWithoutEncoder) {
+TEST(InertialCalibration, IdentifiesAJointWithoutEncoder) {
   Mechanism mechanism = to_fit(kConstants);
   mechanism.held_out = {"2"};
   const Calibration found =
@@ -85,7 +85,7 @@ TEST(InertialCalibration, FindsTheDelayAndTheNoise) {
 }
 
 // An additional sensor can only reduce standard deviations.
-TEST(InertialCalibration, NarrowsWhatEncodersTell) {
+TEST(InertialCalibration, ReducesDeviations) {
   Segment segment = recorded(0.0);
   const Calibration both = estimator::calibrate(to_fit(kConstants), {{"imu", {segment}}});
   segment.inertial.resize(0, 0);

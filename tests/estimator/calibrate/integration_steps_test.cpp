@@ -45,7 +45,7 @@ TEST(IntegrationSteps, AreLongWhereTheMotionIsSlow) {
 }
 
 // With a scale of 0.1 m per rad, 2 m/s of a prismatic joint count as 20 rad/s.
-TEST(IntegrationSteps, MeasureASlideByItsScale) {
+TEST(IntegrationSteps, ScaleAPrismaticJoint) {
   const std::vector<double> steps = choose_local_steps(without_motor(), 0.1 * states(), 1e-3,
                                                        Eigen::Vector2d(1.0, 0.1), kSteps, 0.002);
   EXPECT_DOUBLE_EQ(steps[4], 0.002);

@@ -36,7 +36,7 @@ QuantizationErrors wave(double amplitude, double normal_variance) {
   return errors;
 }
 
-TEST(HalfIntervals, AreThoseOfANormalDistributionWithoutCounting) {
+TEST(HalfIntervals, AreNormalWithoutQuantization) {
   const Eigen::VectorXd half = half_intervals(unit_information(1.0), Eigen::VectorXd::Ones(1), {});
   EXPECT_DOUBLE_EQ(half[0], estimator::kNormalHalfWidth95);
 }
@@ -56,7 +56,7 @@ TEST(HalfIntervals, FollowTheDistributionOverPhasesOfTheCodeDisc) {
 }
 
 // Without an estimate there is no interval: none at a bound, an infinite one if not identifiable.
-TEST(HalfIntervals, LeaveFixedAndUnseenParametersAlone) {
+TEST(HalfIntervals, SkipFixedAndUnidentifiableParameters) {
   ParameterInformation information = unit_information(1.0);
   information.inverse.setZero();
   information.at_bound[0] = -1;

@@ -81,7 +81,7 @@ Recording emptied(Recording recording) {
 }
 
 // The same readings at the same instants give the same result, with omitted or with empty rows.
-TEST(IrregularTimes, SayWhatEmptyRowsSay) {
+TEST(IrregularTimes, AreEquivalentToEmptyRows) {
   const Recording whole = driven();
   const Calibration thin = estimator::calibrate(to_fit(), {thinned(whole)});
   const Calibration empty = estimator::calibrate(to_fit(), {emptied(whole)});
@@ -139,7 +139,7 @@ TEST(IrregularTimes, AreRefusedForASimulatorsParameters) {
 }
 
 // The noise level of readings, with motion between irregular instants.
-TEST(IrregularTimes, LeaveTheNoiseLevelWhatItIs) {
+TEST(IrregularTimes, DoNotAffectTheNoiseLevel) {
   const Recording recording = thinned(driven());
   const Segment& segment = recording.segments.front();
   for (const Eigen::Index sensor : {0, 1}) {
@@ -185,7 +185,7 @@ TEST(ZeroShifts, AreEstimatedBesideTheRest) {
   }
 }
 
-TEST(ZeroShifts, AreTakenOffForASimulatorsParameters) {
+TEST(ZeroShifts, AreSubtractedForShadowParameters) {
   const Recording whole = driven();
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kShadow;

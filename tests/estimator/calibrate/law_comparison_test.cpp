@@ -162,7 +162,7 @@ TEST(LawComparison, ComparesPieceByPiece) {
   EXPECT_EQ(recommended(even).law.name, "dry") << "of laws as simple the first in the list";
 }
 
-TEST(LawComparison, RanksWhatHasNoResultLast) {
+TEST(LawComparison, RanksLawsWithoutResultLast) {
   LawComparison comparison;
   comparison.laws = {score("dry", {NAN, NAN}), score("load", {2.0, 2.2}),
                      score("drag", {1.0, 1.1})};
@@ -208,7 +208,7 @@ TEST(LawComparison, FindsTheLawOfTheData) {
 }
 
 // A superfluous term ends at its bound, and the law reduces to the one without it.
-TEST(LawComparison, TellsWhatALawReducesTo) {
+TEST(LawComparison, ReportsTheReducedLaw) {
   ReferencePendulum dry;
   dry.tau_c = dry.tau_s = 0.004;
   const LawComparison comparison = compare(dry, {"dry+drag", "dry"});
@@ -221,7 +221,7 @@ TEST(LawComparison, TellsWhatALawReducesTo) {
   EXPECT_EQ(recommended(comparison).law.name, "dry");
 }
 
-TEST(LawComparison, StopsWhenAskedAndNeedsPieces) {
+TEST(LawComparison, StopsOnRequestAndNeedsPieces) {
   const ReferencePendulum rig;
   const std::atomic<bool> stop{true};
   estimator::CalibrationMonitor monitor;

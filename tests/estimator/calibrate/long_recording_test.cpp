@@ -28,7 +28,7 @@ bool has_stage(const Calibration& result, const std::string& stage) {
 
 // From inertias wrong by a factor of three the first iterations use an excerpt. The estimates are
 // still those of the whole recording.
-TEST(LongRecording, IsApproachedByAnExcerpt) {
+TEST(LongRecording, IsFirstFittedOnAnExcerpt) {
   const ReferenceFuruta rig = test_support::viscous_furuta();
   const std::vector<Recording> recordings = {forty_seconds(rig)};
   const Calibration near = estimator::calibrate(test_support::free_furuta(rig, 1.0), recordings);
@@ -55,7 +55,7 @@ TEST(LongRecording, IsFittedFromTheStartWhereAnExcerptLeadsAstray) {
 }
 
 // Iterations on an excerpt do not count toward the requested maximum.
-TEST(LongRecording, HasIterationsBesideThoseOfTheExcerpt) {
+TEST(LongRecording, DoesNotCountIterationsOnTheExcerpt) {
   const ReferenceFuruta rig = test_support::viscous_furuta();
   estimator::CalibrationOptions options;
   options.max_iterations = 12;

@@ -17,7 +17,7 @@ GroupStatistics group(int rows, double effective_parameters, double cost) {
 
 // The variance is the cost per degree of freedom. Per row, noise would appear smaller the more
 // parameters there are.
-TEST(SensorNoise, FollowsTheResidualsPerRowThatIsLeft) {
+TEST(SensorNoise, IsPerDegreeOfFreedom) {
   EXPECT_DOUBLE_EQ(sensor_noise_factor(group(100, 20.0, 80.0)), 1.0);
   EXPECT_DOUBLE_EQ(sensor_noise_factor(group(100, 20.0, 320.0)), 2.0);
   EXPECT_DOUBLE_EQ(sensor_noise_factor(group(100, 20.0, 20.0)), 0.5);
@@ -32,7 +32,7 @@ TEST(SensorNoise, StaysWhereNoRowIsLeft) {
 
 // A variance from 200 rows has a relative deviation of √(2/200) = 0.1, so three deviations end at
 // 1.3.
-TEST(ProcessNoise, IsSeenThreeDeviationsAboveItsModel) {
+TEST(ProcessNoise, IsDetectedThreeDeviationsAboveItsModel) {
   ProcessNoiseChange change = process_noise_change(group(210, 10.0, 200.0 * 1.29), false);
   EXPECT_FALSE(change.significant);
   EXPECT_EQ(change.factor, estimator::kProcessDrop);
@@ -42,7 +42,7 @@ TEST(ProcessNoise, IsSeenThreeDeviationsAboveItsModel) {
 }
 
 // CompletionLatch detected, it also follows the residuals down. Otherwise it would oscillate.
-TEST(ProcessNoise, OnceSeenFollowsTheResidualsBothWays) {
+TEST(ProcessNoise, OnceDetectedFollowsTheResidualsBothWays) {
   const ProcessNoiseChange change = process_noise_change(group(210, 10.0, 200.0 * 0.25), true);
   EXPECT_TRUE(change.significant);
   EXPECT_DOUBLE_EQ(change.factor, 0.5);

@@ -60,7 +60,7 @@ constexpr Choice kChoices[] = {
 
 // Every numeric option with every kind of invalid number. A mere check for "> 0" would take a NaN
 // for "not given", and calibrate with other options than requested.
-TEST(CalibrationOptions, AreRefusedByNameWhereTheyAreNoNumbersInRange) {
+TEST(CalibrationOptions, AreRefusedByNameIfOutOfRange) {
   EXPECT_EQ(refusal_of({}), "");
   for (const Choice& choice : kChoices) {
     const auto with = [&](double value) {
@@ -114,7 +114,7 @@ TEST(CalibrationOptions, AreCheckedByEveryEntryPoint) {
 }
 
 // The same for the mechanism's fields other than parameter values, and for the recordings.
-TEST(CalibrationInput, IsRefusedWhereItHoldsNoNumbers) {
+TEST(CalibrationInput, IsRefusedIfItContainsNaN) {
   const auto refuses = [](const auto& spoil) {
     Mechanism mechanism = pendulum();
     spoil(mechanism);

@@ -45,7 +45,7 @@ TrajectorySettings paper_settings(double h) {
 // physical constants by up to 50 %, in a way that any error in stepper, residual or weights would
 // change. The two use independent noise. Standard deviations are about 5e-6 for the inertias and
 // 1e-4 for b_1; tolerances are 1.5 % and 2e-4.
-TEST(PaperSynthetic, EstimatesAreTheShadowParametersOfTheStep) {
+TEST(PaperSynthetic, EstimatesMatchThePrototype) {
   const test_support::ReferenceFuruta rig = paper_rig();
   const estimator::Recording recording =
       test_support::record(rig, Eigen::Vector4d(0.0, M_PI - 0.03, 0.0, 0.0),

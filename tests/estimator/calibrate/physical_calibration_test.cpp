@@ -229,7 +229,7 @@ TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
 
 // Just predictable enough that the simulation is fitted, but this fit gets lost in one of many
 // local minima. The states explain the readings, and the estimate from them must be kept.
-TEST(PhysicalCalibration, KeepsWhatTheStatesTellWhereTheSimulationGoesAstray) {
+TEST(PhysicalCalibration, KeepsTheJointFitIfTheSimulationDiverges) {
   const ReferenceFuruta rig = driven_rig();
   const Calibration result =
       estimator::calibrate(driven_mechanism_to_fit(2.0), {driven_motion(10400, 12.0, 8e-3)});
@@ -242,7 +242,7 @@ TEST(PhysicalCalibration, KeepsWhatTheStatesTellWhereTheSimulationGoesAstray) {
 
 // A tenth of the inertias, and ten times motor gain and friction: accelerations are wrong by a
 // factor of a hundred, and no fit over a fifth of a second converges from there by itself.
-TEST(PhysicalCalibration, FindsBackFromAStartThatLeadsAstray) {
+TEST(PhysicalCalibration, RecoversFromADivergingStart) {
   const ReferenceFuruta rig = driven_rig();
   Mechanism mechanism = driven_mechanism_to_fit(0.1);
   mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 10.0 * rig.K;
@@ -256,7 +256,7 @@ TEST(PhysicalCalibration, FindsBackFromAStartThatLeadsAstray) {
 // With very large damping the simulation diverges within a fifth of a second (rates overflow), but
 // not over a shorter time. That does not mean that the recordings lack excitation. If it diverges
 // within ten samples, that is reported.
-TEST(PhysicalCalibration, StartsWhereTheMotionCanBeFollowedForAShortWhileOnly) {
+TEST(PhysicalCalibration, StartsIfTheMotionIsPredictableBriefly) {
   const ReferencePendulum rig = sticky_pendulum();
   const Recording recording = record(rig, 4000, kPhysicalNoise, 3);
   Mechanism mechanism = pendulum_to_fit(rig);
@@ -278,7 +278,7 @@ TEST(PhysicalCalibration, StartsWhereTheMotionCanBeFollowedForAShortWhileOnly) {
 
 // Viscous friction that is really zero ends at its bound, which causes a restart. A stop at any
 // iteration of any stage must be reported, or the result would be taken for an estimate.
-TEST(PhysicalCalibration, TellsAStopInAnyOfItsStages) {
+TEST(PhysicalCalibration, ReportsAStopInAnyStage) {
   ReferencePendulum rig = sticky_pendulum();
   rig.b = 0.0;
   Mechanism mechanism = pendulum_to_fit(rig);
@@ -306,7 +306,7 @@ TEST(PhysicalCalibration, TellsAStopInAnyOfItsStages) {
 
 // Options specific to a SPOOK simulator select its parameters, and contradict an explicit request
 // for physical ones. Loops have no joint coordinates.
-TEST(PhysicalCalibration, IsChosenWhereItMakesSense) {
+TEST(PhysicalCalibration, IsTheDefaultWherePossible) {
   const Mechanism tree = estimator::make_chain({.links = 2});
   Mechanism loop =
       estimator::make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.4, 0.0, 0.0)});

@@ -67,7 +67,7 @@ TEST(PartEstimates, AgreeWhereTheModelIsRight) {
 
 // An arm described 3 % too long distorts all pieces alike. They agree and no standard deviation
 // grows, so the verdict must report it. The estimates are the same as without the comparison.
-TEST(PartEstimates, TellAnArmThatIsTooLong) {
+TEST(PartEstimates, ReportAnArmThatIsTooLong) {
   const Calibration result = calibrate_with(1.03);
   EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected) << result.verdict.sentence;
   CalibrationOptions alone;
@@ -81,7 +81,7 @@ TEST(PartEstimates, TellAnArmThatIsTooLong) {
 }
 
 // A stop during the comparison must not leave a result that looks complete.
-TEST(PartEstimates, StopWhenTheyAreTold) {
+TEST(PartEstimates, StopOnRequest) {
   std::atomic<bool> stop = false;
   CalibrationMonitor monitor;
   monitor.stop = &stop;
@@ -98,7 +98,7 @@ TEST(PartEstimates, StopWhenTheyAreTold) {
 // PartEstimates disagree about one of two parameters. It gets the standard deviation of the
 // scatter, with Student's half-width for the number of pieces that identify it minus one. The other
 // is unchanged.
-TEST(PartEstimates, WidenWhatDisagrees) {
+TEST(PartEstimates, WidenDisagreeingParameters) {
   PartEstimates pieces;
   pieces.parameters = {7, 3};
   pieces.comparison.agreement = {50.0, 6.0, 1e-8};
@@ -132,7 +132,7 @@ TEST(PartEstimates, WidenWhatDisagrees) {
 // The pendulum's encoder slips at 5.2 s and at 10.8 s. Few readings lie before the first slip and
 // after the second, so the others determine its zero there far better than pieces on one side of
 // it, which would otherwise report a slip that only the others identify.
-TEST(PartEstimates, TellOnlySlipsWithinThem) {
+TEST(PartEstimates, ReportOnlySlipsWithinThem) {
   constexpr int kRows = 2 * kSamples, kFirst = 2600, kSecond = 5400, kNear = 100, kSparse = 1000;
   const Eigen::VectorXd once = test_support::three_sines(kSamples, kPeriod);
   const Eigen::VectorXd control = (Eigen::VectorXd(kRows) << once, once).finished();
@@ -181,7 +181,7 @@ TEST(PartEstimates, TellOnlySlipsWithinThem) {
 }
 
 // A segment's slice starts at the time of its first row, with all data of its rows.
-TEST(PartEstimates, KeepWhatBelongsToTheirRows) {
+TEST(PartEstimates, KeepTheDataOfTheirRows) {
   Segment segment;
   segment.start = 10.0;
   segment.period = 0.1;

@@ -45,7 +45,7 @@ bool has_profile_note(const Calibration& result, const std::string& name) {
 }
 
 // If the rate is known to some per cent, the interval of linear theory is kept.
-TEST(ProfileIntervals, LeaveARateThatIsKnown) {
+TEST(ProfileIntervals, KeepTheLinearIntervalOfAKnownRate) {
   const Calibration result = calibrate(sticky(0.003), 0.8, 1e-4);
   const ParameterEstimate& rate = of(result, "1.zeta");
   EXPECT_LT(rate.half_interval, 0.25 * rate.value);
@@ -55,7 +55,7 @@ TEST(ProfileIntervals, LeaveARateThatIsKnown) {
 
 // For a small excess in much noise any decay explains the readings: the interval's end is unbounded
 // or far from that of linear theory.
-TEST(ProfileIntervals, ReachAsFarAsTheDataLetARateBe) {
+TEST(ProfileIntervals, ReachBeyondTheLinearInterval) {
   const Calibration result = calibrate(sticky(0.0003), 1.5, 2e-3);
   const ParameterEstimate& rate = of(result, "1.zeta");
   EXPECT_GT(rate.half_interval, 1.1 * estimator::kNormalHalfWidth95 * rate.standard_deviation);
@@ -63,7 +63,7 @@ TEST(ProfileIntervals, ReachAsFarAsTheDataLetARateBe) {
 }
 
 // Only decay rates are limited to a factor per step.
-TEST(ProfileIntervals, BelongToRatesThatStepsMoveByAFactor) {
+TEST(ProfileIntervals, ApplyToDecayRatesOnly) {
   const estimator::Mechanism mechanism =
       freed(pendulum_of(sticky(0.003)), {"1.b", "1.tau_delta", "1.zeta"});
   const Eigen::VectorXd growth = estimator::FreeParameters(mechanism).growth(mechanism);

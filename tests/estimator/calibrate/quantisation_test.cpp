@@ -41,7 +41,7 @@ Eigen::VectorXd swing() {
 
 // Counts of an encoder are recognized, also with nine decimals in a text file and with an offset.
 // Noise and a constant are not counts.
-TEST(FindQuantum, TellsCountsFromNoise) {
+TEST(FindQuantum, DistinguishesCountsFromNoise) {
   const Eigen::VectorXd angles = swing();
   Eigen::VectorXd counts = counted(angles, 0.3).array() + 0.123;
   EXPECT_NEAR(estimator::find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
@@ -64,7 +64,7 @@ Segment alternating(double noise) {
 
 // The scatter of quantization itself is no analog noise. Up to 10 % more is not either, since that
 // is the uncertainty of its estimate; beyond, all of the excess is. The noisiest segment decides.
-TEST(AnalogVariance, IsTheScatterThatCountingDoesNotExplain) {
+TEST(AnalogVariance, IsTheScatterBeyondQuantization) {
   const double encoder = kQuantum * kQuantum / 12.0;
   const auto with_excess = [&](double share) {
     return alternating(std::sqrt((1.0 + share) * encoder));
@@ -81,7 +81,7 @@ TEST(AnalogVariance, IsTheScatterThatCountingDoesNotExplain) {
 
 // Residuals up to half a count can be quantization error, wherever a joint rests. A model that is
 // off by a sixth of a count more is not excused by it.
-TEST(CountingExplains, WhatIsNotLargerThanHalfACount) {
+TEST(CountingExplains, ErrorsUpToHalfACount) {
   Eigen::VectorXd errors = Eigen::VectorXd::LinSpaced(1001, -0.5, 0.5) * kQuantum;
   EXPECT_TRUE(estimator::is_quantization_error({errors}, kQuantum, 0.0));
   EXPECT_TRUE(estimator::is_quantization_error(
@@ -95,7 +95,7 @@ TEST(CountingExplains, WhatIsNotLargerThanHalfACount) {
 // A pendulum comes to rest half-way; from then on every reading has the same error. Over 60 phases
 // of the encoder disc the estimates scatter as reported. With independent errors some reported
 // standard deviations would be wrong by half.
-TEST(QuantizedScatter, IsThatOfTheEstimatesOverPhasesOfTheCodeDisc) {
+TEST(QuantizedScatter, MatchesTheScatterOverDiscPhases) {
   test_support::ReferencePendulum rig;
   Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
   mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
@@ -152,7 +152,7 @@ estimator::ShootingProblem problem_of(const Eigen::VectorXd& angles, double quan
 
 // Drawn and normal errors together give the whole scatter, whatever motion is assumed. Without an
 // inverse nothing is drawn, and the scatter is the same.
-TEST(QuantizationErrors, AreDrawnAsTheyScatter) {
+TEST(QuantizationErrors, DrawsMatchTheScatter) {
   const estimator::ShootingProblem problem = problem_of(swing(), kQuantum);
   const Eigen::MatrixXd inverse = estimator::compute_information(problem).inverse;
   const auto drawn = estimator::quantization_errors(problem, {{0, kQuantum, 0.0}}, inverse);
@@ -204,7 +204,7 @@ Eigen::VectorXd staircase() {
 
 // A sticking joint repeats one quantization error at every sample. With so few independent errors
 // some agree by chance at any disc phase. For a wrong model all are correlated.
-TEST(CorrelatesInMotion, TakesAJointThatSticksForOneError) {
+TEST(CorrelatesInMotion, CountsAStickingJointAsOneError) {
   const Eigen::VectorXd angles = staircase();
   const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 40.0).array().sin();
   for (int phase = 0; phase < 10; ++phase) {
@@ -220,7 +220,7 @@ TEST(CorrelatesInMotion, TakesAJointThatSticksForOneError) {
 
 // Quantization errors of a swinging joint, alone and with those of a model that is wrong by less
 // than half a count.
-TEST(CorrelatesInMotion, TellsAModelErrorBelowACount) {
+TEST(CorrelatesInMotion, DetectsAModelErrorBelowACount) {
   const Eigen::VectorXd angles = swing();
   const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 30.0).array().sin();
   int reported = 0;

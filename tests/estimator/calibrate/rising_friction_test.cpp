@@ -31,7 +31,7 @@ ReferencePendulum rising() {
 }
 
 // Also from a start with the wrong sign, so the fit must pass through zero excess.
-TEST(RisingFriction, IsFoundFromDataOfAnotherSimulator) {
+TEST(RisingFriction, IsFoundInDataOfAnotherSimulator) {
   const ReferencePendulum rig = rising();
   const auto recording = swing(rig, "release", 0.8, 6000, 2e-3, 1e-4, 5);
   for (const double start : {-0.001, 0.001}) {
@@ -58,7 +58,7 @@ TEST(RisingFriction, IsFoundFromDataOfAnotherSimulator) {
 
 // Zero friction at rest is the limit: below, friction would drive the joint. The bound of the
 // excess follows the kinetic torque.
-TEST(RisingFriction, EndsWhereNothingIsLeftAtRest) {
+TEST(RisingFriction, EndsAtZeroFrictionAtRest) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta"});
   auto& excess = mechanism.joint_parameter(0, JointQuantity::kStribeckTorque);
   const FreeParameters free(mechanism);
@@ -82,7 +82,7 @@ TEST(RisingFriction, EndsWhereNothingIsLeftAtRest) {
 }
 
 // A lost excess may be restarted with either sign if friction may rise, otherwise with one.
-TEST(RisingFriction, GetsSecondChancesOfBothSigns) {
+TEST(RisingFriction, IsRestartedWithBothSigns) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
   auto& excess = mechanism.joint_parameter(0, JointQuantity::kStribeckTorque);
   excess.value = 0.0;
@@ -111,7 +111,7 @@ TEST(RisingFriction, GetsSecondChancesOfBothSigns) {
 
 // If the fit took all friction for an excess, a restart needs a kinetic torque again. Otherwise a
 // negative excess would have nothing to reduce.
-TEST(RisingFriction, SecondChancesHaveAKineticTorque) {
+TEST(RisingFriction, RestartsHaveAKineticTorque) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
   mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.0;
   mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = 0.003;

@@ -41,7 +41,7 @@ Mechanism with_excess() {
 }
 
 // A parameter driven to either bound is reset to its start; all others keep their fitted values.
-TEST(SecondChances, TakeParametersOffBoundsTheyWereDrivenTo) {
+TEST(SecondChances, ResetParametersDrivenToBounds) {
   for (const double bound : {0.0, 1.0}) {
     Mechanism reached = start();
     viscous(reached).value = bound;
@@ -54,7 +54,7 @@ TEST(SecondChances, TakeParametersOffBoundsTheyWereDrivenTo) {
 }
 
 // No restart if nothing was driven to a bound: inside, at one from the start, or at one but fixed.
-TEST(SecondChances, LeaveAloneWhatWasNotDriven) {
+TEST(SecondChances, KeepOtherParameters) {
   EXPECT_TRUE(restart_candidates(start(), start(), kSpeeds).empty());
   for (const double bound : {0.0, 1.0}) {
     Mechanism began = start();
@@ -85,7 +85,7 @@ TEST(SecondChances, FindAStribeckExcessThatIsLost) {
 }
 
 // An excess may only appear found, in a local minimum. Unexplained accelerations indicate that.
-TEST(SecondChances, TryAnyExcessWhereAccelerationsAreLeft) {
+TEST(SecondChances, RestartAnyExcessIfAccelerationsAreUnexplained) {
   const Mechanism reached = with_excess();
   EXPECT_EQ(restart_candidates(reached, reached, kSpeeds, true).size(), 5U);
   Mechanism held = with_excess();
@@ -94,7 +94,7 @@ TEST(SecondChances, TryAnyExcessWhereAccelerationsAreLeft) {
 }
 
 // Only if the fit may move it, and the joint moved at all.
-TEST(SecondChances, NeedAFreeExcessOnAJointThatMoves) {
+TEST(SecondChances, NeedAFreeExcessOnAMovingJoint) {
   for (const JointQuantity quantity :
        {JointQuantity::kStribeckTorque, JointQuantity::kStribeckRate}) {
     Mechanism reached = with_excess();

@@ -159,7 +159,7 @@ TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
 }
 
 // The delays of motor and sensor add up, unless an encoder separates them.
-TEST(SensorTraps, DelaysButForTheirDifferences) {
+TEST(SensorTraps, OnlyDifferencesOfDelays) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
     mechanism.joints[1].measured = with_encoder;
@@ -174,7 +174,7 @@ TEST(SensorTraps, DelaysButForTheirDifferences) {
 }
 
 // An encoder whose own delay is estimated does not separate them; one with a fixed delay does.
-TEST(SensorTraps, DelaysOfEncodersButForTheirDifferences) {
+TEST(SensorTraps, OnlyDifferencesOfEncoderDelays) {
   for (const bool is_fixed : {false, true}) {
     Mechanism mechanism = two_wheels();
     mechanism.held_out = {"gyro"};

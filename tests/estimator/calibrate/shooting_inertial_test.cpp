@@ -78,7 +78,7 @@ ShootingProblem problem_over(double interval) {
 
 // Derivatives by states, motion parameters, points, mountings, biases, scales and a delay, for
 // sensors of different rates and delays, in several intervals.
-TEST(ShootingInertial, DerivativesAreThoseOfTheResiduals) {
+TEST(ShootingInertial, DerivativesMatchDifferences) {
   test_support::expect_derivatives(problem_over(0.2));
 }
 
@@ -121,7 +121,7 @@ Mechanism furuta_with_load_sensors() {
 
 // The same for torques and forces: by masses without effect on the motion, and by the control's
 // delay, which the motor's current follows.
-TEST(ShootingInertial, DerivativesOfLoadsAreThoseOfTheResiduals) {
+TEST(ShootingInertial, DerivativesOfLoadsMatchDifferences) {
   Segment segment = read_by_all();
   Eigen::MatrixXd readings =
       Eigen::MatrixXd::Constant(segment.sample_count(), 3 * Sensor::kAxes, kNaN);

@@ -75,7 +75,7 @@ ShootingProblem problem_with(double interval, Control control = Control::kSmooth
 // switching times move with the delay, some of them within a step.
 class ShootingProblemDerivatives : public testing::TestWithParam<Control> {};
 
-TEST_P(ShootingProblemDerivatives, AreThoseOfAllResiduals) {
+TEST_P(ShootingProblemDerivatives, MatchDifferencesOfAllResiduals) {
   test_support::expect_derivatives(problem_with(0.2, GetParam()));
 }
 
@@ -262,7 +262,7 @@ TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
 
 // Slow parts of the motion may use longer steps. Each time span has its own step, nodes stay in
 // place, and no sample is read twice or omitted.
-TEST(ShootingProblem, TakesLongerStepsOnlyWhereTheyAreAskedFor) {
+TEST(ShootingProblem, TakesLongerStepsOnlyWhereRequested) {
   const Recording recording = driven();
   Eigen::MatrixXd states(4, 2);
   states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;

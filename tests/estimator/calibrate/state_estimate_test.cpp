@@ -122,7 +122,7 @@ StateEstimate estimated(const Mechanism& mechanism, const Segment& segment,
 
 // Motion and loads of both joints, including the one without encoder: errors must match their
 // standard deviations. Loads are compared with Newton's and Euler's laws.
-TEST(StateEstimate, DeviationsAreThoseOfTheErrors) {
+TEST(StateEstimate, DeviationsMatchTheErrors) {
   Mechanism mechanism = sensed_mechanism();
   mechanism.held_out = {"2"};
   constexpr int kSeeds = 60;
@@ -169,7 +169,7 @@ std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) 
 }
 
 // Parameters from another recording have errors independent of the readings.
-TEST(StateEstimate, DeviationsTakeInThoseOfParameters) {
+TEST(StateEstimate, DeviationsIncludeThoseOfParameters) {
   expect_scores(scores_with_estimated_parameters(40, 1000), 0.9);
 }
 
@@ -180,7 +180,7 @@ TEST(StateEstimate, DeviationsHoldForParametersOfTheSameRecording) {
 
 // A filter's errors match its standard deviations, and later readings do not affect it. Those with
 // a lag lie between the filter's and the smoother's.
-TEST(StateEstimate, IsCausalWhereAskedTo) {
+TEST(StateEstimate, IsCausalOnRequest) {
   Mechanism mechanism = sensed_mechanism();
   mechanism.held_out = {"2"};
   StateOptions filtered{.readings = StateReadings::kLagged}, lagged = filtered;

@@ -35,7 +35,7 @@ TEST(Ties, InACircleAreFound) {
   EXPECT_GE(resolve_dependencies(round), 2);
 }
 
-TEST(Ties, MoveAParameterWithWhatItFollowsFrom) {
+TEST(Ties, MoveAParameterWithItsTerms) {
   Mechanism mechanism;
   mechanism.parameters.resize(4);
   mechanism.parameters[0].value = 2.0;
@@ -116,7 +116,7 @@ TEST_F(TiedCalibration, NarrowsDeviationsAndNeverWidensThem) {
 }
 
 // A tied parameter is reported with the standard deviation and interval that follow from its tie.
-TEST_F(TiedCalibration, TellsWhatFollows) {
+TEST_F(TiedCalibration, ReportsTiedParameters) {
   const Calibration result = calibrate(tied(), {recording_});
   ASSERT_EQ(result.tied.size(), 2U);
   const auto find = [&](const std::string& name) {

@@ -34,7 +34,7 @@ SegmentTrajectory trajectory(const Eigen::VectorXd& measured, const Eigen::Vecto
 
 // Missing readings do not count, full turns are no error, and a diverged simulation is a bad one.
 // SPOOK's first row is not a divergence.
-TEST(PredictionError, CountsWhatWasRead) {
+TEST(PredictionError, CountsReadingsOnly) {
   const auto four = trajectory(Eigen::Vector4d(0.0, 1.0, kNaN, 3.0),
                                Eigen::Vector4d(kNaN, 1.3, 9.0, 3.4 + 2.0 * M_PI));
   const PredictionError error = prediction_error(four, 0, JointKind::kRevolute);
@@ -50,7 +50,7 @@ TEST(PredictionError, CountsWhatWasRead) {
 }
 
 // An error of 0.1 m of a prismatic joint counts as much as one of one radian.
-TEST(PredictionError, PoolsSlidesAsTurns) {
+TEST(PredictionError, ScalesPrismaticJoints) {
   SegmentTrajectory both;
   both.measured = Eigen::RowVector2d(0.0, 0.0);
   both.simulated = Eigen::RowVector2d(0.3, 0.04);
@@ -81,7 +81,7 @@ Recording in_windows(const Recording& recording, int rows) {
 // True parameters leave residuals at the noise level, in windows and from their starts. The
 // uncertain state of short readings adds to them. Wrong parameters leave more, most where the state
 // cannot compensate.
-TEST(Validation, TellsRightParametersFromWrongOnes) {
+TEST(Validation, DistinguishesRightFromWrongParameters) {
   const Recording whole = swing(damped(), "run", 1.5, 1200, 5e-3, kNoise, 3);
   const Recording windows = in_windows(whole, 300);
   const auto rmse = [](const Validation& validation) {
@@ -141,7 +141,7 @@ TEST(Validation, JudgesIrregularRows) {
 }
 
 // Every parameter is fixed, also those that the rig file frees.
-TEST(Validation, KeepsParameters) {
+TEST(Validation, FixesAllParameters) {
   const Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
   const Mechanism fixed = pendulum_of(damped());
   const Mechanism free = test_support::freed(fixed, {"P.J_zz", "1.b"});
@@ -149,7 +149,7 @@ TEST(Validation, KeepsParameters) {
             validate(fixed, fixed, {run}, {}).windows.front().errors.front().squares);
 }
 
-TEST(Validation, LeavesOutWhatStandsStillAndRefusesAnEmptyRest) {
+TEST(Validation, OmitsRestsAndRefusesAnEmptyRemainder) {
   const Mechanism rig = pendulum_of(damped());
   Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
   run.segments.push_back(run.segments.front());
@@ -171,7 +171,7 @@ TEST(Validation, LeavesOutWhatStandsStillAndRefusesAnEmptyRest) {
   EXPECT_NE(message(0.5, shadow).find("physical"), std::string::npos);
 }
 
-TEST(Validation, StopsWhenAsked) {
+TEST(Validation, StopsOnRequest) {
   const Mechanism rig = pendulum_of(damped());
   const std::atomic<bool> stop{true};
   estimator::CalibrationMonitor monitor;

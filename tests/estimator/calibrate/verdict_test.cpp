@@ -51,14 +51,14 @@ bool says(const Calibration& calibration, const std::string& part) {
   return judge(calibration).sentence.find(part) != std::string::npos;
 }
 
-TEST(Verdict, HoldsWhereOnlyNoiseIsLeft) {
+TEST(Verdict, AcceptsResidualsAtNoiseLevel) {
   EXPECT_EQ(kind_of(swing(0.0)), VerdictKind::kAccepted);
   EXPECT_TRUE(says(swing(0.0), "the segments agree (Cochran's Q = 12, 14 degrees of freedom)"))
       << judge(swing(0.0)).sentence;
 }
 
 // Residuals at the noise level and pieces that agree do not compensate for a wrong description.
-TEST(Verdict, DoesNotHoldWhereTheDescriptionIsContradicted) {
+TEST(Verdict, RejectsAContradictedDescription) {
   Calibration calibration = swing(0.0);
   calibration.contradictions = {
       {.name = "2.a_x", .unit = "m", .kept = 0.05474, .value = 0.05, .standard_deviation = 0.001}};
@@ -95,7 +95,7 @@ TEST(Verdict, DoubtsWhiteResiduals) {
 }
 
 // A slow wave smaller than the noise alone is only a hint, which pieces that disagree confirm.
-TEST(Verdict, TellsWhatIsCorrelated) {
+TEST(Verdict, ReportsCorrelatedResiduals) {
   Calibration calibration = swing(0.5 * kNoise);
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
   EXPECT_TRUE(says(calibration, "correlated")) << judge(calibration).sentence;
@@ -106,7 +106,7 @@ TEST(Verdict, TellsWhatIsCorrelated) {
 }
 
 // Quantization errors are correlated while a joint moves slowly, although the model is right.
-TEST(Verdict, TakesCountsForWhatTheyAre) {
+TEST(Verdict, AcceptsQuantizationErrors) {
   Calibration calibration = swing(0.0);
   constexpr double kQuantum = 2.0 * M_PI / 512.0;
   SegmentTrajectory& trajectory = calibration.trajectories.front();
@@ -120,7 +120,7 @@ TEST(Verdict, TakesCountsForWhatTheyAre) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << judge(calibration).sentence;
 }
 
-TEST(Verdict, TellsPiecesThatDisagree) {
+TEST(Verdict, ReportsDisagreeingPieces) {
   Calibration calibration = swing(0.0);
   calibration.agreement = {412.0, 60.0, 1e-50};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
@@ -159,7 +159,7 @@ TEST(Verdict, IsNoResultWhereTheSimulationBreaksDown) {
 }
 
 // A motion shorter than the horizon has no acceleration to compare with: doubtful, not rejected.
-TEST(Verdict, CannotTellHowMuchOfAShortMotionIsLeft) {
+TEST(Verdict, IsDoubtfulForAShortMotion) {
   Calibration calibration = swing(0.0);
   calibration.refined = false;
   calibration.acceleration_noise[0] = 1e-3;
@@ -171,7 +171,7 @@ TEST(Verdict, CannotTellHowMuchOfAShortMotionIsLeft) {
 }
 
 // A joint at rest that shows only noise is not unexplained motion.
-TEST(Verdict, AsksNoMotionOfWhatRests) {
+TEST(Verdict, IgnoresJointsAtRest) {
   Calibration calibration = swing(0.0);
   SegmentTrajectory& trajectory = calibration.trajectories.front();
   trajectory.measured -= trajectory.simulated;
@@ -183,7 +183,7 @@ TEST(Verdict, AsksNoMotionOfWhatRests) {
 // decide: with all accelerations explained, with a part of them, with almost none. A swing of 1 rad
 // at 3 rad/s has an rms acceleration of 9/√2 rad/s², of which averaging over 0.2 s leaves (2
 // sin(0.3)/0.6)²; a noise of σ leaves σ/√0.2.
-TEST(Verdict, BelievesWhatIsExplainedButCannotBePredicted) {
+TEST(Verdict, AcceptsExplainedButUnpredictableMotion) {
   Calibration calibration = swing(0.0);
   calibration.refined = false;
   calibration.trajectories.front().simulated.array() += 3.0;
@@ -213,7 +213,7 @@ TEST(Verdict, BelievesWhatIsExplainedButCannotBePredicted) {
 
 // The same swing read at irregular times, a third of the rows dense and the rest far apart.
 // Accelerations must be those of the motion at the times of the readings.
-TEST(Verdict, TakesAccelerationsAtTheTimesOfRows) {
+TEST(Verdict, UsesAccelerationsAtTheTimesOfRows) {
   Calibration calibration = swing(0.0);
   calibration.refined = false;
   calibration.simulation.front().rmse = 3.0;

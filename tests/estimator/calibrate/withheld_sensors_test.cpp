@@ -54,7 +54,7 @@ Mechanism without(const std::string& name) {
 
 // A held-out sensor may contain anything without affecting the estimate. Its reported cost is the
 // difference of the two calibrations. If its readings are good, they are predicted to their noise.
-TEST(WithheldSensors, TakeNoPartAndTellTheirCost) {
+TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
   const Recording recording = driven(3, "driven");
   const Calibration all = estimator::calibrate(to_fit(), {recording});
   const Calibration some = estimator::calibrate(without("1"), {recording});

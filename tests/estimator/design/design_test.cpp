@@ -45,7 +45,7 @@ DesignTask task() {
   return task;
 }
 
-TEST(DesignPlan, StaysWithinTheLimitsAndTellsMoreThanChance) {
+TEST(DesignPlan, StaysWithinTheLimitsAndBeatsRandomPlans) {
   const DesignTask own = task();
   const Design screened = design_plan(own, {.screens = 2, .rounds = 0});
   const Design design = design_plan(own, {.screens = 2, .rounds = 15});
@@ -108,7 +108,7 @@ TEST(DesignPlan, DoesNotDependOnThreads) {
 }
 
 // The shaft's inertia adds to the arm's. No motion separates them, which is reported for both.
-TEST(DesignPlan, TellsWhatNothingCanTell) {
+TEST(DesignPlan, ReportsUnidentifiableParameters) {
   DesignTask own = task();
   own.mechanism = test_support::furuta_with_free({"A.J_zz", "1.J_shaft", "1.b", "1.K"});
   own.knowledge = information_of_priors(own.mechanism);
@@ -120,7 +120,7 @@ TEST(DesignPlan, TellsWhatNothingCanTell) {
 }
 
 // For motions of a few counts, quantization errors are correlated and count more than white noise.
-TEST(DesignPlan, KnowsThatErrorsOfCountingHangTogether) {
+TEST(DesignPlan, AccountsForCorrelatedQuantizationErrors) {
   DesignTask white = task();
   white.limits.command_max = 0.2;
   white.facts.noise.setConstant(2.0 * M_PI / 500.0 / std::sqrt(12.0));
@@ -143,7 +143,7 @@ TEST(DesignPlan, DoesNotRelyOnMotionsFromTheUpright) {
   EXPECT_TRUE(is_reliable(own, plan, 3, 2));  // with so few it may be chance
 }
 
-TEST(DesignPlan, FindsNothingWhereNothingIsAllowed) {
+TEST(DesignPlan, FindsNoPlanWithinImpossibleLimits) {
   DesignTask own = task();
   own.limits.sensors[1].fastest = 1e-9;
   EXPECT_EQ(design_plan(own, {.screens = 1, .rounds = 1}).plan.size(), 0);

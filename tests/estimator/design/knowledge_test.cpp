@@ -50,7 +50,7 @@ TEST(PriorInformation, DrawsScatterAsTheEstimate) {
 }
 
 // An unidentified parameter has a row of zeros in the covariance, which must not mean certainty.
-TEST(PriorInformation, OfWhatWasNotSeenIsNone) {
+TEST(PriorInformation, TreatsUnidentifiedParametersAsUnknown) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(4, 4);
@@ -75,7 +75,7 @@ TEST(PriorInformation, OfPriorsIsTheirs) {
 }
 
 // Draws from any covariance are within bounds, and their bodies are physically consistent.
-TEST(PriorInformation, DrawsArePossible) {
+TEST(PriorInformation, DrawsArePhysicallyConsistent) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
   const PriorInformation knowledge =

@@ -70,7 +70,7 @@ double difference_of(const Eigen::MatrixXd& reported, const estimator::ShootingP
 }
 
 // Catches a wrong elimination of the start, a lost weight, exchanged columns, an offset's sign.
-TEST(PlanEvaluator, TellsWhatACalibrationWould) {
+TEST(PlanEvaluator, MatchesACalibration) {
   const Mechanism mechanism = planned_rig();
   const estimator::PlanEvaluator bench(mechanism, facts(), 1);
   const Eigen::MatrixXd all = commands(3);
@@ -91,7 +91,7 @@ TEST(PlanEvaluator, TellsWhatACalibrationWould) {
 
 // Delays of encoders, and tied offsets and delays. A calibration omits the readings that a free
 // delay may move outside the recording, but the bench counts them.
-TEST(PlanEvaluator, KnowsDelaysOfEncodersAndTies) {
+TEST(PlanEvaluator, AccountsForEncoderDelaysAndTies) {
   const auto index = [](const Mechanism& mechanism, const char* name) {
     return mechanism.find_parameter(name);
   };
@@ -125,7 +125,7 @@ TEST(PlanEvaluator, KnowsDelaysOfEncodersAndTies) {
 
 // Effect of quantization errors on the estimate, compared with a calibration with more harmonics.
 // Above all a sensor's errors repeat with its motion. The second sensor is coarser.
-TEST(PlanEvaluator, KnowsErrorsOfCounting) {
+TEST(PlanEvaluator, AccountsForQuantizationErrors) {
   const Mechanism mechanism = planned_rig();
   estimator::PlanSettings counted = facts();
   counted.quantum = Eigen::Vector2d(2e-3, 2.0 * M_PI / 4096.0);
@@ -184,7 +184,7 @@ TEST(PlanEvaluator, CountsReadingsBetweenCommands) {
 }
 
 // A motion close to the upright amplifies the error of the start.
-TEST(PlanEvaluator, TellsHowAMotionAmplifiesItsStart) {
+TEST(PlanEvaluator, ReportsHowAMotionAmplifiesItsStart) {
   Mechanism mechanism = estimator::make_pendulum({.motorised = true});
   mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
   mechanism.joint_parameter(0, JointQuantity::kMotorGain).free = true;
@@ -206,7 +206,7 @@ TEST(PlanEvaluator, TellsHowAMotionAmplifiesItsStart) {
 // Feedback must use the motion that its own commands cause, with a delayed motor and with a mimic
 // joint. Catches a command that acts one sample early or late, a plan that gets another's motion,
 // and wrong rates, which are means over the preceding sample.
-TEST(PlanEvaluator, DrivesPlansByWhatItSees) {
+TEST(PlanEvaluator, DrivesPlansByFeedback) {
   Mechanism mechanism = planned_rig();
   mechanism.joint_parameter(0, JointQuantity::kInputDelay).value = 1.6 * kPlanPeriod;
   Mechanism geared = mechanism;
@@ -243,7 +243,7 @@ TEST(PlanEvaluator, DrivesPlansByWhatItSees) {
 
 // Readings with white noise: the prediction is S⁻¹ with the prior added, apart from the estimation
 // of the start from the readings.
-TEST(PlanPrediction, AddsToWhatWasKnown) {
+TEST(PlanPrediction, AddsToThePrior) {
   const Mechanism mechanism = planned_rig();
   const estimator::PlanEvaluator bench(mechanism, facts(), 1);
   const Eigen::MatrixXd command = commands(1);

@@ -45,7 +45,7 @@ class Channels : public testing::Test {
 };
 
 // Two correct encoders of a moving rig: no check reports anything.
-TEST_F(Channels, AreFineWhereTheyAre) {
+TEST_F(Channels, PassIfCorrect) {
   const SignalExamination found =
       estimator::examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
   EXPECT_TRUE(found.findings.empty())
@@ -171,7 +171,7 @@ Mechanism lone_pendulum(double friction, bool is_free) {
 
 // Gravity moves a pendulum away from any rest unless it hangs or stands, or friction or a command
 // holds it. Ten times the friction to be estimated is allowed.
-TEST_F(Channels, AreDeadWhereAJointCannotRest) {
+TEST_F(Channels, AreDeadIfTheJointCannotRest) {
   const auto is_told = [](const Mechanism& rig, double angle, double command = 0.0) {
     const SignalExamination found = estimator::examine_signals(rig, {one_angle(angle, command)});
     const std::vector<Finding> dead = of_kind(found, "dead-channel");
@@ -250,7 +250,7 @@ TEST_F(Channels, AreNotCommanded) {
 }
 
 // A run with a command is requested only if no recording has one.
-TEST_F(Channels, AskForACommandOnlyWhereNoRecordingHasOne) {
+TEST_F(Channels, RequireACommandInOneRecordingOnly) {
   Mechanism rig = rig_;
   for (estimator::Parameter& parameter : rig.parameters) {
     if (parameter.name == "1.K") parameter.free = true;

@@ -58,7 +58,7 @@ double value(const Mechanism& mechanism, const char* name) {
 
 // In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared. Every fixed
 // parameter with a second in its unit scales by its power; no other changes.
-TEST(ClockRate, MovesWhatHasASecondInItsUnit) {
+TEST(ClockRate, ScalesParametersWithASecondInTheirUnit) {
   estimator::ClockRateMechanism clocked = with_clock_rate(described({"A.J_zz", "1.b"}));
   clocked.mechanism.parameters.back().value = 0.01;
   estimator::apply_dependencies(clocked.mechanism);
@@ -117,7 +117,7 @@ TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
 }
 
 // The product of known masses and lengths that couples arm and pendulum contains no free inertia.
-TEST(ClockRate, IsToldByTheCouplingOfAFurutaPendulum) {
+TEST(ClockRate, IsIdentifiedByTheCouplingOfAFurutaPendulum) {
   const auto clock = predict_excitation(
       described({"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "1.K"}), {recorded()}, {});
   EXPECT_LT(clock.clock.deviation, estimator::kDetectableClockDeviation);
@@ -147,7 +147,7 @@ TEST(MisfitTrials, EndWithTheirBudget) {
 
 // If short intervals with free states already leave large residuals, no simulation can do better.
 // It is skipped, and all other results are the same.
-TEST(MisfitTrials, AreNotSimulatedWhereShortIntervalsLeaveTooMuch) {
+TEST(MisfitTrials, SkipTheSimulationIfShortIntervalsMisfit) {
   const Mechanism right = described({"A.J_zz", "1.b"});
   Mechanism turned = right;
   turned.joint_parameter(1, JointQuantity::kPointBx).value *= -1.0;

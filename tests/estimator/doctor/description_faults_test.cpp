@@ -149,7 +149,7 @@ TEST(DescriptionFaults, AreFoundOfAChain) {
 }
 
 // Degrees and radians, absolute and relative angles: the repair of one mistake injects the other.
-TEST(DescriptionFaults, TellUnitsAndReferencesBothWays) {
+TEST(DescriptionFaults, FindUnitsAndReferencesBothWays) {
   const Described rig = two_links();
   const auto expect = [&](const Hypothesis& planted, const std::string& reported) {
     const std::vector<Finding> findings = findings_with(rig, planted);
@@ -196,7 +196,7 @@ Described described_absolute(int links) {
 }
 
 // Relative angles described as absolute ones: of one body, and of all of three links.
-TEST(DescriptionFaults, TellRelativeAnglesThatAreDescribedAsAbsolute) {
+TEST(DescriptionFaults, FindRelativeAnglesDescribedAsAbsolute) {
   for (const int links : {2, 3}) {
     Described rig = described_absolute(links);
     EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
@@ -215,7 +215,7 @@ TEST(DescriptionFaults, TellRelativeAnglesThatAreDescribedAsAbsolute) {
 }
 
 // The reverse, for three links: no single change explains it.
-TEST(DescriptionFaults, TellWhereEveryAngleIsAbsolute) {
+TEST(DescriptionFaults, FindAbsoluteAnglesOfAllLinks) {
   Described rig = described_absolute(3);
   rig.mechanism = estimator::make_chain({.links = 3});
   rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
@@ -228,7 +228,7 @@ TEST(DescriptionFaults, TellWhereEveryAngleIsAbsolute) {
 
 // A free zero that is far off is found by a fit, reported, and used as the start of the estimate.
 // One close by needs no report.
-TEST(DescriptionFaults, StartFreeZerosWhereTheyAre) {
+TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
   for (const int joint : {0, 1}) {
     for (const double shift : {M_PI, -1.2, 0.3}) {
       SCOPED_TRACE(std::to_string(joint) + " by " + std::to_string(shift));
@@ -259,7 +259,7 @@ TEST(DescriptionFaults, StartFreeZerosWhereTheyAre) {
 }
 
 // A shifted zero is found at any angle, and its value is reported.
-TEST(DescriptionFaults, TellWhereAShiftedZeroIs) {
+TEST(DescriptionFaults, LocateAShiftedZero) {
   for (const double shift : {0.7, -1.9}) {
     Described rig = two_links();
     rig.recordings[0].segments[0].angles.col(1).array() -= shift;
@@ -295,7 +295,7 @@ TEST(DescriptionFaults, AreNotSeenWhereThereAreNone) {
 }
 
 // Friction missing in the description is not mistaken for a wrong sign.
-TEST(DescriptionFaults, AreNotSeenInFrictionOfAnotherLaw) {
+TEST(DescriptionFaults, AreNotReportedForAnotherFrictionLaw) {
   Described rig = driven();
   for (const char* name : {"1.b", "2.b"}) {
     estimator::Parameter& parameter =
@@ -339,7 +339,7 @@ Described whirling(double period) {
 }
 
 // A joint that turns too far from row to row is reported as not checked; half as far is checked.
-TEST(DescriptionFaults, ToldNotCheckedWhereAJointTurnsTooFarBetweenRows) {
+TEST(DescriptionFaults, AreSkippedIfAJointTurnsTooFarBetweenRows) {
   const Described fast = whirling(0.02);
   const auto findings = estimator::examine_description(fast.mechanism, fast.recordings).findings;
   ASSERT_EQ(findings.size(), 1U) << findings[0].what;
@@ -356,7 +356,7 @@ TEST(DescriptionFaults, ToldNotCheckedWhereAJointTurnsTooFarBetweenRows) {
 }
 
 // A completely mirrored rig is a valid rig, so no recording reveals it.
-TEST(DescriptionFaults, AreNotSeenInAMirror) {
+TEST(DescriptionFaults, AreNotReportedForAMirroredRig) {
   Described rig = driven();
   rig.recordings[0].segments[0].angles *= -1.0;
   rig.recordings[0].segments[0].controls *= -1.0;
@@ -364,7 +364,7 @@ TEST(DescriptionFaults, AreNotSeenInAMirror) {
 }
 
 // A single released pendulum swings the same to the left and to the right.
-TEST(DescriptionFaults, AreNotSeenWhereAPendulumCannotTell) {
+TEST(DescriptionFaults, AreNotReportedIfIndistinguishable) {
   const test_support::ReferencePendulum truth{.b = 2e-4};
   const Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kFaultPeriod, 999);
   estimator::Segment segment;
@@ -380,7 +380,7 @@ TEST(DescriptionFaults, AreNotSeenWhereAPendulumCannotTell) {
 }
 
 // A misfit that no mistake explains is reported as unexplained, without naming one.
-TEST(DescriptionFaults, TellWhatNothingExplains) {
+TEST(DescriptionFaults, ReportAnUnexplainedMisfit) {
   Described rig = two_links();
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
@@ -398,7 +398,7 @@ TEST(DescriptionFaults, TellWhatNothingExplains) {
 }
 
 // Recordings that cannot be calibrated are left to the calibration to refuse.
-TEST(DescriptionFaults, SayNothingOfRecordingsThatCannotBeUsed) {
+TEST(DescriptionFaults, IgnoreUnusableRecordings) {
   const Described rig = two_links();
   EXPECT_TRUE(estimator::examine_description(rig.mechanism, {}).findings.empty());
   std::vector<Recording> still = rig.recordings;
@@ -406,7 +406,7 @@ TEST(DescriptionFaults, SayNothingOfRecordingsThatCannotBeUsed) {
   EXPECT_TRUE(estimator::examine_description(rig.mechanism, still).findings.empty());
 }
 
-TEST(DescriptionFaults, StopWhenAsked) {
+TEST(DescriptionFaults, StopOnRequest) {
   const Described rig = two_links();
   const Hypothesis planted = error_description(rig.mechanism, "inverted-encoder", "2");
   const std::atomic<bool> stop = true;

@@ -77,7 +77,7 @@ TEST(DiagnosedCalibration, IsPlainLeastSquaresOnCleanData) {
 
 // Twenty spikes of 0.3 rad are all rejected, and the estimates agree with those of the clean
 // readings within a standard deviation. Unrejected, the spikes move the estimates.
-TEST(DiagnosedCalibration, HoldsSpikesBack) {
+TEST(DiagnosedCalibration, RejectsSpikes) {
   Eigen::VectorXd readings = clean_readings();
   const DiagnosedCalibration clean = calibrate(readings);
   std::mt19937 random(5);
@@ -138,7 +138,7 @@ Eigen::VectorXd fine_readings() {
 // A step in the residuals is an encoder slip if the model fits. If the model leaves far more than
 // the step, neither slips nor outliers of that size are reported, and the estimates are those of
 // the unrepaired recording.
-TEST(DiagnosedCalibration, FindsSlipsBesideAModelThatHoldsAlone) {
+TEST(DiagnosedCalibration, FindsSlipsOnlyIfTheModelFits) {
   constexpr double kSlip = 4e-4;
   Eigen::VectorXd readings = fine_readings();
   readings.tail(readings.size() - 3000).array() += kSlip;
@@ -189,7 +189,7 @@ TEST(DiagnosedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
 
 // A free zero that is half a turn off is reported, and with repair also estimated; without repair
 // it is only reported.
-TEST(DiagnosedCalibration, BeginsFreeZerosWhereTheyAre) {
+TEST(DiagnosedCalibration, StartsFreeZerosNearTheTruth) {
   Mechanism mechanism = pendulum();
   mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).free = true;
   const Eigen::VectorXd readings = clean_readings().array() - M_PI;
@@ -224,7 +224,7 @@ Eigen::VectorXd with_lost_time(int lost) {
 // Ten silently lost rows are reported and replaced by rows without readings, so intervals are
 // hardly wider than for the whole recording. A loss of a fraction of a row cuts the recording, at
 // the exact sample. A loss of one row, which noise hides in every window, is found as well.
-TEST(DiagnosedCalibration, GoesOnOverRowsThatAreLost) {
+TEST(DiagnosedCalibration, ContinuesAcrossLostRows) {
   const DiagnosedCalibration clean = calibrate(with_lost_time(0));
   for (const int rows : {10, 1}) {
     SCOPED_TRACE(rows);
@@ -315,7 +315,7 @@ TEST(DiagnosedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
 
 // A slip that noise hides in every window is tried, and reported only if the model fits with it and
 // not without it.
-TEST(DiagnosedCalibration, TriesTheLikeliestSlipWhereTheModelDoesNotHold) {
+TEST(DiagnosedCalibration, TriesTheLikeliestSlipIfTheModelIsRejected) {
   constexpr double kSlip = 1.6 * kExaminedNoise;
   Eigen::VectorXd readings = clean_readings();
   readings.tail(readings.size() - 3000).array() += kSlip;
@@ -334,7 +334,7 @@ TEST(DiagnosedCalibration, TriesTheLikeliestSlipWhereTheModelDoesNotHold) {
 }
 
 // If no jump hidden in the readings could explain the misfit, none is tried.
-TEST(DiagnosedCalibration, TriesNoJumpWhereFarMoreIsLeft) {
+TEST(DiagnosedCalibration, TriesNoJumpForALargeMisfit) {
   const auto stages = [](const Mechanism& mechanism, const Eigen::VectorXd& readings, bool repair) {
     int count = 0;
     estimator::CalibrationMonitor monitor;

@@ -43,7 +43,7 @@ TEST(Excerpt, IsTheLiveliestPartWithinTheBudget) {
 }
 
 // A control is held between rows. A row that replaces several has their mean.
-TEST(Excerpt, AveragesControlsOverWhatARowStandsFor) {
+TEST(Excerpt, AveragesControlsOverMergedRows) {
   Recording recording = mostly_still();
   recording.segments[0].controls.col(0).setLinSpaced(0.0, 19999.0);
   const auto excerpts = estimator::select_excerpts(excerpt_pendulum(), {recording}, kBudget);

@@ -34,7 +34,7 @@ TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
 
 // If the model is rejected, a slip may be a model error: it is a note instead of a warning, and the
 // text says so. A finding that is a note already is not changed.
-TEST(Finding, IsDoubtedBesideAModelThatDoesNotHold) {
+TEST(Finding, IsDowngradedIfTheModelIsRejected) {
   Finding sure = slip(7.5e-3, 1e-4), unsure = slip(1e-4, 1e-4);
   const std::string sentence = unsure.what;
   estimator::doubt(sure);

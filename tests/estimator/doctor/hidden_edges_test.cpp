@@ -91,7 +91,7 @@ TEST(HiddenEdges, AreFoundByTheMotion) {
 
 // Gaps of other kinds are kept: a command that is not held on both sides or is equal there, rows
 // off the grid, and a gap too long to simulate.
-TEST(HiddenEdges, AreBetweenHeldLevelsAlone) {
+TEST(HiddenEdges, AreOnlyBetweenHeldLevels) {
   const Recording parted = split(pulsed(), {{100, 1}});
   const DiagnosedCalibration fitted =
       estimator::calibrate_with_diagnostics(pulsed_description(), {parted}, {.repair = false});

@@ -112,7 +112,7 @@ TEST(InertialAxes, HonestReadingsAreNotBlamed) {
   EXPECT_TRUE(found_after([](Segment& s) { s.inertial.resize(0, 0); }).empty());
 }
 
-TEST(InertialAxes, UnitsAreNamed) {
+TEST(InertialAxes, WrongUnitsAreReported) {
   expect_advice(found_after([](Segment& s) { s.inertial.rightCols(3) /= 9.80665; }),
                 "inertial-unit", {"accelerometer", "in g", "unit: STANDARD_GRAVITY"});
   expect_advice(found_after([](Segment& s) { s.inertial.rightCols(3) *= 9.80665; }),
@@ -123,7 +123,7 @@ TEST(InertialAxes, UnitsAreNamed) {
                 "inertial-unit", {"in rad/s", "RADIAN_PER_SECOND"});
 }
 
-TEST(InertialAxes, ExchangedAndMirroredAxesAreNamed) {
+TEST(InertialAxes, ExchangedAndMirroredAxesAreReported) {
   expect_advice(found_after([](Segment& s) { s.inertial.col(3).swap(s.inertial.col(4)); }),
                 "inertial-axes",
                 {"the axis called x is its y", "the axis called y is its x",

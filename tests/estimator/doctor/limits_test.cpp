@@ -41,7 +41,7 @@ std::vector<Finding> compared(const Recording& recording, const SensorDescriptio
   return out.findings;
 }
 
-TEST(Limits, ThatAreKeptOrNotStatedAreNotTold) {
+TEST(Limits, ThatAreKeptOrNotStatedAreNotReported) {
   EXPECT_TRUE(compared(swinging(), {}).empty());
   EXPECT_TRUE(compared(swinging(), {.limits = {{}}, .command_limit = {0.0}}).empty());
   EXPECT_TRUE(
@@ -49,7 +49,7 @@ TEST(Limits, ThatAreKeptOrNotStatedAreNotTold) {
 }
 
 // Either end of the range. A missing reading is not beyond the range.
-TEST(Limits, TellReadingsBeyondEitherEnd) {
+TEST(Limits, ReportReadingsBeyondEitherEnd) {
   for (const auto& [lowest, highest, extreme] :
        {std::tuple{-2.0, 0.9, 1.0}, std::tuple{-0.9, 2.0, -1.0}}) {
     Recording recording = swinging();
@@ -71,7 +71,7 @@ TEST(Limits, TellReadingsBeyondEitherEnd) {
 }
 
 // Readings beyond a stop by more than noise, quantization and the uncertainty of its position.
-TEST(Limits, TellReadingsWellBeyondAStop) {
+TEST(Limits, ReportReadingsWellBeyondAStop) {
   for (const double side : {1.0, -1.0}) {
     SCOPED_TRACE(side);
     estimator::Mechanism pendulum = estimator::make_pendulum();
@@ -108,14 +108,14 @@ TEST(Limits, TellReadingsWellBeyondAStop) {
 }
 
 // Differences of counts at 1 kHz are steps of 1.5 rad/s. The reported speed must be the motion's.
-TEST(Limits, TellSpeedsOfTheMotionNotOfItsCounts) {
+TEST(Limits, ReportSpeedsOfTheMotionNotOfItsCounts) {
   const std::vector<Finding> found = compared(swinging(), {.limits = {{0.0, 0.0, 5.0}}});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].kind, "too-fast");
   EXPECT_NEAR(std::abs(found[0].size), kAmplitude * kSwing, 0.3);
 }
 
-TEST(Limits, TellCommandsBeyondAndAtTheirLimit) {
+TEST(Limits, ReportCommandsBeyondAndAtTheirLimit) {
   const std::vector<Finding> beyond = compared(swinging(), {.command_limit = {3.0}});
   ASSERT_EQ(beyond.size(), 1U);
   EXPECT_EQ(beyond[0].kind, "command-beyond-limit");

@@ -52,7 +52,7 @@ std::optional<LostTimeScore> scored(const Recording& recording) {
 
 // Losses of one and of three rows of 4 ms, at a node of the fit and between two, are found at their
 // row. Repeated rows and a complete recording give none.
-TEST(LostTimeScores, TellWhereTimeIsLost) {
+TEST(LostTimeScores, LocateLostTime) {
   constexpr double kSure = 30.0;
   const std::optional<LostTimeScore> whole = scored(with_rows_lost(0));
   EXPECT_TRUE(!whole || whole->gain < kSure);
@@ -72,7 +72,7 @@ TEST(LostTimeScores, TellWhereTimeIsLost) {
 
 // A cut for lost time is tried where it explains most, and at the likeliest slip; nowhere in a
 // recording without either.
-TEST(LostTimeScores, NameThePlacesOfCuts) {
+TEST(LostTimeScores, ProposeTheCuts) {
   const auto suspected = [](const Recording& recording) {
     return estimator::find_likeliest_jump(scored_description(), {recording}, {}, {});
   };

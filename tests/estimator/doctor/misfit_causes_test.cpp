@@ -54,7 +54,7 @@ TEST(MisfitCauses, AreNotLookedForInNoise) {
 
 // A pendulum that slowly passes the upright again and again, with a clipped command. Over 1.5 s no
 // wrong model predicts anything, so a trial may lead anywhere.
-TEST(MisfitCauses, AreFoundOverPiecesThatCanBePredicted) {
+TEST(MisfitCauses, AreFoundOverPredictableSpans) {
   const Eigen::VectorXd u = 6.0 * command();
   const double level = 0.4 * u.cwiseAbs().maxCoeff();
   Recording recording =
@@ -68,7 +68,7 @@ TEST(MisfitCauses, AreFoundOverPiecesThatCanBePredicted) {
 }
 
 // Rows of the control shifted relative to those of the angles, both ways.
-TEST(MisfitCauses, TellACommandThatIsLateOrEarly) {
+TEST(MisfitCauses, FindAShiftedCommand) {
   const Eigen::VectorXd u = command();
   const Eigen::Index rows = u.size(), n = 2;
   Recording late = recorded(u), early = recorded(u);
@@ -85,7 +85,7 @@ TEST(MisfitCauses, TellACommandThatIsLateOrEarly) {
 }
 
 // With known gravity and lengths, a wrong clock changes the speed of everything.
-TEST(MisfitCauses, TellAFastOrSlowClock) {
+TEST(MisfitCauses, FindAFastOrSlowClock) {
   for (const double error : {0.02, -0.02}) {
     Recording recording = recorded(command());
     recording.segments[0].period *= 1.0 + error;
@@ -95,7 +95,7 @@ TEST(MisfitCauses, TellAFastOrSlowClock) {
   }
 }
 
-TEST(MisfitCauses, TellACommandThatIsClipped) {
+TEST(MisfitCauses, FindAClippedCommand) {
   const double level = 0.6 * kCommand;
   Recording recording = recorded(command().cwiseMax(-level).cwiseMin(level));
   recording.segments[0].controls = command();
@@ -106,7 +106,7 @@ TEST(MisfitCauses, TellACommandThatIsClipped) {
 
 // A motor's gain fixed at a wrong value, far off or of wrong sign. A delay at the end of its search
 // range is not reported.
-TEST(MisfitCauses, TellAGainThatIsWrong) {
+TEST(MisfitCauses, FindAWrongGain) {
   for (const double factor : {0.3, 1.6}) {
     Mechanism mechanism = described();
     estimator::Parameter& gain = mechanism.joint_parameter(0, estimator::JointQuantity::kMotorGain);
@@ -124,7 +124,7 @@ TEST(MisfitCauses, TellAGainThatIsWrong) {
 }
 
 // A distance fixed at a wrong value, too long or too short.
-TEST(MisfitCauses, TellADistanceThatIsWrong) {
+TEST(MisfitCauses, FindAWrongDistance) {
   for (const double factor : {1.05, 0.95}) {
     Mechanism mechanism = described();
     estimator::Parameter& distance =
@@ -140,7 +140,7 @@ TEST(MisfitCauses, TellADistanceThatIsWrong) {
 
 // A pendulum's joint is described so far from its centre of mass that no inertia is left. The clock
 // must not be blamed, and the largest possible distance, I / (m l), is reported.
-TEST(MisfitCauses, TellADistanceThatLeavesNoRoomForInertia) {
+TEST(MisfitCauses, FindADistanceThatLeavesNoInertia) {
   const test_support::ReferencePendulum truth{.b = 2e-3};
   Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kCausePeriod, 1500);
   const Recording recording{
@@ -162,7 +162,7 @@ TEST(MisfitCauses, TellADistanceThatLeavesNoRoomForInertia) {
 }
 
 // Dry friction that the description sets to zero, and its joint.
-TEST(MisfitCauses, TellFrictionThatTheDescriptionLacks) {
+TEST(MisfitCauses, FindMissingFriction) {
   ReferenceFuruta dry = test_support::viscous_furuta();
   dry.tau_c1 = 0.02;
   dry.smoothing_speed = 1e-3;
@@ -203,7 +203,7 @@ std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
 }
 
 // A joint that is described as sticking but creeps under load.
-TEST(MisfitCauses, TellFrictionThatCreeps) {
+TEST(MisfitCauses, FindCreepingFriction) {
   const std::vector<Finding> findings = explained_as_holding(dry_furuta(0.01));
   expect_first(findings, "creep");
   EXPECT_NE(findings[0].what.find("\"1\" at about 0.01 rad/s"), std::string::npos)
@@ -211,12 +211,12 @@ TEST(MisfitCauses, TellFrictionThatCreeps) {
   EXPECT_EQ(findings[0].what.find("\"2\" at"), std::string::npos) << "it has no dry friction";
 }
 
-TEST(MisfitCauses, TellNoCreepWhereFrictionHolds) {
+TEST(MisfitCauses, ReportNoCreepIfFrictionSticks) {
   EXPECT_TRUE(explained_as_holding(dry_furuta(1e-5)).empty());
 }
 
 // For a joint that is described as creeping, other causes are found as usual.
-TEST(MisfitCauses, AreToldOfJointsThatCreep) {
+TEST(MisfitCauses, AreFoundForCreepingJoints) {
   Recording recording = test_support::record(dry_furuta(0.01), {0.2, 0.5, 0.0, 0.0}, command(),
                                              kCausePeriod, kCauseNoise, 5);
   recording.segments[0].period *= 1.02;
@@ -230,7 +230,7 @@ TEST(MisfitCauses, AreToldOfJointsThatCreep) {
       << findings[0].what;
 }
 
-TEST(MisfitCauses, SayNothingOfASpookSimulator) {
+TEST(MisfitCauses, IgnoreSpookSimulators) {
   estimator::Calibration shadow;
   shadow.kind = estimator::EstimateKind::kShadow;
   EXPECT_TRUE(estimator::explain_misfit(shadow, described(), {recorded(command())}).empty());

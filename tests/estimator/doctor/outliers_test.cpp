@@ -90,7 +90,7 @@ TEST(Outliers, AreFoundAtLowRates) {
 
 // A jump by a full turn between two readings is no motion, so a reading a full turn away is no
 // outlier. A prismatic joint has no full turns.
-TEST(Outliers, KnowTurnsOfWhatTurnsAlone) {
+TEST(Outliers, IgnoreFullTurnsOfRevoluteJointsOnly) {
   Eigen::VectorXd readings = MadeUpMotion{}.angles(1000.0, 1000, 3);
   readings[500] += 2.0 * M_PI;
   EXPECT_TRUE(outliers_of(readings, 1000.0).empty());
@@ -98,7 +98,7 @@ TEST(Outliers, KnowTurnsOfWhatTurnsAlone) {
 }
 
 // The advice must mention the part that this type of encoder has.
-TEST(Outliers, AreBlamedOnTheCodeThatTheEncoderHas) {
+TEST(Outliers, AdviceMatchesTheEncoderType) {
   const estimator::OutlierCount outliers{
       .count = 2, .readings = 1000, .first = 1.0, .last = 2.0, .largest = 0.3, .noise = 1e-3};
   const auto advice = [&](JointKind kind) {

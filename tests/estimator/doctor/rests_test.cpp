@@ -37,7 +37,7 @@ SignalExamination examined(const Recording& recording, double quantum = kRestQua
 
 // Of seven seconds at rest one row in a tenth of a second is kept, with the first and the last; all
 // rows in motion are.
-TEST(Rests, KeepSomeOfTheirRows) {
+TEST(Rests, KeepAFractionOfTheirRows) {
   const SignalExamination out = examined(coming_to_rest(300, 1000));
   ASSERT_EQ(out.findings.size(), 1U);
   EXPECT_EQ(out.findings[0].kind, "rest");
@@ -53,7 +53,7 @@ TEST(Rests, KeepSomeOfTheirRows) {
 
 // Missing or rejected readings neither end a rest nor belong to it, in the middle or at the start,
 // where there is nothing to repeat yet.
-TEST(Rests, GoOnOverReadingsThatAreMissing) {
+TEST(Rests, ContinueAcrossMissingReadings) {
   Recording recording = coming_to_rest(300, 1000);
   Eigen::MatrixXd& angles = recording.segments[0].angles;
   for (int row = 50; row < 1000; row += 50) angles(row, 0) = std::nan("");
@@ -67,7 +67,7 @@ TEST(Rests, GoOnOverReadingsThatAreMissing) {
 }
 
 // No rest: too short, a small part of a recording, noise without quantization, a changing command.
-TEST(Rests, AreNoneWhereSomethingMovesOrLittleRests) {
+TEST(Rests, AreNotReportedInMotionOrIfShort) {
   EXPECT_TRUE(examined(coming_to_rest(920, 1000)).findings.empty());
   EXPECT_TRUE(examined(coming_to_rest(1000, 1150)).findings.empty());
   EXPECT_TRUE(examined(coming_to_rest(300, 1000), 0.0).findings.empty());

@@ -83,7 +83,7 @@ TEST(Steps, AreFoundWithTheirTimeAndSize) {
 
 // Residuals of a model are noise, in which a long window finds a step of three standard deviations,
 // and none if there is none.
-TEST(Steps, AreFoundInWhatAModelLeaves) {
+TEST(Steps, AreFoundInResiduals) {
   int found = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {
     Eigen::VectorXd left = test_support::as_read(Eigen::VectorXd::Zero(4000), 1e-3, 0.0, seed);
@@ -106,7 +106,7 @@ Eigen::VectorXd swing(double start, double noise, unsigned seed) {
 
 // A slip does not change the speed, lost time does. Where the motion is curved in either direction,
 // one encoder distinguishes them.
-TEST(JumpCause, IsToldByOneEncoderFromItsSpeed) {
+TEST(JumpCause, IsIdentifiedByOneEncoderFromItsSpeed) {
   for (const double start : {1.5, -1.5}) {
     const Eigen::VectorXd motion = swing(start, 1e-5, 6);
     const Look lost(without(motion, 150, 8));
@@ -139,7 +139,7 @@ TEST(JumpCause, IsUnclearWhereTheMotionIsStraight) {
 }
 
 // Two encoders: lost time shifts both in proportion to their speeds, a slip only one.
-TEST(JumpCause, IsToldBySeveralEncoders) {
+TEST(JumpCause, IsIdentifiedBySeveralEncoders) {
   const Eigen::VectorXd one = swing(1.5, 1e-4, 8), other = swing(-0.7, 1e-4, 9);
   const Look lost_one(without(one, 180, 5)), lost_other(without(other, 180, 5));
   const JumpExplanation lost = estimator::classify_jump(

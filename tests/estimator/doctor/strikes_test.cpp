@@ -52,7 +52,7 @@ MadeUpMotion drawn(std::mt19937& random) {
 }
 
 // Sticking friction, torque jumps, reversals and turns through the upright are no stop.
-TEST(Strikes, AreNotSeenWhereThereIsNoStop) {
+TEST(StopImpacts, AreNotReportedWithoutAStop) {
   std::mt19937 random(5);
   int alarms = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
@@ -67,7 +67,7 @@ TEST(Strikes, AreNotSeenWhereThereIsNoStop) {
 }
 
 // Between two stops, pushed to and fro: both are found, with position and restitution.
-TEST(Strikes, AreSeenOnBothSides) {
+TEST(StopImpacts, AreFoundOnBothSides) {
   std::mt19937 random(6);
   int found = 0, stops = 0;
   for (unsigned seed = 0; seed < 40; ++seed) {
@@ -94,7 +94,7 @@ TEST(Strikes, AreSeenOnBothSides) {
 }
 
 // Positions are in the joint's coordinate: an encoder's zero shifts the stop.
-TEST(Strikes, AreToldInTheJointsCoordinate) {
+TEST(StopImpacts, AreReportedInTheJointsCoordinate) {
   MadeUpMotion motion;
   motion.push = 80.0;
   motion.stop = 0.6;
@@ -110,7 +110,7 @@ TEST(Strikes, AreToldInTheJointsCoordinate) {
 }
 
 // A stop that the rig file describes is not reported; one elsewhere, or on the other side, is.
-TEST(Strikes, AtDescribedStopsAreNotTold) {
+TEST(StopImpacts, AtDescribedStopsAreNotReported) {
   MadeUpMotion motion;
   motion.push = 80.0;
   motion.stop = 0.6;

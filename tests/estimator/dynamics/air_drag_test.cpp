@@ -74,7 +74,7 @@ Eigen::Vector3d held_point(Mechanism mechanism, int body, const Eigen::VectorXd&
 
 // On a body hinged to the ground it equals quadratic drag of that joint, c r³ for a point at
 // distance r from the axis, in both directions.
-TEST(AirDrag, OfWhatTurnsOnTheGroundIsDragOfItsJoint) {
+TEST(AirDrag, OfABodyOnTheGroundIsDragOfItsJoint) {
   Mechanism mechanism = make_chain({.links = 1});
   air_of(mechanism, 0, AirQuantity::kCoefficient).value = 0.4;
   const Eigen::VectorXd angle = Eigen::VectorXd::Constant(1, 0.6);
@@ -93,7 +93,7 @@ TEST(AirDrag, OfWhatTurnsOnTheGroundIsDragOfItsJoint) {
 
 // Its generalised forces do the work of c |v| v along the point's path, computed from the bodies'
 // poses alone.
-TEST(AirDrag, TakesTheWorkOfItsForceAlongEveryJoint) {
+TEST(AirDrag, DoesTheWorkOfItsForceAlongEveryJoint) {
   for (const bool from_child : {false, true}) {
     Mechanism mechanism = plate_on_cart();
     if (from_child) test_support::describe_from_child(mechanism, 1);
@@ -119,7 +119,7 @@ TEST(AirDrag, TakesTheWorkOfItsForceAlongEveryJoint) {
   }
 }
 
-TEST(AirDrag, DoesNothingToWhatIsFixedToTheGround) {
+TEST(AirDrag, HasNoEffectOnFixedBodies) {
   Mechanism mechanism = plate_on_cart();
   mechanism.fixed_joints[0].body_a = Joint::kGround;
   ASSERT_TRUE(find_errors(mechanism).empty());

@@ -28,7 +28,7 @@ TEST(FrictionArgumentCourse, MeasuresItsWay) {
 }
 
 // From 8 down to 0 and back: 8 (1 − 2 s)² has the mean 8/3, which its ends do not show.
-TEST(FrictionArgumentCourse, SeesASpeedThatTurnsWithinTheStep) {
+TEST(FrictionArgumentCourse, HandlesASpeedThatTurnsWithinTheStep) {
   for (const double side : {-1.0, 1.0}) {
     const FrictionArgumentCourse course(side * 8.0, side * 8.0 / 3.0, side * 8.0);
     EXPECT_NEAR(course.passed(), 2.0 * way_between(0.0, 8.0), 1e-8);
@@ -38,7 +38,7 @@ TEST(FrictionArgumentCourse, SeesASpeedThatTurnsWithinTheStep) {
   }
 }
 
-TEST(FrictionArgumentCourse, GoesOnAsItBeginsAndAsItEnds) {
+TEST(FrictionArgumentCourse, ExtrapolatesFromItsEnds) {
   for (const double side : {-1.0, 1.0}) {
     const double begin = side * -6.0, end = side * 1.5;  // linear in time
     const FrictionArgumentCourse course(begin, end);
@@ -52,7 +52,7 @@ TEST(FrictionArgumentCourse, GoesOnAsItBeginsAndAsItEnds) {
   EXPECT_NEAR(way_between(1.0, 1.0 + 2.0 * rising.fraction_from_end(0.1)), 0.1, 1e-8);
 }
 
-TEST(FrictionArgumentCourse, GoesOnForeverFarFromRestOrWithoutRate) {
+TEST(FrictionArgumentCourse, IsUnlimitedFarFromRestOrWithoutRate) {
   EXPECT_EQ(FrictionArgumentCourse(7.0, 9.0).fraction_from_end(0.3), HUGE_VAL);
   EXPECT_EQ(FrictionArgumentCourse(-7.0, -9.0).fraction_from_end(0.3), HUGE_VAL);
   EXPECT_NEAR(way_between(7.0, 7.0 - 2.0 * FrictionArgumentCourse(9.0, 7.0).fraction_from_end(0.3)),

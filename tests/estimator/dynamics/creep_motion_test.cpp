@@ -91,7 +91,7 @@ TEST(CreepMotion, CreepsAsTheSmoothLawDoes) {
 
 // Friction of 10 rad/s² with a transition velocity of 1 mrad/s is too steep for steps of 2 ms. From
 // 0.5 rad/s, the last 50 ms are near rest, long enough to span several checkpoints.
-TEST(CreepMotion, TakesShortStepsNearRestAlone) {
+TEST(CreepMotion, UsesShortStepsOnlyNearRest) {
   constexpr double kCreep = 1e-3, kStep = 2e-3, kRate = 0.5, kStops = kRate * kInertia / kBound;
   constexpr int kSteps = 50, kFineParts = 400;
   const Mechanism mechanism = creeping_wheel(kCreep);
@@ -178,7 +178,7 @@ TEST(CreepMotion, BeginsAtRestWhenever) {
 }
 
 // Beside a joint that sticks, stops and breaks loose in the middle of short steps.
-TEST(CreepMotion, GoesOnBesideAJointThatSticks) {
+TEST(CreepMotion, WorksBesideAJointThatSticks) {
   Mechanism mechanism = make_chain({.links = 2});
   mechanism.joints[1].transition_speed = 2e-3;
   mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.05;
@@ -234,7 +234,7 @@ TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
 
 // Steep friction without a jump is steep over a range of speeds, so its step limit holds
 // everywhere.
-TEST(FrictionSteps, AreOfTheirKindOfFriction) {
+TEST(FrictionSteps, DependOnTheFrictionLaw) {
   const Eigen::VectorXd state = Eigen::Vector2d::Zero();
   const FrictionSteps none = friction_steps(creeping_wheel(0.0), {state});
   EXPECT_TRUE(std::isinf(none.everywhere));

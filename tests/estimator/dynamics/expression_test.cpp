@@ -48,7 +48,7 @@ std::vector<double> spread(double from, double to) {
 
 // Trivial operations must leave no node. Otherwise every sample would multiply by the zeros of the
 // mechanism's description.
-TEST(Expression, LeavesOutWhatNeedsNoComputing) {
+TEST(Expression, OmitsTrivialOperations) {
   ExpressionGraph graph;
   const Expression x = graph.input(), y = graph.input();
   const std::size_t before = graph.nodes().size();
@@ -141,7 +141,7 @@ TEST(Expression, ComputesAndDifferentiatesEveryOperation) {
 
 // Its own sine is compared with the C library's: with argument reduction, beyond its range, and for
 // NaN.
-TEST(LaneProgram, TakesSinesOfAnyAngle) {
+TEST(LaneProgram, ComputesSinesOfAnyAngle) {
   Evaluator e;
   const std::vector<double> small = spread(-1e-9, 1e-9), turns = spread(-4000.0, 4000.0),
                             edge = spread(99999.0, 100001.0), huge = spread(1e15, 1e18),

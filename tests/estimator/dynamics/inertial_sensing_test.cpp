@@ -112,7 +112,7 @@ class InertialSensing : public testing::TestWithParam<Case> {
 
 // Compares with differences of the sensor's pose. Catches a wrong order of rotations, a point in
 // the wrong frame, a missing acceleration term, gravity with the wrong sign.
-TEST_P(InertialSensing, IsOfHowTheSensorMoves) {
+TEST_P(InertialSensing, MatchesTheSensorsMotion) {
   const Mechanism rig = mechanism();
   const double t = 0.9, h = 1e-4;
   const SensorPose before = pose_at(rig, t - h), now = pose_at(rig, t), after = pose_at(rig, t + h);
@@ -186,7 +186,7 @@ TEST_P(InertialSensing, ReadsAcrossItsAxes) {
 }
 
 // A camera with a tilted mounting, and a wire encoder, compared with the bodies' poses alone.
-TEST_P(InertialSensing, TellsWhereAPointIs) {
+TEST_P(InertialSensing, MeasuresThePositionOfAPoint) {
   Mechanism rig = mechanism();
   const double t = 0.9;
   const Eigen::Vector3d place = pose_at(rig, t).position;

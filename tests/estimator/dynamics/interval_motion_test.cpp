@@ -114,7 +114,7 @@ MotionInterval whole(const SegmentControls& controls, const Eigen::VectorXd& sta
 // Random mechanisms that stick, slip and reverse, with and without load-dependent friction,
 // compared with the scalar integrator, which shares only the inverse dynamics' equations. A wrong
 // row, mask or stage shows in the first step, a missed event in the contacts.
-TEST(IntervalMotion, IsTheScalarMotionManyTimes) {
+TEST(IntervalMotion, MatchesTheScalarMotion) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   int events = 0;
@@ -190,7 +190,7 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
 
 // Long intervals are split at checkpoints and run in parallel. Chaining must lose nothing: neither
 // samples at checkpoints, nor contacts, nor control jumps there.
-TEST(IntervalSensitivities, AreThoseOfTheWholeIntervalLegByLeg) {
+TEST(IntervalSensitivities, ChainAcrossCheckpoints) {
   std::mt19937 random(21);
   Mechanism mechanism = skew_chain(3, false, random);
   mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
@@ -225,7 +225,7 @@ TEST(IntervalSensitivities, AreThoseOfTheWholeIntervalLegByLeg) {
 
 // Derivatives of ends and readings through stops, releases and reversals, by every start coordinate
 // and every kind of motion parameter, against central differences.
-TEST(IntervalSensitivities, PassTheInstantsOfStickAndSlip) {
+TEST(IntervalSensitivities, PassStickSlipEvents) {
   std::mt19937 random(2);
   for (const bool load : {false, true}) {
     SCOPED_TRACE(load);
@@ -313,7 +313,7 @@ struct DrivenWheel {
 // A joint that breaks loose has zero speed, and so it has when it stops again within the step. If
 // both were taken for the same event, the joint would be released again and again, and then driven
 // backward by its own friction.
-TEST(IntervalMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
+TEST(IntervalMotion, ResolvesAJointThatSlipsAndStopsWithinAStep) {
   const Mechanism mechanism = DrivenWheel::mechanism();
   const TreeProgram program(mechanism);
   for (const double direction : {-1.0, 1.0}) {

@@ -67,7 +67,7 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
 
 // Compares with Lagrange's equations written by hand: a prismatic joint on a rotating body with
 // Coriolis force, spring, drag, motor and rotor, and a revolute joint on the slider.
-TEST(Joints, ASlideOnATurningArmFollowsLagrangesEquations) {
+TEST(Joints, APrismaticJointOnARotatingArmFollowsLagrange) {
   const test_support::ReferenceSlider rig;
   const double period = 0.01;
   Eigen::VectorXd u(200);
@@ -260,7 +260,7 @@ TEST(Joints, HalvesOfARodWeldedTogetherAreTheRod) {
 }
 
 // A block on an incline presses with the weight's component across the rail, whatever drives it.
-TEST(Joints, LoadFrictionOfASlideGrowsWithTheForceAcross) {
+TEST(Joints, LoadFrictionOfAPrismaticJointGrowsWithTheForceAcross) {
   const double slope = 0.4, mass = 2.0, ratio = 0.3;
   Mechanism mechanism;
   mechanism.bodies = {{"block"}};
@@ -435,7 +435,7 @@ TEST(Joints, AMasslessBodyMustCarrySomething) {
 }
 
 // Code in maximal coordinates would silently treat a prismatic joint as a revolute one.
-TEST(Joints, SpookSimulatorsRefuseWhatIsNoJoint) {
+TEST(Joints, SpookSimulatorsRefuseOtherJointTypes) {
   EXPECT_THROW(require_spook_support(slider_of({})), std::invalid_argument);
   Mechanism welded = random_tree();
   for (Joint& joint : welded.joints) {

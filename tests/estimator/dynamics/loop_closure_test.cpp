@@ -68,7 +68,7 @@ TEST(LoopClosure, ABodyHalfATurnOffIsNotClosed) {
 
 // A flat parallelogram can continue as a parallelogram or cross over, for any coordinate. The
 // singular configuration is reported, and no coordinates are chosen. On either side of it they are.
-TEST(LoopClosure, TellsWhereAChangePointIsPassed) {
+TEST(LoopClosure, ReportsASingularConfiguration) {
   Mechanism mechanism = four_bar();
   const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, 0.05, -0.05};
   for (int j = 0; j < 4; ++j) {
@@ -111,7 +111,7 @@ Mechanism hand(int fingers) {
 }
 
 // With ten mimic joints out of twenty there are far more choices than can be tried.
-TEST(LoopClosure, JointsThatFollowAreNeverIndependent) {
+TEST(LoopClosure, MimicJointsAreNeverIndependent) {
   const Mechanism mechanism = hand(10);
   EXPECT_FALSE(is_tree(mechanism));
   EXPECT_EQ(spanning_tree(mechanism).size(), 20U);
@@ -136,7 +136,7 @@ TEST(LoopClosure, JointsThatFollowAreNeverIndependent) {
 }
 
 // A wheel that mimics a rocker with ratio forty must not hinder closing the rocker's loop.
-TEST(LoopClosure, WhatFollowsGoesAnyWay) {
+TEST(LoopClosure, MimicJointsDoNotHinderTheClosure) {
   Mechanism mechanism = four_bar();
   mechanism.bodies.push_back({"wheel"});
   Joint joint = mechanism.joints[0];
@@ -163,7 +163,7 @@ TEST(LoopClosure, WhatFollowsGoesAnyWay) {
 }
 
 // Full turns of a joint count if another mimics it.
-TEST(LoopClosure, AJointThatFollowsStandsSeveralRevolutionsOff) {
+TEST(LoopClosure, MimicJointsCountFullTurns) {
   Mechanism mechanism = hand(1);
   mechanism.mimic_joints[0].ratio = 40.0;
   LoopClosure closure(mechanism);
@@ -175,7 +175,7 @@ TEST(LoopClosure, AJointThatFollowsStandsSeveralRevolutionsOff) {
   EXPECT_NEAR(found[0].angles[1], 59.8, 1e-9);
 }
 
-TEST(Couplings, ThatCannotBeAreNamed) {
+TEST(Couplings, ThatAreImpossibleAreReported) {
   Mechanism mechanism = hand(2);
   EXPECT_TRUE(find_errors(mechanism).empty());
   const auto fault_of = [](const Mechanism& wrong) {

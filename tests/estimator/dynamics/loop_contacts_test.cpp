@@ -18,7 +18,7 @@ TEST(LoopContacts, TheFrictionOfAllJointsHoldsTogether) {
   EXPECT_NEAR(holding_margin(coupling, bound, force), -0.1 / 2.0, 1e-12);
 }
 
-TEST(LoopContacts, JointsThatHoldACoordinateEachSpareTheirOwnTorque) {
+TEST(LoopContacts, JointsThatHoldOneCoordinateEachHaveTheirOwnMargin) {
   const Eigen::MatrixXd coupling = Eigen::MatrixXd::Identity(2, 2);
   EXPECT_NEAR(holding_margin(coupling, Eigen::Vector2d(0.3, 0.5), Eigen::Vector2d(0.1, -0.45)),
               0.05, 1e-12);
@@ -27,13 +27,13 @@ TEST(LoopContacts, JointsThatHoldACoordinateEachSpareTheirOwnTorque) {
 }
 
 // A trial motion may open a loop completely. The result must be NaN, without a crash.
-TEST(LoopContacts, ALoopThatIsTornHoldsNothingThatIsANumber) {
+TEST(LoopContacts, AnOpenLoopHasNoHoldingMargin) {
   const Eigen::MatrixXd coupling = Eigen::MatrixXd::Constant(3, 2, std::nan(""));
   EXPECT_TRUE(
       std::isnan(holding_margin(coupling, Eigen::Vector3d(0.1, 0.2, 0.3), Eigen::Vector2d(1, 1))));
 }
 
-TEST(LoopContacts, RestGoesOnWhereItCanAndEndsTowardWhatPulls) {
+TEST(LoopContacts, RestEndsInTheDirectionOfTheForce) {
   RestingJoints joints{.mass = Eigen::MatrixXd::Identity(1, 1),
                        .force = Eigen::VectorXd::Constant(1, 0.5),
                        .coupling = Eigen::MatrixXd(2, 1),

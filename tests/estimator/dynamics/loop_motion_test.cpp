@@ -225,7 +225,7 @@ TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
 
 // A pendulum geared to another, which drives a rack: all move with the first, and the friction of
 // each resists them all.
-TEST(LoopMotion, JointsThatFollowOthersFollowLagrangesEquation) {
+TEST(LoopMotion, MimicJointsFollowLagrangesEquation) {
   const double gear = -1.7, before = 0.3, rack = 0.06, from = 0.02;
   const Vector3d x = Vector3d::UnitX(), y = Vector3d::UnitY(), z = Vector3d::UnitZ();
   Mechanism mechanism;
@@ -276,7 +276,7 @@ TEST(LoopMotion, JointsOfALoopStickAndSlip) {
 
 // Creeping joints of a loop act on the same coordinates: a step limited by each alone would be too
 // long for all together.
-TEST(LoopMotion, CreepsWithTheStepThatItsFrictionAsksFor) {
+TEST(LoopMotion, CreepsWithinTheStepLimitOfItsFriction) {
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   DrivenFiveBar rig(4.0);
   for (Joint& joint : rig.mechanism.joints) joint.transition_speed = 0.01;
@@ -305,7 +305,7 @@ TEST(LoopMotion, CreepsWithTheStepThatItsFrictionAsksFor) {
 }
 
 // Every choice of coordinates describes the same motion.
-TEST(LoopMotion, DoesNotDependOnTheCoordinatesTaken) {
+TEST(LoopMotion, DoesNotDependOnTheChosenCoordinates) {
   DrivenFiveBar rig;
   const int steps = 600;
   const CoordinateChoice first = choice_at(rig.mechanism, rig.angles);
@@ -331,7 +331,7 @@ TEST(LoopMotion, DoesNotDependOnTheCoordinatesTaken) {
 // kind, including joint points, which affect the loop's closure.
 class LoopSlopes : public testing::TestWithParam<double> {};
 
-TEST_P(LoopSlopes, AreThoseOfTheValues) {
+TEST_P(LoopSlopes, MatchDifferences) {
   DrivenFiveBar rig(GetParam());
   Mechanism& mechanism = rig.mechanism;
   const std::vector<int> free = {mechanism.index(1, BodyQuantity::kMass),

@@ -23,7 +23,7 @@ TEST(ParallelJobs, RunEachJobOnce) {
 }
 
 // A thread that requests a running job must find it done.
-TEST(ParallelJobs, RunOnceForAllThatAsk) {
+TEST(ParallelJobs, RunOnceForAllRequests) {
   CompletionLatch once;
   std::atomic<int> runs = 0, early = 0;
   for_each_job(4, 100, [&](std::size_t) {
@@ -47,7 +47,7 @@ TEST(ParallelJobs, UseTheThreadsTheyAreGiven) {
 }
 
 // The estimator refuses by exceptions; one thrown in a helper thread must reach the caller.
-TEST(ParallelJobs, ThrowWhatAJobThrows) {
+TEST(ParallelJobs, RethrowAJobsException) {
   for (const int threads : {1, 3}) {
     std::atomic<int> runs = 0;
     const auto job = [&](std::size_t i) {

@@ -29,7 +29,7 @@ TEST(PossibleInertia, AnImpossibleOneIsMovedToTheBorderAlongItsAxes) {
   EXPECT_NEAR((inside.diagonal() - Eigen::Vector3d(1.15, 2.15, 3.3)).norm(), 0.0, 1e-5);
 }
 
-TEST(PossibleInertia, NoneAtAllIsThatOfAGrain) {
+TEST(PossibleInertia, ZeroBecomesThatOfAGrain) {
   const Eigen::Matrix3d grain = nearest_consistent_inertia_matrix(2.0, Eigen::Matrix3d::Zero());
   EXPECT_TRUE(is_physically_consistent(grain));
   EXPECT_NEAR(grain(0, 0), 2.0 * 2.0 * 1e-8, 1e-20);

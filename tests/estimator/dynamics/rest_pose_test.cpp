@@ -49,7 +49,7 @@ TEST(Equilibrium, APendulumHangsAndStandsUpright) {
 }
 
 // With the zero mark upside down the search starts at the top, where the gradient is zero.
-TEST(Equilibrium, IsNotFooledByABalanceThatDoesNotHold) {
+TEST(Equilibrium, IgnoresAnUnstableEquilibrium) {
   Mechanism mechanism = make_pendulum();
   mechanism.joints[0].frame_a =
       make_joint_frame(Eigen::Vector3d::UnitZ(), Eigen::Vector3d::UnitY());

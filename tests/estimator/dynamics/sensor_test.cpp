@@ -84,7 +84,7 @@ double turn_about_z(const Mechanism& mechanism, const Eigen::VectorXd& angles, s
 
 // Reference: poses of the bodies in space. An encoder reads the rotation of one body relative to
 // the other, whatever their frames and whichever side describes the joints.
-TEST(BodyEncoder, ReadsHowOneBodyHasTurnedAgainstAnother) {
+TEST(BodyEncoder, ReadsTheRotationBetweenTwoBodies) {
   const Mechanism mechanism = crooked_chain();
   ASSERT_TRUE(find_errors(mechanism).empty());
   const std::vector<Encoder> sensors = used_encoders(mechanism);
@@ -101,7 +101,7 @@ TEST(BodyEncoder, ReadsHowOneBodyHasTurnedAgainstAnother) {
   EXPECT_EQ(mechanism.parameters[static_cast<std::size_t>(sensors[1].offset)].name, "back.offset");
 }
 
-TEST(BodyEncoder, ReadsAnInclinationAcrossASlideAndAWeld) {
+TEST(BodyEncoder, ReadsAnInclinationAcrossAPrismaticJointAndAWeld) {
   const Matrix3d along_x = make_joint_frame(Vector3d::UnitX(), Vector3d::UnitY());
   const Matrix3d Q = some_rotation(4);
   Mechanism mechanism;
@@ -172,7 +172,7 @@ Mechanism chain_with(const std::vector<int>& measured, const std::vector<BodyEnc
   return mechanism;
 }
 
-TEST(EncoderJoints, TellWhereJointsStand) {
+TEST(EncoderJoints, DetermineJointPositions) {
   const auto reported = [](const EncoderJoints& readings) {
     return std::vector<bool>{readings.is_observed(0), readings.is_observed(1),
                              readings.is_observed(2)};
@@ -196,7 +196,7 @@ TEST(EncoderJoints, TellWhereJointsStand) {
 
 // An inclination in −π to π may differ from the sum of joint angles by full turns, which are no
 // error.
-TEST(EncoderJoints, AddTurnsWhereTheyAreKnown) {
+TEST(EncoderJoints, AddKnownFullTurns) {
   constexpr double kTurn = 2.0 * M_PI;
   const EncoderJoints all(chain_with({0, 1, 2}, {{"up", Joint::kGround, 1}, {"on", 0, 2}}));
   Eigen::VectorXd readings(5);

@@ -183,7 +183,7 @@ StoppedMotion pendulum_elsewhere(double side, double position, double restitutio
 
 // A pendulum that swings against a stop on either side, through many rebounds to rest. Rebounds too
 // short to resolve have a height below 100 rad/s² · (1e-4 s)²/8.
-TEST(StopMotion, OfAPendulumIsThatOfAnotherSimulator) {
+TEST(StopMotion, OfAPendulumMatchesAnotherSimulator) {
   for (const double side : {1.0, -1.0}) {
     for (const double restitution : {0.0, 0.3, 0.7, 1.0}) {
       SCOPED_TRACE(::testing::Message() << side << " " << restitution);
@@ -226,7 +226,7 @@ StoppedMotion double_elsewhere(double restitution) {
 
 // A knee between two stops: the thigh's speed jumps with every impact; the knee rests at its stops
 // and is pulled off them.
-TEST(StopMotion, OfADoublePendulumIsThatOfAnotherSimulator) {
+TEST(StopMotion, OfADoublePendulumMatchesAnotherSimulator) {
   for (const double restitution : {0.0, 0.4}) {
     SCOPED_TRACE(restitution);
     expect_motion({double_pendulum(restitution), 2.0}, Eigen::Vector4d(1.3, -0.1, 0.0, 0.0),
@@ -246,7 +246,7 @@ Mechanism furuta_at_stops() {
 }
 
 // A Furuta pendulum whose passive joint hits a stop: the impulse also acts on the arm.
-TEST(StopMotion, OfAFurutaPendulumIsThatOfAnotherSimulator) {
+TEST(StopMotion, OfAFurutaPendulumMatchesAnotherSimulator) {
   test_support::FurutaShape shape;
   shape.arm_inertia = 3e-3 + 0.238 * 0.128 * 0.128;
   StoppedMotion rig = test_support::stopped_furuta(shape);

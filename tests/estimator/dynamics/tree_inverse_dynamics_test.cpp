@@ -49,7 +49,7 @@ double bound_of(const Mechanism& mechanism, double angle, double rate, double ac
 }
 
 // (J + m l²) θ̈ + m g l sin θ, to both sides.
-TEST(TreeInverseDynamics, AsksForThePendulumsTorque) {
+TEST(TreeInverseDynamics, MatchesThePendulumsTorque) {
   for (const double angle : {-2.0, 0.3, 1.1}) {
     EXPECT_NEAR(imbalance_of(pendulum(), angle, 0.7, -3.0),
                 (kInertia + kMass * kArm * kArm) * -3.0 + kMass * kGravity * kArm * std::sin(angle),
@@ -96,7 +96,7 @@ TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
 }
 
 // The same spring in a SPOOK simulator, whose angles are within half a turn of zero.
-TEST(TreeInverseDynamics, SpringsOfASimulatorKnowNoWholeTurnsEither) {
+TEST(TreeInverseDynamics, SimulatorSpringsIgnoreFullTurnsToo) {
   JointValues values{};
   values.stiffness = 0.3;
   for (const double side : {-1.0, 1.0}) {

@@ -120,7 +120,7 @@ TEST(TreeMotion, FollowsAPendulumThroughStickAndSlipUntilItRests) {
 // SPOOK in maximal coordinates must converge to the same motion, here for a joint described from
 // child to parent and for two arms on one body, which no reference simulator covers. SPOOK's error
 // is of first order, so a step ten times smaller must come ten times closer.
-TEST(TreeMotion, IsWhatSpookConvergesToOnABranchedTree) {
+TEST(TreeMotion, IsTheLimitOfSpookOnABranchedTree) {
   Mechanism mechanism = make_chain({.links = 3});
   // Link 3 hangs from link 1 instead of link 2, and its joint has link 1 as the child.
   mechanism.joints[2].body_a = 0;
@@ -151,7 +151,7 @@ TEST(TreeMotion, IsWhatSpookConvergesToOnABranchedTree) {
 // Friction that grows with the bearing load depends on the acceleration that it causes. The
 // pendulum's equation with the magnitude of its bearing force, written by hand, must hold at every
 // state. The rotation of the joint frame about the axis must not matter.
-TEST(TreeMotion, FeelsTheMagnitudeOfTheLoadOnABearingInAnyFrame) {
+TEST(TreeMotion, UsesTheMagnitudeOfTheBearingLoadInAnyFrame) {
   const test_support::ReferencePendulum rig;
   const double friction = 2e-3;
   for (const double turn : {0.0, 0.25 * M_PI}) {
@@ -211,7 +211,7 @@ class DrivenWheel {
 // A joint that breaks loose has zero speed, and so it has when it stops again within the step. If
 // both were taken for the same event, the joint would be released again and again, and then driven
 // backward by its own friction.
-TEST(TreeMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
+TEST(TreeMotion, ResolvesAJointThatSlipsAndStopsWithinAStep) {
   for (const double direction : {-1.0, 1.0}) {
     TreeMotion<double> motion = DrivenWheel().motion();
     JointState<double> state{DrivenWheel::one(0.0), DrivenWheel::one(0.0), {}};
@@ -229,7 +229,7 @@ TEST(TreeMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
 // Twenty pulls within a step, each of which exceeds the holding torque, make the wheel slip and
 // stop more often than is resolved. It must then stand still rather than be moved by friction, the
 // step must be counted, and the next, ordinary step must be exact again.
-TEST(TreeMotion, HoldsWhatChattersAndSaysSo) {
+TEST(TreeMotion, HoldsAndCountsChatter) {
   constexpr int kPulls = 20;
   constexpr double kLength = 1e-3;  // of a pull
   const auto rise = [](double begin) -> ControlLine<double> {

@@ -82,7 +82,7 @@ std::string joined(const std::vector<std::string>& notes) {
 
 // The gradient of the cost along the chart's coordinates, and by the logarithm of a mass, must
 // match the residuals.
-TEST_F(Furuta, TheChainRuleIsThatOfTheCost) {
+TEST_F(Furuta, TheChainRuleMatchesTheCost) {
   Mechanism mechanism = to_fit(1.4);
   mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("B.m"))].free = true;
   mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("B.J_xy"))].value = 2e-4;
@@ -126,7 +126,7 @@ TEST_F(Furuta, IsLinearizedOnTheThreadsOfItsProblem) {
 }
 
 // If the inertia is physically consistent, the estimate does not depend on the parameterization.
-TEST_F(Furuta, APossibleOptimumIsTheSameInAnyChart) {
+TEST_F(Furuta, AConsistentOptimumIsTheSameInAnyChart) {
   rig_.J_Bxx = 3e-3;
   const Recording own = recording();
   const Calibration entries =
@@ -155,7 +155,7 @@ TEST_F(Furuta, APossibleOptimumIsTheSameInAnyChart) {
 // A thin sheet: in about half of all recordings noise leads to an inconsistent inertia. In the
 // chart every iterate is consistent, and the feasibility boundary is reported. Entry by entry, the
 // nearest consistent inertia and its cost are reported, which equal the chart's optimum.
-TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
+TEST_F(Furuta, AFlatBodyEndsAtTheBoundaryAndIsReported) {
   rig_.J_Bxx = 1e-3;
   rig_.J_Byy = 4e-3;
   rig_.J_Bzz = 3e-3;  // Σ_yy = 0: flat across the axis of its joint
@@ -195,7 +195,7 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
 }
 
 // Other constraints on the moments require single entries, which is reported.
-TEST_F(Furuta, TiesAndBoundsOfItsOwnKeepEntries) {
+TEST_F(Furuta, TiesAndBoundsRequireEntries) {
   Mechanism mechanism = to_fit(1.0);
   EXPECT_TRUE(has_inertia_parameterization(mechanism, 1));
   EXPECT_FALSE(has_inertia_parameterization(mechanism, 0));

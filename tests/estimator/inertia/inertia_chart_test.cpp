@@ -33,7 +33,7 @@ std::vector<Moments> bodies() {
 }
 
 // The chart must contain the body it was made for. Catches a lost rotation, and U taken as lower.
-TEST(InertiaParameterization, GoesThroughWhereItIsLaid) {
+TEST(InertiaParameterization, ContainsItsReference) {
   for (const InertiaParameterization kind : kCharts) {
     for (const Moments& body : bodies()) {
       const SecondMomentParameterization chart(kind, kAllProducts, body);
@@ -63,7 +63,7 @@ TEST(InertiaParameterization, SlopesMatchCentralDifferences) {
 }
 
 // Any step gives a physically consistent inertia, even one of ten units, which overshoots by far.
-TEST(InertiaParameterization, AnyStepLeadsToABodyThatCanExist) {
+TEST(InertiaParameterization, AnyStepGivesAConsistentInertia) {
   std::mt19937 random(7);
   std::normal_distribution<double> gaussian;
   for (const InertiaParameterization kind : kCharts) {
@@ -85,7 +85,7 @@ TEST(InertiaParameterization, AnyStepLeadsToABodyThatCanExist) {
 }
 
 // Upward, a step is that of the linear model; downward it never passes zero.
-TEST(InertiaParameterization, StepsGrowAsALinearModelHasIt) {
+TEST(InertiaParameterization, StepsGrowAsInALinearModel) {
   EXPECT_DOUBLE_EQ(step_positive(2.0, 500.0), 1002.0);
   EXPECT_DOUBLE_EQ(step_positive(2.0, -3.0), 2.0 * std::exp(-3.0));
   const Moments ball = bodies()[2];
@@ -98,7 +98,7 @@ TEST(InertiaParameterization, StepsGrowAsALinearModelHasIt) {
 }
 
 // Products fixed at zero stay there, whichever one is free.
-TEST(InertiaParameterization, HoldsProductsAtZero) {
+TEST(InertiaParameterization, FixesProductsAtZero) {
   for (int product = 0; product < 3; ++product) {
     Moments body = moments_of(inertia_from(Eigen::Vector3d(1e-3, 4e-3, 9e-3).asDiagonal()));
     body[3 + product] = 1e-3;

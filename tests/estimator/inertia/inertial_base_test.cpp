@@ -174,7 +174,7 @@ TEST(BaseInertialParameters, AreAllThatTorquesDependOn) {
 
 // Three links in a plane have nine base parameters. Closed to a four-bar linkage they have one
 // degree of freedom and fewer base parameters.
-TEST(BaseInertialParameters, ALoopSeesLessOfEachLink) {
+TEST(BaseInertialParameters, OfALoopIsSmaller) {
   const Mechanism open = make_chain({.links = 3, .length = 0.3});
   const Mechanism loop =
       make_chain({.links = 3, .length = 0.3, .closing_point = Eigen::Vector3d(0.4, -0.2, 0.0)});
@@ -206,7 +206,7 @@ TEST(BaseInertialParameters, OfFixedBodiesIsThatOfOne) {
   EXPECT_EQ(texts(pendulum), expected);
 }
 
-TEST(BaseInertialParameters, AsksForKnownTorques) {
+TEST(BaseInertialParameters, RequiresKnownTorques) {
   Mechanism furuta = make_furuta();
   EXPECT_FALSE(is_torque_known(furuta));
   furuta.joint_parameter(0, JointQuantity::kMotorGain).value = 0.1;

@@ -42,7 +42,7 @@ TEST(NearestInertia, ContradictsTheDataLeast) {
 }
 
 // Fixed entries stay. If only J_zz may move, it decreases to J_xx + J_yy.
-TEST(NearestInertia, MovesWhatIsFreeAlone) {
+TEST(NearestInertia, MovesFreeEntriesOnly) {
   const Moments moments = (Moments() << 1.0, 2.0, 3.6, 0.0, 0.0, 0.0).finished();
   Covariance covariance = Covariance::Zero();
   covariance(2, 2) = 0.04;

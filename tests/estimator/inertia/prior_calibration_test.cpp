@@ -80,7 +80,7 @@ Calibration with_prior(double off, double share) {
 }
 
 // The estimate from the data alone is reported too. It must equal that of a fit without the prior.
-TEST(Priors, AreToldBesideWhatTheDataAloneSay) {
+TEST(Priors, AreReportedBesideTheDataAlone) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);
   at(mechanism, "P.J_zz").free = true;
@@ -105,7 +105,7 @@ TEST(Priors, AreToldBesideWhatTheDataAloneSay) {
 }
 
 // A prior that is wrong by many standard deviations is reported, a right one is not.
-TEST(Priors, ThatTheDataContradictAreTold) {
+TEST(Priors, ThatTheDataContradictAreReported) {
   EXPECT_TRUE(with_prior(0.0, 0.01).conflicts.empty());
   EXPECT_TRUE(with_prior(2.0, 0.1).conflicts.empty());
   for (const double off : {-6.0, 6.0}) {
@@ -120,7 +120,7 @@ TEST(Priors, ThatTheDataContradictAreTold) {
 
 // A free swing identifies only the ratio of mass and inertia. CAD values known to 5 % determine the
 // rest, and the estimate from the data alone reports the ratio.
-TEST(Priors, ADrawingTellsWhatTheDataDoNot) {
+TEST(Priors, CadValuesDetermineWhatTheDataDoNot) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);
   for (const char* name : {"P.m", "P.J_zz"}) {
@@ -168,7 +168,7 @@ ReferencePendulum loaded(const ReferencePendulum& rig, double weight) {
 
 // A known weight, attached in one of two recordings, makes mass and inertia identifiable, which
 // neither recording does alone.
-TEST(Payload, TellsTheScaleOfInertias) {
+TEST(Payload, IdentifiesTheScaleOfInertias) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = weighted(rig, 0.2);
   for (const char* name : {"P.m", "P.J_zz"}) {
@@ -192,7 +192,7 @@ TEST(Payload, TellsTheScaleOfInertias) {
 }
 
 // A weight that is itself free has no effect on recordings without it.
-TEST(Payload, HasNoEffectWhereItIsNot) {
+TEST(Payload, HasNoEffectWithoutBeingAttached) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = weighted(rig, 0.3);
   at(mechanism, "P.J_zz").free = at(mechanism, "W.m").free = true;
@@ -224,7 +224,7 @@ TEST(Payload, IsNamedByPatterns) {
 
 // Released from rest, which is known: the initial speed of a short, noisy recording comes from the
 // prior, which makes dependent parameters more precise.
-TEST(Priors, OfHowARecordingBeginsCount) {
+TEST(Priors, OnTheInitialStateCount) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);
   at(mechanism, "P.J_zz").free = true;

@@ -46,7 +46,7 @@ Eigen::VectorXd normal_vector(Eigen::Index size, std::mt19937& random) {
 
 // External wrenches are not unknowns but enter the readings' covariance. The result must equal that
 // with the wrenches as unknowns with a prior of their own.
-TEST(MotionObserver, MarginalisesWhatPushesFromOutside) {
+TEST(MotionObserver, MarginalizesExternalWrenches) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
   const std::vector<InstantAxis> axes = rich_axes(mechanism);
   const auto rows = static_cast<Eigen::Index>(axes.size());
@@ -91,7 +91,7 @@ TEST(MotionObserver, MarginalisesWhatPushesFromOutside) {
 
 // Errors must scatter as the covariance predicts. Catches a wrong weight or derivative, and a prior
 // that counts twice, but not errors in the program itself, which cancel.
-TEST(MotionObserver, TellsHowSureItIs) {
+TEST(MotionObserver, ReportsACorrectCovariance) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
   const std::vector<InstantAxis> axes = rich_axes(mechanism);
   const auto rows = static_cast<Eigen::Index>(axes.size());
@@ -167,7 +167,7 @@ TEST(MotionSearch, FindsTheMotionThatDescentMisses) {
 }
 
 // Readings that are not numbers must not give a motion.
-TEST(MotionSearch, FindsNothingInWhatIsNoNumber) {
+TEST(MotionSearch, FindsNothingForNaN) {
   const SensedChain chain(2);
   const auto rows = static_cast<Eigen::Index>(chain.axes.size());
   MotionObserver estimator(chain.mechanism, chain.axes, {Eigen::VectorXd::Ones(rows)});

@@ -36,7 +36,7 @@ Eigen::VectorXd some_unknowns(int count) {
 
 // All derivatives come from the same recorded program, so only differences of the values reveal a
 // missing one, a wrong sign or a wrong column.
-TEST(InstantModel, DerivativesAreThoseOfItsValues) {
+TEST(InstantModel, DerivativesMatchDifferences) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
   InstantModel program(mechanism, every_axis(mechanism), true);
   const Eigen::VectorXd unknowns = some_unknowns(program.unknown_count());
@@ -60,7 +60,7 @@ TEST(InstantModel, DerivativesAreThoseOfItsValues) {
 
 // d'Alembert: the work of an external wrench is work that the joints do not have to do. Catches a
 // wrong frame, point or sign of the wrench, whichever way derivatives are computed.
-TEST(InstantModel, PushesFromOutsideDoTheWorkOfJoints) {
+TEST(InstantModel, ExternalWrenchesDoTheWorkOfJoints) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
   const int n = mechanism.joint_count();
   std::vector<InstantAxis> torques;

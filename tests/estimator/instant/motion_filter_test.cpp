@@ -74,7 +74,7 @@ TEST(MotionFilter, IsTheLeastSquaresOfTheRecordWhereAllIsLinear) {
 
 // Two starts, one of them a wrong motion that the first instant cannot exclude; later ones must. A
 // pendulum's specific force along the link determines only the cosine of its angle.
-TEST(MotionFilter, GoesOnWithTheStartThatTheRecordBearsOut) {
+TEST(MotionFilter, ContinuesWithTheStartThatFits) {
   estimator::Mechanism mechanism = estimator::make_chain({.links = 1});
   MotionObserver estimator(
       mechanism, {{InstantQuantity::kAcceleration, 0, 3}, {InstantQuantity::kMotion, 0, 1}},

@@ -294,7 +294,7 @@ TEST(ArrowFactor, LinearizesOnTheThreadsOfItsProblem) {
 }
 
 // Models refuse by exceptions, in any window and thread. The next elimination must not be affected.
-TEST(ArrowFactor, ThrowsWhatLinearizingThrows) {
+TEST(ArrowFactor, RethrowsExceptionsOfTheModel) {
   const ArrowLayout layout{300, 4, 1, 3};
   std::mt19937 random(33);
   WatchedChain problem(make_random_chain(layout, random));

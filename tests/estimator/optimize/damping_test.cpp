@@ -34,7 +34,7 @@ TEST(Damping, FallsTheMoreTheBetterAStepWasPredicted) {
 }
 
 // By 2, 4, 8; an accepted step restarts the sequence.
-TEST(Damping, GrowsFasterAndFasterUntilAStepIsTaken) {
+TEST(Damping, GrowsFasterUntilAStepIsAccepted) {
   Damping damping = damping_from(1.0);
   for (const double expected : {2.0, 8.0, 64.0}) {
     EXPECT_TRUE(damping.raise());

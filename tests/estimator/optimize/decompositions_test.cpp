@@ -61,7 +61,7 @@ TEST(SymmetricFactor, SolvesForVectorsAndMatrices) {
   EXPECT_LT(largest(A * factor.inverse() - Eigen::MatrixXd::Identity(6, 6)), 1e-12);
 }
 
-TEST(SymmetricFactor, TellsWhichRowHasNoPivot) {
+TEST(SymmetricFactor, ReportsTheRowWithoutPivot) {
   Eigen::MatrixXd A = random_covariance(4, 8);
   A.row(1).setZero();
   A.col(1).setZero();
@@ -78,7 +78,7 @@ TEST(SymmetricFactor, TellsWhichRowHasNoPivot) {
   EXPECT_EQ(order.sum(), 6);
 }
 
-TEST(SymmetricFactor, SaysWhatItCannotEliminate) {
+TEST(SymmetricFactor, ReportsASingularPivot) {
   EXPECT_FALSE(SymmetricFactor((Eigen::Matrix2d() << 0.0, 1.0, 1.0, 0.0).finished()).ok());
   EXPECT_TRUE(SymmetricFactor(Eigen::Matrix2d::Identity()).ok());
 }
@@ -95,7 +95,7 @@ TEST(TriangularFactor, HasTheSquareOfTheMatrix) {
   }
 }
 
-TEST(LeastSquares, TakesTheSmallestOfAllSolutions) {
+TEST(LeastSquares, ReturnsTheMinimumNormSolution) {
   const Eigen::MatrixXd tall = random_matrix(8, 3, 9);
   Eigen::MatrixXd A(8, 4);
   A << tall, tall.col(0) + tall.col(1);  // the last column is a linear combination
@@ -107,7 +107,7 @@ TEST(LeastSquares, TakesTheSmallestOfAllSolutions) {
   EXPECT_LT(largest(x - pseudo_inverse(A) * b), 1e-12);
 }
 
-TEST(LeastSquares, LeavesOutWhatIsBelowTheTolerance) {
+TEST(LeastSquares, OmitsDirectionsBelowTheTolerance) {
   const Eigen::MatrixXd A = Eigen::Vector3d(1.0, 1e-3, 0.5).asDiagonal();
   const Eigen::Vector3d b(1.0, 1.0, 1.0);
   EXPECT_NEAR(least_squares(A, b)[1], 1e3, 1e-9);

@@ -273,7 +273,7 @@ TEST(LevenbergMarquardt, HistoryIsConsistentAndMonotone) {
   }
 }
 
-TEST(LevenbergMarquardt, RejectedStepsAreCountedAndNotTaken) {
+TEST(LevenbergMarquardt, RejectedStepsAreCountedButNotApplied) {
   FunctionProblem problem = arctangent(3.0);
   const LmSummary summary = solve(problem);
   EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);

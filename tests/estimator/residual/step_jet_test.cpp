@@ -158,7 +158,7 @@ using StepJetTest = StepCaseTest;
 // Central differences do not resolve errors below 1e-6 and share the residual that they
 // differentiate; this test is exact and independent. Catches a small term missing in a derivative,
 // and one that is wrong in both the residual and its derivative.
-TEST_P(StepJetTest, ResidualAndDerivativesAreThoseOfJets) {
+TEST_P(StepJetTest, ResidualAndDerivativesMatchJets) {
   Random random(17);
   for (const GyroscopicForm gyroscopic : {GyroscopicForm::kMean, GyroscopicForm::kOld}) {
     settings_.gyroscopic = gyroscopic;

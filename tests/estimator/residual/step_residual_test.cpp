@@ -148,7 +148,7 @@ Mechanism side_by_side(int links) {
 // Workspaces outlive a residual and are reused by the next of the same size, whose joints may
 // connect other bodies. Values written where the other has zeros must be cleared. Each thread has
 // its own workspace. Catches a service that answers one user from another's mechanism.
-TEST(StepResidual, OwesNothingToTheMechanismBefore) {
+TEST(StepResidual, IsIndependentOfThePreviousMechanism) {
   Random random(14);
   for (const int links : {2, 3}) {
     SCOPED_TRACE(links);

@@ -80,7 +80,7 @@ TEST(Filtfilt, ScalesASineBySquaredMagnitudeWithoutLag) {
 }
 
 // Samples on either side of a gap must not affect each other, and none are made up inside it.
-TEST(Filtfilt, FiltersEachStretchBetweenNaNsOnItsOwn) {
+TEST(Filtfilt, FiltersEachSpanBetweenNaNsSeparately) {
   const SectionCascade sections = butterworth_low_pass(2, 10.0, 1e-3);
   Eigen::VectorXd x = (0.05 * Eigen::ArrayXd::LinSpaced(120, 0.0, 119.0)).sin();
   x[0] = kNaN;
@@ -96,7 +96,7 @@ TEST(Filtfilt, FiltersEachStretchBetweenNaNsOnItsOwn) {
 }
 
 // A span shorter than the padding must neither read outside itself nor grow.
-TEST(Filtfilt, HandlesStretchesShorterThanThePadding) {
+TEST(Filtfilt, HandlesSpansShorterThanThePadding) {
   const SectionCascade sections = butterworth_low_pass(3, 100.0, 1e-3);
   EXPECT_EQ(filtfilt(sections, Eigen::VectorXd(0)).size(), 0);
   for (int n = 1; n <= 14; ++n) {

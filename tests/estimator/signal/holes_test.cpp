@@ -28,7 +28,7 @@ CommandChange change(const std::vector<double>& before, const std::vector<double
 
 // If an edge of an otherwise held command falls into the gap, its time is unknown, so the motion
 // after it cannot be predicted. A change as fast as beside the gap, or noise, is no edge.
-TEST(SampleGap, EndsASegmentWhereAnEdgeFellIntoIt) {
+TEST(SampleGap, EndsASegmentAtAHiddenEdge) {
   for (const double sign : {1.0, -1.0}) {
     const std::vector<double> rest = {0.0, 0.0, 0.0, 0.0}, on(4, sign);
     for (const int missing : {1, 3}) {
@@ -48,7 +48,7 @@ TEST(SampleGap, EndsASegmentWhereAnEdgeFellIntoIt) {
 }
 
 // Across more than three rows the command must be constant. Beyond 0.2 s no state is predictable.
-TEST(SampleGap, IsCrossedWhereTheCommandIsHeld) {
+TEST(SampleGap, IsBridgedIfTheCommandIsHeld) {
   const CommandChange held = change({1.0, 1.0, 1.0}, {1.0, 1.0}, 10);
   EXPECT_TRUE(continues_across_gap(0.11, 10, held, 100.0));
   EXPECT_FALSE(continues_across_gap(0.21, 10, held, 100.0));
@@ -60,7 +60,7 @@ TEST(SampleGap, IsCrossedWhereTheCommandIsHeld) {
 
 // With four rows on either side a sine is interpolated far better than by the cubic through two,
 // also where it is straight, and beside other gaps. An edge among these rows has no effect.
-TEST(SampleGap, DrawsASmoothCommandThroughManyRows) {
+TEST(SampleGap, InterpolatesASmoothCommandFromManyRows) {
   for (const double phase : {0.0, 0.7, M_PI / 2.0, M_PI}) {
     const auto sine = [&](int k) { return std::sin(0.3 * (k - 5) + phase); };
     for (const int missing : {1, 2}) {
@@ -87,7 +87,7 @@ TEST(SampleGap, DrawsASmoothCommandThroughManyRows) {
 
 // The command in missing rows curves as beside the gap. Beside a recorded edge it stays constant: a
 // cubic through the rows would overshoot.
-TEST(SampleGap, DrawsACommandThatBendsAndNeverOvershoots) {
+TEST(SampleGap, InterpolatesWithoutOvershoot) {
   const auto rising = [](double x) { return std::sin(0.3 * x); };
   for (const int missing : {1, 2, 3}) {
     std::vector<double> values;

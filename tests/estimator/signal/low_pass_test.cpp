@@ -42,7 +42,7 @@ TEST(LowPass, HalvesThePowerTwiceAtItsCutoff) {
 }
 
 // Just below 0.8 of the Nyquist frequency it filters, from there on it does not.
-TEST(LowPass, LeavesSignalsThatItCannotFilter) {
+TEST(LowPass, KeepsSignalsThatItCannotFilter) {
   const Eigen::MatrixXd signal = noise(1.0);
   EXPECT_EQ(low_pass(signal, 400.0, kEvery), signal);
   EXPECT_NE(low_pass(signal, 399.0, kEvery), signal);
@@ -79,7 +79,7 @@ TEST(LowPass, RaisesTheCutoffOfOneSignalAlone) {
 }
 
 // Missing readings stay missing, and no other readings are lost with them.
-TEST(LowPass, LeavesOutWhatWasNotObserved) {
+TEST(LowPass, KeepsMissingReadingsMissing) {
   const Eigen::MatrixXd motion = sine(20.0, 1.0);
   Eigen::MatrixXd readings = motion + noise(1e-3);
   readings.middleRows(kRows / 2, 5).setConstant(std::numeric_limits<double>::quiet_NaN());

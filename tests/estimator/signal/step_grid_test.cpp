@@ -36,7 +36,7 @@ TEST(WholeNumber, IsOneWithinAMillionth) {
 }
 
 // A requested step becomes the grid step near it, above or below a period, or else stays as it is.
-TEST(NearestStep, IsOnTheGridOrTheOneAskedFor) {
+TEST(NearestStep, IsOnTheGridOrAsRequested) {
   constexpr double kPeriod = 1.00002e-3;  // of a clock that errs by 20 ppm
   EXPECT_EQ(nearest_step(0.01, kPeriod), 10.0 * kPeriod);
   EXPECT_EQ(nearest_step(0.25e-3, kPeriod), kPeriod / 4.0);
@@ -85,7 +85,7 @@ TEST(TicksOver, ReachTheLastReading) {
 
 // In thirds of a period: two of them end at the next sample, the one before does not reach it, and
 // steps of several periods end at a sample as well.
-TEST(EndOfStep, IsWithASampleThatItReaches) {
+TEST(EndOfStep, IsAtTheSampleThatItReaches) {
   EXPECT_EQ(step_end(0, 2, 3), 2);
   EXPECT_EQ(step_end(2, 2, 3), 3);
   EXPECT_EQ(step_end(1, 1, 3), 2);

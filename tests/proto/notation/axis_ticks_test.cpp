@@ -24,7 +24,7 @@ TEST(NiceTicks, AreRoundAndCoverTheRange) {
 }
 
 // With a fixed four digits, neighbours at any spacing could look alike: 20203, 20203, 20202, 20202.
-TEST(TickLabels, TellNeighboursApart) {
+TEST(TickLabels, DistinguishNeighbours) {
   EXPECT_EQ(tick_labels({20202.0, 20202.5, 20203.0}).texts,
             (Texts{"20202.0", "20202.5", "20203.0"}));
   EXPECT_EQ(tick_labels({20201.0, 20202.0, 20203.0}).texts, (Texts{"20201", "20202", "20203"}));
@@ -49,7 +49,7 @@ TEST(TickLabels, ShareOneExponent) {
 }
 
 // Digits common to all labels that are too long are shown once, as an offset above the axis.
-TEST(TickLabels, TakeOffWhatIsCommonToLongOnes) {
+TEST(TickLabels, ShowCommonDigitsAsAnOffset) {
   const TickLabels above = tick_labels({20202.70, 20202.75, 20202.80});
   EXPECT_EQ(above.texts, (Texts{"0", "0.05", "0.10"}));
   EXPECT_EQ(above.offset, "20202.7");

@@ -62,7 +62,7 @@ TEST(NumberFormat, RoundsIntoTheNextNotation) {
   EXPECT_EQ(both(99999.8, 12.0), "100.000e3 ± 0.012e3");
 }
 
-TEST(NumberFormat, KeepsZeroAndWhatIsNoNumberApart) {
+TEST(NumberFormat, DistinguishesZeroFromNaN) {
   EXPECT_EQ(format_number(0.0), "0");
   EXPECT_EQ(format_number(-0.0), "0");
   EXPECT_EQ(format_number(NAN), "-");
@@ -97,7 +97,7 @@ TEST(NumberFormat, FollowsADeviationAboveItsValue) {
 }
 
 // Beyond double precision there are no common decimals.
-TEST(NumberFormat, TellsADeviationFarBelowItsValue) {
+TEST(NumberFormat, ShowsADeviationFarBelowItsValue) {
   EXPECT_EQ(both(1.25, 1e-15), "1.25 ± 1e-15");
   EXPECT_EQ(both(1e300, 1e-300), "1e300 ± 1e-300");
   EXPECT_EQ(format_number(std::numeric_limits<double>::max()), "179.8e306");
@@ -121,7 +121,7 @@ TEST(NumberFormat, WritesARangeWithOneExponent) {
 }
 
 // The same deviation must not be "0.00078e-3" beside its value and "778e-9" in the next table.
-TEST(Notation, IsThatOfTheQuantityWhereverItStands) {
+TEST(Notation, IsTheSameInEveryTable) {
   const Notation notation(0.00127358, 7.78e-7);
   EXPECT_EQ(notation.rounded(0.00127358), "1.27358e-3");
   EXPECT_EQ(notation.rounded(0.00127358 - 1.96 * 7.78e-7), "1.27206e-3");
@@ -148,7 +148,7 @@ TEST(Notation, IsThatOfTheQuantityWhereverItStands) {
 }
 
 // Without a known deviation the value alone determines the notation.
-TEST(Notation, IsThatOfTheValueWithoutADeviation) {
+TEST(Notation, FollowsTheValueWithoutADeviation) {
   for (const double sd : {0.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
     const Notation notation(434.2e-6, sd);
     EXPECT_EQ(notation.number(0.001), "1000e-6") << sd;

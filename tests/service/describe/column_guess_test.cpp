@@ -55,7 +55,7 @@ class Guess : public ::testing::Test {
 double swing(double t) { return 0.6 * std::exp(-t) * std::cos(2.0 * M_PI * 4.0 * t); }
 double drive(double t) { return std::sin(9.0 * t); }
 
-TEST_F(Guess, TakesColumnsByName) {
+TEST_F(Guess, AssignsColumnsByName) {
   const auto answers =
       propose(RigKind::kFuruta, {{"t_ms", [](double t) { return 1e3 * t; }},
                                  {"omega1_rad_s", drive},
@@ -75,7 +75,7 @@ TEST_F(Guess, TakesColumnsByName) {
 }
 
 // A ROS effort is a command, in newtons for a prismatic joint.
-TEST_F(Guess, TakesAnEffortForACommand) {
+TEST_F(Guess, RecognizesAnEffortAsACommand) {
   const auto cart = propose(RigKind::kCartPole, {{"header.stamp", [](double t) { return t; }},
                                                  {"pole_joint", swing},
                                                  {"cart_joint", [](double t) { return t; }},
@@ -99,7 +99,7 @@ TEST_F(Guess, TakesAnEffortForACommand) {
 }
 
 // A duty is within ±1. A PWM of 255 steps or in percent is a number without a unit.
-TEST_F(Guess, TakesADutyForWhatStaysWithinOne) {
+TEST_F(Guess, RecognizesADutyWithinOne) {
   const auto unit = [&](const std::string& name, double most) {
     return guess_command_unit(
         look({{name, [most](double t) { return most * std::cos(9.0 * t); }}})[0]);
@@ -113,7 +113,7 @@ TEST_F(Guess, TakesADutyForWhatStaysWithinOne) {
 
 // Without units in the names, the values decide: 200 units are degrees, integers are counts, a
 // clock with 1000 units per second is in milliseconds.
-TEST_F(Guess, TellsUnitsByTheNumbers) {
+TEST_F(Guess, DeterminesUnitsFromValues) {
   const auto degrees =
       propose(RigKind::kPendulum, {{"time", [](double t) { return 1e3 * t; }},
                                    {"angle", [](double t) { return 150.0 * swing(t); }}});
@@ -169,7 +169,7 @@ TEST_F(Guess, CountsSmallSwings) {
   EXPECT_FALSE(still.has_value());
 }
 
-TEST_F(Guess, NamesTheColumnsWhereNoneWillDo) {
+TEST_F(Guess, ListsTheColumnsIfNoneFits) {
   const std::vector<Column> columns = {{"t", [](double t) { return t; }}, {"angle", swing}};
   const std::string missing = refusal([&] { propose(RigKind::kDoublePendulum, columns); });
   EXPECT_NE(missing.find("joint \"2\""), std::string::npos) << missing;

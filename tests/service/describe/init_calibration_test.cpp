@@ -118,7 +118,7 @@ TEST(InitCalibration, OfAPendulumInDegreesFromUpright) {
 
 // A planar swing identifies only the inertia about its axis. Inconsistency with the fixed moments
 // about other axes is no fault of the estimate; a negative estimate would be one.
-TEST(InitCalibration, EntriesThatAPlanarRigCannotSeeAreNoFault) {
+TEST(InitCalibration, UnidentifiableMomentsAreNoFault) {
   const test_support::ReferencePendulum pendulum;
   const Eigen::MatrixXd motion = simulate(pendulum, {1.3, 0.0}, kPeriod, kInitRows);
   const TemporaryFolder folder;

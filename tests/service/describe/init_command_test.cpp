@@ -31,7 +31,7 @@ ProgramRun run_answering(const TemporaryFolder& folder, const std::string& argum
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents_of(out), ""};
 }
 
-TEST(InitCommand, WritesAFileAndSaysWhatComesNext) {
+TEST(InitCommand, WritesAFileAndPrintsTheNextSteps) {
   const TemporaryFolder folder;
   const std::string run = folder.write("run.csv", pendulum_csv()),
                     rig = folder.file("rig.textproto");
@@ -57,7 +57,7 @@ TEST(InitCommand, NeverOverwritesUnasked) {
   EXPECT_NE(contents_of(rig), "mine");
 }
 
-TEST(InitCommand, AsksAndWritesNothingWhereTheAnswersEnd) {
+TEST(InitCommand, WritesNothingIfTheAnswersEnd) {
   const TemporaryFolder folder;
   const std::string rig = folder.file("rig.textproto");
   const ProgramRun ended = run_answering(folder, "init --out " + rig, "\npendulum\n0.3\n");
@@ -110,7 +110,7 @@ TEST(InitCommand, RefusesInOneSentence) {
 }
 
 // A link may extend beyond its joint to the next, and a four-bar may have any lengths that close.
-TEST(InitCommand, TakesWhatIsPossible) {
+TEST(InitCommand, AcceptsUnusualGeometry) {
   const TemporaryFolder folder;
   for (const char* arguments : {"--kind double-pendulum --length 0.3,0.2 --center 0.31,0.2",
                                 "--kind furuta --arm-length 0.2 --arm-center 0.3 --arm-mass 0.1",

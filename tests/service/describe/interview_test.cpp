@@ -21,7 +21,7 @@ int count_of(const std::string& text, const std::string& part) {
 }
 
 // Each of three wrong answers repeats the question with one sentence.
-TEST(Interview, AsksAgainUntilItUnderstands) {
+TEST(Interview, RepeatsAQuestionUntilTheAnswerIsValid) {
   std::istringstream in("long\n-1\n0\nnan\n 0.25 \n");
   std::ostringstream out;
   Interview interview(in, out);
@@ -73,7 +73,7 @@ TEST(Interview, AsksForAFuruta) {
 }
 
 // Impossible sizes are reported and asked for again, with the previous answers as proposals.
-TEST(Interview, AsksAgainForSizesThatNoRigHas) {
+TEST(Interview, AsksAgainForImpossibleSizes) {
   std::istringstream in(
       "0.1\n\n\n0.1\n\n\n5\n\n\n0.1\n"  // length, mass, centre of three links; ground
       "\n\n\n\n\n\n0.15\n\n\n\n");
@@ -89,7 +89,7 @@ TEST(Interview, AsksAgainForSizesThatNoRigHas) {
 }
 
 // If the guessed columns are wrong, each is asked for.
-TEST(Interview, AsksForColumnsThatItTookWrongly) {
+TEST(Interview, AsksForWronglyGuessedColumns) {
   std::istringstream in(
       "n\n"                                // wrong
       "clock\na1\nhanging\na2\nupright\n"  // time, joint 1, its zero, joint 2, its zero

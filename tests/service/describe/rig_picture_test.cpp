@@ -218,7 +218,7 @@ TEST(View, ShowsTheMotion) {
 }
 
 // ω² = m g l / (J + m l²) with the file's values: 0.428, 0.092, 0.01.
-TEST(RestWords, TellRestAndSwings) {
+TEST(RestWords, DescribeRestAndSwings) {
   const double rate = std::sqrt(0.428 * 9.82 * 0.092 / (0.01 + 0.428 * 0.092 * 0.092));
   char swing[64];
   std::snprintf(swing, sizeof swing, "hangs at pivot = 0°; swings at %.3g Hz", rate / (2.0 * M_PI));
@@ -240,7 +240,7 @@ TEST(RigPicture, IsDrawnAtRestWithinTheStops) {
   expect_parts(RigPicture(rig, {{"pivot", 0.5}}).svg(), {"shown at 28.65°"});
 }
 
-TEST(RigPicture, TakesPlacesOfJoints) {
+TEST(RigPicture, AcceptsJointPositions) {
   EXPECT_EQ(parse_joint_position("1=0.5").value, 0.5);
   EXPECT_NEAR(parse_joint_position("1=-90deg").value, -M_PI / 2.0, 1e-15);
   for (const char* wrong : {"1", "=2", "1=", "1=x", "1=nan", "1=2rad", "1=deg"}) {

@@ -57,7 +57,7 @@ TEST(RigText, LoadsForEveryKindWithAndWithoutAMotor) {
 
 // Frees the parameters that angles can identify: for one link inertia and friction but not its
 // mass, for two the second one's mass. Given values are fixed.
-TEST(RigText, FreesWhatCanBeToldAndKeepsWhatIsGiven) {
+TEST(RigText, FreesIdentifiableParametersAndFixesGivenOnes) {
   RigAnswers one = answers_of(RigKind::kPendulum, false);
   EXPECT_EQ(
       free_of(parse_rig("r", rig_text(one))),
@@ -79,7 +79,7 @@ TEST(RigText, FreesWhatCanBeToldAndKeepsWhatIsGiven) {
   EXPECT_FALSE(free_of(parse_rig("r", rig_text(furuta))).contains("2.a_x"));
 }
 
-TEST(RigText, SaysOfEveryValueWhereItIsFrom) {
+TEST(RigText, StatesTheSourceOfEveryValue) {
   RigAnswers answers = answers_of(RigKind::kPendulum, false);
   answers.links[0].mass = 0.4281;
   std::string text = rig_text(answers);
@@ -113,7 +113,7 @@ TEST(RigText, AbsoluteAnglesAreEncodersBetweenBodies) {
 }
 
 // Offset and sign: angle = ∓ value + offset is zero where the column reads `rest`.
-TEST(RigText, AnAngleIsZeroWhereItHangs) {
+TEST(RigText, AnAngleIsZeroWhenHanging) {
   for (const bool inverted : {false, true}) {
     RigAnswers answers = answers_of(RigKind::kPendulum, false);
     answers.readings[0].unit = ReadingUnit::kDegree;
@@ -127,7 +127,7 @@ TEST(RigText, AnAngleIsZeroWhereItHangs) {
 }
 
 // A unit vector in plain decimals; a quarter turn shows no round-off.
-TEST(RigText, WritesALeaningAxisPlain) {
+TEST(RigText, WritesATiltedAxisInPlainDecimals) {
   RigAnswers answers = answers_of(RigKind::kPendulum, false);
   answers.axis_tilt = 23.0 * M_PI / 180.0;
   EXPECT_NE(rig_text(answers).find("axis { y: 0.39073113 z: 0.92050485 }"), std::string::npos);
@@ -135,7 +135,7 @@ TEST(RigText, WritesALeaningAxisPlain) {
   EXPECT_NE(rig_text(answers).find("axis { y: 1 z: 0 }"), std::string::npos);
 }
 
-TEST(RigText, RefusesWhatNobodyCouldAssume) {
+TEST(RigText, RefusesMissingEssentials) {
   RigAnswers loop = answers_of(RigKind::kFourbar, false);
   loop.ground.reset();
   EXPECT_NE(refusal([&] { rig_text(loop); }).find("--ground"), std::string::npos);

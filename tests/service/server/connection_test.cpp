@@ -111,7 +111,7 @@ ServiceLimits limits_of(std::uint64_t share_bytes) {
 
 // Output that clients do not read is limited for each identity over all of its connections; another
 // identity is served as usual. All of it is freed with the connections.
-TEST(Connection, HoldsNoMoreForOneIdentityThanItsShare) {
+TEST(Connection, BuffersAtMostTheShareOfAnIdentity) {
   constexpr std::uint64_t kShare = 3u << 20;
   Sockets sockets(limits_of(kShare));
   make_large(sockets.store);
@@ -140,7 +140,7 @@ TEST(Connection, HoldsNoMoreForOneIdentityThanItsShare) {
 }
 
 // A client that is blocked by its other connections' unread output continues when those are gone.
-TEST(Connection, GoesOnWhenOthersHaveMadeRoom) {
+TEST(Connection, ContinuesWhenOthersHaveMadeRoom) {
   Sockets sockets(limits_of(2u << 20));
   make_large(sockets.store);
   sockets.store.context.buffers.add("a", 2u << 20);
@@ -160,7 +160,7 @@ TEST(Connection, GoesOnWhenOthersHaveMadeRoom) {
 
 // Unfinished messages count, too: without room nothing more is read. Clients that do not finish a
 // message in time are disconnected, so that the others continue. Another identity has its own room.
-TEST(Connection, HoldsUnfinishedMessagesWithinTheShare) {
+TEST(Connection, LimitsUnfinishedMessagesToTheShare) {
   constexpr std::size_t kShare = 1u << 20;
   Sockets sockets(limits_of(kShare));
   ServiceRequest request;
@@ -199,7 +199,7 @@ TEST(Connection, HoldsUnfinishedMessagesWithinTheShare) {
 
 // Clients are disconnected if they do not introduce themselves, finish a message or read in time.
 // Silence between messages is allowed.
-TEST(Connection, CutsOffWhoLetsItsTimePass) {
+TEST(Connection, DisconnectsClientsAfterATimeout) {
   Sockets sockets(limits_of(32u << 20));
   make_large(sockets.store);
   const ConnectionTimeouts short_ones{std::chrono::duration<double>(0.001),

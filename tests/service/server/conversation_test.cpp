@@ -102,7 +102,7 @@ TEST(Conversation, AnswersEveryRequestThereIsOnce) {
 }
 
 // A connection's first message is Hello or OpenSession; a streaming one accepts no other request.
-TEST(Conversation, EndsWhereARequestIsOutOfPlace) {
+TEST(Conversation, EndsAtAMisplacedRequest) {
   for (const ServiceRequest& request : every_request()) {
     SCOPED_TRACE(request.DebugString());
     StoreInHand store;
@@ -118,7 +118,7 @@ TEST(Conversation, EndsWhereARequestIsOutOfPlace) {
 }
 
 // Capacity is checked at the first message, for clients and rigs alike.
-TEST(Conversation, TellsAtItsFirstMessageThatTheServiceIsFull) {
+TEST(Conversation, ReportsAFullServiceAtTheFirstMessage) {
   StoreInHand store;
   Client client(store, kAnna);
   client.conversation().set_admission_check([] { return std::string("full"); });
@@ -230,7 +230,7 @@ TEST(Conversation, PromisesUploadsNoMoreThanTheShareOfTheDisk) {
 }
 
 // A disk share without a setting is half of the total, and reservations do not enlarge it.
-TEST(Conversation, DerivesTheShareOfTheDiskFromWhatThereIs) {
+TEST(Conversation, DerivesTheDiskShareFromTheTotal) {
   StoreInHand store;
   store.context.disk_capacity_bytes = 2000;
   EXPECT_EQ(store.context.disk_share_bytes(), 1000u);
@@ -285,7 +285,7 @@ TEST(Conversation, RefusesAStreamBeyondTheShareOfTheDisk) {
 
 // Empty messages take two bytes each in a batch but fifty in the recording. The recording's size is
 // checked against the share and the limit of a session, before anything is written.
-TEST(Conversation, CountsSparseBatchesAsTheirRecordingTakesThem) {
+TEST(Conversation, CountsSparseBatchesByTheirRecordingSize) {
   StoreInHand store;
   ServiceRequest sparse;
   for (int k = 0; k < 1000; ++k) sparse.mutable_sample_batch()->add_loop_stats();
@@ -321,7 +321,7 @@ TEST(Conversation, CountsSparseBatchesAsTheirRecordingTakesThem) {
 
 // A stranger's job on a recording does not prevent its owner from deleting it: the job fails. A job
 // of the owner does.
-TEST(Conversation, DeletesAnOwnersSessionWhateverOthersComputeFromIt) {
+TEST(Conversation, DeletesAnOwnersSessionDespiteOthersJobs) {
   StoreInHand store;
   store.upload("data", kAnna);
   Client owner(store, kAnna);
@@ -341,7 +341,7 @@ TEST(Conversation, DeletesAnOwnersSessionWhateverOthersComputeFromIt) {
 }
 
 // The number of sessions has a share and a limit, and so has the memory of their metadata.
-TEST(Conversation, HoldsTheSharesOfSessionsAndOfTheirMetadata) {
+TEST(Conversation, EnforcesTheSharesOfSessionsAndMetadata) {
   ServiceLimits limits;
   limits.sessions = 3;
   StoreInHand store(limits);
@@ -366,7 +366,7 @@ TEST(Conversation, HoldsTheSharesOfSessionsAndOfTheirMetadata) {
 }
 
 // Streaming sessions, at the share and above it. Reopening one's own session does not count twice.
-TEST(Conversation, HoldsTheShareAndTheLimitOfStreamingSessions) {
+TEST(Conversation, EnforcesTheShareAndLimitOfStreamingSessions) {
   ServiceLimits limits;
   limits.streaming_sessions = 3;
   StoreInHand store(limits);
@@ -388,7 +388,7 @@ TEST(Conversation, HoldsTheShareAndTheLimitOfStreamingSessions) {
 
 // A large reply without room is replaced by a refusal, so that each request has its one reply; a
 // small one always passes.
-TEST(Conversation, AnswersBusyWhereALargeReplyHasNoRoom) {
+TEST(Conversation, AnswersBusyIfALargeReplyHasNoRoom) {
   StoreInHand store;
   store.upload("data", kAnna);
   {
@@ -409,7 +409,7 @@ TEST(Conversation, AnswersBusyWhereALargeReplyHasNoRoom) {
 }
 
 // A slow subscriber misses iterations, but never the end.
-TEST(Conversation, TellsTheEndOfAJobToASlowReader) {
+TEST(Conversation, ReportsTheEndOfAJobToASlowReader) {
   StoreInHand store;
   store.upload("data", kAnna);
   ASSERT_EQ(test_support::fault_of(store.submit("j", kAnna)).code(), 0);
@@ -433,7 +433,7 @@ TEST(Conversation, TellsTheEndOfAJobToASlowReader) {
 
 // After the greeting a client cannot open a streaming session, even with a valid OpenSession: a
 // connection either serves a client or streams.
-TEST(Conversation, OpensNoSessionForWhoHasGreeted) {
+TEST(Conversation, OpensNoSessionAfterAGreeting) {
   StoreInHand store;
   Client client(store, kAnna);
   ASSERT_TRUE(client.greet().has_welcome());
@@ -443,7 +443,7 @@ TEST(Conversation, OpensNoSessionForWhoHasGreeted) {
 }
 
 // A file can be read from any position to its end; beyond it there is nothing to request.
-TEST(Conversation, ReadsAFileToItsEndAndNotBehind) {
+TEST(Conversation, ReadsAFileOnlyToItsEnd) {
   StoreInHand store;
   store.upload("data", kAnna);
   Client client(store, kAnna);

@@ -87,7 +87,7 @@ operators { certificate: "anna" certificate: "bert" account: "carl" }
 )";
 
 // Every field of the schema is set here and must reach its setting.
-TEST(DaemonConfig, TakesEverySettingToItsPlace) {
+TEST(DaemonConfig, AppliesEverySetting) {
   v1::Daemon written;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kEverything, &written));
   for (const google::protobuf::Message* part : std::vector<const google::protobuf::Message*>{
@@ -103,7 +103,7 @@ TEST(DaemonConfig, TakesEverySettingToItsPlace) {
 }
 
 // Omitted settings have the defaults that the schema and docs/service.md state.
-TEST(DaemonConfig, LeavesTheDefaultsWhereNothingIsSaid) {
+TEST(DaemonConfig, HasTheDocumentedDefaults) {
   const v1::Daemon read = reported(load(""));
   const v1::Daemon defaults = reported(DaemonConfig());
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(defaults, read));
@@ -126,7 +126,7 @@ TEST(DaemonConfig, LeavesTheDefaultsWhereNothingIsSaid) {
 }
 
 // Ranges are in one table. One reply and one message must fit, and a share must not be zero.
-TEST(DaemonConfig, RefusesWhatTheTableDoesNotAllow) {
+TEST(DaemonConfig, RefusesValuesOutsideTheTable) {
   const auto refused = [](const std::string& text) { return refusal([&] { (void)load(text); }); };
   expect_parts(refused("limits {\n buffer_bytes: 33554431 }"),
                {"daemon.textproto:2:2", "limits.buffer_bytes is 33.5544e6"});

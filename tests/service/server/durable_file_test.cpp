@@ -65,7 +65,7 @@ TEST(DurableFile, MakesADeletionDurableBeforeItBegins) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.file("store")));
 }
 
-TEST(DurableFile, IsNobodyElsesToRead) {
+TEST(DurableFile, IsNotReadableByOthers) {
   const TemporaryFolder folder;
   const mode_t before = ::umask(0);
   ASSERT_TRUE(ok(write_durably(folder.file("record"), "content")));
@@ -79,7 +79,7 @@ TEST(DurableFile, IsNobodyElsesToRead) {
 }
 
 // A link in the data folder may lead outside: nothing is written, read or listed through it.
-TEST(DurableFile, IsReachedThroughNoLink) {
+TEST(DurableFile, DoesNotFollowLinks) {
   const TemporaryFolder folder;
   std::ofstream(folder.file("victim")) << "untouched";
   for (const char* name : {".new-record", "record", "lock"}) {

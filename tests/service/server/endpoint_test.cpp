@@ -38,7 +38,7 @@ std::string http_get(std::uint16_t port, const std::string& request) {
 }
 
 // Metrics count batches, in the format of Prometheus.
-TEST(Endpoint, TellsMetricsAndHealth) {
+TEST(Endpoint, ReportsMetricsAndHealth) {
   ServiceProcess service({"--http", "127.0.0.1:0"});
   ASSERT_TRUE(service.start()) << service.output();
   const auto port = static_cast<std::uint16_t>(service.logged_number("port"));
@@ -60,7 +60,7 @@ TEST(Endpoint, TellsMetricsAndHealth) {
 }
 
 // systemd is notified when the service is ready, repeatedly that it is alive, and when it stops.
-TEST(Endpoint, TellsTheServiceManager) {
+TEST(Endpoint, NotifiesTheServiceManager) {
   const TemporaryFolder files;
   const std::string path = files.file("notify");
   const int socket = ::socket(AF_UNIX, SOCK_DGRAM, 0);
@@ -92,7 +92,7 @@ TEST(Endpoint, TellsTheServiceManager) {
 }
 
 // The unit file contains nothing that systemd would ignore; tests/systemd/boot_unit.sh runs it.
-TEST(Endpoint, HasAUnitThatSystemdTakes) {
+TEST(Endpoint, HasAValidSystemdUnit) {
   if (std::system("command -v systemd-analyze >/dev/null") != 0) {
     GTEST_SKIP() << "systemd is not installed";
   }
@@ -126,7 +126,7 @@ TEST(Endpoint, ListensBeyondLoopbackWithTlsOnly) {
 }
 
 // The monitoring endpoint has no TLS: the same rule holds for it.
-TEST(Endpoint, TellsItsHealthToThisMachineOnly) {
+TEST(Endpoint, ReportsHealthToThisMachineOnly) {
   const TemporaryFolder files;
   const std::vector<std::string> command = {RIGCALD_BINARY, "--data",      files.file("data"),
                                             "--listen",     "127.0.0.1:0", "--http",
@@ -166,7 +166,7 @@ TEST(Endpoint, MeetsItsClientsAtTheSocketOfTheAccount) {
 }
 
 // With verbose logging the service logs every request and its client; otherwise none.
-TEST(Endpoint, LogsRequestsWhereAskedTo) {
+TEST(Endpoint, LogsRequestsOnDemand) {
   for (const bool debug : {false, true}) {
     ServiceProcess service(debug ? std::vector<std::string>{"--debug"}
                                  : std::vector<std::string>{});
@@ -189,7 +189,7 @@ TEST(Endpoint, LogsRequestsWhereAskedTo) {
 // Names chosen by a client reach the service's log through every layer. They must neither control a
 // terminal nor forge a line: a job with a rig file of that name fails, and the log says so on one
 // line.
-TEST(Endpoint, LogsWhatClientsCallThingsWithoutBelievingIt) {
+TEST(Endpoint, EscapesClientNamesInTheLog) {
   ServiceProcess service;
   ASSERT_TRUE(service.start()) << service.output();
   SocketClient client(service.port());
@@ -220,7 +220,7 @@ TEST(Endpoint, LogsWhatClientsCallThingsWithoutBelievingIt) {
 
 // Another client has begun to upload the same file and does not finish. A client gets its own
 // upload under the next id, and its job runs.
-TEST(Endpoint, TakesAFileThatAnotherHasOnlyBegun) {
+TEST(Endpoint, AcceptsAFileThatAnotherHasOnlyBegun) {
   const TemporaryFolder files;
   const std::string socket = files.file("rigcald.sock");
   ServiceProcess service({"--listen", "unix:" + socket});
@@ -245,7 +245,7 @@ TEST(Endpoint, TakesAFileThatAnotherHasOnlyBegun) {
 }
 
 // With TLS the certificate's name is the owner. Another name is refused unless it is an operator's.
-TEST(Endpoint, KnowsOwnersAndOperatorsByTheirCertificates) {
+TEST(Endpoint, IdentifiesOwnersAndOperatorsByCertificate) {
   const TemporaryFolder files;
   ASSERT_EQ(test_support::make_certificates(files), "");
   std::vector<std::string> options = test_support::tls_options(files, "service", "ours");
@@ -299,7 +299,7 @@ TEST(Endpoint, RefusesDataItCannotRead) {
 }
 
 // A faulty address gives one line with the remedy, and the service does not listen.
-TEST(Endpoint, TellsWhyItCannotListen) {
+TEST(Endpoint, ReportsWhyItCannotListen) {
   const TemporaryFolder files;
   ServiceProcess other;
   ASSERT_TRUE(other.start()) << other.output();
@@ -321,7 +321,7 @@ TEST(Endpoint, TellsWhyItCannotListen) {
 }
 
 // The example configuration is valid; a mistake is reported with its place.
-TEST(DaemonConfig, ReadsTheExampleAndTellsMistakes) {
+TEST(DaemonConfig, ReadsTheExampleAndReportsMistakes) {
   const DaemonConfig loaded = load_daemon_config(config("daemon.textproto"));
   EXPECT_EQ(loaded.data_folder, "/var/lib/rigcald");
   EXPECT_EQ(loaded.limits.connections, ServiceLimits().connections);

@@ -97,7 +97,7 @@ TEST_F(ServiceDisk, AcknowledgesNoBatchThatItLost) {
 
 // After a failed write no byte of the file is trusted: a second fsync would report lost data as
 // durable.
-TEST_F(ServiceDisk, BeginsAnUploadAnewThatItLostAPartOf) {
+TEST_F(ServiceDisk, RestartsAnUploadAfterALoss) {
   ASSERT_EQ(test_support::fault_of(open_upload()).code(), 0);
   ASSERT_EQ(std::get<UploadState>(append(0, "ab")).durable_bytes(), 2u);
   fail_next();

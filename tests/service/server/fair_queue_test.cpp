@@ -51,7 +51,7 @@ TEST(FairQueue, SendsTheServedAndTheNewToTheEnd) {
 }
 
 // An identity without waiting jobs loses its place and joins at the end again.
-TEST(FairQueue, ForgetsWhoHasNothingWaiting) {
+TEST(FairQueue, ForgetsIdentitiesWithoutJobs) {
   for (const bool served : {true, false}) {
     FairQueue queue;
     queue.add("a", "a1");
@@ -64,7 +64,7 @@ TEST(FairQueue, ForgetsWhoHasNothingWaiting) {
 }
 
 // Cancelling a job does not cost its owner a turn; cancelling an unknown one has no effect.
-TEST(FairQueue, KeepsThePlaceOfWhoCancels) {
+TEST(FairQueue, KeepsThePlaceAfterACancellation) {
   FairQueue queue;
   for (const char* id : {"a1", "a2"}) queue.add("a", id);
   queue.add("b", "b1");
@@ -78,7 +78,7 @@ TEST(FairQueue, KeepsThePlaceOfWhoCancels) {
 }
 
 // The least usage comes first, independent of arrival and number of requests; equals take turns.
-TEST(FairQueue, PrefersWhoHasUsedLeast) {
+TEST(FairQueue, PrefersTheLeastUsage) {
   FairQueue queue;
   for (const char* id : {"a1", "a2"}) queue.add("a", id);
   for (const char* id : {"b1", "b2"}) queue.add("b", id);
@@ -107,7 +107,7 @@ TEST(ProcessorUsage, CountsTheLastHour) {
 
 // Of a job longer than an hour the last hour counts; of one with zero duration, everything; of an
 // invalid time, nothing.
-TEST(ProcessorUsage, TakesJobsOfAnyLength) {
+TEST(ProcessorUsage, AcceptsJobsOfAnyLength) {
   ProcessorUsage use;
   use.add("long", 0.0, 36'000.0, 36'000.0);
   EXPECT_NEAR(use.of("long", 36'000.0), 3540.0, 1e-9) << "59 whole minutes and the one that begins";
@@ -139,7 +139,7 @@ TEST(ByteUsage, HasRoomUpToTheShareAndUpToTheLimit) {
 }
 
 // Half of each limit, at least one, unless configured; never more than the limit.
-TEST(ServiceLimits, GivesOneIdentityHalfUnlessToldOtherwise) {
+TEST(ServiceLimits, GivesOneIdentityHalfByDefault) {
   ServiceLimits limits;
   limits.connections = 5;
   limits.workers = 1;
@@ -170,7 +170,7 @@ TEST(Identity, MayChangeItsOwnAndAsOperatorEverything) {
   EXPECT_TRUE((Identity{"account:root", true}).may_change(""));
 }
 
-TEST(Identity, KnowsOperatorsByTheirCertificatesNames) {
+TEST(Identity, IdentifiesOperatorsByCertificateName) {
   const Operators operators{{"operator"}, {"anna"}};
   EXPECT_TRUE(identify_certificate("operator", operators).is_operator);
   EXPECT_FALSE(identify_certificate("anna", operators).is_operator) << "that is an account";

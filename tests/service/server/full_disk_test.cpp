@@ -73,7 +73,7 @@ class SmallDisk {
 // A full disk refuses the running session, a new one, an upload and a job, with name and reason.
 // Queries are still answered. With free space everything continues in the same process, and no
 // acknowledged data are lost.
-TEST(FullDisk, RefusesClearlyAndGoesOnWhenThereIsRoom) {
+TEST(FullDisk, RefusesAndContinuesWhenThereIsRoom) {
   constexpr std::uint64_t kBatches = 60;
   const TemporaryFolder files;
   std::ofstream(files.file("daemon.textproto")) << "limits { free_space_bytes: 0 }\n";
@@ -156,7 +156,7 @@ bool start_on_failing_disk(ServiceProcess& service, const std::string& switch_pa
 // A write fails once, at any moment: data are lost and the next fsync succeeds. The session is
 // refused, read again from the disk, and continues after its real end, in the same process.
 // Acknowledged data are not lost, and other sessions are not affected.
-TEST(FailingDisk, CostsNothingThatWasAcknowledged) {
+TEST(FailingDisk, LosesNoAcknowledgedData) {
   constexpr std::uint64_t kBatches = 800;
   constexpr std::uint64_t kSamples = 250;  // about 20 MB: beyond the end of a file, too
   const TemporaryFolder files;

@@ -40,7 +40,7 @@ TEST(HttpEndpoint, AnswersWhileFortyConnectionsAreHalfOpen) {
 }
 
 // The maximum number of connections is kept; one more closes only the oldest.
-TEST(HttpEndpoint, GivesUpTheOldestForOneMoreThanItHolds) {
+TEST(HttpEndpoint, ClosesTheOldestConnectionAboveTheLimit) {
   Served served;
   std::vector<SocketClient> crowd;
   for (std::size_t k = 0; k < HttpEndpoint::kOpenMax; ++k) {

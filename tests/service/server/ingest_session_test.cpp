@@ -113,7 +113,7 @@ class IngestSessions : public ::testing::Test {
 
 // A rig that reconnects while its last batches are being made durable is answered only afterwards.
 // Otherwise it would resend them, or get acknowledgements for batches of another connection.
-TEST_F(IngestSessions, AnswerAnOpeningAfterTheCommitUnderWay) {
+TEST_F(IngestSessions, AnswerAnOpeningAfterThePendingCommit) {
   const auto first = open("run");
   service_.run_all();
   send(*first, 1);
@@ -129,7 +129,7 @@ TEST_F(IngestSessions, AnswerAnOpeningAfterTheCommitUnderWay) {
 
 // A connected rig that is silent for long continues where it was. A disk may take longer than an
 // abandoned session stays in memory; the session must not be unloaded during the write.
-TEST_F(IngestSessions, StayLoadedWhileTheirRigIsThereAndACommitIsUnderWay) {
+TEST_F(IngestSessions, StayLoadedWhileConnectedOrCommitting) {
   service_.context.limits.unload_after_s = 0.0;
   {
     const auto rig = open("run");
@@ -171,7 +171,7 @@ TEST_F(IngestSessions, StoreABatchOnceThatComesTwice) {
 }
 
 // Batch numbers have no gaps: a batch that skips a number is refused, and nothing of it is stored.
-TEST_F(IngestSessions, RefuseABatchThatLeavesOneOut) {
+TEST_F(IngestSessions, RefuseABatchThatSkipsANumber) {
   for (const std::uint64_t first : {0u, 2u, 3u}) {
     SCOPED_TRACE(first);
     const std::string id = "run" + std::to_string(first);
@@ -186,7 +186,7 @@ TEST_F(IngestSessions, RefuseABatchThatLeavesOneOut) {
 }
 
 // A connection that was replaced by a newer one must not write any more.
-TEST_F(IngestSessions, TakeNothingFromAnEarlierConnection) {
+TEST_F(IngestSessions, AcceptNothingFromAReplacedConnection) {
   const auto first = open("run");
   service_.run_all();
   const auto second = open("run");
@@ -221,7 +221,7 @@ TEST_F(IngestSessions, RefuseABatchThatNoRecordingCanHold) {
 
 // If the stored batch differs from the resent one, it must not be acknowledged, whether the stored
 // one is durable yet or not.
-TEST_F(IngestSessions, RefuseABatchThatComesAgainWithAnotherContent) {
+TEST_F(IngestSessions, RefuseAResentBatchWithOtherContent) {
   for (const bool durable_before : {true, false}) {
     SCOPED_TRACE(durable_before);
     const std::string id = durable_before ? "durable" : "pending";
@@ -301,7 +301,7 @@ TEST_F(IngestSessions, GiveASecretToARigThatBringsNone) {
 
 // Data of a release without secrets: open sessions continue, and the first secret that a rig brings
 // applies from then on.
-TEST_F(IngestSessions, OfAnEarlierReleaseTakeTheFirstSecret) {
+TEST_F(IngestSessions, OfAnEarlierReleaseAdoptTheFirstSecret) {
   open("run");
   service_.run_all();
   const std::string record = folder("run") + "/session.textproto";
@@ -319,7 +319,7 @@ TEST_F(IngestSessions, OfAnEarlierReleaseTakeTheFirstSecret) {
 }
 
 // An undeclared end is reported in the session and in its recording.
-TEST_F(IngestSessions, TellAnEndingThatNobodyDeclared) {
+TEST_F(IngestSessions, ReportAnUndeclaredEnd) {
   for (const std::string id : {"declared", "dead", "ended"}) {
     SCOPED_TRACE(id);
     const auto rig = open(id);
@@ -399,7 +399,7 @@ TEST_F(IngestSessions, CanBeDeletedWhileTheyWaitToBeStored) {
 
 // A log that was damaged on the disk while the session was open must not keep it open: it ends, and
 // is stored up to the damage.
-TEST_F(IngestSessions, EndWhereTheirLogIsDamaged) {
+TEST_F(IngestSessions, EndAtLogDamage) {
   const auto rig = open("run");
   service_.run_all();
   for (std::uint64_t k = 1; k <= 3; ++k) send(*rig, k);
@@ -421,7 +421,7 @@ TEST_F(IngestSessions, EndWhereTheirLogIsDamaged) {
 }
 
 // Neither linked files nor a linked folder's content are read.
-TEST_F(IngestSessions, ReadNothingThroughALink) {
+TEST_F(IngestSessions, DoNotFollowLinks) {
   std::filesystem::create_directories(service_.files.file("elsewhere"));
   std::filesystem::create_directory_symlink(service_.files.file("elsewhere"), folder("linked"));
   restart();
@@ -440,7 +440,7 @@ TEST_F(IngestSessions, ReadNothingThroughALink) {
 
 // A session reports the batches it holds, each counted once however often it was sent, also after
 // it has left memory.
-TEST_F(IngestSessions, CountWhatIsDurable) {
+TEST_F(IngestSessions, CountDurableBatches) {
   const auto rig = open("run");
   service_.run_all();
   EXPECT_TRUE(info("run").connected());

@@ -57,7 +57,7 @@ TEST(Ingest, StoresASessionAsARecording) {
 }
 
 // The list of prismatic channels is stored too; a recording without any has none.
-TEST(Ingest, StoresWhichChannelsSlide) {
+TEST(Ingest, StoresPrismaticChannels) {
   ServiceProcess service;
   ASSERT_TRUE(service.start()) << service.output();
   ServiceRequest open = open_request("cart");
@@ -161,7 +161,7 @@ TEST(Ingest, LetsTheNewestConnectionOfARigContinue) {
 
 // A batch that cannot be stored is refused with the reason, without effect on other sessions: the
 // batch before it is stored, and the session can continue.
-TEST(Ingest, RefusesWhatCannotBeStored) {
+TEST(Ingest, RefusesBatchesThatCannotBeStored) {
   struct Case {
     const char* name;
     std::function<void(ServiceRequest&)> spoil;
@@ -240,7 +240,7 @@ TEST(Ingest, RefusesSessionsThatDoNotFit) {
 
 // A sender that was stopped between the closing and its confirmation asks again, also after a
 // restart of the service. A closed session accepts nothing more.
-TEST(Ingest, ConfirmsAClosingAgainAndTakesNothingAfterIt) {
+TEST(Ingest, ConfirmsAClosingAgainAndAcceptsNothingAfterIt) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
   complete_session(service, "run", 3);
@@ -303,7 +303,7 @@ TEST(Ingest, SurvivesADiskWithoutRoom) {
 }
 
 // The configured free space is left, and the refusal says so.
-TEST(Ingest, LeavesTheSpaceItWasToldToLeave) {
+TEST(Ingest, LeavesTheConfiguredFreeSpace) {
   test_support::TemporaryFolder files;
   const std::string config = files.file("daemon.textproto");
   std::ofstream(config) << "limits { free_space_bytes: 1000000000000000 }\n";

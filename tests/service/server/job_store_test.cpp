@@ -32,7 +32,7 @@ void occupy(StoreInHand& store) {
 
 // An identity's share of the queue is enforced exactly, then the queue's own limit; each refusal
 // says which.
-TEST(JobStore, HoldsTheShareAndTheLimitOfWaitingJobs) {
+TEST(JobStore, EnforcesTheShareAndLimitOfWaitingJobs) {
   StoreInHand store(small_limits());
   occupy(store);
   EXPECT_EQ(fault_of(store.submit("a1", kJobAnna)).code(), 0);
@@ -51,7 +51,7 @@ TEST(JobStore, HoldsTheShareAndTheLimitOfWaitingJobs) {
 }
 
 // Stored jobs have a share and a limit as well.
-TEST(JobStore, HoldsTheShareAndTheLimitOfKeptJobs) {
+TEST(JobStore, EnforcesTheShareAndLimitOfStoredJobs) {
   ServiceLimits limits = small_limits();
   limits.jobs = 3;
   StoreInHand store(limits);
@@ -72,7 +72,7 @@ TEST(JobStore, HoldsTheShareAndTheLimitOfKeptJobs) {
 
 // The owner with the least processor time in the last hour comes first, whoever waits longer.
 // Deleting jobs does not help.
-TEST(JobStore, PrefersWhoHasUsedLeastProcessorTime) {
+TEST(JobStore, PrefersTheLeastProcessorTime) {
   StoreInHand store;
   store.upload("data", kJobAnna);
   const auto run = [&](const std::string& id, const Identity& who, double processor_s) {
@@ -104,7 +104,7 @@ TEST(JobStore, PrefersWhoHasUsedLeastProcessorTime) {
 
 // Beyond its share an owner's jobs wait, with that reason, and start by themselves after the hour.
 // Others continue meanwhile, and a restart of the service resets nothing.
-TEST(JobStore, HoldsTheShareOfProcessorTime) {
+TEST(JobStore, EnforcesTheShareOfProcessorTime) {
   ServiceLimits limits;
   limits.share.processor_s = 50.0;
   StoreInHand store(limits);
@@ -188,7 +188,7 @@ TEST(JobStore, LetsOnlyOwnersAndOperatorsCancelAndDelete) {
 
 // Owners are stored on disk: others are also refused after a restart. Jobs from before owners were
 // introduced belong to operators.
-TEST(JobStore, KnowsOwnersAfterARestart) {
+TEST(JobStore, RemembersOwnersAfterARestart) {
   StoreInHand store;
   occupy(store);
   store.submit("a1", kJobAnna);
@@ -249,7 +249,7 @@ TEST(JobStore, KeepsTheJobsInputOnTheDiskThroughItsStates) {
 }
 
 // A worker's message that comes late, twice or after the job was deleted must not revive the job.
-TEST(JobStore, IsNotMovedByWordsOfAJobThatIsGone) {
+TEST(JobStore, IgnoresMessagesOfEndedJobs) {
   StoreInHand store;
   store.upload("data", kJobAnna);
   ASSERT_EQ(fault_of(store.submit("a1", kJobAnna)).code(), 0);
@@ -271,7 +271,7 @@ TEST(JobStore, IsNotMovedByWordsOfAJobThatIsGone) {
 }
 
 // A job deleted between its creation and its storage, because of a disk failure, is reported.
-TEST(JobStore, TellsThatAJobCouldNotBeStored) {
+TEST(JobStore, ReportsThatAJobCouldNotBeStored) {
   StoreInHand store;
   store.upload("data", kJobAnna);
   std::filesystem::remove_all(store.context.data_folder + "/jobs");
@@ -317,7 +317,7 @@ TEST(JobStore, RunsAnInterruptedJobThreeTimesAtMost) {
 }
 
 // The memory of ended jobs does not grow with the size of their input.
-TEST(JobStore, CountsWhatItsJobsKeepOnTheDiskAndInMemory) {
+TEST(JobStore, CountsTheDiskAndMemoryOfItsJobs) {
   StoreInHand store;
   store.upload("data", kJobAnna);
   const std::string rig(200'000, 'r');

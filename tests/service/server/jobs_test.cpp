@@ -140,7 +140,7 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
 
 // Submitting again, as after a lost reply, neither starts the job twice nor fails. Another job
 // under the same id fails.
-TEST(Jobs, TakesAJobOnceUnderItsId) {
+TEST(Jobs, AcceptsAJobOnceUnderItsId) {
   const TemporaryFolder files;
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -158,7 +158,7 @@ TEST(Jobs, TakesAJobOnceUnderItsId) {
   EXPECT_EQ(client.call(request).error().code(), ServiceError::EXISTS);
 }
 
-TEST(Jobs, RefusesWhatItCannotRunWithAReason) {
+TEST(Jobs, RefusesInvalidJobsWithAReason) {
   const TemporaryFolder files;
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -188,7 +188,7 @@ TEST(Jobs, RefusesWhatItCannotRunWithAReason) {
 }
 
 // Progress arrives during the job, with names and values of the parameters, and so does its end.
-TEST(Jobs, TellsSubscribersOfEveryIteration) {
+TEST(Jobs, ReportsEveryIterationToSubscribers) {
   const TemporaryFolder files;
   ServiceProcess service;
   ASSERT_TRUE(service.start());

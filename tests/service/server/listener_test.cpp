@@ -56,7 +56,7 @@ std::string own_account() {
 
 // For the Unix socket the kernel reports the client's account; for TCP the identity is the address.
 // Data created by one are not owned by the other.
-TEST(Listener, KnowsAccountsAtTheUnixSocketAndAddressesElsewhere) {
+TEST(Listener, IdentifiesAccountsByUnixSocketAndAddressesByTcp) {
   ListenerServed served;
   SocketClient local(served.path);
   ASSERT_TRUE(local.call(test_support::open_request("a")).has_session_opened());
@@ -81,7 +81,7 @@ TEST(Listener, KnowsAccountsAtTheUnixSocketAndAddressesElsewhere) {
 
 // The last connection within a share and the limit is served, the next one gets the reason. One
 // that ends makes room again.
-TEST(Listener, HoldsTheShareAndTheLimitOfConnections) {
+TEST(Listener, EnforcesTheShareAndLimitOfConnections) {
   ServiceLimits limits;
   limits.connections = 3;
   ListenerServed served(limits);
@@ -162,7 +162,7 @@ TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
 }
 
 // Distinguishes loopback addresses from those that the network can reach.
-TEST(Listener, TellsLoopbackFromTheNetwork) {
+TEST(Listener, DistinguishesLoopbackFromTheNetwork) {
   asio::io_context io;
   EXPECT_TRUE(parse_listen_address(io, "127.0.0.1:0").loopback);
   EXPECT_TRUE(parse_listen_address(io, "unix:/tmp/x").loopback);

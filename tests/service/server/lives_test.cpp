@@ -47,7 +47,7 @@ ServiceError::Code open_upload(StoreInHand& store, const std::string& id, std::u
 }
 
 // Neither a running nor a waiting job can be deleted, nor the recording that it reads.
-TEST(Lives, KeepWhatIsInUse) {
+TEST(Lives, KeepObjectsInUse) {
   StoreInHand store;
   store.upload("data", kLifeAnna);
   ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna)).code(), 0);
@@ -221,7 +221,7 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
 }
 
 // From the request of its deletion on, a recording is gone for everybody.
-TEST(Lives, OfSessionsEndWithTheOrderToDelete) {
+TEST(Lives, OfSessionsEndWithTheRequestToDelete) {
   StoreInHand store;
   store.upload("data", kLifeAnna);
   EXPECT_FALSE(std::holds_alternative<ServiceError>(store.sessions->recording_path("data")));
@@ -253,7 +253,7 @@ TEST(Lives, OfUploadsTakeOnePartAtATime) {
 }
 
 // A batch that the disk returns under another number is refused.
-TEST(Lives, OfBatchesAreThoseOfTheirNumbers) {
+TEST(Lives, OfBatchesDependOnTheirNumbers) {
   const test_support::TemporaryFolder folder("/dev/shm");
   auto spool = proto::Spool::open(folder.file("spool"));
   ASSERT_TRUE(spool.ok());

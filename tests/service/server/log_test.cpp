@@ -30,7 +30,7 @@ std::string value_of(std::string_view text) {
 
 // A name that a client chose must not end its line or its quotes, nor control a terminal. For any
 // bytes there is one line of printable characters, with escaped quotes.
-TEST(Log, KeepsForeignTextInItsPlace) {
+TEST(Log, EscapesForeignText) {
   for (const std::string& text :
        {std::string("a\nlevel=error event=forged"), std::string("a\r\tb"),
         std::string("\x1b]0;title\a\x1b[2J"), std::string("\x7f"),

@@ -95,7 +95,7 @@ TEST(Protocol, EndsConnectionsThatDoNotSpeakIt) {
 }
 
 // Frames may be split anywhere and arrive byte by byte.
-TEST(Protocol, TakesFramesByTheByte) {
+TEST(Protocol, AcceptsFramesByteByByte) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
   SocketClient client(service.port());
@@ -107,7 +107,7 @@ TEST(Protocol, TakesFramesByTheByte) {
 }
 
 // Clients that connect silently, or never finish a message, are disconnected after a time.
-TEST(Protocol, CutsOffTheSilentAndTheSlow) {
+TEST(Protocol, DisconnectsSilentAndSlowClients) {
   test_support::TemporaryFolder files;
   ServiceProcess service({"--config", write_config(files,
                                                    "limits { handshake_timeout_s: 1\n"
@@ -156,7 +156,7 @@ ServiceReply greet(SocketClient& client) {
 
 // At its limit of introduced clients, the service says so instead of hanging. One address gets at
 // most half of it, so that the others are always served.
-TEST(Protocol, TellsThatItIsFull) {
+TEST(Protocol, ReportsThatItIsFull) {
   test_support::TemporaryFolder files;
   ServiceProcess service({"--config", write_config(files, "limits { connections: 4 }\n")});
   ASSERT_TRUE(service.start());
@@ -248,7 +248,7 @@ TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
 
 // Thousands of requests without reading a reply: the service reads only as fast as the client does,
 // limits its memory, and serves others. Read at last, every reply is there, in order.
-TEST(Protocol, HoldsBackRequestsOfAClientThatDoesNotRead) {
+TEST(Protocol, ThrottlesAClientThatDoesNotRead) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
   SocketClient greedy(service.port());

@@ -46,7 +46,7 @@ class Stored : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Stored, IsWhatTheLogHeld) {
+TEST_F(Stored, MatchesTheLog) {
   write_log({batch(1), batch(2)});
   const auto stored = store({.batch_count = 2});
   ASSERT_TRUE(ok(stored));
@@ -62,7 +62,7 @@ TEST_F(Stored, IsWhatTheLogHeld) {
 // A batch that once could not be stored in any way: one sample is 2.5 ms too early. In order of
 // time the samples would be out of sequence. Valid ones are stored, the rest reported, and the log
 // kept.
-TEST_F(Stored, LeavesOutASampleWhoseTimeGoesBack) {
+TEST_F(Stored, OmitsASampleWhoseTimeGoesBack) {
   SampleBatch poison = batch(2);
   auto& early = *poison.mutable_samples(10);
   early.set_timestamp(early.timestamp() - 2.5e-3);
@@ -83,7 +83,7 @@ TEST_F(Stored, LeavesOutASampleWhoseTimeGoesBack) {
 }
 
 // Data lost by the disk cost nothing else.
-TEST_F(Stored, GoesAsFarAsTheDiskDoes) {
+TEST_F(Stored, KeepsAllThatTheDiskHas) {
   write_log({batch(1), batch(2), batch(3)});
   const std::string file = log_folder(folder_.file("run")) + "/00000000000000000001.spool";
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
@@ -96,7 +96,7 @@ TEST_F(Stored, GoesAsFarAsTheDiskDoes) {
 
 // Messages far apart in time must not take a chunk each: a session's recording stays within a few
 // times the size of its batches.
-TEST_F(Stored, TakesNoMoreSpaceThanItsMessagesAskFor) {
+TEST_F(Stored, IsNotMuchLargerThanItsMessages) {
   SampleBatch sparse;
   sparse.set_batch_sequence(1);
   for (int k = 0; k < 10'000; ++k) sparse.add_loop_stats()->set_timestamp(k);
@@ -115,7 +115,7 @@ void replace_command(Message& message, double value) {
 
 // Both sides of each rule: the last allowed value is stored, the first beyond is refused on
 // arrival, and so is NaN.
-TEST(BatchCheck, TakesJustWhatCanBeStored) {
+TEST(BatchCheck, AcceptsExactlyWhatCanBeStored) {
   struct Case {
     const char* name;
     std::function<void(SampleBatch&)> change;

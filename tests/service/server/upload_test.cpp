@@ -68,7 +68,7 @@ class Uploads : public ::testing::Test {
 
 // One byte more than announced is refused, at the start and at the end, without a change to the
 // stored data. Exactly the announced size completes the file.
-TEST_F(Uploads, TakeNoMoreThanWasAnnounced) {
+TEST_F(Uploads, AcceptNoMoreThanAnnounced) {
   append(0, std::string(11, 'x'));
   EXPECT_TRUE(refused());
   append(0, std::string(6, 'a'));
@@ -83,7 +83,7 @@ TEST_F(Uploads, TakeNoMoreThanWasAnnounced) {
 }
 
 // Parts follow one another without gap or overlap, and none is empty.
-TEST_F(Uploads, TakeThePartThatIsDueOnly) {
+TEST_F(Uploads, AcceptOnlyThePartThatIsDue) {
   append(1, "x");
   EXPECT_TRUE(refused());
   append(0, "");
@@ -98,7 +98,7 @@ TEST_F(Uploads, TakeThePartThatIsDueOnly) {
 }
 
 // A link at the place of the file is not followed.
-TEST_F(Uploads, WriteThroughNoLink) {
+TEST_F(Uploads, DoNotFollowLinks) {
   std::ofstream(service_.files.file("victim")) << "untouched";
   std::filesystem::create_symlink(service_.files.file("victim"), folder() + "/recording.csv.part");
   append(0, "aaa");
@@ -129,7 +129,7 @@ TEST_F(Uploads, KeepWhatTheirIdsPromise) {
 
 // Data from before a restart count as well, right or wrong, and so does a file whose last part was
 // stored just before it.
-TEST_F(Uploads, CountWhatWasThereBefore) {
+TEST_F(Uploads, CountDataFromBeforeARestart) {
   open_named("aaaabbbb");
   append(0, "aaaa");
   open();
@@ -156,7 +156,7 @@ TEST_F(Uploads, CountWhatWasThereBefore) {
 
 // Files stored before contents were verified are verified once, on request. A wrong one is shared
 // with nobody but stays, as jobs may have used it.
-TEST_F(Uploads, CheckWhatEarlierReleasesStored) {
+TEST_F(Uploads, VerifyFilesOfEarlierReleases) {
   open_named("aaaabbbb");
   append(0, "aaaabbbb");
   record_ = upload_->record();

@@ -140,7 +140,7 @@ TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
 }
 
 // If the service disappears, watching ends with a reason and does not hang.
-TEST_F(Watch, TellsThatTheServiceIsGone) {
+TEST_F(Watch, ReportsThatTheServiceIsGone) {
   Terminal terminal("watch job" + at(service_));
   ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
   service_.kill();

@@ -53,7 +53,7 @@ class WorkerPoolTest : public testing::Test {
   bool stop_ = false;
 };
 
-TEST_F(WorkerPoolTest, TellsWhatTheWorkerSaysAndHowItEnds) {
+TEST_F(WorkerPoolTest, ReportsTheWorkersMessagesAndEnd) {
   EXPECT_TRUE(run("exit 0").done);
   const auto failed = run("exit 7");
   EXPECT_FALSE(failed.done);
@@ -70,7 +70,7 @@ TEST_F(WorkerPoolTest, TellsWhatTheWorkerSaysAndHowItEnds) {
 }
 
 // The worker gets its limits, and no other descriptors than log and pipe.
-TEST_F(WorkerPoolTest, TellsTheWorkerItsLimits) {
+TEST_F(WorkerPoolTest, PassesTheWorkerItsLimits) {
   const std::string out = files_.file("out");
   EXPECT_TRUE(run("echo \"$1 $4 $5 $6\" >" + out, 12.5).done);
   std::ifstream stream(out);
@@ -112,7 +112,7 @@ TEST_F(WorkerPoolTest, KillsAWorkerThatDoesNotEnd) {
 }
 
 // A missing program fails the job; nothing waits for it.
-TEST_F(WorkerPoolTest, TellsThatAWorkerCannotStart) {
+TEST_F(WorkerPoolTest, ReportsThatAWorkerCannotStart) {
   WorkerPool pool(io_, files_.file("none"), 0);
   std::string error;
   pool.start(

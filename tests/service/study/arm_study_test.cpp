@@ -24,14 +24,14 @@ constexpr const char* kTinyArms = R"(kind: ARM
 arms {
   arm {
     links: 2
-    draws: 1
-    tied_draws: 1
+    repetitions: 1
+    tied_repetitions: 1
     seed: 3
     duration_s: 8
     rate_Hz: 100
     amplitude_rad: 0.7
-    slowest_Hz: 0.1
-    fastest_Hz: 1.5
+    frequency_min_Hz: 0.1
+    frequency_max_Hz: 1.5
     dither: 0.1
     start_error: 0.7
     noise: [0, 0.01]
@@ -81,7 +81,7 @@ TEST(Arm, OfSixLinksWithoutNoiseIsFoundFromFarOff) {
 
 // The study's own equations and the estimator's, written separately, must describe the same arm,
 // through the rig file. Catches a wrong frame, sign or lever arm in either.
-TEST(Arm, MeansTheSameAsItsRigFile) {
+TEST(Arm, MatchesItsRigFile) {
   for (const int links : {2, 6}) {
     const RandomArm drawn = make_random_arm(links, 0.7, 5, 6);
     const estimator::Mechanism mechanism = arm_mechanism(drawn.arm, drawn.bodies);
@@ -103,7 +103,7 @@ TEST(Arm, MeansTheSameAsItsRigFile) {
 }
 
 // The controls' work equals energy plus friction losses [MTM, eq. 62], through reversals and rests.
-TEST(Arm, KeepsItsBooksOfEnergy) {
+TEST(Arm, BalancesItsEnergy) {
   StudyArm settings = tiny_arm();
   settings.period = 1e-3;
   const auto [drawn, run] = draw_run(settings, 4.0, 0);
@@ -152,7 +152,7 @@ TEST(ArmRegression, IsExactWithoutNoise) {
 }
 
 // The study's goal, on 8 s.
-TEST(ArmStudy, FindsWhatIsThereWithoutNoise) {
+TEST(ArmStudy, FindsTheTruthWithoutNoise) {
   const ArmResult draw = draw_of(tiny_arm(), 0.0);
   EXPECT_TRUE(draw.found);
   EXPECT_TRUE(draw.possible);
@@ -172,7 +172,7 @@ TEST(ArmStudy, TiesNeverWiden) {
 
 // A base parameter does not contain moments without effect on its motion. Round-off must not add
 // them and make it unidentifiable.
-TEST(ArmStudy, BaseParametersAreTold) {
+TEST(ArmStudy, BaseParametersAreIdentifiable) {
   const StudyArm arm = tiny_arm();
   for (const std::uint64_t index : {0U, 1U}) {
     const StudyRun fit = run_task(arm_fit_task(arm, 0.01, index), nullptr);
@@ -238,10 +238,10 @@ TEST(ArmStudy, RefusesFaultsWithFileAndLine) {
   };
   const Fault faults[] = {
       {"links: 2", "links: 7", "links is 7"},
-      {"draws: 1", "", "draws must be given"},
+      {"repetitions: 1", "", "draws must be given"},
       {"noise: [0, 0.01]", "", "has no noise"},
       {"start_error: 0.7", "start_error: 1", "start_error is 1"},
-      {"slowest_Hz: 0.1", "slowest_Hz: 9", "slowest_Hz must not exceed fastest_Hz"},
+      {"frequency_min_Hz: 0.1", "frequency_min_Hz: 9", "frequency_min_Hz must not exceed frequency_max_Hz"},
       {"energy_noise: 0.01", "", "energy_noise must be given"},
       {"dither", "shaking", "shaking"}};
   const TemporaryFolder folder;
@@ -263,7 +263,7 @@ TEST(ArmStudy, RefusesFaultsWithFileAndLine) {
 }
 
 // Stored results of a solve with energy must be read back unchanged, or a resumed study is wrong.
-TEST(ArmStudy, KeepsWhatEnergySolvesCameTo) {
+TEST(ArmStudy, StoresResultsOfEnergySolves) {
   EnergyRuns runs;
   runs.without = {true, 7, 3.5, 0.01, 0.02, 0.03, 1.5};
   runs.inflated_without.cost = 9.0;

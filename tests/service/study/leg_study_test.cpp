@@ -30,7 +30,7 @@ double lever_angle(double crank) {
 // Catches a joint point, axis or zero mark of the leg that differs from the paper's. Over the
 // knee's range the loop closes at the intersection of two circles, and a turn of the crank turns
 // the knee as the coupler's direction requires. The rig file states the lever's pin to 1e-8 m.
-TEST(LegRig, LinkageClosesAndTurnsTheKneeAsGeometrySays) {
+TEST(LegRig, LinkageClosesAndTurnsTheKneeAsTheGeometry) {
   const Rig rig = load_rig(config("rig-leg.textproto"));
   const estimator::Mechanism& leg = rig.mechanism;
   constexpr int kCrank = 2, kKnee = 4;
@@ -70,7 +70,7 @@ TEST(LegRig, LinkageClosesAndTurnsTheKneeAsGeometrySays) {
 
 // Forward and inverse dynamics must be inverse to each other, through loops, springs, back-EMF and
 // slipping dry friction. Accelerations come from another elimination of the loops (LoopLanes).
-TEST(ControlInverseDynamics, AreThoseThatTheMechanismMovesUnder) {
+TEST(ControlInverseDynamics, ReproduceTheMotion) {
   struct Case {
     const char* file;
     std::vector<double> control, start, speed;
@@ -164,7 +164,7 @@ TEST(LegStudy, RefusesFaultsWithFileAndLine) {
       {"legs: 1", "legs: -1", "legs is -1"},
       {"torque_noise_Nm: 0.1", "", "torque_noise_Nm must be given"},
       {"cutoff_Hz: 35", "cutoff_Hz: 600", "cutoff_Hz must be below half of rate_Hz"},
-      {"slowest_Hz: 0.2", "slowest_Hz: 9", "slowest_Hz must not exceed fastest_Hz"},
+      {"frequency_min_Hz: 0.2", "frequency_min_Hz: 9", "frequency_min_Hz must not exceed frequency_max_Hz"},
       {"KFE.b=0.4", "KFE.q=0.4", "KFE.q"},
       {"joint: \"KFE\"", "joint: \"knee\"", "no drive { } of the motor at joint \"KFE\""},
       {"draw {", "recorded { training: \"a.csv\" held_out: \"b.csv\" }\n  draw {",

@@ -16,7 +16,7 @@ redundant {
   }
   chain {
     links: 3
-    draws: 30
+    repetitions: 30
     seed: 2
     angle_error_rad: 0.8
     rate_error_rad_s: 1.8
@@ -29,10 +29,10 @@ redundant {
   robot {
     rig: "robot.textproto"
     wrench: "1"
-    withheld: "2"
+    joints_without_encoder: "2"
     amplitude_rad: 0.3
-    slowest_Hz: 0.2
-    fastest_Hz: 0.4
+    frequency_min_Hz: 0.2
+    frequency_max_Hz: 0.4
     duration_s: 2
     rate_Hz: 100
     jerk: 20
@@ -80,7 +80,7 @@ TEST(RedundantStudy, ErrorsAreInTheUnitsOfTheirJoints) {
     text.replace(text.find(from), from.size(), to);
   };
   set("wrench: \"1\"", "wrench: \"pivot\"");
-  set("withheld: \"2\"", "withheld: \"rail\" withheld: \"pivot\"");
+  set("joints_without_encoder: \"2\"", "joints_without_encoder: \"rail\" joints_without_encoder: \"pivot\"");
   const std::string path = folder.write("study.textproto", text);
   const ProgramRun run =
       run_rigcal("study redundant --config " + path + " --out " + folder.file("out"));
@@ -103,12 +103,12 @@ TEST(RedundantStudy, RefusesFaultsWithFileAndLine) {
   };
   const Fault faults[] = {
       {"links: 3", "", "links must be given"},
-      {"draws: 30", "draws: -1", "draws is -1"},
+      {"repetitions: 30", "repetitions: -1", "draws is -1"},
       {"force_N: 0.05", "", "force_N must be given"},
       {"jerk: 5", "", "jerk must be given"},
-      {"withheld: \"2\"", "withheld: \"elbow\"", "the rig has no joint \"elbow\""},
+      {"joints_without_encoder: \"2\"", "joints_without_encoder: \"elbow\"", "the rig has no joint \"elbow\""},
       {"wrench: \"1\"", "gyroscope: \"head\"", "no inertial sensor \"head\""},
-      {"slowest_Hz: 0.2", "slowest_Hz: 0.9", "slowest_Hz must not exceed fastest_Hz"}};
+      {"frequency_min_Hz: 0.2", "frequency_min_Hz: 0.9", "frequency_min_Hz must not exceed frequency_max_Hz"}};
   for (const Fault& fault : faults) {
     std::string text = kTiny;
     const std::size_t at = text.find(fault.from);

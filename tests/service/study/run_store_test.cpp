@@ -35,7 +35,7 @@ StudyRun example(const std::string& key) {
 
 // A stored run must be read back unchanged. Lost digits, or an infinite standard deviation that
 // becomes zero, would change tables between a first and a resumed study.
-TEST(RunStore, GivesBackWhatItKept) {
+TEST(RunStore, ReadsBackStoredRuns) {
   const TemporaryFolder folder;
   { RunStore(folder.file("runs.jsonl")).append(example("a")); }
   const RunStore store(folder.file("runs.jsonl"));
@@ -55,7 +55,7 @@ TEST(RunStore, GivesBackWhatItKept) {
 
 // A kill in the middle of a line leaves half of it. It must be cut off, or the next line would be
 // appended to it and a finished run lost.
-TEST(RunStore, CutsAwayALineThatAKillLeftUnfinished) {
+TEST(RunStore, CutsOffAnUnfinishedLine) {
   const TemporaryFolder folder;
   const std::string whole = study_run_line(example("a")) + "\n";
   const std::string path =
@@ -70,7 +70,7 @@ TEST(RunStore, CutsAwayALineThatAKillLeftUnfinished) {
 }
 
 // Other damage costs only the damaged run.
-TEST(RunStore, PassesOverDamagedLines) {
+TEST(RunStore, SkipsDamagedLines) {
   const TemporaryFolder folder;
   const std::string path = folder.write(
       "runs.jsonl", "not json\n{\"key\": 7}\n\n" + study_run_line(example("a")) + "\n");
@@ -86,7 +86,7 @@ TEST(RunStore, RefusesASecondWriter) {
 }
 
 // A cell with a comma must not become two. Parameters that a run lacks are empty, not zero.
-TEST(RunCsv, QuotesCellsAndLeavesOutWhatIsNotThere) {
+TEST(RunCsv, QuotesCellsAndOmitsMissingParameters) {
   StudyRun other = example("b");
   other.parameters.pop_back();
   other.history.clear();
@@ -100,7 +100,7 @@ TEST(RunCsv, QuotesCellsAndLeavesOutWhatIsNotThere) {
 
 // A prismatic joint's errors are metres in the file, in the table of runs and in that of models.
 // Those of the revolute joint beside it stay radians.
-TEST(StudyRun, KnowsWhatSlides) {
+TEST(StudyRun, HasUnitsByJointType) {
   StudyRun run = example("a");
   run.joints.push_back({"rail", 2e-3, {}, {}, estimator::JointKind::kPrismatic});
   const StudyRun read = parse_study_run(study_run_line(run)).value();

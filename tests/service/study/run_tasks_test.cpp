@@ -80,7 +80,7 @@ TEST(StudyTask, KeyChangesWithWhateverChangesTheResult) {
   expect_new_key("iterations", [](Task& t) { t.options.max_iterations = 3; });
   expect_new_key("refinement",
                  [](Task& t) { t.options.refine_simulation = !t.options.refine_simulation; });
-  expect_new_key("approach", [](Task& t) { t.options.start_from_physical = !t.options.start_from_physical; });
+  expect_new_key("start_from_physical", [](Task& t) { t.options.start_from_physical = !t.options.start_from_physical; });
   expect_new_key("states only", [](Task& t) { t.states_only = true; });
   expect_new_key("trajectories", [](Task& t) { t.keep_trajectories = true; });
   expect_new_key("prior",
@@ -118,7 +118,7 @@ TEST(RunTasks, KeepOrderAndAreNotRepeated) {
 }
 
 // An interrupted run must not be stored as a result.
-TEST(RunTasks, KeepNothingThatWasStopped) {
+TEST(RunTasks, DoNotStoreStoppedRuns) {
   Loaded loaded;
   RunStore store(loaded.folder.file("runs.jsonl"));
   const std::atomic<bool> stop{true};
@@ -162,7 +162,7 @@ TEST(StudyTask, StepsFitAClockThatRunsAFewPartsPerMillionOff) {
 
 // Figures plot trajectories over time, for a simulator at its steps, for the rig at the readings.
 // Stored runs must contain the times too.
-TEST(StudyTask, TrajectoriesKnowWhenTheirSamplesAre) {
+TEST(StudyTask, TrajectoriesHaveTimes) {
   Loaded loaded;
   const Asked& base = loaded.asked;
   for (const bool physical : {false, true}) {
@@ -182,7 +182,7 @@ TEST(StudyTask, TrajectoriesKnowWhenTheirSamplesAre) {
 }
 
 // A refusal by the estimator is a result of the study, with its reason.
-TEST(StudyTask, RefusalsAreKeptWithTheirReason) {
+TEST(StudyTask, RefusalsAreStoredWithTheirReason) {
   Loaded loaded;
   Asked asked = loaded.asked;
   asked.options.step = 0.0123;

@@ -51,7 +51,7 @@ TEST(StudyCommand, WritesItsFolderAndRepeatsNothing) {
 
 // kill -9 during runs must cost those runs only. Ctrl-C likewise, with exit status 130 and without
 // tables of an incomplete study.
-TEST(StudyCommand, GoesOnAfterAKillAndAfterCtrlC) {
+TEST(StudyCommand, ContinuesAfterAKillAndAfterCtrlC) {
   const TemporaryFolder folder;
   std::string values = "sweep { axis: STATE_ERROR_WEIGHT value: [1";
   for (int k = 2; k <= 300; ++k) values += ", " + std::to_string(k);
@@ -90,7 +90,7 @@ TEST(StudyCommand, GoesOnAfterAKillAndAfterCtrlC) {
 }
 
 // Mistakes are reported with a remedy, and leave no folder behind.
-TEST(StudyCommand, RefusesWhatItCannotDo) {
+TEST(StudyCommand, RefusesInvalidRequests) {
   const TemporaryFolder folder;
   write_tiny_study(folder);
   const ProgramRun kind = run_rigcal(study_arguments(folder, "furuta"));
@@ -130,7 +130,7 @@ TEST(StudyCommand, RefusesToSweepPhysicalParameters) {
 }
 
 // A missing recording is reported, with the place where recordings come from.
-TEST(StudyCommand, NamesARecordingThatIsMissing) {
+TEST(StudyCommand, ReportsAMissingRecording) {
   const TemporaryFolder folder;
   const ProgramRun run =
       run_rigcal("study furuta --config " + config("study-furuta.textproto") + " --recordings " +
@@ -141,7 +141,7 @@ TEST(StudyCommand, NamesARecordingThatIsMissing) {
 }
 
 // Measured data may be absent from the given folder: the set is omitted and reported.
-TEST(StudyCommand, LooksForMeasuredDataWhereItIsTold) {
+TEST(StudyCommand, LooksForMeasuredDataInTheGivenFolder) {
   const TemporaryFolder folder;
   const std::string path =
       folder.write("study.textproto",

@@ -28,7 +28,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 
 // Equal factors must have equal distances on a logarithmic axis, and zero, which is not on it, must
 // not be drawn.
-TEST(LogarithmicAxis, SpacesFactorsEvenlyAndLeavesOutZero) {
+TEST(LogarithmicAxis, SpacesFactorsEvenlyAndOmitsZero) {
   const std::string svg = svg_chart(log_chart());
   std::vector<double> centres;
   for (std::size_t at = svg.find("<circle cx=\""); at != std::string::npos;
