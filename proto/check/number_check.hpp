@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "proto/check/number_ranges.hpp"
+
 namespace google::protobuf {
 class FieldDescriptor;
 class Message;
@@ -27,6 +29,7 @@ struct NumberFault {
 /// field's range (number_ranges.hpp). Every message, from a file or a socket, passes this check
 /// before it is used. Omitted fields, and zeros of fields that are not `optional`, are not checked:
 /// their reader gives them a meaning.
-std::optional<NumberFault> find_number_fault(const google::protobuf::Message& message);
+std::optional<NumberFault> find_number_fault(const google::protobuf::Message& message,
+                                             std::span<const NumberRange> ranges = number_ranges());
 
 }  // namespace proto
