@@ -6,18 +6,18 @@ usage() {
   cat <<'USAGE'
 Usage: scripts/compare_leg.sh [OPTIONS]
 
-MuJoCo moves legs like those of `rigcal study leg`, their linkage closed by a constraint of its own,
+MuJoCo moves legs like those of `rigcal-study leg`, their linkage closed by a constraint of its own,
 and reads them; the study then estimates each from one recording, with a constant ratio and with the
 linkage, and predicts the torques of another. Recordings and reports are left in out/leg.
 
 MuJoCo and numpy come from PyPI into a Python environment of their own, once; nothing else in this
-project needs them. rigcal must have been built.
+project needs them. rigcal-study must have been built.
 
   scripts/compare_leg.sh
   scripts/compare_leg.sh --legs 10 --seconds 12 --seed 2
 
   RIG_PEERS=DIR     where the Python environment lives (default: ~/.cache/rigcal-inertial)
-  RIG_RIGCAL=FILE   the program to judge (default: build/bin/rigcal)
+  RIG_RIGCAL=FILE   rigcal, with rigcal-study beside it (default: build/bin/rigcal)
 USAGE
 }
 
