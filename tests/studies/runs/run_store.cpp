@@ -1,5 +1,6 @@
 #include "tests/studies/runs/run_store.hpp"
 
+#include <google/protobuf/reflection.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <filesystem>
@@ -13,123 +14,90 @@
 namespace service {
 namespace {
 
-namespace v1 = rigcal::v1;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using rigcal::v1::StudyRunRecord;
 
-void put_place(const RunPlace& place, v1::StudyRunRecord& out) {
-  out.set_stage(place.stage);
-  out.set_set(place.set);
-  out.set_recording(place.recording);
-  out.set_model(place.model);
-  out.set_method(place.method);
-  out.set_start(place.start);
-  out.set_trained_on(place.trained_on);
-  out.set_step_s(place.step);
-  out.set_compliance(place.compliance);
-  out.set_state_error_weight(place.state_error_weight);
+// The members of each struct, in the order of the fields of its message in study.proto.
+
+void for_members(RunParameter& p, const auto& each) {
+  each(p.name, p.unit, p.value, p.standard_deviation, p.initial, p.at_bound);
 }
 
-RunPlace get_place(const v1::StudyRunRecord& in) {
-  return {in.stage(), in.set(),        in.recording(), in.model(),      in.method(),
-          in.start(), in.trained_on(), in.step_s(),    in.compliance(), in.state_error_weight()};
+void for_members(RunIteration& i, const auto& each) { each(i.iteration, i.cost, i.values); }
+
+void for_members(RunHinge& h, const auto& each) {
+  each(h.name, h.rmse, h.measured, h.simulated, h.kind);
 }
 
-void put_parameter(const RunParameter& parameter, v1::StudyRunRecord::Parameter& out) {
-  out.set_name(parameter.name);
-  out.set_unit(parameter.unit);
-  out.set_value(parameter.value);
-  out.set_standard_deviation(parameter.standard_deviation);
-  out.set_initial(parameter.initial);
-  out.set_at_bound(parameter.at_bound);
+void for_members(StudyRun& run, const auto& each) {
+  RunPlace& at = run.place;
+  each(run.key, at.stage, at.set, at.recording, at.model, at.method, at.start, at.trained_on,
+       at.step, at.compliance, at.state_error_weight, run.termination, run.converged,
+       run.iterations, run.cost, run.observation_error, run.state_error, run.nodes, run.wall_time,
+       run.error, run.parameters, run.history, run.hinges, run.start, run.spacing, run.control,
+       run.base);
 }
 
-RunParameter get_parameter(const v1::StudyRunRecord::Parameter& in) {
-  return {in.name(), in.unit(), in.value(), in.standard_deviation(), in.initial(), in.at_bound()};
-}
+/// Copies members to the fields of a message.
+struct Writer {
+  Message& message;
 
-void put_lists(const StudyRun& run, v1::StudyRunRecord& out) {
-  for (const RunParameter& each : run.parameters) put_parameter(each, *out.add_parameter());
-  for (const RunParameter& each : run.base) put_parameter(each, *out.add_base());
-  for (const RunIteration& iteration : run.history) {
-    v1::StudyRunRecord::Iteration* i = out.add_history();
-    i->set_iteration(iteration.iteration);
-    i->set_cost(iteration.cost);
-    i->mutable_value()->Assign(iteration.values.begin(), iteration.values.end());
+  void operator()(auto&... members) const {
+    int index = 0;
+    (put(message.GetDescriptor()->field(index++), members), ...);
   }
-  for (const RunHinge& hinge : run.hinges) {
-    v1::StudyRunRecord::Hinge* h = out.add_hinge();
-    h->set_name(hinge.name);
-    h->set_slides(!joint_traits(hinge.kind).turns);
-    h->set_rmse_rad(hinge.rmse);
-    h->mutable_measured()->Assign(hinge.measured.begin(), hinge.measured.end());
-    h->mutable_simulated()->Assign(hinge.simulated.begin(), hinge.simulated.end());
-  }
-  out.mutable_control()->Assign(run.control.begin(), run.control.end());
-}
 
-void get_lists(const v1::StudyRunRecord& in, StudyRun& run) {
-  for (const auto& each : in.parameter()) run.parameters.push_back(get_parameter(each));
-  for (const auto& each : in.base()) run.base.push_back(get_parameter(each));
-  for (const v1::StudyRunRecord::Iteration& i : in.history()) {
-    run.history.push_back({i.iteration(), i.cost(), {i.value().begin(), i.value().end()}});
+  template <typename Member>
+  void put(const FieldDescriptor* field, Member& member) const {
+    const google::protobuf::Reflection& to = *message.GetReflection();
+    if constexpr (std::is_same_v<Member, std::string>) {
+      to.SetString(&message, field, member);
+    } else if constexpr (std::is_same_v<Member, double>) {
+      to.SetDouble(&message, field, member);
+    } else if constexpr (std::is_same_v<Member, bool>) {
+      to.SetBool(&message, field, member);
+    } else if constexpr (std::is_same_v<Member, std::vector<double>>) {
+      for (const double value : member) to.AddDouble(&message, field, value);
+    } else if constexpr (requires { member.begin(); }) {
+      for (auto& each : member) for_members(each, Writer{*to.AddMessage(&message, field)});
+    } else {
+      to.SetInt32(&message, field, static_cast<int>(member));
+    }
   }
-  for (const v1::StudyRunRecord::Hinge& h : in.hinge()) {
-    run.hinges.push_back(
-        {h.name(),
-         h.rmse_rad(),
-         {h.measured().begin(), h.measured().end()},
-         {h.simulated().begin(), h.simulated().end()},
-         std::ranges::find(estimator::kJointKinds, !h.slides(), &estimator::JointTraits::turns)
-             ->kind});
-  }
-  run.control.assign(in.control().begin(), in.control().end());
-}
+};
 
-/// Formats the run as JSON (StudyRunRecord of tests/studies/study.proto).
-std::string json_of(const StudyRun& run) {
-  v1::StudyRunRecord record;
-  record.set_key(run.key);
-  put_place(run.place, record);
-  record.set_termination(run.termination);
-  record.set_converged(run.converged);
-  record.set_iterations(run.iterations);
-  record.set_cost(run.cost);
-  record.set_observation_error(run.observation_error);
-  record.set_state_error(run.state_error);
-  record.set_nodes(run.nodes);
-  record.set_wall_time_s(run.wall_time);
-  record.set_error(run.error);
-  record.set_start_s(run.start);
-  record.set_spacing_s(run.spacing);
-  put_lists(run, record);
-  std::string json;
-  const auto status = google::protobuf::util::MessageToJsonString(record, &json);
-  if (!status.ok()) throw std::runtime_error("run as JSON: " + status.ToString());
-  return json + '\n';
-}
+/// Copies the fields of a message to members.
+struct Reader {
+  const Message& message;
 
-/// Parses such a file; returns nothing if it is damaged.
-std::optional<StudyRun> parse_run(const std::string& json) {
-  v1::StudyRunRecord record;
-  if (!google::protobuf::util::JsonStringToMessage(json, &record).ok() || record.key().empty()) {
-    return std::nullopt;
+  void operator()(auto&... members) const {
+    int index = 0;
+    (get(message.GetDescriptor()->field(index++), members), ...);
   }
-  StudyRun run;
-  run.key = record.key();
-  run.place = get_place(record);
-  run.termination = record.termination();
-  run.converged = record.converged();
-  run.iterations = record.iterations();
-  run.cost = record.cost();
-  run.observation_error = record.observation_error();
-  run.state_error = record.state_error();
-  run.nodes = record.nodes();
-  run.wall_time = record.wall_time_s();
-  run.error = record.error();
-  run.start = record.start_s();
-  run.spacing = record.spacing_s();
-  get_lists(record, run);
-  return run;
-}
+
+  template <typename Member>
+  void get(const FieldDescriptor* field, Member& member) const {
+    const google::protobuf::Reflection& from = *message.GetReflection();
+    if constexpr (std::is_same_v<Member, std::string>) {
+      member = from.GetString(message, field);
+    } else if constexpr (std::is_same_v<Member, double>) {
+      member = from.GetDouble(message, field);
+    } else if constexpr (std::is_same_v<Member, bool>) {
+      member = from.GetBool(message, field);
+    } else if constexpr (std::is_same_v<Member, std::vector<double>>) {
+      const auto& values = from.GetRepeatedFieldRef<double>(message, field);
+      member.assign(values.begin(), values.end());
+    } else if constexpr (requires { member.begin(); }) {
+      member.resize(static_cast<std::size_t>(from.FieldSize(message, field)));
+      for (int i = 0; auto& each : member) {
+        for_members(each, Reader{from.GetRepeatedMessage(message, field, i++)});
+      }
+    } else {
+      member = static_cast<Member>(from.GetInt32(message, field));
+    }
+  }
+};
 
 }  // namespace
 
@@ -145,11 +113,21 @@ std::string RunStore::path_of(const std::string& key) const {
 
 std::optional<StudyRun> RunStore::find(const std::string& key) const {
   if (!std::filesystem::exists(path_of(key))) return std::nullopt;
-  return parse_run(proto::read_file(path_of(key), proto::kTableSizeMax));
+  StudyRunRecord record;
+  const std::string json = proto::read_file(path_of(key), proto::kTableSizeMax);
+  if (!google::protobuf::util::JsonStringToMessage(json, &record).ok()) return std::nullopt;
+  StudyRun run;
+  for_members(run, Reader{record});
+  return run.key == key ? std::optional(std::move(run)) : std::nullopt;
 }
 
-void RunStore::store(const StudyRun& run) const {
-  proto::write_file(path_of(run.key), json_of(run));
+void RunStore::store(StudyRun run) const {
+  StudyRunRecord record;
+  for_members(run, Writer{record});
+  std::string json;
+  const auto status = google::protobuf::util::MessageToJsonString(record, &json);
+  if (!status.ok()) throw std::runtime_error("run as JSON: " + status.ToString());
+  proto::write_file(path_of(run.key), json + '\n');
 }
 
 }  // namespace service

@@ -20,7 +20,7 @@ class RunStore {
   std::optional<StudyRun> find(const std::string& key) const;
 
   /// Stores a run. @throws InputError if writing fails.
-  void store(const StudyRun& run) const;
+  void store(StudyRun run) const;
 
  private:
   std::string path_of(const std::string& key) const;
