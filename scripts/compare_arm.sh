@@ -6,17 +6,17 @@ usage() {
   cat <<'USAGE'
 Usage: scripts/compare_arm.sh [OUTPUT_FOLDER]
 
-Runs `rigcal study arm` (configs/study-arm.textproto), compares its random arms with Pinocchio, and
+Runs `rigcal-study arm` (tests/studies/configs/study-arm.textproto), compares its random arms with Pinocchio, and
 fits the first ten arms with two links at each noise level with MuJoCo's sysid. Takes four hours on
 two processors.
 Prints tables, also written to OUTPUT_FOLDER (default: out/arm): study/index.html, pinocchio.md, mujoco.md.
 
 Pinocchio (pin) and mujoco[sysid] come from PyPI into a separate Python environment, once. No
-other part of this project needs them. rigcal must have been built.
+other part of this project needs them. rigcal-study must have been built.
 
   RIG_ARM_CONFIG=FILE  another study of kind ARM
   RIG_ARM=DIR          folder of the Python environment (default: ~/.cache/rigcal-arm)
-  RIG_RIGCAL=FILE      the program (default: build/bin/rigcal)
+  RIG_RIGCAL=FILE      rigcal, with rigcal-study beside it (default: build/bin/rigcal)
 USAGE
 }
 
@@ -39,7 +39,6 @@ peers_environment "$environment" RIG_ARM pin 'mujoco[sysid]' numpy
 mkdir -p "$out"
 export PYTHONDONTWRITEBYTECODE=1
 # A study that misses a goal exits with a nonzero status and reports it.
-"$rigcal" study arm --config "${RIG_ARM_CONFIG:-configs/study-arm.textproto}" --out "$out/study" ||
-  true
+"$rigcal-study" "${RIG_ARM_CONFIG:-arm}" --out "$out/study" || true
 "$environment/bin/python" scripts/peers/arm_source.py "$out/study/draws.jsonl" | tee "$out/pinocchio.md"
 "$environment/bin/python" scripts/peers/arm_mujoco.py "$out/study/draws.jsonl" | tee "$out/mujoco.md"

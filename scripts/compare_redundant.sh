@@ -6,16 +6,16 @@ usage() {
   cat <<'USAGE'
 Usage: scripts/compare_redundant.sh [OUTPUT_FOLDER]
 
-Runs `rigcal study redundant` (random chains of ten links without encoders). iDynTree's BERDY then
+Runs `rigcal-study redundant` (random chains of ten links without encoders). iDynTree's BERDY then
 estimates the same states with the same sensors and priors. Finally runs the study of iCub's 25 joints
 with held-out encoders of elbows and wrists. Prints tables, also written to OUTPUT_FOLDER (default:
 out/redundant): chain/index.html, berdy.md, robot/index.html.
 
 iDynTree, numpy and example-robot-data come from PyPI into a separate Python environment, once. No
-other part of this project needs them. rigcal must have been built.
+other part of this project needs them. rigcal-study must have been built.
 
   RIG_REDUNDANT=DIR   folder of the Python environment (default: ~/.cache/rigcal-redundant)
-  RIG_RIGCAL=FILE     the program (default: build/bin/rigcal)
+  RIG_RIGCAL=FILE     rigcal, with rigcal-study beside it (default: build/bin/rigcal)
 USAGE
 }
 
@@ -38,8 +38,8 @@ peers_environment "$environment" RIG_REDUNDANT idyntree numpy example-robot-data
 mkdir -p "$out"
 export PYTHONDONTWRITEBYTECODE=1
 # A study that misses a goal exits with a nonzero status and reports it.
-"$rigcal" study redundant --out "$out/chain" || true
+"$rigcal-study" redundant --out "$out/chain" || true
 "$environment/bin/python" scripts/redundant/compare.py "$out/chain/draws.jsonl" --out "$out/berdy.md"
 "$environment/bin/python" scripts/redundant/robot.py --rigcal "$rigcal" --out "$out/icub.textproto"
 cp scripts/redundant/study.textproto "$out/study.textproto"
-"$rigcal" study redundant --config "$out/study.textproto" --out "$out/robot" || true
+"$rigcal-study" "$out/study.textproto" --out "$out/robot" || true

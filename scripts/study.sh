@@ -6,10 +6,10 @@ usage() {
   cat <<'USAGE'
 Usage: scripts/study.sh [--record] [KIND...] [-- OPTIONS]
 
-Installs missing Debian packages, builds rigcal and rigcal-daq, records the pendulum and the Furuta
+Installs missing Debian packages, builds rigcal-study and rigcal-daq, records the pendulum and the Furuta
 pendulum of the simulated unit if recordings are missing (about four minutes), and runs the studies
 pendulum, furuta, synthetic and robustness, or only the studies that you name. Options after -- are
-passed to `rigcal study`. If you stopped a study, the script continues it.
+passed to `rigcal-study`. If you stopped a study, the script continues it.
 
   scripts/study.sh                          all studies; robustness takes most of the time
   scripts/study.sh synthetic                one study
@@ -39,11 +39,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${RIG_STUDY:-out/study}
 recordings=$out/recordings
 
-scripts/install_dependencies.sh demo
+scripts/install_dependencies.sh
 if [[ ! -e build/build.ninja ]]; then
-  cmake --preset release -DRIG_TESTS=OFF -DRIG_BENCH=OFF --log-level=WARNING
+  cmake --preset release --log-level=WARNING
 fi
-cmake --build --preset release --parallel "${RIG_JOBS:-$(nproc)}" --target rigcal rigcal-daq
+cmake --build --preset release --parallel "${RIG_JOBS:-$(nproc)}" --target rigcal-study rigcal-daq
 mkdir -p "$recordings"
 
 # record NAME RIG SIMULATION SCENARIO: runs the scenario unless the recording exists.
@@ -84,5 +84,5 @@ record furuta-pulse furuta configs/sim-furuta-hanging.textproto \
 
 for kind in "${kinds[@]}"; do
   echo "== $kind =="
-  build/bin/rigcal study "$kind" --out "$out/$kind" --recordings "$recordings" "$@"
+  build/bin/rigcal-study "$kind" --out "$out/$kind" --recordings "$recordings" "$@"
 done

@@ -5,7 +5,7 @@
 
 #include <cassert>
 #include <cmath>
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include "proto/check/number_ranges.hpp"
@@ -78,24 +78,28 @@ bool is_number_or_message(const FieldDescriptor& field) {
   }
 }
 
-/// Cached for each thread and type, as a rig streams a thousand samples a second.
-const std::vector<CheckedField>& checked_fields(const Descriptor& type) {
-  thread_local std::unordered_map<const Descriptor*, std::vector<CheckedField>> known;
-  const auto [entry, is_new] = known.try_emplace(&type);
+/// Cached for each thread, type and table, as a rig streams a thousand samples a second.
+const std::vector<CheckedField>& checked_fields(const Descriptor& type,
+                                                std::span<const NumberRange> ranges) {
+  using Key = std::pair<const Descriptor*, const NumberRange*>;
+  thread_local std::map<Key, std::vector<CheckedField>> known;
+  const auto [entry, is_new] = known.try_emplace({&type, ranges.data()});
   if (!is_new || is_result(type)) return entry->second;
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor* field = type.field(i);
-    if (is_number_or_message(*field)) entry->second.push_back({field, find_range(*field)});
+    if (is_number_or_message(*field)) entry->second.push_back({field, find_range(*field, ranges)});
   }
   return entry->second;
 }
 
 class Walk {
  public:
+  explicit Walk(std::span<const NumberRange> ranges) : ranges_(ranges) {}
+
   /// Returns false once a fault was found.
   bool visit(const Message& message) {
     const Reflection& in = *message.GetReflection();
-    for (const CheckedField& checked : checked_fields(*message.GetDescriptor())) {
+    for (const CheckedField& checked : checked_fields(*message.GetDescriptor(), ranges_)) {
       if (!checked.field->is_repeated()) {
         if (in.HasField(message, checked.field) && !visit_entry(message, checked, -1)) return false;
         continue;
@@ -134,14 +138,16 @@ class Walk {
     return false;
   }
 
+  std::span<const NumberRange> ranges_;
   std::vector<FieldStep> path_;
   NumberError fault_;
 };
 
 }  // namespace
 
-std::optional<NumberError> find_number_error(const Message& message) {
-  Walk walk;
+std::optional<NumberError> find_number_error(const Message& message,
+                                             std::span<const NumberRange> ranges) {
+  Walk walk(ranges);
   if (walk.visit(message)) return std::nullopt;
   return walk.take_fault();
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "proto/check/number_ranges.hpp"
+
 namespace google::protobuf {
 class FieldDescriptor;
 class Message;
@@ -27,6 +29,7 @@ struct NumberError {
 /// field's range (number_ranges.hpp). Every message, from a file or a socket, passes this check
 /// before it is used. Omitted fields, and zeros of fields that are not `optional`, are not checked:
 /// their reader gives them a meaning.
-std::optional<NumberError> find_number_error(const google::protobuf::Message& message);
+std::optional<NumberError> find_number_error(const google::protobuf::Message& message,
+                                             std::span<const NumberRange> ranges = number_ranges());
 
 }  // namespace proto

@@ -26,7 +26,20 @@ struct NumberRange {
   std::string text() const;
 };
 
-/// Returns all ranges, one for each number that a file or a socket can contain.
+// Rows of a table of ranges.
+constexpr NumberRange between(std::string_view field, double min, double max) {
+  return {field, min, max};
+}
+constexpr NumberRange within(std::string_view field, double magnitude) {
+  return {field, -magnitude, magnitude};
+}
+constexpr NumberRange up_to(std::string_view field, double max) { return {field, 0.0, max}; }
+constexpr NumberRange above_zero(std::string_view field, double max) {
+  return {field, 0.0, max, true};
+}
+
+/// Returns the ranges of the schemas in proto, one for each number that a file or a socket can
+/// contain.
 std::span<const NumberRange> number_ranges();
 
 /// Returns the range of a field that has one, to check numbers from other sources.
@@ -34,7 +47,8 @@ std::span<const NumberRange> number_ranges();
 const NumberRange& range_of(std::string_view field);
 
 /// Returns the range of a field; nullptr: any finite number is allowed.
-const NumberRange* find_range(const google::protobuf::FieldDescriptor& field);
+const NumberRange* find_range(const google::protobuf::FieldDescriptor& field,
+                              std::span<const NumberRange> ranges = number_ranges());
 
 /// Returns whether a message holds computed results. Their numbers may be infinite or NaN, where
 /// the data do not determine them; nothing is controlled by them.

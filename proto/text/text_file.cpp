@@ -261,7 +261,8 @@ std::string TextLocator::where() const {
 void TextLocator::fail(const std::string& what) const { throw InputError(where() + ": " + what); }
 
 void parse_text(const std::string& path, const std::string& text,
-                google::protobuf::Message& message, TextLocator::Tree& tree) {
+                google::protobuf::Message& message, TextLocator::Tree& tree,
+                std::span<const NumberRange> ranges) {
   const std::string plain(without_byte_order_mark(text));
   FirstError error;
   TextFormat::Parser parser;
@@ -273,7 +274,7 @@ void parse_text(const std::string& path, const std::string& text,
     throw InputError(path + ":" + std::to_string(error.line() + 1) + ":" +
                      std::to_string(error.column() + 1) + ": " + advice);
   }
-  const std::optional<NumberError> fault = find_number_error(message);
+  const std::optional<NumberError> fault = find_number_error(message, ranges);
   if (!fault) return;
   TextLocator place(path, message.GetDescriptor(), &tree);
   for (const FieldStep& step : fault->path) place = place.at(step.field->name(), step.index);

@@ -47,10 +47,12 @@ class TextLocator {
 /// @param path     for messages
 /// @param message  filled
 /// @param tree     filled
+/// @param ranges   of a schema outside proto
 /// @throws InputError "FILE:LINE:COLUMN: what; what to do" at the first fault: a syntax error, an
 ///     unknown field (with the existing fields), a value of the wrong type, a number that is not
 ///     finite or out of range, …
 void parse_text(const std::string& path, const std::string& text,
-                google::protobuf::Message& message, TextLocator::Tree& tree);
+                google::protobuf::Message& message, TextLocator::Tree& tree,
+                std::span<const NumberRange> ranges = number_ranges());
 
 }  // namespace proto

@@ -1,4 +1,4 @@
-"""Fits draws of `rigcal study arm` with two links by MuJoCo's system identification toolbox.
+"""Fits draws of `rigcal-study arm` with two links by MuJoCo's system identification toolbox.
 
 mujoco.sysid fits simulations from given initial states by least squares with finite differences. It
 first fits pieces of 0.5 s that start from filtered readings, then the first 10 s of the recording

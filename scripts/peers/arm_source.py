@@ -1,4 +1,4 @@
-"""Checks draws of `rigcal study arm` by simulating the same arms with Pinocchio.
+"""Checks draws of `rigcal-study arm` by simulating the same arms with Pinocchio.
 
 The arm is integrated from each recorded state to the next one under a constant control. Intervals
 in which a joint reverses or rests are skipped: Pinocchio has no dry friction.

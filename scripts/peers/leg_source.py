@@ -1,4 +1,4 @@
-"""Tests `rigcal study leg` on a leg with a four-bar linkage simulated by MuJoCo."""
+"""Tests `rigcal-study leg` on a leg with a four-bar linkage simulated by MuJoCo."""
 
 from __future__ import annotations
 
@@ -177,8 +177,8 @@ def main() -> int:
         study = folder / "study.textproto"
         study.write_text(STUDY.format(configs=Path("configs").resolve(), noise=TORQUE_NOISE,
                                       nominal="\n".join(NOMINAL)))
-        done = subprocess.run([args.rigcal, "study", "leg", "--config", study, "--out",
-                               folder / "study", "--quiet"], check=False)
+        done = subprocess.run([args.rigcal + "-study", study, "--out", folder / "study",
+                               "--quiet"], check=False)
         status = max(status, done.returncode)
     return status
 

@@ -1,4 +1,4 @@
-"""iDynTree's BERDY on the draws of `rigcal study redundant`: same sensors, same priors.
+"""iDynTree's BERDY on the draws of `rigcal-study redundant`: same sensors, same priors.
 
 BERDY estimates accelerations, torques and forces at one instant for a given state. Without encoders
 the state is the prior's mean; to show the influence of the state, the truth and rigcal's estimate
@@ -216,7 +216,7 @@ def compare(path, dynamics_error):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('draws', help='draws.jsonl of rigcal study redundant')
+    parser.add_argument('draws', help='draws.jsonl of rigcal-study redundant')
     parser.add_argument('--dynamics-error', type=float, default=100.0,
                         help="as in the study's file")
     parser.add_argument('--out', required=True, help='table to write')

@@ -1,4 +1,4 @@
-"""Makes a rig file of iCub: 25 joints and its paper's sensors, for `rigcal study redundant`.
+"""Makes a rig file of iCub: 25 joints and its paper's sensors, for `rigcal-study redundant`.
 
 The tree comes from the URDF file in the PyPI package example-robot-data. As in the experiment of
 Nori, Kuppuswamy and Traversaro, base, neck and the last two joints of the wrists are fixed.

@@ -32,7 +32,6 @@ void add_info(CLI::App& app, ExitCode& exit_code);
 void add_export(CLI::App& app, ExitCode& exit_code);
 void add_import(CLI::App& app, ExitCode& exit_code);
 void add_recover(CLI::App& app, ExitCode& exit_code);
-void add_study(CLI::App& app, ExitCode& exit_code);
 
 // These connect to a calibration service (service/client/remote).
 void add_sessions(CLI::App& app, ExitCode& exit_code);

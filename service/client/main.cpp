@@ -51,7 +51,6 @@ int main(int argc, char** argv) {
   service::add_import(app, exit_code);
   service::add_export(app, exit_code);
   service::add_recover(app, exit_code);
-  service::add_study(app, exit_code);
   service::add_sessions(app, exit_code);
   service::add_jobs(app, exit_code);
   service::add_watch(app, exit_code);

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "estimator/model/encoder.hpp"
-#include "service/study/study_figure.hpp"
+#include "service/report/figure.hpp"
 
 namespace service {
 namespace {
@@ -49,7 +49,7 @@ std::string simulation_plot(const Rig& rig, const SimulatedRun& run, const std::
   for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
     time.push_back(static_cast<double>(k) * run.period);
   }
-  StudyFigure figure;
+  Figure figure;
   figure.title = title;
   figure.columns = 1;
   Eigen::Index column = 0;

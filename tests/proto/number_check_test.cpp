@@ -14,7 +14,6 @@
 #include "proto/service.pb.h"
 #include "proto/sim.pb.h"
 #include "proto/stream.pb.h"
-#include "proto/study.pb.h"
 #include "proto/text/text_file.hpp"
 #include "tests/proto/schema_fields.hpp"
 #include "tests/support/refusal.hpp"
@@ -37,10 +36,10 @@ constexpr double kHuge = 1e300;
 
 // All messages from files or sockets that control something.
 std::vector<const Message*> inputs() {
-  return {&v1::Rig::default_instance(),         &v1::Scenario::default_instance(),
-          &v1::Simulation::default_instance(),  &v1::Daemon::default_instance(),
-          &v1::Study::default_instance(),       &v1::StreamRequest::default_instance(),
-          &v1::StreamReply::default_instance(), &v1::ServiceRequest::default_instance()};
+  return {&v1::Rig::default_instance(),           &v1::Scenario::default_instance(),
+          &v1::Simulation::default_instance(),    &v1::Daemon::default_instance(),
+          &v1::StreamRequest::default_instance(), &v1::StreamReply::default_instance(),
+          &v1::ServiceRequest::default_instance()};
 }
 
 // A row with an outdated field name would check nothing.

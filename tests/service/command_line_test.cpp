@@ -126,8 +126,6 @@ TEST(CommandLine, ListsTheChoicesForAWrongOne) {
     std::vector<std::string> parts;
   };
   const Choice choices[] = {
-      {"study foo", {"kind", "\"foo\" is not", "arm, furuta,", " or synthetic"}},
-      {"study furta", {"\"furta\"", "did you mean \"furuta\"?"}},
       {"calibrate x --rig y --states half", {"--states", "\"half\" is not configurations or full"}},
       {"calibrate x --rig y --residual half", {"--residual", "is not explicit or implicit"}},
       {"calibrate x --rig y --inertias entrie", {"--inertias", "did you mean \"entries\"?"}},

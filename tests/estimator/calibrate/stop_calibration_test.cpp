@@ -48,13 +48,13 @@ estimator::Recording recorded(StoppedMotion rig, const Eigen::Vector2d& angles,
   return {"run " + std::to_string(seed), {segment}};
 }
 
-void stop_at(Mechanism& mechanism, int joint, double side, double position, double restitution) {
-  auto& joint = mechanism.joints[static_cast<std::size_t>(joint)];
+void stop_at(Mechanism& mechanism, int index, double side, double position, double restitution) {
+  auto& joint = mechanism.joints[static_cast<std::size_t>(index)];
   (side > 0.0 ? joint.stops_lower : joint.stops_upper) = true;
   mechanism
-      .joint_parameter(joint, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper)
+      .joint_parameter(index, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper)
       .value = position;
-  mechanism.joint_parameter(joint, JointQuantity::kRestitution).value = restitution;
+  mechanism.joint_parameter(index, JointQuantity::kRestitution).value = restitution;
 }
 
 /// Frees parameters with given start values.

@@ -22,13 +22,13 @@ constexpr double kStopPeriod = 2e-3;
 
 using test_support::StoppedMotion;
 
-void place_stop(Mechanism& mechanism, int joint, double side, double position, double restitution) {
-  Joint& joint = mechanism.joints[static_cast<std::size_t>(joint)];
+void place_stop(Mechanism& mechanism, int index, double side, double position, double restitution) {
+  Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
   (side > 0.0 ? joint.stops_lower : joint.stops_upper) = true;
   mechanism
-      .joint_parameter(joint, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper)
+      .joint_parameter(index, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper)
       .value = position;
-  mechanism.joint_parameter(joint, JointQuantity::kRestitution).value = restitution;
+  mechanism.joint_parameter(index, JointQuantity::kRestitution).value = restitution;
 }
 
 /// A mechanism and its controls for some time.

@@ -1,0 +1,366 @@
+#include "estimator/diagnostics/diagnosed_calibration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "tests/estimator/diagnostics/made_up_motion.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace {
+
+using estimator::Calibration;
+using estimator::DiagnosedCalibration;
+using estimator::DiagnosedInput;
+using estimator::Finding;
+using estimator::JointQuantity;
+using estimator::Mechanism;
+using estimator::Recording;
+using estimator::Segment;
+
+constexpr double kExaminedNoise = 1e-3;  // [rad]
+
+/// A pendulum with free inertia and friction, starting off the truth.
+Mechanism pendulum() {
+  Mechanism mechanism = estimator::make_pendulum({.inertia_swing = 0.0045});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  for (const auto& [quantity, start] :
+       {std::pair(JointQuantity::kViscous, 1e-3), {JointQuantity::kCoulombTorque, 5e-3}}) {
+    estimator::Parameter& parameter = mechanism.joint_parameter(0, quantity);
+    parameter.value = start;
+    parameter.free = true;
+  }
+  return mechanism;
+}
+
+/// Six seconds at 1 kHz from an independent simulator.
+Eigen::VectorXd clean_readings() {
+  test_support::ReferencePendulum rig;
+  rig.b = 2e-3;
+  const Eigen::VectorXd angles =
+      test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0);
+  return test_support::as_read(angles, kExaminedNoise, 0.0, 1);
+}
+
+Recording recording_of(const Eigen::VectorXd& readings) {
+  return {"run", {test_support::segment_of(readings, 1000.0)}};
+}
+
+DiagnosedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = true) {
+  estimator::CalibrationOptions options;
+  options.repair = repair;
+  return estimator::calibrate_with_diagnostics(pendulum(), {recording_of(readings)}, options);
+}
+
+const Finding* find(const Calibration& calibration, const std::string& kind) {
+  const auto found = std::ranges::find(calibration.findings, kind, &Finding::kind);
+  return found == calibration.findings.end() ? nullptr : &*found;
+}
+
+// Without findings the result is the same to the last bit: diagnostics do not affect clean data.
+TEST(DiagnosedCalibration, IsPlainLeastSquaresOnCleanData) {
+  const Eigen::VectorXd readings = clean_readings();
+  const DiagnosedCalibration examined = calibrate(readings);
+  const Calibration plain = estimator::calibrate(pendulum(), {recording_of(readings)});
+  EXPECT_TRUE(examined.calibration.findings.empty());
+  ASSERT_EQ(examined.calibration.parameters.size(), plain.parameters.size());
+  for (std::size_t i = 0; i < plain.parameters.size(); ++i) {
+    EXPECT_EQ(examined.calibration.parameters[i].value, plain.parameters[i].value);
+    EXPECT_EQ(examined.calibration.parameters[i].standard_deviation,
+              plain.parameters[i].standard_deviation);
+  }
+}
+
+// Twenty spikes of 0.3 rad are all rejected, and the estimates agree with those of the clean
+// readings within a standard deviation. Unrejected, the spikes move the estimates.
+TEST(DiagnosedCalibration, RejectsSpikes) {
+  Eigen::VectorXd readings = clean_readings();
+  const DiagnosedCalibration clean = calibrate(readings);
+  std::mt19937 random(5);
+  for (int i = 0; i < 20; ++i) {
+    readings[300 * i + static_cast<Eigen::Index>(random() % 200)] += i % 2 == 0 ? 0.3 : -0.3;
+  }
+  const DiagnosedCalibration spiked = calibrate(readings);
+  const Finding* const outliers = find(spiked.calibration, "outliers");
+  ASSERT_NE(outliers, nullptr);
+  EXPECT_NE(outliers->what.find("20 of 6001"), std::string::npos) << outliers->what;
+  EXPECT_GT(outliers->to - outliers->from, 1.0);
+  EXPECT_TRUE(outliers->stretches.empty()) << "what lies between two outliers is marked";
+  EXPECT_EQ(spiked.input.recordings[0].segments[0].angles.array().isNaN().count(), 20);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const estimator::ParameterEstimate& before = clean.calibration.parameters[i];
+    EXPECT_NEAR(spiked.calibration.parameters[i].value, before.value, before.standard_deviation)
+        << before.name;
+    EXPECT_DOUBLE_EQ(spiked.calibration.parameters[i].initial, before.initial);
+  }
+  const DiagnosedCalibration as_is = calibrate(readings, false);
+  EXPECT_GT(as_is.calibration.simulation[0].rmse, 5.0 * clean.calibration.simulation[0].rmse);
+  ASSERT_NE(find(as_is.calibration, "outliers"), nullptr);
+  EXPECT_TRUE(find(as_is.calibration, "outliers")->treatment.empty());
+}
+
+// Spikes hidden by the motion are found in the residuals of the fit.
+TEST(DiagnosedCalibration, FindsSmallSpikesBesideTheModel) {
+  Eigen::VectorXd readings = clean_readings();
+  for (const int row : {1000, 2500, 4000}) readings[row] += 12.0 * kExaminedNoise;
+  const DiagnosedCalibration examined = calibrate(readings);
+  const Finding* const outliers = find(examined.calibration, "outliers");
+  ASSERT_NE(outliers, nullptr);
+  for (const int row : {1000, 2500, 4000}) {
+    EXPECT_TRUE(std::isnan(examined.input.recordings[0].segments[0].angles(row, 0))) << row;
+  }
+}
+
+/// A pendulum whose description lacks its dry friction, read with little noise.
+Mechanism without_dry_friction() {
+  Mechanism mechanism = pendulum();
+  estimator::Parameter& dry = mechanism.joint_parameter(0, JointQuantity::kCoulombTorque);
+  dry.value = 0.0;
+  dry.free = false;
+  return mechanism;
+}
+
+constexpr double kFineNoise = 3e-5;  // [rad]
+
+Eigen::VectorXd fine_readings() {
+  test_support::ReferencePendulum rig;
+  rig.b = 2e-3;
+  rig.tau_c = rig.tau_s = 2e-3;
+  return test_support::as_read(
+      test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0), kFineNoise, 0.0,
+      3);
+}
+
+// A step in the residuals is an encoder slip if the model fits. If the model leaves far more than
+// the step, neither slips nor outliers of that size are reported, and the estimates are those of
+// the unrepaired recording.
+TEST(DiagnosedCalibration, FindsSlipsOnlyIfTheModelFits) {
+  constexpr double kSlip = 4e-4;
+  Eigen::VectorXd readings = fine_readings();
+  readings.tail(readings.size() - 3000).array() += kSlip;
+  for (const int row : {1000, 4000}) readings[row] += 10.0 * kFineNoise;
+  const DiagnosedCalibration holds =
+      estimator::calibrate_with_diagnostics(pendulum(), {recording_of(readings)}, {});
+  const Finding* const slip = find(holds.calibration, "slip");
+  ASSERT_NE(slip, nullptr);
+  EXPECT_NEAR(slip->size, kSlip, 0.2 * kSlip);
+  EXPECT_NEAR(slip->from, 3.0, 0.01);
+  EXPECT_NE(find(holds.calibration, "outliers"), nullptr);
+
+  const DiagnosedCalibration fails =
+      estimator::calibrate_with_diagnostics(without_dry_friction(), {recording_of(readings)}, {});
+  EXPECT_GT(fails.calibration.simulation[0].rmse, 5.0 * kSlip);
+  EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
+  EXPECT_EQ(find(fails.calibration, "outliers"), nullptr);
+  const Calibration as_is = estimator::calibrate(without_dry_friction(), {recording_of(readings)});
+  ASSERT_EQ(fails.calibration.parameters.size(), as_is.parameters.size());
+  for (std::size_t i = 0; i < as_is.parameters.size(); ++i) {
+    EXPECT_EQ(fails.calibration.parameters[i].value, as_is.parameters[i].value);
+  }
+}
+
+// A segment with little motion has small residuals, but a step in it is compared with the residuals
+// of the whole recording.
+TEST(DiagnosedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
+  constexpr double kSlip = 4e-4;
+  Recording recording = recording_of(fine_readings());
+  test_support::ReferencePendulum rig;
+  rig.b = 2e-3;
+  rig.tau_c = rig.tau_s = 2e-3;
+  Eigen::VectorXd quiet = test_support::as_read(
+      test_support::simulate(rig, Eigen::Vector2d(0.02, 0.0), 1e-3, 3000).col(0), kFineNoise, 0.0,
+      4);
+  quiet.tail(1500).array() += kSlip;
+  Segment piece = recording_of(quiet).segments[0];
+  piece.start = 10.0;
+  recording.segments.push_back(piece);
+  const DiagnosedCalibration holds =
+      estimator::calibrate_with_diagnostics(pendulum(), {recording}, {});
+  EXPECT_NE(find(holds.calibration, "slip"), nullptr);
+  const DiagnosedCalibration fails =
+      estimator::calibrate_with_diagnostics(without_dry_friction(), {recording}, {});
+  EXPECT_GT(fails.calibration.simulation[0].rmse, 2.0 * kSlip);
+  EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
+}
+
+// A free zero that is half a turn off is reported, and with repair also estimated; without repair
+// it is only reported.
+TEST(DiagnosedCalibration, StartsFreeZerosNearTheTruth) {
+  Mechanism mechanism = pendulum();
+  mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).free = true;
+  const Eigen::VectorXd readings = clean_readings().array() - M_PI;
+  estimator::CalibrationOptions options;
+  const DiagnosedCalibration repaired =
+      estimator::calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options);
+  const Finding* found = find(repaired.calibration, "shifted-zero");
+  ASSERT_NE(found, nullptr);
+  EXPECT_FALSE(found->treatment.empty());
+  EXPECT_LT(repaired.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
+  options.repair = false;
+  const DiagnosedInput as_is = estimator::examine(mechanism, {recording_of(readings)}, options);
+  const auto reported = std::ranges::find(as_is.findings, "shifted-zero", &Finding::kind);
+  ASSERT_NE(reported, as_is.findings.end());
+  EXPECT_TRUE(reported->treatment.empty());
+  EXPECT_EQ(as_is.mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).value, 0.0);
+}
+
+/// Readings without `lost` rows of half a millisecond at 2.3 s.
+Eigen::VectorXd with_lost_time(int lost) {
+  test_support::ReferencePendulum rig;
+  rig.b = 2e-3;
+  const Eigen::VectorXd fine =
+      test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 5e-4, 12000).col(0);
+  Eigen::VectorXd readings(6000 - (lost + 1) / 2);
+  for (Eigen::Index k = 0; k < readings.size(); ++k) {
+    readings[k] = fine[2 * k + (k < 2300 ? 0 : lost)];
+  }
+  return test_support::as_read(readings, kExaminedNoise, 0.0, 1);
+}
+
+// Ten silently lost rows are reported and replaced by rows without readings, so intervals are
+// hardly wider than for the whole recording. A loss of a fraction of a row cuts the recording, at
+// the exact sample. A loss of one row, which noise hides in every window, is found as well.
+TEST(DiagnosedCalibration, ContinuesAcrossLostRows) {
+  const DiagnosedCalibration clean = calibrate(with_lost_time(0));
+  for (const int rows : {10, 1}) {
+    SCOPED_TRACE(rows);
+    const DiagnosedCalibration examined = calibrate(with_lost_time(2 * rows));
+    const Finding* const lost = find(examined.calibration, "lost-time");
+    ASSERT_NE(lost, nullptr) << (examined.calibration.findings.empty()
+                                     ? "nothing found"
+                                     : examined.calibration.findings[0].what);
+    EXPECT_NEAR(lost->size, 1e-3 * rows, 1e-3);
+    EXPECT_NE(lost->treatment.find("all later rows are delayed"), std::string::npos);
+    ASSERT_EQ(examined.input.recordings[0].segments.size(), 1U);
+    const Eigen::VectorXd read = examined.input.recordings[0].segments[0].angles.col(0);
+    EXPECT_EQ(read.size(), 6000);
+    EXPECT_EQ(read.array().isNaN().count(), rows);
+    EXPECT_LT(examined.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_LT(examined.calibration.parameters[i].standard_deviation,
+                1.2 * clean.calibration.parameters[i].standard_deviation);
+    }
+  }
+  const DiagnosedCalibration parted = calibrate(with_lost_time(21));
+  const Finding* const lost = find(parted.calibration, "lost-time");
+  ASSERT_NE(lost, nullptr);
+  EXPECT_NEAR(lost->size, 0.0105, 0.002);
+  EXPECT_NE(lost->treatment.find("cut"), std::string::npos) << lost->treatment;
+  ASSERT_EQ(parted.input.recordings[0].segments.size(), 2U);
+  EXPECT_NEAR(parted.input.recordings[0].segments[1].start, 2.3, 1.5e-3);
+}
+
+/// Two released links; a dead second encoder reads only zeros.
+Recording two_links(const std::string& name, double first, bool dead) {
+  Segment segment;
+  segment.period = 4e-3;
+  segment.angles =
+      test_support::simulate(test_support::ReferenceChain(), Eigen::Vector4d(first, 0.4, 0.0, 0.0),
+                             segment.period, 999)
+          .leftCols(2);
+  segment.angles.col(1) -= segment.angles.col(0).eval();
+  if (dead) segment.angles.col(1).setZero();
+  segment.controls.resize(segment.angles.rows(), 0);
+  return {name, {segment}};
+}
+
+// A dead encoder is reported as such, and the description is not blamed for it. If it is dead in
+// some recordings only, the others check the description.
+TEST(DiagnosedCalibration, BlamesNoDescriptionForADeadEncoder) {
+  Mechanism mechanism = estimator::make_chain({.links = 2});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  const Recording dead = two_links("dead", 1.2, true);
+  const DiagnosedInput input = estimator::examine(mechanism, {dead}, {});
+  ASSERT_EQ(input.findings.size(), 1U);
+  EXPECT_EQ(input.findings[0].kind, "dead-channel");
+
+  Recording inverted = two_links("inverted", 0.9, false);
+  inverted.segments[0].angles.col(1) *= -1.0;
+  const DiagnosedInput both = estimator::examine(mechanism, {dead, inverted}, {});
+  ASSERT_EQ(both.findings.size(), 2U);
+  EXPECT_EQ(both.findings[0].kind, "dead-channel");
+  EXPECT_EQ(both.findings[1].severity, estimator::Severity::kFault) << both.findings[1].what;
+  inverted.segments[0].angles.col(1) *= -1.0;
+  EXPECT_EQ(estimator::examine(mechanism, {dead, inverted}, {}).findings.size(), 1U);
+}
+
+/// With the encoders' readings shifted by the given sizes from row 500 on.
+Calibration stepped(double first, double second) {
+  Recording recording = two_links("run", 1.2, false);
+  std::mt19937 random(6);
+  std::normal_distribution<double> noise(0.0, kFineNoise);
+  for (double& angle : recording.segments[0].angles.reshaped()) angle += noise(random);
+  recording.segments[0].angles.col(0).tail(500).array() += first;
+  recording.segments[0].angles.col(1).tail(500).array() += second;
+  Mechanism mechanism = estimator::make_chain({.links = 2});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  return estimator::calibrate_with_diagnostics(mechanism, {recording}, {}).calibration;
+}
+
+// Two encoders do not slip at the same instant. If simultaneous slips explain more than lost time,
+// the recording is cut there as well. A jump of one encoder is a slip.
+TEST(DiagnosedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
+  constexpr double kSlip = 4e-4;
+  const Calibration one = stepped(0.0, kSlip);
+  EXPECT_NE(find(one, "slip"), nullptr);
+  EXPECT_EQ(find(one, "jump"), nullptr);
+  const Calibration two = stepped(-kSlip, kSlip);
+  EXPECT_EQ(find(two, "slip"), nullptr);
+  EXPECT_NE(find(two, "jump"), nullptr);
+}
+
+// A slip that noise hides in every window is tried, and reported only if the model fits with it and
+// not without it.
+TEST(DiagnosedCalibration, TriesTheLikeliestSlipIfTheModelIsRejected) {
+  constexpr double kSlip = 1.6 * kExaminedNoise;
+  Eigen::VectorXd readings = clean_readings();
+  readings.tail(readings.size() - 3000).array() += kSlip;
+  const DiagnosedCalibration with = calibrate(readings);
+  const Finding* const slip = find(with.calibration, "slip");
+  ASSERT_NE(slip, nullptr);
+  EXPECT_NEAR(slip->size, kSlip, 0.2 * kSlip);
+  EXPECT_NEAR(slip->from, 3.0, 0.1);
+  EXPECT_EQ(with.calibration.verdict.kind, estimator::VerdictKind::kAccepted);
+  EXPECT_EQ(with.calibration.parameters.size(), 4U);
+
+  const DiagnosedCalibration fails = estimator::calibrate_with_diagnostics(
+      without_dry_friction(), {recording_of(fine_readings())}, {});
+  EXPECT_NE(fails.calibration.verdict.kind, estimator::VerdictKind::kAccepted);
+  EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
+}
+
+// If no jump hidden in the readings could explain the misfit, none is tried.
+TEST(DiagnosedCalibration, TriesNoJumpForALargeMisfit) {
+  const auto stages = [](const Mechanism& mechanism, const Eigen::VectorXd& readings, bool repair) {
+    int count = 0;
+    estimator::CalibrationMonitor monitor;
+    monitor.on_stage = [&](std::string_view, const Mechanism&) { ++count; };
+    estimator::CalibrationOptions options;
+    options.repair = repair;
+    estimator::calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options, {},
+                                          monitor);
+    return count;
+  };
+  EXPECT_EQ(stages(without_dry_friction(), fine_readings(), true),
+            stages(without_dry_friction(), fine_readings(), false));
+  Eigen::VectorXd slips = clean_readings();
+  slips.tail(3000).array() += 1.6 * kExaminedNoise;
+  EXPECT_GT(stages(pendulum(), slips, true), stages(pendulum(), slips, false));
+}
+
+// A fault stops the calibration, unless the user overrides it.
+TEST(DiagnosedCalibration, RefusesFaults) {
+  const std::vector<Finding> fault = {
+      {.kind = "x", .severity = estimator::Severity::kFault, .what = "a", .advice = "b"}};
+  EXPECT_THROW(estimator::require_no_fault(fault, {}), estimator::UnusableInput);
+  estimator::CalibrationOptions insists;
+  insists.repair = false;
+  EXPECT_NO_THROW(estimator::require_no_fault(fault, insists));
+  EXPECT_NO_THROW(estimator::require_no_fault({}, {}));
+}
+
+}  // namespace

@@ -1,0 +1,68 @@
+#include "estimator/diagnostics/single_jump_test.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/estimator/diagnostics/made_up_motion.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace {
+
+using estimator::Mechanism;
+using estimator::Recording;
+using test_support::ReferencePendulum;
+
+constexpr double kSidesPeriod = 4e-3;  // [s]
+constexpr int kSidesRows = 1000;
+constexpr double kSidesNoise = 1e-4;  // [rad]
+
+/// A swing whose encoder slips by `slip` at a row.
+Recording slipping(const ReferencePendulum& rig, const std::string& name, int row, double slip) {
+  Eigen::VectorXd angles = test_support::as_read(
+      test_support::simulate(rig, {1.5, 0.0}, kSidesPeriod, kSidesRows).col(0), kSidesNoise, 0.0,
+      3);
+  angles.tail(angles.size() - row).array() += slip;
+  return {name, {test_support::segment_of(angles, 1.0 / kSidesPeriod)}};
+}
+
+Mechanism described_swing(const ReferencePendulum& rig) {
+  Mechanism mechanism =
+      estimator::make_pendulum({.mass = rig.m, .distance = rig.l, .inertia_swing = rig.J});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  estimator::Parameter& viscous = mechanism.joint_parameter(0, estimator::JointQuantity::kViscous);
+  viscous.free = true;
+  viscous.value = rig.b;
+  mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
+  return mechanism;
+}
+
+// A model that fits one side of the slip is enough, wherever it lies, also with other recordings.
+TEST(JumpSides, OneSideIsExplained) {
+  const ReferencePendulum rig{.b = 1e-3};
+  const Mechanism mechanism = described_swing(rig);
+  for (const int row : {kSidesRows / 5, 4 * kSidesRows / 5}) {
+    for (const double slip : {0.02, -0.02}) {
+      EXPECT_TRUE(
+          estimator::is_single_jump_plausible(mechanism, {slipping(rig, "slips", row, slip)}, {}))
+          << row;
+      EXPECT_TRUE(estimator::is_single_jump_plausible(
+          mechanism, {slipping(rig, "clean", 0, 0.0), slipping(rig, "slips", row, slip)}, {}));
+    }
+  }
+}
+
+// A model error throughout is no jump, and a jump in one recording does not explain another.
+TEST(JumpSides, NoneIsExplainedForAnotherLaw) {
+  const ReferencePendulum rig{.b = 1e-3};
+  ReferencePendulum dry = rig;
+  dry.tau_c = dry.tau_s = 0.02;  // it still swings at the end
+  const Mechanism mechanism = described_swing(rig);
+  EXPECT_FALSE(estimator::is_single_jump_plausible(mechanism, {slipping(dry, "dry", 0, 0.0)}, {}));
+  EXPECT_FALSE(estimator::is_single_jump_plausible(
+      mechanism, {slipping(rig, "clean", 0, 0.0), slipping(dry, "dry", 0, 0.0)}, {}));
+}
+
+}  // namespace

@@ -1,0 +1,239 @@
+#include "estimator/diagnostics/misfit_causes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibrate.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/estimator/diagnostics/made_up_motion.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
+
+namespace {
+
+using estimator::Finding;
+using estimator::Mechanism;
+using estimator::Recording;
+using test_support::ReferenceFuruta;
+
+constexpr double kCauseNoise = 5e-4;   // [rad]
+constexpr double kCausePeriod = 4e-3;  // [s]
+constexpr double kCommand = 3.0;       // [V], largest
+
+Eigen::VectorXd command() {
+  Eigen::VectorXd u(1500);
+  for (Eigen::Index k = 0; k < u.size(); ++k) {
+    const double t = kCausePeriod * static_cast<double>(k);
+    u[k] = kCommand * (0.5 * std::sin(3.0 * t) + 0.5 * std::sin(11.3 * t + 1.0));
+  }
+  return u;
+}
+
+Recording recorded(const Eigen::VectorXd& u) {
+  return test_support::record(test_support::viscous_furuta(), {0.2, 0.5, 0.0, 0.0}, u, kCausePeriod,
+                              kCauseNoise, 5);
+}
+
+Mechanism described() { return test_support::free_furuta(test_support::viscous_furuta(), 1.3); }
+
+std::vector<Finding> explained(const Mechanism& mechanism, const Recording& recording) {
+  return estimator::explain_misfit(estimator::calibrate(mechanism, {recording}), mechanism,
+                                   {recording});
+}
+
+void expect_first(const std::vector<Finding>& findings, const std::string& kind) {
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].kind, kind) << findings[0].what;
+}
+
+TEST(MisfitCauses, AreNotLookedForInNoise) {
+  EXPECT_TRUE(explained(described(), recorded(command())).empty());
+}
+
+// A pendulum that slowly passes the upright again and again, with a clipped command. Over 1.5 s no
+// wrong model predicts anything, so a trial may lead anywhere.
+TEST(MisfitCauses, AreFoundOverPredictableSpans) {
+  const Eigen::VectorXd u = 6.0 * command();
+  const double level = 0.4 * u.cwiseAbs().maxCoeff();
+  Recording recording =
+      test_support::record(test_support::viscous_furuta(), {0.0, 3.0, 0.0, 0.0},
+                           u.cwiseMax(-level).cwiseMin(level), kCausePeriod, kCauseNoise, 5);
+  recording.segments[0].controls = u;
+  const std::vector<Finding> findings = explained(described(), recording);
+  expect_first(findings, "clipped-command");
+  EXPECT_NEAR(findings[0].size, level, 0.005 * level);
+  EXPECT_NE(findings[0].what.find("windows of 0.75 s"), std::string::npos) << findings[0].what;
+}
+
+// Rows of the control shifted relative to those of the angles, both ways.
+TEST(MisfitCauses, FindAShiftedCommand) {
+  const Eigen::VectorXd u = command();
+  const Eigen::Index rows = u.size(), n = 2;
+  Recording late = recorded(u), early = recorded(u);
+  late.segments[0].controls.topRows(rows - n) = u.tail(rows - n);
+  early.segments[0].controls.bottomRows(rows - n) = u.head(rows - n);
+  const double shift = static_cast<double>(n) * kCausePeriod;
+  const std::vector<Finding> of_late = explained(described(), late);
+  expect_first(of_late, "late-command");
+  EXPECT_EQ(of_late[0].channel, "1");
+  EXPECT_NEAR(of_late[0].size, shift, 2e-4);
+  const std::vector<Finding> of_early = explained(described(), early);
+  expect_first(of_early, "early-command");
+  EXPECT_NEAR(of_early[0].size, -shift, 2e-4);
+}
+
+// With known gravity and lengths, a wrong clock changes the speed of everything.
+TEST(MisfitCauses, FindAFastOrSlowClock) {
+  for (const double error : {0.02, -0.02}) {
+    Recording recording = recorded(command());
+    recording.segments[0].period *= 1.0 + error;
+    const std::vector<Finding> findings = explained(described(), recording);
+    expect_first(findings, "clock-rate");
+    EXPECT_NEAR(findings[0].size, error, 2e-3);
+  }
+}
+
+TEST(MisfitCauses, FindAClippedCommand) {
+  const double level = 0.6 * kCommand;
+  Recording recording = recorded(command().cwiseMax(-level).cwiseMin(level));
+  recording.segments[0].controls = command();
+  const std::vector<Finding> findings = explained(described(), recording);
+  expect_first(findings, "clipped-command");
+  EXPECT_NEAR(findings[0].size, level, 0.03 * level);
+}
+
+// A motor's gain fixed at a wrong value, far off or of wrong sign. A delay at the end of its search
+// range is not reported.
+TEST(MisfitCauses, FindAWrongGain) {
+  for (const double factor : {0.3, 1.6}) {
+    Mechanism mechanism = described();
+    estimator::Parameter& gain = mechanism.joint_parameter(0, estimator::JointQuantity::kMotorGain);
+    gain.free = false;
+    gain.value = factor * test_support::viscous_furuta().K;
+    const std::vector<Finding> findings = explained(mechanism, recorded(command()));
+    expect_first(findings, "wrong-gain");
+    EXPECT_EQ(findings[0].channel, gain.name);
+    EXPECT_NEAR(findings[0].size, test_support::viscous_furuta().K - gain.value,
+                0.03 * test_support::viscous_furuta().K);
+    for (const Finding& finding : findings) {
+      EXPECT_EQ(finding.what.find("± -"), std::string::npos) << finding.what;
+    }
+  }
+}
+
+// A distance fixed at a wrong value, too long or too short.
+TEST(MisfitCauses, FindAWrongDistance) {
+  for (const double factor : {1.05, 0.95}) {
+    Mechanism mechanism = described();
+    estimator::Parameter& distance =
+        mechanism.joint_parameter(1, estimator::JointQuantity::kPointAx);
+    const double truth = distance.value;
+    distance.value *= factor;
+    const std::vector<Finding> findings = explained(mechanism, recorded(command()));
+    expect_first(findings, "wrong-length");
+    EXPECT_EQ(findings[0].channel, distance.name);
+    EXPECT_NEAR(findings[0].size, truth - distance.value, 0.1 * std::abs(truth - distance.value));
+  }
+}
+
+// A pendulum's joint is described so far from its centre of mass that no inertia is left. The clock
+// must not be blamed, and the largest possible distance, I / (m l), is reported.
+TEST(MisfitCauses, FindADistanceThatLeavesNoInertia) {
+  const test_support::ReferencePendulum truth{.b = 2e-3};
+  Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kCausePeriod, 1500);
+  const Recording recording{
+      "run",
+      {test_support::segment_of(test_support::as_read(motion.col(0), 1e-4, 0.0, 3),
+                                1.0 / kCausePeriod)}};
+  const double farthest = (truth.J + truth.m * truth.l * truth.l) / (truth.m * truth.l);
+  Mechanism mechanism = estimator::make_pendulum(
+      {.mass = truth.m, .distance = 1.2 * farthest, .inertia_swing = 1e-3});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).lower = 1e-9;
+  mechanism.joint_parameter(0, estimator::JointQuantity::kViscous).free = true;
+  mechanism.parameter(estimator::WorldQuantity::kGravity).value = truth.g;
+  const std::vector<Finding> findings = explained(mechanism, recording);
+  expect_first(findings, "wrong-length");
+  EXPECT_NEAR(std::abs(findings[0].size), 0.2 * farthest, 0.01 * farthest);
+  EXPECT_NE(findings[0].what.find("no room for a positive inertia"), std::string::npos);
+  for (const Finding& finding : findings) EXPECT_NE(finding.kind, "clock-rate") << finding.what;
+}
+
+// Dry friction that the description sets to zero, and its joint.
+TEST(MisfitCauses, FindMissingFriction) {
+  ReferenceFuruta dry = test_support::viscous_furuta();
+  dry.tau_c1 = 0.02;
+  dry.smoothing_speed = 1e-3;
+  const Recording recording =
+      test_support::record(dry, {0.2, 0.5, 0.0, 0.0}, command(), kCausePeriod, kCauseNoise, 5);
+  const std::vector<Finding> findings = explained(described(), recording);
+  expect_first(findings, "friction-law");
+  const std::size_t found = findings[0].what.find("1.tau_c ");
+  ASSERT_NE(found, std::string::npos) << findings[0].what;
+  EXPECT_NEAR(std::stod(findings[0].what.substr(found + 8)), 0.02, 0.0005);
+  EXPECT_EQ(findings[0].what.find(" 0 ± 0"), std::string::npos) << "a part that is none";
+}
+
+/// Strong motion for the first third, then pulled in alternating directions with half of the static
+/// friction.
+Eigen::VectorXd busy_then_pulling(double held) {
+  Eigen::VectorXd u = command();
+  const Eigen::Index pulls = 2 * u.size() / 3;
+  u.tail(pulls).setConstant(0.5 * held);
+  u.tail(pulls / 2).setConstant(-0.5 * held);
+  return u;
+}
+
+ReferenceFuruta dry_furuta(double smoothing_speed) {
+  ReferenceFuruta dry = test_support::viscous_furuta();
+  dry.tau_c1 = 0.05;
+  dry.smoothing_speed = smoothing_speed;
+  return dry;
+}
+
+std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
+  Mechanism mechanism = described();
+  test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
+  mechanism.joint_parameter(0, estimator::JointQuantity::kCoulombTorque).value = 0.03;
+  return explained(mechanism, test_support::record(truth, {0.2, 0.5, 0.0, 0.0},
+                                                   busy_then_pulling(truth.tau_c1 / truth.K),
+                                                   kCausePeriod, kCauseNoise, 5));
+}
+
+// A joint that is described as sticking but creeps under load.
+TEST(MisfitCauses, FindCreepingFriction) {
+  const std::vector<Finding> findings = explained_as_holding(dry_furuta(0.01));
+  expect_first(findings, "creep");
+  EXPECT_NE(findings[0].what.find("\"1\" at about 0.01 rad/s"), std::string::npos)
+      << findings[0].what;
+  EXPECT_EQ(findings[0].what.find("\"2\" at"), std::string::npos) << "it has no dry friction";
+}
+
+TEST(MisfitCauses, ReportNoCreepIfFrictionSticks) {
+  EXPECT_TRUE(explained_as_holding(dry_furuta(1e-5)).empty());
+}
+
+// For a joint that is described as creeping, other causes are found as usual.
+TEST(MisfitCauses, AreFoundForCreepingJoints) {
+  Recording recording = test_support::record(dry_furuta(0.01), {0.2, 0.5, 0.0, 0.0}, command(),
+                                             kCausePeriod, kCauseNoise, 5);
+  recording.segments[0].period *= 1.02;
+  Mechanism mechanism = described();
+  test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
+  mechanism.joint_parameter(0, estimator::JointQuantity::kCoulombTorque).value = 0.03;
+  mechanism.joints[0].transition_speed = 0.01;
+  const std::vector<Finding> findings = explained(mechanism, recording);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_NE(findings[0].what.find("the clock of the time stamps is 1.9"), std::string::npos)
+      << findings[0].what;
+}
+
+TEST(MisfitCauses, IgnoreSpookSimulators) {
+  estimator::Calibration shadow;
+  shadow.kind = estimator::EstimateKind::kShadow;
+  EXPECT_TRUE(estimator::explain_misfit(shadow, described(), {recorded(command())}).empty());
+}
+
+}  // namespace

@@ -1,0 +1,121 @@
+#include "estimator/diagnostics/outliers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "estimator/diagnostics/finding_text.hpp"
+#include "tests/estimator/diagnostics/made_up_motion.hpp"
+
+namespace {
+
+using estimator::JointKind;
+using estimator::NoiseScale;
+using estimator::Outlier;
+using estimator::ReadingSeries;
+using test_support::MadeUpMotion;
+
+constexpr double kOutlierCount = 2.0 * M_PI / 4096.0;
+constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
+
+/// Rows of the outliers, with their sizes.
+std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings, double rate,
+                                                JointKind kind = JointKind::kRevolute) {
+  const estimator::Segment segment = test_support::segment_of(readings, rate);
+  const ReadingSeries series =
+      observed_readings(segment, segment.angles.col(0), joint_traits(kind).wraps);
+  const NoiseScale scale(series, estimator::robust_quantum({series}, joint_units(kind).scale));
+  std::vector<std::pair<int, double>> found;
+  for (const Outlier& outlier : find_outliers(series, scale)) {
+    found.emplace_back(series.rows[outlier.position], outlier.size);
+  }
+  return found;
+}
+
+// Motion with impacts, torque jumps and sticking friction: clean, as counts and with noise, fast
+// and slow for its rate. None of it is an outlier. Catches a detector that reacts to kinks, but not
+// one that finds nothing.
+TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
+  test_support::for_each_clean_motion({20.0, 100.0, 1000.0},
+                                      [](const Eigen::VectorXd& readings, double rate) {
+                                        EXPECT_TRUE(outliers_of(readings, rate).empty());
+                                      });
+}
+
+// Outliers of either sign, several in a row, two close together, at both ends and beside missing
+// readings are found, and nothing else.
+TEST(Outliers, AreFoundWhereverTheyAre) {
+  for (const auto& [noise, count] : {std::pair(1e-3, 0.0), {0.0, kOutlierCount}, {1e-4, 1e-5}}) {
+    SCOPED_TRACE(testing::Message() << "noise " << noise << ", count " << count);
+    Eigen::VectorXd readings =
+        test_support::as_read(MadeUpMotion{}.angles(1000.0, 3000, 1), noise, count, 1);
+    std::set<int> put;
+    const auto spoil = [&](int row, double by) {
+      readings[row] += by;
+      put.insert(row);
+    };
+    spoil(0, 0.3);
+    spoil(400, 0.3);
+    spoil(800, -0.3);
+    for (const int row : {1200, 1201, 1202}) spoil(row, 0.2);
+    for (const int row : {1600, 1601, 1602, 1603, 1604}) spoil(row, -0.3);
+    spoil(2000, 0.3);
+    spoil(2004, -0.3);
+    readings[2399] = readings[2401] = kUnread;
+    spoil(2400, 0.05);
+    spoil(2999, -0.3);
+    std::set<int> found;
+    for (const auto& [row, size] : outliers_of(readings, 1000.0)) {
+      found.insert(row);
+      if (row == 800) {
+        EXPECT_NEAR(size, -0.3, 0.02);
+      }
+    }
+    EXPECT_EQ(found, put);
+  }
+}
+
+// At 100 Hz accelerations bend the motion within one sample. Outliers larger than that bend are
+// still found.
+TEST(Outliers, AreFoundAtLowRates) {
+  MadeUpMotion motion;
+  motion.push = 0.0;
+  Eigen::VectorXd readings =
+      test_support::as_read(motion.angles(100.0, 1500, 2), 0.0, kOutlierCount, 2);
+  readings[700] += 0.3;
+  const auto found = outliers_of(readings, 100.0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].first, 700);
+}
+
+// A jump by a full turn between two readings is no motion, so a reading a full turn away is no
+// outlier. A prismatic joint has no full turns.
+TEST(Outliers, IgnoreFullTurnsOfRevoluteJointsOnly) {
+  Eigen::VectorXd readings = MadeUpMotion{}.angles(1000.0, 1000, 3);
+  readings[500] += 2.0 * M_PI;
+  EXPECT_TRUE(outliers_of(readings, 1000.0).empty());
+  EXPECT_EQ(outliers_of(readings, 1000.0, JointKind::kPrismatic).size(), 1U);
+}
+
+// The advice must mention the part that this type of encoder has.
+TEST(Outliers, AdviceMatchesTheEncoderType) {
+  const estimator::OutlierCount outliers{
+      .count = 2, .readings = 1000, .first = 1.0, .last = 2.0, .largest = 0.3, .noise = 1e-3};
+  const auto advice = [&](JointKind kind) {
+    return outlier_finding({.name = "x", .kind = kind}, "", outliers,
+                           estimator::SeriesKind::kMotion)
+        .advice;
+  };
+  EXPECT_NE(advice(JointKind::kRevolute).find("encoder disc"), std::string::npos);
+  EXPECT_NE(advice(JointKind::kPrismatic).find("encoder scale"), std::string::npos);
+}
+
+// Two readings beyond a lasting step are as good as the following ones.
+TEST(Outliers, AreNotTheReadingsBesideAStep) {
+  Eigen::VectorXd readings =
+      test_support::as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kOutlierCount, 4);
+  readings.tail(900).array() += 0.2;
+  EXPECT_TRUE(outliers_of(readings, 1000.0).empty());
+}
+
+}  // namespace

@@ -1,0 +1,174 @@
+#include "estimator/diagnostics/steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include "estimator/diagnostics/jump_cause.hpp"
+#include "tests/estimator/diagnostics/made_up_motion.hpp"
+
+namespace {
+
+using estimator::JointKind;
+using estimator::JumpCause;
+using estimator::JumpExplanation;
+using estimator::JumpView;
+using estimator::NoiseScale;
+using estimator::ReadingSeries;
+using estimator::SeriesKind;
+using estimator::Step;
+using test_support::MadeUpMotion;
+
+constexpr double kCount = 2.0 * M_PI / 4096.0;
+constexpr double kRate = 1000.0;
+
+struct Look {
+  explicit Look(const Eigen::VectorXd& readings, double rate = kRate,
+                SeriesKind kind = SeriesKind::kMotion, double count = -1.0) {
+    const estimator::Segment segment = test_support::segment_of(readings, rate);
+    series = observed_readings(segment, segment.angles.col(0), true);
+    quantum = count >= 0.0 ? count : estimator::robust_quantum({series}, 1.0);
+    const NoiseScale scale(series, quantum);
+    steps = find_steps(series, scale, kind, 1.0);
+    noise = std::max({scale.noise(series.size() / 2), quantum / std::sqrt(12.0), 1e-7});
+  }
+  JumpView view(int row, bool jumps) const {
+    return {.series = &series, .noise = noise, .jumps = jumps, .position = series.at_row(row)};
+  }
+  int row(std::size_t step) const { return series.rows[steps[step].position]; }
+
+  ReadingSeries series;
+  std::vector<Step> steps;
+  double quantum = 0.0, noise = 0.0;
+};
+
+/// Output of a logger that loses `lost` samples before row `at`.
+Eigen::VectorXd without(const Eigen::VectorXd& readings, int at, int lost) {
+  Eigen::VectorXd rest(readings.size() - lost);
+  rest << readings.head(at), readings.tail(readings.size() - lost - at);
+  return rest;
+}
+
+// As for outliers: no kink, impact or count is a step.
+TEST(Steps, AreNoneInMotionWithKinksAndBlows) {
+  test_support::for_each_clean_motion({50.0, 250.0, 1000.0},
+                                      [](const Eigen::VectorXd& readings, double rate) {
+                                        EXPECT_TRUE(Look(readings, rate).steps.empty());
+                                      });
+}
+
+// Steps of ten counts in either direction, in motion and at rest, also beside missing readings, are
+// found with the exact sample and to one count.
+TEST(Steps, AreFoundWithTheirTimeAndSize) {
+  const Eigen::VectorXd motion =
+      test_support::as_read(MadeUpMotion{}.angles(kRate, 4000, 5), 0.0, kCount, 5);
+  for (const int row : {300, 1500, 3900}) {
+    for (const double counts : {10.0, -10.0}) {
+      for (const bool missing : {false, true}) {
+        SCOPED_TRACE(testing::Message() << row << ": " << counts << (missing ? ", holes" : ""));
+        Eigen::VectorXd readings = motion;
+        readings.tail(4000 - row).array() += counts * kCount;
+        if (missing) {
+          for (const int beside : {-7, -3, 2, 6}) {
+            readings[row + beside] = std::numeric_limits<double>::quiet_NaN();
+          }
+        }
+        const Look look(readings);
+        ASSERT_EQ(look.steps.size(), 1U);
+        EXPECT_EQ(look.row(0), row);
+        const JumpExplanation explained = estimator::classify_jump({look.view(row, true)});
+        EXPECT_NEAR(explained.sizes[0], counts * kCount, kCount);
+      }
+    }
+  }
+}
+
+// Residuals of a model are noise, in which a long window finds a step of three standard deviations,
+// and none if there is none.
+TEST(Steps, AreFoundInResiduals) {
+  int found = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Eigen::VectorXd left = test_support::as_read(Eigen::VectorXd::Zero(4000), 1e-3, 0.0, seed);
+    EXPECT_TRUE(Look(left, kRate, SeriesKind::kResidual, 0.0).steps.empty()) << seed;
+    left.tail(1700).array() += seed % 2 == 0 ? 4e-3 : -4e-3;
+    const Look look(left, kRate, SeriesKind::kResidual, 0.0);
+    ASSERT_LE(look.steps.size(), 1U);
+    if (look.steps.size() == 1 && std::abs(look.row(0) - 2300) <= 5) ++found;
+  }
+  EXPECT_GE(found, 19);
+}
+
+/// A swing with enough acceleration to distinguish lost time from a slip.
+Eigen::VectorXd swing(double start, double noise, unsigned seed) {
+  MadeUpMotion motion;
+  motion.push = motion.dry = 0.0;
+  motion.start = start;
+  return test_support::as_read(motion.angles(kRate, 1000, seed), noise, 0.0, seed);
+}
+
+// A slip does not change the speed, lost time does. Where the motion is curved in either direction,
+// one encoder distinguishes them.
+TEST(JumpCause, IsIdentifiedByOneEncoderFromItsSpeed) {
+  for (const double start : {1.5, -1.5}) {
+    const Eigen::VectorXd motion = swing(start, 1e-5, 6);
+    const Look lost(without(motion, 150, 8));
+    ASSERT_EQ(lost.steps.size(), 1U);
+    const JumpExplanation time = estimator::classify_jump({lost.view(lost.row(0), true)});
+    EXPECT_EQ(time.cause, JumpCause::kLostTime);
+    EXPECT_NEAR(time.lost_time, 8e-3, 3.0 * time.time_deviation + 1e-4);
+
+    Eigen::VectorXd slipped = motion;
+    slipped.tail(850).array() += lost.steps[0].size;  // an equally large jump
+    const Look slip(slipped);
+    ASSERT_EQ(slip.steps.size(), 1U);
+    const JumpExplanation counts = estimator::classify_jump({slip.view(slip.row(0), true)});
+    EXPECT_EQ(counts.cause, JumpCause::kSlip);
+    EXPECT_NEAR(counts.sizes[0], lost.steps[0].size, 1e-3);
+  }
+}
+
+// At constant speed the cause cannot be identified, and none is reported.
+TEST(JumpCause, IsUnclearWhereTheMotionIsStraight) {
+  Eigen::VectorXd straight(1000);
+  for (int k = 0; k < 1000; ++k) straight[k] = 5e-3 * k;
+  straight = test_support::as_read(straight, 1e-4, 0.0, 7);
+  const Look look(without(straight, 500, 8));
+  ASSERT_EQ(look.steps.size(), 1U);
+  const JumpExplanation explained = estimator::classify_jump({look.view(500, true)});
+  EXPECT_EQ(explained.cause, JumpCause::kAmbiguous);
+  EXPECT_NEAR(explained.lost_time, 8e-3, 1e-3);
+  EXPECT_NEAR(explained.sizes[0], 0.04, 1e-3);
+}
+
+// Two encoders: lost time shifts both in proportion to their speeds, a slip only one.
+TEST(JumpCause, IsIdentifiedBySeveralEncoders) {
+  const Eigen::VectorXd one = swing(1.5, 1e-4, 8), other = swing(-0.7, 1e-4, 9);
+  const Look lost_one(without(one, 180, 5)), lost_other(without(other, 180, 5));
+  const JumpExplanation lost = estimator::classify_jump(
+      {lost_one.view(180, true), lost_other.view(180, !lost_other.steps.empty())});
+  EXPECT_EQ(lost.cause, JumpCause::kLostTime);
+  EXPECT_NEAR(lost.lost_time, 5e-3, 3e-4);
+
+  Eigen::VectorXd slipped = one;
+  slipped.tail(820).array() -= 0.05;
+  const Look slip_one(slipped), still_other(other);
+  ASSERT_EQ(slip_one.steps.size(), 1U);
+  EXPECT_TRUE(still_other.steps.empty());
+  const JumpExplanation slip =
+      estimator::classify_jump({slip_one.view(180, true), still_other.view(180, false)});
+  EXPECT_EQ(slip.cause, JumpCause::kSlip);
+  EXPECT_NEAR(slip.sizes[0], -0.05, 1e-3);
+  EXPECT_EQ(slip.sizes[1], 0.0);
+}
+
+// If another motion follows, time is lost or the motion was interrupted. Either way the recording
+// is cut there, and no offset is reported.
+TEST(JumpCause, IsNoSlipWhereAnotherMotionFollows) {
+  Eigen::VectorXd readings = swing(1.5, 1e-4, 10);
+  readings.tail(500) = test_support::as_read(
+      MadeUpMotion{.push = 0.0, .start = -1.0}.angles(kRate, 700, 1).tail(500), 1e-4, 0.0, 11);
+  const Look look(readings);
+  ASSERT_EQ(look.steps.size(), 1U);
+  const JumpCause cause = estimator::classify_jump({look.view(look.row(0), true)}).cause;
+  EXPECT_TRUE(cause == JumpCause::kBreak || cause == JumpCause::kLostTime);
+}
+
+}  // namespace

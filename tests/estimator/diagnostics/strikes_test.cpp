@@ -1,0 +1,131 @@
+#include "estimator/diagnostics/stop_impacts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "tests/estimator/diagnostics/made_up_motion.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
+
+namespace {
+
+using estimator::Finding;
+using estimator::JointQuantity;
+using estimator::Recording;
+using test_support::as_read;
+using test_support::MadeUpMotion;
+
+constexpr double kDiscCount = 2.0 * M_PI / 4096.0;  // [rad]
+
+Recording recorded(const MadeUpMotion& motion, double rate, double noise, double quantum,
+                   unsigned seed) {
+  estimator::Segment segment;
+  segment.period = 1.0 / rate;
+  segment.start = 2.0;
+  segment.angles =
+      as_read(motion.angles(rate, static_cast<int>(6.0 * rate), seed), noise, quantum, seed);
+  segment.controls.resize(segment.angles.rows(), 0);
+  return {"run", {segment}};
+}
+
+std::vector<Finding> struck(const estimator::Mechanism& mechanism, const Recording& recording,
+                            double quantum) {
+  estimator::SignalExamination out;
+  estimator::find_stop_impacts(mechanism, {quantum}, recording, out);
+  return out.findings;
+}
+
+/// A rig drawn at random.
+MadeUpMotion drawn(std::mt19937& random) {
+  const auto between = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  MadeUpMotion motion;
+  motion.stiffness = between(10.0, 80.0);
+  motion.viscous = between(0.05, 1.0);
+  motion.dry = between(0.0, 6.0);
+  motion.push = between(0.0, 80.0);
+  motion.stop = 1e9;
+  return motion;
+}
+
+// Sticking friction, torque jumps, reversals and turns through the upright are no stop.
+TEST(StopImpacts, AreNotReportedWithoutAStop) {
+  std::mt19937 random(5);
+  int alarms = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const MadeUpMotion motion = drawn(random);
+    const double rate = seed % 3 == 0 ? 1000.0 : seed % 3 == 1 ? 250.0 : 100.0;
+    const double quantum = seed % 2 == 0 ? kDiscCount : 0.0, noise = seed % 2 == 0 ? 0.0 : 1e-3;
+    alarms +=
+        !struck(estimator::make_pendulum({}), recorded(motion, rate, noise, quantum, seed), quantum)
+             .empty();
+  }
+  EXPECT_EQ(alarms, 0);
+}
+
+// Between two stops, pushed to and fro: both are found, with position and restitution.
+TEST(StopImpacts, AreFoundOnBothSides) {
+  std::mt19937 random(6);
+  int found = 0, stops = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    MadeUpMotion motion = drawn(random);
+    motion.push = 80.0;
+    motion.dry = 1.0;
+    motion.stop = 0.6;
+    motion.start = 0.3;
+    const double rate = seed % 2 == 0 ? 1000.0 : 300.0, quantum = seed % 4 < 2 ? kDiscCount : 0.0;
+    const Recording recording = recorded(motion, rate, 3e-4, quantum, seed);
+    const std::vector<Finding> findings = struck(estimator::make_pendulum({}), recording, quantum);
+    stops += 2;
+    for (const Finding& finding : findings) {
+      EXPECT_EQ(finding.kind, "undescribed-stop");
+      EXPECT_NEAR(std::abs(finding.size), 0.6, 0.02) << seed;
+      EXPECT_GE(finding.from, 2.0);
+      ASSERT_GT(finding.stretches.size(), 1U) << "from the first strike to the last";
+      EXPECT_NE(finding.advice.find(finding.size > 0.0 ? "upper" : "lower"), std::string::npos);
+      ++found;
+    }
+    ASSERT_LE(findings.size(), 2U);
+  }
+  EXPECT_GE(found, 0.9 * stops);
+}
+
+// Positions are in the joint's coordinate: an encoder's zero shifts the stop.
+TEST(StopImpacts, AreReportedInTheJointsCoordinate) {
+  MadeUpMotion motion;
+  motion.push = 80.0;
+  motion.stop = 0.6;
+  motion.start = 0.3;
+  estimator::Mechanism mechanism = estimator::make_pendulum({});
+  const Recording recording = recorded(motion, 1000.0, 3e-4, 0.0, 1);
+  const std::vector<Finding> here = struck(mechanism, recording, 0.0);
+  ASSERT_FALSE(here.empty());
+  mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).value = 0.2;
+  const std::vector<Finding> there = struck(mechanism, recording, 0.0);
+  ASSERT_EQ(there.size(), here.size());
+  EXPECT_NEAR(there[0].size, here[0].size + 0.2, 1e-9);
+}
+
+// A stop that the rig file describes is not reported; one elsewhere, or on the other side, is.
+TEST(StopImpacts, AtDescribedStopsAreNotReported) {
+  MadeUpMotion motion;
+  motion.push = 80.0;
+  motion.stop = 0.6;
+  motion.start = 0.3;
+  const Recording recording = recorded(motion, 1000.0, 3e-4, 0.0, 1);
+  estimator::Mechanism mechanism = estimator::make_pendulum({});
+  const std::size_t both = struck(mechanism, recording, 0.0).size();
+  ASSERT_EQ(both, 2U);
+  mechanism.joints[0].stops_upper = true;
+  mechanism.joint_parameter(0, JointQuantity::kStopUpper).value = 0.61;
+  const std::vector<Finding> lower = struck(mechanism, recording, 0.0);
+  ASSERT_EQ(lower.size(), 1U);
+  EXPECT_LT(lower[0].size, 0.0);
+  mechanism.joint_parameter(0, JointQuantity::kStopUpper).value = 0.9;
+  EXPECT_EQ(struck(mechanism, recording, 0.0).size(), 2U);
+}
+
+}  // namespace

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "proto/text/text_file.hpp"
+#include "tests/studies/arm/arm.hpp"
+#include "tests/studies/study.pb.h"
+
+namespace service {
+
+/// Reads the arms of a study file.
+/// @param root  location of the study
+/// @throws InputError naming file, line and column of a missing or contradictory value
+std::vector<StudyArm> read_arms(const rigcal::v1::StudyArms& source,
+                                const proto::TextLocator& root);
+
+}  // namespace service

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/simulation/base_inertial_parameters.hpp"
+#include "tests/studies/arm/arm.hpp"
+#include "tests/studies/arm/arm_draw.hpp"
+#include "tests/studies/runs/study_run.hpp"
+
+namespace service {
+
+/// Reference with which a draw's estimates are compared.
+class ArmTruth {
+ public:
+  explicit ArmTruth(const RandomArm& drawn);
+
+  const estimator::BaseInertialParameters& base() const { return base_; }
+
+  /// Relative errors of base parameters, then of friction and gains.
+  /// @param values  in the order of regression_values
+  std::vector<double> errors(const Eigen::VectorXd& values) const;
+  double median_error(const Eigen::VectorXd& values) const;
+
+  /// Counts the 95 % intervals, and those that contain the truth.
+  void count_intervals(const StudyRun& run, ArmResult& draw) const;
+
+ private:
+  estimator::Mechanism mechanism_;
+  estimator::BaseInertialParameters base_;
+  Eigen::VectorXd values_;
+};
+
+/// Compares the runs of a draw with the truth.
+/// @param fit          the run of the arm_fit_task
+/// @param regressions  the run of the arm_regression_task
+/// @param tied         the run of the arm_tied_task, or null
+ArmResult evaluate_arm(const StudyArm& arm, double noise, std::uint64_t index, const StudyRun& fit,
+                       const StudyRun& regressions, const StudyRun* tied);
+
+}  // namespace service

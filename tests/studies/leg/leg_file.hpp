@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "proto/text/text_file.hpp"
+#include "tests/studies/leg/leg.hpp"
+#include "tests/studies/study.pb.h"
+
+namespace service {
+
+/// Reads the leg of a study file and the rig files it names.
+/// @param folder  of the study file; file names are relative to it
+/// @throws InputError "FILE:LINE:COLUMN: problem; remedy"
+LegStudy read_leg(const rigcal::v1::StudyLeg& source, const proto::TextLocator& place,
+                  const std::string& folder);
+
+}  // namespace service

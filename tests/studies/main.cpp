@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string_view>
+#include <thread>
+
+#include "proto/text/command_line.hpp"
+#include "proto/text/malloc_tuning.hpp"
+#include "service/client/command.hpp"
+#include "service/client/interrupt.hpp"
+#include "service/client/progress_line.hpp"
+#include "tests/studies/runs/run_store.hpp"
+#include "tests/studies/runs/run_tasks.hpp"
+#include "tests/studies/study_file.hpp"
+#include "tests/studies/study_kinds.hpp"
+#include "tests/support/source_folder.hpp"
+
+namespace service {
+namespace {
+
+struct StudyOptions {
+  std::string file;
+  std::string out;
+  StudyFolders folders;
+  int jobs = 0;
+  bool quiet = false;
+};
+
+std::string default_data_folder() {
+  const char* named = std::getenv("RIG_DATA");
+  return named == nullptr ? "../shared/data" : named;
+}
+
+/// Formats a duration: "2 h 5 min", "40 s".
+std::string duration_text(double seconds) {
+  const long whole = std::lround(seconds);
+  if (whole >= 3600) {
+    return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
+  }
+  if (whole >= 60) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+  return std::to_string(whole) + " s";
+}
+
+std::string progress_text(const StudyProgress& progress) {
+  std::string text =
+      "run " + std::to_string(progress.done) + " of " + std::to_string(progress.total);
+  if (progress.kept > 0) text += " (" + std::to_string(progress.kept) + " done before)";
+  if (progress.time_left >= 0.0 && progress.done < progress.total) {
+    text += ", " + duration_text(progress.time_left) + " left";
+  }
+  return text;
+}
+
+ExitCode run(const StudyOptions& options) {
+  const Study study = load_study(options.file);
+  std::vector<std::string> notes;
+  std::vector<LoadedSet> sets;
+  if (!study.sets.empty()) sets = load_sets(study, options.folders, notes);
+  if (!options.quiet) {
+    for (const std::string& note : notes) std::cerr << "note: " << note << '\n';
+  }
+  RunStore store((std::filesystem::path(options.out) / "runs").string());
+
+  const InterruptFlag interrupt;
+  std::optional<StudyReport> report;
+  {
+    ProgressLine progress(options.quiet);
+    const TaskRunner runner =
+        [&](const std::vector<StudyTask>& tasks) -> std::optional<std::vector<StudyRun>> {
+      std::vector<StudyRun> runs =
+          run_tasks(tasks, store, options.jobs, &interrupt.flag(), [&](const StudyProgress& p) {
+            if (p.total > 0) progress.show(progress_text(p));
+          });
+      if (interrupt.flag().load()) return std::nullopt;
+      return runs;
+    };
+    report = run_study(study, sets, runner);
+  }
+  if (!report) {
+    std::cerr << "rigcal-study: stopped; finished runs are kept in " << options.out
+              << "; the same command continues from there\n";
+    return kInterrupted;
+  }
+  report->notes.insert(report->notes.end(), notes.begin(), notes.end());
+  for (const StudyTable& table : report->tables) {
+    std::cout << table.title << "\n" << table.caption << "\n\n" << format_table(table) << '\n';
+  }
+  std::cout << report->outcome
+            << "\nTables, figures and raw numbers: " << write_report(*report, options.out) << '\n';
+  return report->good ? kDone : kNotConverged;
+}
+
+std::filesystem::path config_folder() {
+  return std::filesystem::path(test_support::source_folder()) / "tests/studies/configs";
+}
+
+/// Names of the study files of this repository: NAME in study-NAME.textproto.
+std::vector<std::string> study_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(config_folder())) {
+    names.push_back(entry.path().stem().string().substr(std::string_view("study-").size()));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Accepts a path or one of the names, which it replaces by its path.
+CLI::Validator name_or_file(const std::vector<std::string>& names) {
+  return CLI::Validator(
+      [is_name = proto::one_of(names)](std::string& text) -> std::string {
+        if (text.find_first_of("./") != std::string::npos) return "";
+        std::string refusal = is_name(text);
+        if (refusal.empty()) text = config_folder() / ("study-" + text + ".textproto");
+        return refusal;
+      },
+      "");
+}
+
+void complete(StudyOptions& options) {
+  if (options.out.empty()) {
+    std::string name = std::filesystem::path(options.file).stem().string();
+    if (name.starts_with("study-")) name = name.substr(std::string_view("study-").size());
+    options.out = "out/study/" + name;
+  }
+  if (options.jobs == 0) {
+    options.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 2U));
+  }
+}
+
+void add_options(CLI::App& app, StudyOptions& options) {
+  options.folders = {"out/study/recordings", default_data_folder()};
+  const std::vector<std::string> names = study_names();
+  app.add_option("study", options.file,
+                 "Study file (tests/studies/study.proto), or the name of one in "
+                 "tests/studies/configs: " +
+                     CLI::detail::join(names, ", "))
+      ->required()
+      ->transform(name_or_file(names))
+      ->type_name("NAME|FILE");
+  app.add_option("--out", options.out, "Folder to write to; default: out/study/NAME")
+      ->type_name("DIR");
+  app.add_option("--recordings", options.folders.recordings,
+                 "Folder of the recordings that scripts/study.sh makes")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_option("--data", options.folders.evaluation_data,
+                 "Folder of the evaluation data; default: RIG_DATA, or ../shared/data")
+      ->type_name("DIR");
+  app.add_option("--jobs", options.jobs,
+                 "Parallel runs; default: 2, or fewer if there are fewer cores")
+      ->check(proto::count_from_to(1, 256))
+      ->type_name("N");
+  app.add_flag("--quiet", options.quiet, "No progress");
+  app.footer(
+      "A study can be stopped by Ctrl-C or killed; the same command continues it. Runs\n"
+      "whose recordings, rig, settings or program version have changed are repeated.\n"
+      "Examples:\n"
+      "  scripts/study.sh                           (records what is missing, then all studies)\n"
+      "  rigcal-study synthetic\n"
+      "  rigcal-study furuta --recordings recordings --out out/furuta --jobs 4\n"
+      "  rigcal-study my-study.textproto --out out/mine\n"
+      "\nExit status: 0 done, 1 bad input or usage, or output that failed, 2 a goal was missed,\n"
+      "130 stopped by Ctrl-C.");
+}
+
+}  // namespace
+}  // namespace service
+
+int main(int argc, char** argv) {
+  proto::keep_freed_memory();
+  CLI::App app("Repeat calibrations under varied conditions: tables, figures, one page",
+               "rigcal-study");
+  app.set_version_flag("--version", std::string("rigcal-study ") + RIGCAL_VERSION);
+  service::StudyOptions options;
+  service::add_options(app, options);
+  return proto::run_program(app, argc, argv, service::kBadInput, [&] {
+    service::complete(options);
+    return static_cast<int>(service::run(options));
+  });
+}

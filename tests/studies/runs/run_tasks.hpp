@@ -1,0 +1,31 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "tests/studies/runs/run_store.hpp"
+#include "tests/studies/runs/study_task.hpp"
+
+namespace service {
+
+/// Progress of a list of tasks.
+struct StudyProgress {
+  int done = 0;
+  int total = 0;
+  int kept = 0;             ///< of `done`: found in the store
+  double time_left = -1.0;  ///< [s]; negative: unknown
+};
+
+/// Runs the tasks that are not in the store, several at once, and stores each when it ends.
+///
+/// @param jobs         threads, at least 1
+/// @param stop         ends the current runs without storing them; may be null
+/// @param on_progress  called at the start and after every run, from one thread at a time
+/// @return one run per task, in their order; empty if stopped
+/// @throws InputError if the store cannot be written
+std::vector<StudyRun> run_tasks(const std::vector<StudyTask>& tasks, const RunStore& store,
+                                int jobs, const std::atomic<bool>* stop,
+                                const std::function<void(const StudyProgress&)>& on_progress);
+
+}  // namespace service

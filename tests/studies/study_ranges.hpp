@@ -1,0 +1,10 @@
+#pragma once
+
+#include "proto/check/number_ranges.hpp"
+
+namespace service {
+
+/// Returns the ranges of the numbers in a study file (tests/studies/study.proto).
+std::span<const proto::NumberRange> study_ranges();
+
+}  // namespace service
