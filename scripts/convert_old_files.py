@@ -89,7 +89,11 @@ MESSAGE_OF_FIELD = {
 }
 
 # Renamed values of fields in results: message, field, old value, new value.
-RENAMED_VALUES = {("VerdictResult", "kind", "explains-nothing"): "no-fit"}
+RENAMED_VALUES = {
+    ("VerdictResult", "kind", "holds"): "accepted",
+    ("VerdictResult", "kind", "does-not-hold"): "rejected",
+    ("VerdictResult", "kind", "explains-nothing"): "no-fit",
+}
 
 # Text fields of results that contain a file: message, field, message of that file.
 EMBEDDED_FILES = {("ProvenanceResult", "rig_text"): "Rig"}

@@ -200,8 +200,8 @@ Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vecto
       if (find_dependency(mechanism, mechanism.index_of_joint(j, quantity)) != nullptr) {
         throw std::invalid_argument(
             parameter.name +
-            ": this parameter is tied to others, and a comparison of friction laws would break the "
-            "tie; remove the tie, or compare laws at other joints");
+            ": this parameter depends on others, and a comparison of friction laws would break the "
+            "dependency; remove the dependency, or compare laws at other joints");
       }
       parameter.free = false;
       if (is_zero_without_friction(place)) parameter.value = 0.0;

@@ -26,7 +26,7 @@ std::string obstacle(const Mechanism& mechanism, int body) {
   int free_products = 0, held_products = 0;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const Parameter& parameter = parameter_at(mechanism, indices[i]);
-    if (find_dependency(mechanism, indices[i]) != nullptr) return parameter.name + " is tied";
+    if (find_dependency(mechanism, indices[i]) != nullptr) return parameter.name + " is dependent";
     if (i >= 3) ++(parameter.free ? free_products : held_products);
     if (!parameter.free) {
       if (parameter.value == 0.0) continue;

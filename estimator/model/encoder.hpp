@@ -55,7 +55,8 @@ bool belongs_to_sensor(const Mechanism& mechanism, int parameter);
 /// Whether a parameter belongs to a held-out sensor, so that no used reading depends on it.
 bool belongs_to_held_out(const Mechanism& mechanism, int parameter);
 
-/// Whether a parameter affects the motion, directly or through a tie, and not readings alone.
+/// Whether a parameter affects the motion, directly or through a dependency, and not readings
+/// alone.
 bool acts_on_motion(const Mechanism& mechanism, int parameter);
 
 /// Whether readings of the encoder are delayed, or may be after estimation.

@@ -18,7 +18,8 @@ void add_term(std::vector<DependencyTerm>& terms, int parameter, double factor) 
   }
 }
 
-/// Replaces every dependent term by the terms of its own tie. Returns false if there is none.
+/// Replaces every dependent term by the terms of its own dependency. Returns false if there is
+/// none.
 bool replace_tied_terms(std::vector<ParameterDependency>& dependencies, ParameterDependency& tie) {
   bool replaced = false;
   std::vector<DependencyTerm> terms;
@@ -43,7 +44,8 @@ bool replace_tied_terms(std::vector<ParameterDependency>& dependencies, Paramete
 
 int resolve_dependencies(std::vector<ParameterDependency>& dependencies) {
   for (ParameterDependency& tie : dependencies) {
-    // The depth of a tie is at most the number of ties, unless ties are circular.
+    // The depth of a dependency is at most the number of dependencies, unless dependencies are
+    // circular.
     std::size_t depth = 0;
     while (replace_tied_terms(dependencies, tie)) {
       if (++depth > dependencies.size()) return tie.parameter;

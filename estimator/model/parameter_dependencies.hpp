@@ -6,10 +6,10 @@ namespace estimator {
 
 struct Mechanism;
 
-/// One term of a tie: a parameter and its factor.
+/// One term of a dependency: a parameter and its factor.
 struct DependencyTerm {
   int parameter;  ///< index into Mechanism::parameters
-  double factor;  ///< [unit of the tied parameter / unit of this one]
+  double factor;  ///< [unit of the dependent parameter / unit of this one]
 };
 
 /// A dependent parameter, an affine function of others,
@@ -23,14 +23,14 @@ struct ParameterDependency {
   std::vector<DependencyTerm> terms = {};  ///< of independent parameters
 };
 
-/// Expresses every tie by independent parameters.
+/// Expresses every dependency by independent parameters.
 /// @return −1, or a parameter that depends on itself
 int resolve_dependencies(std::vector<ParameterDependency>& dependencies);
 
-/// Sets dependent parameters to the values of their ties.
+/// Sets dependent parameters to the values of their dependencies.
 void apply_dependencies(Mechanism& mechanism);
 
-/// The tie of a parameter; nullptr if it is independent.
+/// The dependency of a parameter; nullptr if it is independent.
 const ParameterDependency* find_dependency(const Mechanism& mechanism, int parameter);
 
 /// Free parameters on which a parameter depends (itself if free), with its derivative by each.

@@ -192,7 +192,7 @@ def run(rigcal: str, rng: np.random.Generator, faults: Faults, seconds: float, w
         if not Path(folder, "out.json").exists():
             return None, None, done.stdout + done.stderr
         result = json.loads(Path(folder, "out.json").read_text())
-    rmse = result["withheld"][0]["rmseRad"] if withhold else result["observationRmseRad"]
+    rmse = result["heldOut"][0]["rmseRad"] if withhold else result["observationRmseRad"]
     scores = {}
     for parameter in result["parameters"]:
         deviation = parameter["standardDeviation"]

@@ -123,7 +123,7 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
     if (idle[i] && !all) continue;
     rows.push_back({parameter.name, format_number(parameter.value, 6), parameter.unit,
                     parameter.free                    ? "free"
-                    : is_tied_parameter(mechanism, i) ? "tied"
+                    : is_tied_parameter(mechanism, i) ? "dependent"
                                                       : "",
                     format_number(parameter.lower), format_number(parameter.upper),
                     has_prior(parameter) ? format_with_deviation(parameter.prior_mean,

@@ -20,7 +20,7 @@ struct ParameterEdits {
 ///
 /// @param asked   the option or argument, for messages: "--free arm.m"
 /// @param lister  command that lists all parameters
-/// @throws InputError with the option and similar names, for an unknown or tied parameter
+/// @throws InputError with the option and similar names, for an unknown or dependent parameter
 estimator::Parameter& require_parameter(const std::string& asked, const std::string& name,
                                         estimator::Mechanism& mechanism,
                                         const char* lister = "rigcal info RIG");

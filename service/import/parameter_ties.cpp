@@ -18,7 +18,7 @@ using estimator::Parameter;
 using estimator::ParameterDependency;
 using estimator::SensorQuantity;
 
-constexpr double kAgreement = 1e-6;  // relative tolerance between a stated value and its tie
+constexpr double kAgreement = 1e-6;  // relative tolerance between a stated value and its dependency
 
 Parameter& at(Mechanism& mechanism, int index) {
   return mechanism.parameters[static_cast<std::size_t>(index)];
@@ -30,7 +30,7 @@ int find(const std::string& name, const proto::TextLocator& place, const Mechani
     place.at("parameter")
         .fail("no parameter is called \"" + name +
               "\". Names look like A.J_zz, A.m, 1.b, 1.a_x, or are those of quantities (rigcal "
-              "info lists the names for a rig file without ties)");
+              "info lists the names for a rig file without dependencies)");
   }
   return index;
 }
@@ -40,9 +40,9 @@ ParameterDependency read_tie(const v1::Dependency& source, const proto::TextLoca
   ParameterDependency tie{.parameter = find(source.parameter(), place, mechanism),
                           .constant = source.constant()};
   if (source.term_size() == 0) {
-    place.fail(
-        "\"" + source.parameter() +
-        "\" has a tie without terms. Add term { parameter: \"...\" }, or give it a value instead");
+    place.fail("\"" + source.parameter() +
+               "\" has a dependency without terms. Add term { parameter: \"...\" }, or give it a "
+               "value instead");
   }
   for (int i = 0; i < source.term_size(); ++i) {
     const v1::Dependency::Term& term = source.term(i);
@@ -51,12 +51,13 @@ ParameterDependency read_tie(const v1::Dependency& source, const proto::TextLoca
   }
   const Parameter& target = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
   if (target.free) {
-    place.fail("\"" + target.name +
-               "\" is tied, so it cannot be free as well; remove its free: true, or the tie");
+    place.fail(
+        "\"" + target.name +
+        "\" is dependent, so it cannot be free as well; remove its free: true, or the dependency");
   }
   if (target.lower == target.upper) {
     place.fail("\"" + target.name +
-               "\" belongs to a massless body and is always 0. Remove the tie");
+               "\" belongs to a massless body and is always 0. Remove the dependency");
   }
   return tie;
 }
@@ -76,7 +77,7 @@ constexpr Axis kAxes[] = {{"x", ".c_x", JointQuantity::kPointAx, JointQuantity::
                           {"z", ".c_z", JointQuantity::kPointAz, JointQuantity::kPointBz,
                            SensorQuantity::kPointZ, AirQuantity::kPointZ}};
 
-/// Ties a point on a body to its position in the body's frame minus the centre of mass.
+/// Makes a point on a body depend on its position in the body's frame minus the centre of mass.
 void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,
                std::vector<ParameterDependency>& ties) {
   const Parameter& parameter = at(mechanism, point);
@@ -137,21 +138,21 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
   }
 }
 
-/// Checks that a stated value of a tied parameter agrees with its tie.
+/// Checks that a stated value of a dependent parameter agrees with its dependency.
 void check_tied_value(const ParameterDependency& tie, double stated_value, bool is_stated,
                       const proto::TextLocator& place, const Mechanism& mechanism) {
   const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
   const double value = parameter.value;
   if (is_stated && std::abs(stated_value - value) > kAgreement * std::abs(value)) {
     place.fail("\"" + parameter.name + "\" has the value " + format_number(stated_value, 6) +
-               ", but its tie makes it " + format_number(value, 6) +
-               "; remove the value, or correct the tie");
+               ", but its dependency makes it " + format_number(value, 6) +
+               "; remove the value, or correct the dependency");
   }
   if (!(value >= parameter.lower && value <= parameter.upper)) {
     place.fail("\"" + parameter.name + "\" becomes " + format_number(value, 6) + " " +
-               parameter.unit + " by its tie, outside its bounds [" +
+               parameter.unit + " by its dependency, outside its bounds [" +
                format_number(parameter.lower, 6) + ", " + format_number(parameter.upper, 6) +
-               "]. Correct the tie or the values in its terms");
+               "]. Correct the dependency or the values in its terms");
   }
 }
 
@@ -186,7 +187,8 @@ void add_parameter_ties(const v1::Rig& rig, const proto::TextLocator& root,
     const proto::TextLocator place = root.at("dependency", i);
     ParameterDependency tie = read_tie(rig.dependency(i), place, mechanism);
     if (std::ranges::find(ties, tie.parameter, &ParameterDependency::parameter) != ties.end()) {
-      place.fail("\"" + rig.dependency(i).parameter() + "\" is tied twice; write one tie with all terms");
+      place.fail("\"" + rig.dependency(i).parameter() +
+                 "\" is dependent twice; write one dependency with all terms");
     }
     ties.push_back(std::move(tie));
   }
@@ -204,9 +206,10 @@ void add_parameter_ties(const v1::Rig& rig, const proto::TextLocator& root,
   if (const int circle = estimator::resolve_dependencies(ties); circle >= 0) {
     const auto found = std::ranges::find(in_file, circle, &ParameterDependency::parameter);
     const proto::TextLocator place =
-        found == in_file.end() ? root : root.at("dependency", static_cast<int>(found - in_file.begin()));
+        found == in_file.end() ? root
+                               : root.at("dependency", static_cast<int>(found - in_file.begin()));
     place.fail("\"" + at(mechanism, circle).name +
-               "\" depends on itself through ties. Remove the circular tie");
+               "\" depends on itself through dependencies. Remove the circular dependency");
   }
   const std::vector<Parameter> before = mechanism.parameters;
   mechanism.dependencies = std::move(ties);

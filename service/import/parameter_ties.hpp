@@ -15,16 +15,17 @@ void add_quantities(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
                     estimator::Mechanism& mechanism);
 
 /// Adds the centres of mass of bodies with another frame origin to the parameters. Then adds
-/// parameter ties: those of the file, and those of points on such bodies to the centre of mass.
-/// Tied parameters get their dependent values.
+/// parameter dependencies: those of the file, and those of points on such bodies to the centre of
+/// mass. Dependent parameters get the values of their dependencies.
 ///
 /// @param stated  names of the parameters with a value in the file
-/// @throws proto::InputError for an unknown parameter, a circular tie, a value that contradicts its
-///         tie or violates its bounds
+/// @throws proto::InputError for an unknown parameter, a circular dependency, a value that
+/// contradicts its
+///         dependency or violates its bounds
 void add_parameter_ties(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
                         const std::set<std::string>& stated, estimator::Mechanism& mechanism);
 
-/// Whether the file ties a parameter of that name.
+/// Whether the file has a dependency of a parameter of that name.
 bool is_tied_parameter(const rigcal::v1::Rig& rig, const std::string& parameter);
 
 }  // namespace service

@@ -19,7 +19,7 @@ namespace {
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-/// Largest relative difference between a value and its tie; exceeds rounding.
+/// Largest relative difference between a value and its dependency; exceeds rounding.
 constexpr double kTieTolerance = 1e-6;
 
 [[noreturn]] void fail(const std::string& file, const std::string& field, const std::string& what) {
@@ -146,11 +146,11 @@ ParameterValues read_parameter_values(const std::string& path) {
   if (!renamed.empty()) throw proto::InputError(renamed);
   add_list(result, "parameters", values);
   read_covariance(result, values);
-  add_list(result, "tied", values);
+  add_list(result, "dependent", values);
   if (values.entries.empty()) {
     fail(path, "parameters", "empty. Give the output of rigcal calibrate --json");
   }
-  add_list(result, "kept", values);
+  add_list(result, "fixed", values);
   read_choices(result, values);
   return values;
 }
@@ -202,8 +202,8 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
     if (std::abs(now - entry.value) <= kTieTolerance * std::abs(entry.value)) continue;
     fail(values.file, entry.field + ".value",
          entry.name + " = " + notation::format_exact(entry.value) +
-             " in the result, but a tie of the rig file gives " + notation::format_exact(now) +
-             ". Give the rig file that was calibrated");
+             " in the result, but a dependency of the rig file gives " +
+             notation::format_exact(now) + ". Give the rig file that was calibrated");
   }
 }
 

@@ -45,10 +45,10 @@ estimator::FixedParameters value_covariance(const ParameterValues& values,
 
 /// Sets a rig's parameters to these values. Other parameters and the freedom of all are unchanged.
 /// @throws proto::InputError with file and field, for an unknown name, another unit, or a value
-///         that violates bounds or ties of the rig
+///         that violates bounds or dependencies of the rig
 void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism);
 
-/// Returns the values as "NAME=VALUE", without tied parameters (ParameterEdits::start).
+/// Returns the values as "NAME=VALUE", without dependent parameters (ParameterEdits::start).
 std::vector<std::string> initial_value_edits(const ParameterValues& values,
                                              const estimator::Mechanism& mechanism);
 

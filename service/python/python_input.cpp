@@ -85,7 +85,7 @@ py::list parameters_of(const Rig& rig) {
     const estimator::Parameter& parameter = mechanism.parameters[i];
     const bool tied = estimator::find_dependency(mechanism, static_cast<int>(i)) != nullptr;
     list.append(py::dict("name"_a = parameter.name, "value"_a = parameter.value,
-                         "unit"_a = parameter.unit, "free"_a = parameter.free, "tied"_a = tied,
+                         "unit"_a = parameter.unit, "free"_a = parameter.free, "dependent"_a = tied,
                          "lower"_a = parameter.lower, "upper"_a = parameter.upper,
                          "prior_mean"_a = parameter.prior_mean,
                          "prior_standard_deviation"_a = parameter.prior_standard_deviation));

@@ -112,8 +112,8 @@ std::string parameter_section(const estimator::Calibration& calibration) {
   const RelativeScale scale(all);
   HtmlTable table(caption_of(with_priors), columns_of(scale, with_priors));
   for (std::size_t k = 0; k < all.size(); ++k) {
-    std::vector<HtmlCell> cells =
-        cells_of(all[k], prior_of(all[k]), scale, k < calibration.parameters.size() ? "" : " tied");
+    std::vector<HtmlCell> cells = cells_of(all[k], prior_of(all[k]), scale,
+                                           k < calibration.parameters.size() ? "" : " dependent");
     if (!with_priors) cells.resize(cells.size() - 2, "");
     table.add(cells);
   }

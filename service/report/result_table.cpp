@@ -50,7 +50,7 @@ std::string parameter_table(const estimator::Calibration& calibration) {
     rows.back().insert(rows.back().end() - 1, data.begin(), data.end());
   };
   for (const auto& estimate : calibration.parameters) add(estimate, remark(estimate));
-  for (const auto& estimate : calibration.tied) add(estimate, "tied");
+  for (const auto& estimate : calibration.tied) add(estimate, "dependent");
   return format_table(rows, right);
 }
 

@@ -99,7 +99,7 @@ class RigWriter {
                      notation.exact(estimate.standard_deviation));
   }
 
-  /// Writes the value of a tied parameter if the file states it.
+  /// Writes the value of a dependent parameter if the file states it.
   void set_dependent(const estimator::ParameterEstimate& estimate) {
     const auto found = placed_.places.find(estimate.name);
     if (found == placed_.places.end() || !is_tied_by_name(estimate.name)) return;
@@ -179,9 +179,8 @@ class RigWriter {
   }
 
   bool is_tied_by_name(const std::string& parameter) const {
-    return std::ranges::any_of(rig_.dependency(), [&](const v1::Dependency& tie) {
-      return tie.parameter() == parameter;
-    });
+    return std::ranges::any_of(
+        rig_.dependency(), [&](const v1::Dependency& tie) { return tie.parameter() == parameter; });
   }
 
   /// Whether a point is on a body with a centre of mass; it stays, being in that body's frame.
@@ -247,7 +246,7 @@ WrittenRig write_rig(const std::string& name, const std::string& text, const Cal
       names += (names.empty() ? "" : ", ") + estimate.name;
     }
     writer.note(names + (rig.tied.size() == 1 ? ": is" : ": are") +
-                " tied to other parameters; the file's ties are unchanged");
+                " dependent on other parameters; the file's dependencies are unchanged");
   }
   writer.comment(rig.estimates);
   writer.set_headline(rig.headline);

@@ -52,8 +52,8 @@ def test_options_reach_the_estimator_as_those_of_the_command_line(csv, tmp_path)
 def test_any_sensor_may_be_withheld(sensed):
     whole = rigcal.calibrate(sensed, SENSED)
     some = rigcal.calibrate(sensed, SENSED, hold_out="imu1")
-    assert whole.document["withheld"] == []
-    (reported,) = some.document["withheld"]
+    assert whole.document["heldOut"] == []
+    (reported,) = some.document["heldOut"]
     assert (reported["joint"], reported["unit"]) == ("imu1.gyro_z", "rad/s")
     assert math.isclose(reported["rmse"], 2e-2, rel_tol=0.05)
     assert (some.parameters.standard_deviation > whole.parameters.standard_deviation).any()

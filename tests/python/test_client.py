@@ -36,7 +36,7 @@ def test_sensors_are_withheld_as_in_this_process(service, sensed):
     here = rigcal.calibrate(sensed, SENSED, hold_out="imu1")
     with rigcal.Client(service) as client:
         there = client.calibrate(sensed, SENSED, hold_out="imu1")
-    assert there.document["withheld"] == here.document["withheld"]
+    assert there.document["heldOut"] == here.document["heldOut"]
 
 
 def test_jobs_are_listed_watched_reported_and_deleted(service, csv, tmp_path):

@@ -266,7 +266,7 @@ TEST(CommandLine, InfoOmitsParametersFixedAtZero) {
   const ProgramRun brief = run_rigcal("info " + rig), all = run_rigcal("info --all " + rig);
   EXPECT_EQ(brief.exit_code, 0) << brief.err;
   EXPECT_EQ(all.exit_code, 0) << all.err;
-  // Shown: free, with a prior, tied (a point shifted by the centre of mass), and non-zero.
+  // Shown: free, with a prior, dependent (a point shifted by the centre of mass), and non-zero.
   expect_parts(brief.out, {"pivot.tau_c", "pivot.offset", "pivot.b_y", "rod.m", "gravity.g"});
   for (const char* const zero : {"rod.J_xy", "pivot.tau_0", "pivot.zeta", "gravity.tilt_x"}) {
     EXPECT_EQ(brief.out.find(zero), std::string::npos) << zero;

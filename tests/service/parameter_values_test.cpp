@@ -82,14 +82,14 @@ TEST_F(ParameterValuesFile, AreRefusedWithFileAndField) {
   expect_parts(refused("{", "["), {"r.json: not JSON"});
 }
 
-// Tied values must satisfy the rig file's ties as well.
+// Dependent values must satisfy the rig file's dependencies as well.
 TEST_F(ParameterValuesFile, AgreeWithTies) {
   estimator::Mechanism mechanism = rig();
   mechanism.dependencies.push_back(
       {mechanism.find_parameter("pivot.tau_c"), 0.0, {{mechanism.find_parameter("pivot.b"), 2.0}}});
   const auto with_tied = [](const std::string& value) {
     return std::string(R"({"parameters": [{"name": "pivot.b", "value": 0.01, "unit": "N·m·s/rad"}],
-      "tied": [{"name": "pivot.tau_c", "value": )") +
+      "dependent": [{"name": "pivot.tau_c", "value": )") +
            value + R"(, "unit": "N·m"}]})";
   };
   const ParameterValues agree = read(with_tied("0.02"));
@@ -97,7 +97,7 @@ TEST_F(ParameterValuesFile, AgreeWithTies) {
   EXPECT_EQ(value(mechanism, "pivot.tau_c"), 0.02);
   EXPECT_EQ(initial_value_edits(agree, mechanism), std::vector<std::string>{"pivot.b=0.01"});
   expect_parts(refusal([&] { apply_values(read(with_tied("0.03")), mechanism); }),
-               {"tied[0].value: ", "0.03", "0.02", "tie"});
+               {"dependent[0].value: ", "0.03", "0.02", "dependency"});
 }
 
 // A simulator's parameters include its step and weight.

@@ -13,7 +13,7 @@ using test_support::expect_parts;
 using test_support::refusal;
 
 const std::string kCompared = R"({"rig": "pendulum", "version": "0.1.0", "verdict": "take viscous",
-  "pieces": ["a to b"], "provenance": {"command": "compare", "date": "2026-11-24T10:50:07Z",
+  "parts": ["a to b"], "provenance": {"command": "compare", "date": "2026-11-24T10:50:07Z",
   "version": "0.1.0", "rig": {"path": "t1.textproto"}, "recordings": [{"path": "run 1.csv"}]}})";
 
 TEST(ResultHeader, IdentifiesTheCommandOfAResult) {

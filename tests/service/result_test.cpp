@@ -111,7 +111,7 @@ TEST(CalibrationJson, ContainsContradictions) {
   EXPECT_EQ(only.shift(), 3.4);
 }
 
-// Tied parameters are listed after the estimates, with their standard deviations.
+// Dependent parameters are listed after the estimates, with their standard deviations.
 TEST(Results, HoldTiedParameters) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.tied = {{"C.J", "kg·m²", 0.0071, 4e-5, 0.009, 1e-9, INFINITY, false, 8e-5}};
@@ -120,7 +120,7 @@ TEST(Results, HoldTiedParameters) {
   prior.prior_mean = 0.007;
   prior.prior_standard_deviation = 0.0003;
   calibration.mechanism.parameters = {prior};
-  expect_parts(format_calibration(calibration, 0.25), {"C.J", "0.007100", "0.000040", "tied"});
+  expect_parts(format_calibration(calibration, 0.25), {"C.J", "0.007100", "0.000040", "dependent"});
   rigcal::v1::CalibrationResult result;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
                   calibration_json(calibration, prepared_context()), &result)
@@ -131,7 +131,7 @@ TEST(Results, HoldTiedParameters) {
   EXPECT_EQ(result.dependent(0).standard_deviation(), 4e-5);
   EXPECT_EQ(result.dependent(0).prior_mean(), 0.007);
   expect_parts(calibration_page(calibration, prepared_context()),
-               {"C.J", "tied", "0.007020 … 0.007180", "95 % of the prior"});
+               {"C.J", "dependent", "0.007020 … 0.007180", "95 % of the prior"});
 }
 
 TEST(CalibrationPage, IsSelfContainedAndComplete) {

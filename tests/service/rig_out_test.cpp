@@ -30,7 +30,7 @@ ParameterEstimate estimate(const std::string& name, double value, double deviati
   return made;
 }
 
-/// Estimates of all free and tied parameters, with digits that only an exact text keeps.
+/// Estimates of all free and dependent parameters, with digits that only an exact text keeps.
 CalibratedRig artificial(Mechanism& mechanism, double factor) {
   CalibratedRig rig{.estimates = {}, .tied = {}, .kept = {}, .headline = "Calibrated by rigcal 1"};
   for (Parameter& parameter : mechanism.parameters) {
@@ -247,7 +247,7 @@ TEST_F(PendulumOut, KeepsABoundThatTheValueSet) {
   EXPECT_LT(at(mechanism, "p.tau_delta").lower, -1.0);
 }
 
-// A tied value that the file also states must keep satisfying its tie.
+// A dependent value that the file also states must keep satisfying its dependency.
 TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
   text_ +=
       "quantity { name: \"half\" unit: \"kg·m²\" parameter { value: 0.005 free: true } }\n"
@@ -258,7 +258,7 @@ TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
                                     .headline = "h"});
   EXPECT_EQ(at(read(written), "rod.J_xx").value, 0.012);
   ASSERT_EQ(written.notes.size(), 1U);
-  expect_parts(written.notes[0], {"rod.J_xx: is tied to other parameters"});
+  expect_parts(written.notes[0], {"rod.J_xx: depends on other parameters"});
 }
 
 // The links of a chain become separate bodies.

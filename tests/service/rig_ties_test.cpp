@@ -83,7 +83,8 @@ TEST(RigTies, CentreOfMassMovesAllPointsOfItsBody) {
   EXPECT_FALSE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("2.a_y")));
 }
 
-// A point that the file ties, on a body with its own centre of mass, is tied in that body's frame.
+// A point with a dependency, on a body with its own centre of mass, is dependent in that body's
+// frame.
 TEST(RigTies, PointsMayBeTiedInTheFrameOfTheBody) {
   const Rig rig =
       parse_rig("r.textproto",
@@ -94,7 +95,7 @@ TEST(RigTies, PointsMayBeTiedInTheFrameOfTheBody) {
   EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.25 - 0.08);
 }
 
-// Centres of mass are ordinary parameters: those of equal bodies can be tied.
+// Centres of mass are ordinary parameters: those of equal bodies can be dependent.
 TEST(RigTies, CentresOfMassMayBeTiedThemselves) {
   Rig rig = parse_rig("r.textproto",
                       tied_rig("  name: \"B\"\n", "  name: \"B\"\n  center_of_mass { }\n") +
@@ -126,7 +127,7 @@ TEST(RigTies, TiedParametersAreNotEdited) {
        {ParameterEdits{{"2.b=1"}, {}, {}}, ParameterEdits{{}, {"2.b"}, {}},
         ParameterEdits{{}, {}, {"2.b=0"}}}) {
     expect_parts(refusal([&] { apply_edits(edits, rig.mechanism); }),
-                 {"2.b", "tied to other parameters", "Change those"});
+                 {"2.b", "dependent on other parameters", "Change those"});
   }
 }
 
@@ -158,15 +159,15 @@ const BadTies kBadTies[] = {
      "dependency { parameter: \"2.b\" term { parameter: \"1.b\" } }",
      "dependency { parameter: \"2.b\" term { parameter: \"2.c\" } }\n"
      "dependency { parameter: \"2.c\" term { parameter: \"2.b\" } }",
-     {"r.textproto:28:1", "\"2.b\" depends on itself", "Remove the circular tie"}},
+     {"r.textproto:28:1", "\"2.b\" depends on itself", "Remove the circular dependency"}},
     {"NoTerm",
      "dependency { parameter: \"2.b\" term { parameter: \"1.b\" } }",
      "dependency { parameter: \"2.b\" constant: 1 }",
-     {"r.textproto:28:1", "a tie without terms", "Add term"}},
+     {"r.textproto:28:1", "a dependency without terms", "Add term"}},
     {"Twice",
      "dependency { parameter: \"2.b\"",
      "dependency { parameter: \"2.b\" term { parameter: \"1.b\" } }\ntie { parameter: \"2.b\"",
-     {"r.textproto:29:1", "tied twice"}},
+     {"r.textproto:29:1", "dependent twice"}},
     {"FreeToo",
      "dependency { parameter: \"2.b\"",
      "dependency { parameter: \"A.J_zz\"",
@@ -178,13 +179,13 @@ const BadTies kBadTies[] = {
     {"ContradictingValue",
      "inertia { xx { value: 0.01 } yy { value: 0.01 } }",
      "inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.008 } }",
-     {"r.textproto:27:1", "\"B.J_zz\"", "0.008", "0.007", "correct the tie"}},
+     {"r.textproto:27:1", "\"B.J_zz\"", "0.008", "0.007", "correct the dependency"}},
     {"ContradictingValueOfATieToATie",
      "dependency { parameter: \"2.b\"",
      "dependency { parameter: \"B.J_xx\" term { parameter: \"B.J_zz\" } term { parameter: \"A.m\" "
      "} }\n"
      "dependency { parameter: \"2.b\"",
-     {"r.textproto:28:1", "\"B.J_xx\"", "0.01", "0.407", "correct the tie"}},
+     {"r.textproto:28:1", "\"B.J_xx\"", "0.01", "0.407", "correct the dependency"}},
     {"QuantityWithoutValue",
      " parameter { value: 1.0 }",
      "",

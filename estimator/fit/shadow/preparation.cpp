@@ -61,8 +61,8 @@ void require_untied(const Mechanism& mechanism) {
     const std::string& name = mechanism.parameters[static_cast<std::size_t>(tie.parameter)].name;
     throw std::invalid_argument(
         "parameter " + quoted(name) +
-        " is tied to estimated parameters, which shadow parameters (of a SPOOK simulator) do not "
-        "support; request physical parameters, or remove the tie");
+        " depends on estimated parameters, which shadow parameters (of a SPOOK simulator) do not "
+        "support; request physical parameters, or remove the dependency");
   }
 }
 

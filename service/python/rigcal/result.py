@@ -144,9 +144,9 @@ class Result(ResultBase):
         return parameter_frame(self.document["parameters"])
 
     @property
-    def tied(self) -> pd.DataFrame:
+    def dependent(self) -> pd.DataFrame:
         """Parameters that follow from the estimates by equations of the rig file."""
-        return parameter_frame(self.document.get("tied", ()))
+        return parameter_frame(self.document.get("dependent", ()))
 
     @property
     def covariance(self) -> pd.DataFrame:
@@ -197,8 +197,8 @@ class Result(ResultBase):
         return pd.DataFrame(np.array(rows).reshape(len(names), len(names)), names, names)
 
     def _values(self) -> list[tuple[str, str, float]]:
-        """Returns name, unit and value of the estimated parameters, then of the tied ones."""
-        entries = list(self.document["parameters"]) + list(self.document.get("tied", ()))
+        """Returns name, unit and value of the estimated parameters, then of the dependent ones."""
+        entries = list(self.document["parameters"]) + list(self.document.get("dependent", ()))
         return [(entry["name"], entry["unit"], float(entry["value"])) for entry in entries]
 
     def __repr__(self) -> str:
@@ -224,7 +224,7 @@ class CrossValidation(ResultBase):
 
     @property
     def pieces(self) -> list[str]:
-        return list(self.document["pieces"])
+        return list(self.document["parts"])
 
     @property
     def parameters(self) -> pd.DataFrame:

@@ -10,7 +10,7 @@
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
 #include "tests/estimator/calibrate/shooting_derivatives.hpp"
 
-// Delayed encoders, and tied delays and offsets.
+// Delayed encoders, and dependent delays and offsets.
 
 namespace {
 
@@ -101,7 +101,7 @@ TEST(EncoderDelay, DerivativesMatchDifferences) {
   }
 }
 
-// Delays and offsets may be tied to a delay of the same kind, of another kind, or a motion
+// Delays and offsets may depend on a delay of the same kind, of another kind, or a motion
 // parameter, with factors.
 TEST(EncoderDelay, DerivativesPassThroughTies) {
   Mechanism mechanism = all_late();
@@ -118,7 +118,7 @@ TEST(EncoderDelay, DerivativesPassThroughTies) {
   test_support::expect_derivatives(delayed_problem(others, two_commands(), 0.2));
 }
 
-// An inertial sensor's delay is tied to an encoder's or a command's, or both are tied to it.
+// An inertial sensor's delay depends on an encoder's or a command's, or both depend on it.
 TEST(EncoderDelay, DerivativesPassThroughTiesOfInertialDelays) {
   Mechanism of_encoder = all_late();
   tie(of_encoder, "imu.delay", "1.encoder_delay", 0.5, 2.1e-3);
@@ -217,7 +217,7 @@ TEST(EncoderDelay, IsCompensatedIfFixed) {
   expect_delayed(estimator::calibrate(mechanism, recordings), "2.b", truth);
 }
 
-// Ties reduce standard deviations and never increase them.
+// Dependencies reduce standard deviations and never increase them.
 TEST(EncoderDelay, TiesReduceDeviations) {
   const std::vector<estimator::Recording> recordings = {{"late", {read_late(5e-3, 5e-3, 13)}}};
   Mechanism mechanism = furuta_to_fit({});

@@ -114,8 +114,9 @@ TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
       ShootingProblem(mechanism, recording.segments, {states}, {0.1}, {4e-3, 0.2}, noise()));
 }
 
-// Ties of each kind: an inertia with an inertia, a lever arm with a quantity of no body, friction
-// of one joint with another's. The derivative by a parameter includes all that is tied to it.
+// Dependencies of each kind: an inertia with an inertia, a lever arm with a quantity of no body,
+// friction of one joint with another's. The derivative by a parameter includes all that depends on
+// it.
 TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
   Mechanism mechanism = mechanism_to_fit();
   const auto index = [&](const char* name) { return mechanism.find_parameter(name); };
@@ -131,7 +132,7 @@ TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
       {index("B.J_zz"), value("B.J_zz") - 0.4 * value("B.J_yy"), {{index("B.J_yy"), 0.4}}},
       {index("2.a_x"), value("2.a_x") + 0.02, {{index("reach"), -1.0}}},
       {index("2.tau_c"), 0.0, {{index("1.tau_c"), 0.2}, {index("1.b"), 0.1}}}};
-  // A prior on a tied parameter, such as a weighed sum, acts on all its terms.
+  // A prior on a dependent parameter, such as a weighed sum, acts on all its terms.
   estimator::Parameter& dry = mechanism.parameters[static_cast<std::size_t>(index("2.tau_c"))];
   dry.prior_mean = 1e-3;
   dry.prior_standard_deviation = 1e-4;

@@ -15,7 +15,8 @@ namespace {
 
 using test_support::ReferenceFuruta;
 
-// A tie to a tied parameter is resolved to that one's terms, and terms of one parameter are merged.
+// A dependency to a dependent parameter is resolved to that one's terms, and terms of one parameter
+// are merged.
 TEST(Ties, AreResolvedToParametersThatAreNotTied) {
   std::vector<ParameterDependency> ties = {
       {5, 1.0, {{6, 2.0}, {0, 1.0}}}, {6, 10.0, {{7, -1.0}, {0, 3.0}}}, {7, 0.5, {{1, 4.0}}}};
@@ -115,7 +116,8 @@ TEST_F(TiedCalibration, NarrowsDeviationsAndNeverWidensThem) {
   EXPECT_LT(deviation(narrow, "2.b"), 0.9 * deviation(loose, "2.b"));
 }
 
-// A tied parameter is reported with the standard deviation and interval that follow from its tie.
+// A dependent parameter is reported with the standard deviation and interval that follow from its
+// dependency.
 TEST_F(TiedCalibration, ReportsTiedParameters) {
   const Calibration result = calibrate(tied(), {recording_});
   ASSERT_EQ(result.tied.size(), 2U);

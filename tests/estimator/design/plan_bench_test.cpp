@@ -89,8 +89,8 @@ TEST(PlanEvaluator, MatchesACalibration) {
   EXPECT_NEAR(motion.excursions[2].lowest[0], angles.minCoeff(), 1e-9);
 }
 
-// Delays of encoders, and tied offsets and delays. A calibration omits the readings that a free
-// delay may move outside the recording, but the bench counts them.
+// Delays of encoders, and dependent offsets and delays. A calibration omits the readings that a
+// free delay may move outside the recording, but the bench counts them.
 TEST(PlanEvaluator, AccountsForEncoderDelaysAndTies) {
   const auto index = [](const Mechanism& mechanism, const char* name) {
     return mechanism.find_parameter(name);

@@ -83,7 +83,7 @@ TEST(ClockRate, ScalesParametersWithASecondInTheirUnit) {
   EXPECT_NEAR(value(taken, "A.J_zz"), value(clocked.mechanism, "A.J_zz"), 1e-15);
 }
 
-// The constant of a tie is scaled too; the tied terms follow by themselves.
+// The constant of a dependency is scaled too; the dependent terms follow by themselves.
 TEST(ClockRate, MovesTheConstantsOfTies) {
   Mechanism mechanism = described({"1.b"});
   const int tied = mechanism.find_parameter("2.b"), source = mechanism.find_parameter("1.b");

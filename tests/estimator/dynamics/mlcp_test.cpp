@@ -99,7 +99,7 @@ TEST_F(Lemke, SolvesEveryStrictlyCopositiveProblem) {
 }
 
 // Singular positive semidefinite plus skew is copositive-plus: a ray proves that there is no
-// solution. Integers give exact ties, on which a ratio test without a rule cycles.
+// solution. Integers give exact dependencies, on which a ratio test without a rule cycles.
 TEST_F(Lemke, ReportsARayExactlyWhereThereIsNoSolution) {
   int rays = 0, solved = 0;
   for (int trial = 0; trial < 4000; ++trial) {
@@ -125,7 +125,7 @@ TEST_F(Lemke, ReportsARayExactlyWhereThereIsNoSolution) {
   EXPECT_GT(solved, 200);
 }
 
-// Ties in every ratio: many equal right-hand sides. A cycle would end in kMaxPivots.
+// Dependencies in every ratio: many equal right-hand sides. A cycle would end in kMaxPivots.
 TEST_F(Lemke, DoesNotCycleOnDegenerateProblems) {
   for (int n = 1; n <= 30; ++n) {
     const MatrixXd H = MatrixXd::Identity(n, n) + MatrixXd::Ones(n, n);

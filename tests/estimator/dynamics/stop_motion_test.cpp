@@ -386,7 +386,7 @@ TEST(StopSlopes, PassReleaseFromRestUnderFriction) {
   expect_slopes(run, Eigen::Vector2d(0.02, 0.3), {2, 1, 1});
 }
 
-// A stop position that is tied to another parameter.
+// A stop position that depends on another parameter.
 TEST(StopSlopes, FollowTies) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.3, 0.8);
   place_stop(pendulum, 0, -1.0, 0.3, 0.8);

@@ -221,7 +221,7 @@ TEST_F(Furuta, TiesAndBoundsRequireEntries) {
   expect_told("one product of inertia is fixed");
   at("B.J_xy").free = true;
   mechanism.dependencies = {{mechanism.find_parameter("B.J_xy"), 0.0, {}}};
-  expect_told("B.J_xy is tied");
+  expect_told("B.J_xy is dependent");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace service {
 struct StudyArm {
   int links = 0;
   int draws = 0;  ///< at each noise level
-  int tied = 0;   ///< number of draws that are repeated with tied friction
+  int tied = 0;   ///< number of draws that are repeated with dependent friction
   std::uint64_t seed = 0;
   double duration = 0.0;         ///< [s]
   double period = 0.0;           ///< [s]
@@ -41,7 +41,7 @@ struct ArmResult {
   bool has_consistent_inertias = false;       ///< all inertias are physically consistent
   double seconds = 0.0;                       ///< on one core
   int iterations = 0;
-  std::vector<double> tied_ratios;  ///< base parameters' deviations: tied friction over free
+  std::vector<double> tied_ratios;  ///< base parameters' deviations: dependent friction over free
 };
 
 /// Time of a calibration with 10 mrad and 10 mN·m of noise on one core.

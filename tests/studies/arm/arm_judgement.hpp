@@ -36,7 +36,7 @@ class ArmTruth {
 /// Compares the runs of a draw with the truth.
 /// @param fit          the run of the arm_fit_task
 /// @param regressions  the run of the arm_regression_task
-/// @param tied         the run of the arm_tied_task, or null
+/// @param dependent         the run of the arm_tied_task, or null
 ArmResult evaluate_arm(const StudyArm& arm, double noise, std::uint64_t index, const StudyRun& fit,
                        const StudyRun& regressions, const StudyRun* tied);
 

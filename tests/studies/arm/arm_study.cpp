@@ -145,7 +145,7 @@ void judge(const StudyArm& arm, const std::vector<std::vector<ArmResult>>& all, 
   }
   if (!ties.empty()) {
     wishes.add(quantile_of(ties, 1.0) <= kTieTolerance,
-               name + "tied friction does not increase deviations");
+               name + "dependent friction does not increase deviations");
   }
 }
 
@@ -161,8 +161,8 @@ StudyTable errors_table(const StudyArm& arm) {
       percent_of(arm.initial_error) +
       " off. Regressions use the window with the smallest true error. Last column: 90 % quantile "
       "of the errors. Paper: [MTM, Table II].";
-  table.header = {"noise", "repetitions",  "torques", "paper",       "energy",
-                  "paper", "rigcal", "paper",   "rigcal, 90 %"};
+  table.header = {"noise", "repetitions", "torques", "paper",       "energy",
+                  "paper", "rigcal",      "paper",   "rigcal, 90 %"};
   return table;
 }
 
@@ -171,12 +171,18 @@ StudyTable trust_table(const StudyArm& arm) {
   table.name = "table-trust-" + std::to_string(arm.links);
   table.title = "Reliability of the estimates, " + std::to_string(arm.links) + " links";
   table.caption =
-      "Found: residuals at noise level. Intervals: coverage over found draws. Tied: friction of "
+      "Found: residuals at noise level. Intervals: coverage over found draws. Dependent: friction "
+      "of "
       "all joints proportional to the first joint's; standard deviations of base parameters "
       "relative to those without. Time on one core, with parallel jobs.";
-  table.header = {"noise",           "found",        "95 % intervals hold",
-                  "possible bodies", "tied, median", "tied, largest",
-                  "time [s]",        "iterations"};
+  table.header = {"noise",
+                  "found",
+                  "95 % intervals hold",
+                  "possible bodies",
+                  "dependent, median",
+                  "dependent, largest",
+                  "time [s]",
+                  "iterations"};
   return table;
 }
 
@@ -280,7 +286,7 @@ TaskList first_tasks(const std::vector<StudyArm>& arms) {
   return tasks;
 }
 
-/// Calibrations with tied friction, which start from the results of their fits.
+/// Calibrations with dependent friction, which start from the results of their fits.
 TaskList tied_tasks(const std::vector<StudyArm>& arms, TaskList& first) {
   TaskList tasks;
   for (const StudyArm& arm : arms) {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "estimator/fit/charted_bodies.hpp"
-#include "estimator/model/inertia_parameterization.hpp"
 #include "estimator/model/consistent_inertia.hpp"
+#include "estimator/model/inertia_parameterization.hpp"
 #include "tests/studies/arm/arm_draw.hpp"
 #include "tests/studies/arm/arm_judgement.hpp"
 #include "tests/studies/arm/arm_regressors.hpp"
@@ -125,7 +125,7 @@ StudyTask arm_time_task(const StudyArm& arm, double duration) {
 
 StudyTask arm_tied_task(const StudyArm& arm, double noise, std::uint64_t index,
                         const StudyRun& fit) {
-  RunLabels place = place_of(arm, "tied", index, noise);
+  RunLabels place = place_of(arm, "dependent", index, noise);
   const auto compute = [arm, noise, index, place, fit](StudyRun& run,
                                                        const std::atomic<bool>* stop) {
     const auto [drawn, clean] = draw_run(arm, arm.duration, index);
@@ -137,7 +137,7 @@ StudyTask arm_tied_task(const StudyArm& arm, double noise, std::uint64_t index,
         .compute(run, stop);
   };
   return {.place = std::move(place),
-          .key = fingerprint_of(arm, "tied " + fit.key, arm.duration, noise, index).hex(),
+          .key = fingerprint_of(arm, "dependent " + fit.key, arm.duration, noise, index).hex(),
           .work = arm.links * arm.duration / arm.period,
           .compute = compute};
 }

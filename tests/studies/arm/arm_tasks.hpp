@@ -12,8 +12,8 @@ namespace service {
 /// Draws, simulates, adds noise and calibrates.
 StudyTask arm_fit_task(const StudyArm& arm, double noise, std::uint64_t index);
 
-/// Calibrates again, starting from the result of `fit`, with every joint's friction tied to the
-/// first joint's in the true ratio.
+/// Calibrates again, starting from the result of `fit`, with every joint's friction dependent on
+/// the first joint's in the true ratio.
 StudyTask arm_tied_task(const StudyArm& arm, double noise, std::uint64_t index,
                         const StudyRun& fit);
 

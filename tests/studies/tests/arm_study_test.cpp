@@ -160,7 +160,7 @@ TEST(ArmStudy, FindsTheTruthWithoutNoise) {
   EXPECT_GT(median_error(draw.torque_errors), 1e-4);
 }
 
-// A tie is information: no standard deviation may grow, and some must shrink.
+// A dependency is information: no standard deviation may grow, and some must shrink.
 TEST(ArmStudy, TiesNeverWiden) {
   const ArmResult draw = draw_of(tiny_arm(), 0.01);
   EXPECT_TRUE(draw.found);
@@ -236,14 +236,14 @@ TEST(ArmStudy, RefusesFaultsWithFileAndLine) {
     const char* to;
     const char* said;
   };
-  const Fault faults[] = {
-      {"links: 2", "links: 7", "links is 7"},
-      {"repetitions: 1", "", "draws must be given"},
-      {"noise: [0, 0.01]", "", "has no noise"},
-      {"start_error: 0.7", "start_error: 1", "start_error is 1"},
-      {"frequency_min_Hz: 0.1", "frequency_min_Hz: 9", "frequency_min_Hz must not exceed frequency_max_Hz"},
-      {"energy_noise: 0.01", "", "energy_noise must be given"},
-      {"dither", "shaking", "shaking"}};
+  const Fault faults[] = {{"links: 2", "links: 7", "links is 7"},
+                          {"repetitions: 1", "", "draws must be given"},
+                          {"noise: [0, 0.01]", "", "has no noise"},
+                          {"start_error: 0.7", "start_error: 1", "start_error is 1"},
+                          {"frequency_min_Hz: 0.1", "frequency_min_Hz: 9",
+                           "frequency_min_Hz must not exceed frequency_max_Hz"},
+                          {"energy_noise: 0.01", "", "energy_noise must be given"},
+                          {"dither", "shaking", "shaking"}};
   const TemporaryFolder folder;
   for (const Fault& fault : faults) {
     std::string text = kTinyArms;
