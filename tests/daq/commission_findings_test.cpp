@@ -351,7 +351,7 @@ TEST(Commissioning, KeepsTheRemainingEncoderForAJointWithoutCounts) {
 // If only one joint is checked, the encoder of another joint cannot be determined.
 TEST(Commissioning, RequiresAllJointsIfEncodersAreExchanged) {
   Commissioning found(three_joints(), three_encoders(), {"1"});
-  EXPECT_FALSE(found.is_whole());
+  EXPECT_FALSE(found.covers_all_joints());
   found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));
   EXPECT_EQ(fault_count(found.assign_encoders()), 1U);
   EXPECT_EQ(found.rig().channel[0].joint, "1");

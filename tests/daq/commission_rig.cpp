@@ -21,7 +21,7 @@ CommissionRig::CommissionRig(const std::string& rig_text, const sim::SimulationS
   sim::Plant plant(std::make_unique<sim::FurutaModel>(furuta), {});
   transport_ = std::make_unique<sim::SimTransport>(
       std::make_unique<sim::UnitSimulation>(simulation, std::move(plant), time_->now(),
-                                            [this](const sim::Truth& truth) { follow(truth); }),
+                                            [this](const sim::TrueState& truth) { follow(truth); }),
       time_, "virtual unit", simulation.to_host.baud_rate);
   line_ = std::make_unique<LyingLine>(*transport_, sample_shape{2, 1, false});
   const double quarter_rad = 0.5 * std::numbers::pi;
@@ -40,7 +40,7 @@ CommissionRig::CommissionRig(const std::string& rig_text, const sim::SimulationS
             {"Write them?", {}, "y"}};
 }
 
-void CommissionRig::follow(const sim::Truth& truth) {
+void CommissionRig::follow(const sim::TrueState& truth) {
   constexpr int kWhile = 50;
   output_peak_V_ = std::max(output_peak_V_, std::abs(truth.command_V));
   if (truth.command_V != 0.0 && ++output_ticks_ == kWhile && at_output_) at_output_();

@@ -74,7 +74,7 @@ class CommissionRig final : public Operator {
   double output_peak_V() const { return output_peak_V_; }
 
  private:
-  void follow(const firmware_iface::sim::Truth& truth);
+  void follow(const firmware_iface::sim::TrueState& truth);
 
   test_support::TemporaryFolder folder_;
   std::string path_;

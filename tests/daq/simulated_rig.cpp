@@ -57,7 +57,7 @@ SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
   sim::Plant plant(std::make_unique<sim::FurutaModel>(furuta), {});
   transport_ = std::make_unique<sim::SimTransport>(
       std::make_unique<sim::UnitSimulation>(simulation, std::move(plant), time_->now(),
-                                            [this](const sim::Truth& truth) {
+                                            [this](const sim::TrueState& truth) {
                                               if (keep_truth_ && truth.sample_sequence)
                                                 truth_[*truth.sample_sequence] = truth;
                                             }),

@@ -96,7 +96,7 @@ class SimulatedRig {
 
   /// From now on stores the true state of each sent sample by its sequence number. Allocates.
   void keep_truth() { keep_truth_ = true; }
-  const std::map<std::uint64_t, firmware_iface::sim::Truth>& truth() const { return truth_; }
+  const std::map<std::uint64_t, firmware_iface::sim::TrueState>& truth() const { return truth_; }
 
  private:
   std::shared_ptr<firmware_iface::VirtualTime> time_;
@@ -111,7 +111,7 @@ class SimulatedRig {
   RunSink& recording_;
   std::vector<std::string> said_;
   bool keep_truth_ = false;
-  std::map<std::uint64_t, firmware_iface::sim::Truth> truth_;
+  std::map<std::uint64_t, firmware_iface::sim::TrueState> truth_;
   std::unique_ptr<Supervisor> supervisor_;
 };
 

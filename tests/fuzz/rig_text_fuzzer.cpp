@@ -45,7 +45,7 @@ void check_daq(const std::string& text) {
 void check_service(const std::string& text) {
   const service::Rig rig = service::parse_rig(kPath, text);
   require(rig.joint_facts.size() == rig.mechanism.joints.size());
-  require(estimator::find_faults(rig.mechanism).empty());
+  require(estimator::find_errors(rig.mechanism).empty());
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     require_finite({parameter.value, parameter.prior_mean});
     require(parameter.value >= parameter.lower && parameter.value <= parameter.upper);
@@ -59,7 +59,7 @@ void check_service(const std::string& text) {
   if (!rig.format) return;
   require_finite({rig.format->time_scale, rig.format->rate, rig.format->jitter_tolerance,
                   rig.format->speed_max});
-  for (const service::AngleColumn& angle : rig.format->angles) {
+  for (const service::EncoderColumn& angle : rig.format->angles) {
     require_finite({angle.scale, angle.offset});
   }
 }

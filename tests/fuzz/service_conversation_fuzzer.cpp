@@ -147,7 +147,7 @@ class Service {
   bool streams_ = false;  // the connection is a rig's
   service::ServiceContext context_;
   WaitingRunner runner_;
-  service::SessionStore sessions_{context_, [this] { jobs_.advance(); },
+  service::SessionStore sessions_{context_, [this] { jobs_.start_ready_jobs(); },
                                   [this](const std::string& id) { return jobs_.job_using(id); }};
   service::JobStore jobs_{context_, sessions_, runner_};
 };

@@ -52,7 +52,8 @@ void check(const std::vector<proto::FrameLimit>& limits, const std::uint8_t* dat
     std::string bytes;
     require(proto::append_frame(envelope, limits, bytes).ok() || frame.payload.size() > 60'000);
     if constexpr (std::is_same_v<Envelope, rigcal::v1::ServiceRequest>) {
-      if (envelope.has_sample_batch()) static_cast<void>(batches.take(envelope.sample_batch()));
+      if (envelope.has_sample_batch())
+        static_cast<void>(batches.check_and_add(envelope.sample_batch()));
       if (envelope.has_open_session()) {
         for (const auto& [key, value] : envelope.open_session().metadata()) {
           require(proto::parse_joints(value).size() <= proto::kChannelCountMax);

@@ -119,7 +119,7 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
   ASSERT_EQ(run(config("scenario-multisine.textproto"), path("shipped.mcap"), simulated_furuta()),
             "");
 
-  const service::PriorState today = service::look_at(kRig, path("pulse.json"));
+  const service::PriorState today = service::load_prior_state(kRig, path("pulse.json"));
   std::vector<std::string> progress;
   const service::ExperimentRequest request{
       .duration = 20.0,

@@ -66,8 +66,8 @@ daq::LoopSettings make_loop(const sim::SimulationSettings& simulation) {
 }
 
 /// Records a run. Returns the true state at each sample.
-std::map<std::uint64_t, sim::Truth> record(const sim::SimulationSettings& simulation,
-                                           const std::string& path) {
+std::map<std::uint64_t, sim::TrueState> record(const sim::SimulationSettings& simulation,
+                                               const std::string& path) {
   proto::RecordingHeader header;
   header.joints = {"1", "2"};
   header.inertial_sensors = {"imu-a", "imu-b"};
@@ -122,7 +122,7 @@ TEST(InertialChain, ReadingsArriveInTheirPlaces) {
   int read[2] = {}, saturated = 0;
   double largest_change = 0.0;
   for (Eigen::Index row = 0; row < segment.inertial.rows(); ++row) {
-    const sim::Truth& now = truth.at(static_cast<std::uint64_t>(row));
+    const sim::TrueState& now = truth.at(static_cast<std::uint64_t>(row));
     sim::Plant plant(std::make_unique<sim::FurutaModel>(parameters()), now.state);
     for (const int joint : {0, 1}) {
       const sim::InertialSettings& sensor =

@@ -182,11 +182,11 @@ TEST(ChartFigure, DrawsRejectedReadingsAtTheEndOfTheAxis) {
   ChartSeries held{"rejected", "residual", chart.series[0].x, {}, true, MarkerShape::kDiamond};
   held.y.assign(held.x.size(), kNaN);
   held.y[7003] = 1000.0;
-  held.aside = true;
+  held.excluded_from_range = true;
   chart.series.push_back(held);
   EXPECT_EQ(tick(chart), std::string::npos);
   EXPECT_EQ(count_of(svg_chart(chart), "<polygon"), 2);  // the point, and its legend entry
-  chart.series[1].aside = false;
+  chart.series[1].excluded_from_range = false;
   EXPECT_NE(tick(chart), std::string::npos);
 }
 

@@ -81,7 +81,7 @@ TEST(ConfigFiles, LundInertiasKeepThePublishedCombinations) {
 TEST(ConfigFiles, AnglesFromUprightAreZeroWhenHanging) {
   for (const char* file : {"rig-multiarm-single.textproto", "rig-lund-furuta.textproto"}) {
     const Rig rig = load(file);
-    const AngleColumn& angle = rig.format->angles.back();
+    const EncoderColumn& angle = rig.format->angles.back();
     EXPECT_NEAR(angle.scale * std::numbers::pi + angle.offset, 0.0, 1e-12) << file;
   }
 }

@@ -92,7 +92,7 @@ void expect_found(const Rig& truth, const estimator::Recording& recording) {
   }
 }
 
-TEST(Coupling, MimicJointsAreSimulatedAndEstimated) {
+TEST(MimicJoint, MimicJointsAreSimulatedAndEstimated) {
   const Rig rig = parse_rig("r", geared(kBelt));
   const SimulatedRun run = simulated(rig);
   ASSERT_EQ(run.integrator, Integrator::kPhysical);
@@ -102,7 +102,7 @@ TEST(Coupling, MimicJointsAreSimulatedAndEstimated) {
 }
 
 // Both are read; the mimic joint's encoder starts several turns off.
-TEST(Coupling, AMimicJointsEncoderMayStartAtAnyTurn) {
+TEST(MimicJoint, AMimicJointsEncoderMayStartAtAnyTurn) {
   const Rig rig = parse_rig("r", geared(kBelt, "encoder { }"));
   SimulatedRun run = simulated(rig);
   ASSERT_EQ(run.angles.cols(), 2);
@@ -122,7 +122,7 @@ TEST(Coupling, AMimicJointsEncoderMayStartAtAnyTurn) {
 
 // Fast and slow shafts of which only the fast ones are read: the others' motion follows, without
 // guessing a branch.
-TEST(Coupling, SlowShaftsFollowFromFastOnes) {
+TEST(MimicJoint, SlowShaftsFollowFromFastOnes) {
   std::string text = geared("mimic { joint: \"1\" ratio: 60 }", "encoder { }");
   const std::string first = "  encoder { } }\nhinge";
   text.replace(text.find(first), first.size(), "}\nhinge");
@@ -150,7 +150,7 @@ joint { name: ")" +
 }
 
 // A copied column is a mistake, unless a belt makes both shafts turn equally.
-TEST(Coupling, EqualReadingsOfCoupledJointsAreNoCopies) {
+TEST(MimicJoint, EqualReadingsOfCoupledJointsAreNoCopies) {
   const auto is_copy = [](const std::string& follows, double ratio) {
     const Rig rig = parse_rig("r", geared(follows, "encoder { }"));
     estimator::Recording recording = recorded(simulated(parse_rig("r", geared(kBelt))), 0.0);
@@ -171,7 +171,7 @@ TEST(Coupling, EqualReadingsOfCoupledJointsAreNoCopies) {
 
 // A wheel without gravity, geared to a joint, must act on it as a shaft with ratio² its inertia and
 // viscous friction, and |ratio| its dry friction, through sticking and slipping. Uses other code.
-TEST(Coupling, AGearedWheelIsAShaft) {
+TEST(MimicJoint, AGearedWheelIsAShaft) {
   std::string wheel = geared(kBelt);
   const auto put = [](std::string& text, const std::string& from, const std::string& to) {
     ASSERT_NE(text.find(from), std::string::npos) << from;
@@ -205,7 +205,7 @@ initial { joint: "1" angle_rad: 0.7 })",
 }
 
 // Only the mimic joint is read; the other's position follows from it.
-TEST(Coupling, AMimickedJointNeedsNoEncoder) {
+TEST(MimicJoint, AMimickedJointNeedsNoEncoder) {
   std::string text = geared(kBelt, "encoder { }");
   const std::string first = "  encoder { } }\nhinge";
   text.replace(text.find(first), first.size(), "}\nhinge");
@@ -215,11 +215,11 @@ TEST(Coupling, AMimickedJointNeedsNoEncoder) {
   expect_found(rig, recorded(run, 1e-4));
 }
 
-TEST(Coupling, IsReadFromRigFiles) {
+TEST(MimicJoint, IsReadFromRigFiles) {
   const auto coupling = [](const std::string& follows) {
     return parse_rig("r", geared(follows)).mechanism.mimic_joints.at(0);
   };
-  const estimator::Coupling belt = coupling(kBelt);
+  const estimator::MimicJoint belt = coupling(kBelt);
   EXPECT_EQ(belt.joint, 1);
   EXPECT_EQ(belt.follows, 0);
   EXPECT_EQ(belt.ratio, -4.0);
@@ -229,7 +229,7 @@ TEST(Coupling, IsReadFromRigFiles) {
   EXPECT_TRUE(parse_rig("r", geared("")).mechanism.mimic_joints.empty());
 }
 
-TEST(Coupling, ImpossibleCouplingsAreRefusedAtTheirLine) {
+TEST(MimicJoint, ImpossibleCouplingsAreRefusedAtTheirLine) {
   const auto refused = [](const std::string& follows) {
     return refusal([&] { parse_rig("r", geared(follows)); });
   };
@@ -246,7 +246,7 @@ TEST(Coupling, ImpossibleCouplingsAreRefusedAtTheirLine) {
       {"joint \"2\" has end stops", "joints that follow others"});
 }
 
-TEST(Coupling, IsRefusedForSpook) {
+TEST(MimicJoint, IsRefusedForSpook) {
   const Rig rig = parse_rig("r", geared(kBelt));
   const std::string why = "joint \"2\" follows another joint";
   const auto refusal_of = [](const auto& action) {

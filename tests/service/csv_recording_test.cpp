@@ -20,7 +20,7 @@ using test_support::refusal;
 RecordingFormat make_format() {
   RecordingFormat format;
   format.time_column = "t";
-  AngleColumn angle;
+  EncoderColumn angle;
   angle.column = "theta";
   angle.joint = "1";
   format.angles.push_back(angle);

@@ -158,7 +158,7 @@ TEST_F(Exported, OfAnOlderReleaseReadsToo) {
 TEST_F(Exported, YieldsToTheRigFilesColumns) {
   Rig rig = furuta();
   rig.format->time_column = "time_s";
-  for (AngleColumn& angle : rig.format->angles) {
+  for (EncoderColumn& angle : rig.format->angles) {
     angle.column = angle.joint + "_rad";
     angle.allow_missing = true;
     angle.scale = -1.0;

@@ -55,7 +55,7 @@ const std::string kModel = R"(<mujoco model="arm">
 </mujoco>
 )";
 
-RigText convert(const std::string& text) {
+ConvertedRig convert(const std::string& text) {
   return convert_robot(parse_mjcf("arm.xml", text),
                        {.source = "arm.xml", .floating = false, .friction = false});
 }
@@ -68,7 +68,7 @@ double value(const Rig& rig, const std::string& name) {
   return index < 0 ? NAN : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
 }
 
-bool has_note(const RigText& rig, const std::string& part) {
+bool has_note(const ConvertedRig& rig, const std::string& part) {
   for (const std::string& note : rig.notes) {
     if (note.find(part) != std::string::npos) return true;
   }
@@ -125,7 +125,7 @@ TEST(Mjcf, TheFilesPoseIsAtRef) {
 }
 
 TEST(Mjcf, UnsupportedElementsAreReported) {
-  const RigText rig = convert(kModel);
+  const ConvertedRig rig = convert(kModel);
   EXPECT_TRUE(has_note(rig, "actuator \"servo\" is of type position"));
   std::string text = kModel;
   text.replace(text.find("</actuator>"), 11,
@@ -169,14 +169,14 @@ TEST(Mjcf, NonlinearEqualitiesAreOmitted) {
         R"(<joint name="c" joint1="none" joint2="yaw"/>)",
         R"(<joint name="c" joint1="yaw" joint2="pitch" polycoef="1"/>)",
         R"(<joint name="c" joint1="yaw" joint2="yaw"/>)", R"(<weld name="c" body1="upper"/>)"}) {
-    const RigText rig = convert(with_equality(joint));
+    const ConvertedRig rig = convert(with_equality(joint));
     EXPECT_TRUE(has_note(rig, "constraint \"c\" is neither")) << joint;
     EXPECT_TRUE(parse_rig("r", rig.text).mechanism.mimic_joints.empty()) << joint;
   }
-  const RigText twice = convert(with_equality(
+  const ConvertedRig twice = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="yaw" joint2="pitch"/>)"));
   EXPECT_TRUE(has_note(twice, "constraint \"c\" is neither"));
-  const RigText circle = convert(with_equality(
+  const ConvertedRig circle = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="reach" joint2="yaw"/>)"));
   EXPECT_TRUE(has_note(circle, "constraint \"c\" is neither"));
   EXPECT_EQ(parse_rig("r", circle.text).mechanism.mimic_joints.size(), 1U);
@@ -203,7 +203,7 @@ TEST(Mjcf, AConnectionAmongParallelAxesClosesALoop) {
       "<mujoco><worldbody>" + rod("a", "0 0 0", rod("b", "0 0 0.3", rod("c", "0.5 0 0", ""))) +
       "</worldbody><equality><connect name=\"end\" body1=\"c\" anchor=\"0 0 -0.3\"/></equality>"
       "</mujoco>";
-  const RigText written = convert(text);
+  const ConvertedRig written = convert(text);
   const Rig rig = parse_rig("r", written.text);
   ASSERT_EQ(rig.mechanism.joint_count(), 4) << written.text;
   EXPECT_EQ(rig.mechanism.joints[3].name, "end");

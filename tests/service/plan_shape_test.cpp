@@ -61,8 +61,8 @@ TEST(SwingUpPlan, OmitsRigsThatCannotSwingUp) {
 }
 
 TEST(SwingUpPlan, IsRefusedIfExplicitlyRequested) {
-  service::PriorState today =
-      service::look_at(test_support::source_folder() + "/configs/rig-furuta.textproto", "");
+  service::PriorState today = service::load_prior_state(
+      test_support::source_folder() + "/configs/rig-furuta.textproto", "");
   today.rig.mechanism.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
   test_support::expect_parts(test_support::refusal([&] {
                                (void)design_experiment(today, {.kind = service::PlanKind::kSwingUp},
@@ -112,7 +112,7 @@ TEST(PlanShape, PulsesOfAScenarioAreSideBySide) {
   for (const double duration : {20.0, 13.37, 599.999}) {
     for (const double rate : {1000.0, 333.0, 10000.0}) {
       const service::PlanShape shape =
-          shape_of(service::PlanKind::kPulses, duration, 1.5, rate, SwingUpRig{});
+          make_plan_shape(service::PlanKind::kPulses, duration, 1.5, rate, SwingUpRig{});
       ASSERT_EQ(shape.pulses, 24);
       Eigen::VectorXd plan(24);
       for (int i = 0; i < 24; ++i) plan[i] = (i % 2 == 0 ? 1.0 : 0.9) + 0.001 * i;
@@ -135,7 +135,7 @@ TEST(SwingUpPlan, IsTheScenarioThatIsWritten) {
   const service::Rig furuta = rig("furuta");
   const SwingUpRig swing_up = *find_swing_up(furuta.mechanism, 0, 6.0);
   const service::PlanShape shape =
-      shape_of(service::PlanKind::kSwingUp, 3.0, 1.5, 1000.0, swing_up);
+      make_plan_shape(service::PlanKind::kSwingUp, 3.0, 1.5, 1000.0, swing_up);
   estimator::DesignTask task;
   task.facts.period = 0.004;
   shape_task(shape, task);

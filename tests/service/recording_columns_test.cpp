@@ -191,7 +191,7 @@ TEST(RecordingCsv, IsReadBackWithItsRigFile) {
   Rig plain = load_rig(config("rig-furuta.textproto"));
   plain.format.reset();
   Rig formatted = load_rig(config("rig-furuta.textproto"));
-  for (AngleColumn& angle : formatted.format->angles) {
+  for (EncoderColumn& angle : formatted.format->angles) {
     angle.allow_missing = true;
     angle.scale = -M_PI / 180.0;
     angle.offset = 0.5;

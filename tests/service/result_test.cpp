@@ -104,7 +104,7 @@ TEST(CalibrationJson, ContainsContradictions) {
   const rigcal::v1::ContradictionResult& only = result.contradictions(0);
   EXPECT_EQ(only.parameter(), "2.a_x");
   EXPECT_EQ(only.unit(), "m");
-  EXPECT_EQ(only.fixed(), 0.0542);
+  EXPECT_EQ(only.kept(), 0.0542);
   EXPECT_EQ(only.value(), 0.0537);
   EXPECT_EQ(only.standard_deviation(), 2e-5);
   EXPECT_EQ(only.most_affected_parameter(), "B.J_zz");

@@ -94,14 +94,14 @@ TEST(RigOut, RoundTripsEveryRig) {
     const std::string text = proto::read_file(path);
     Mechanism meant = load_rig(path).mechanism;
     const CalibratedRig first = artificial(meant, 1.0 + 1e-3 / 3.0);
-    const WrittenRig written = write_rig(path, text, first, Priors::kAsTheyWere);
+    const WrittenRig written = write_rig(path, text, first, Priors::kUnchanged);
     expect_same(parse_rig(path, written.text).mechanism, meant);
     for (const std::string& comment : comments_of(text)) {
       EXPECT_NE(written.text.find(comment), std::string::npos) << comment;
     }
     EXPECT_EQ(count(written.text, "± "), first.estimates.size());
     const CalibratedRig second = artificial(meant, 1.0 - 1e-3 / 7.0);
-    const WrittenRig again = write_rig(path, written.text, second, Priors::kAsTheyWere);
+    const WrittenRig again = write_rig(path, written.text, second, Priors::kUnchanged);
     expect_same(parse_rig(path, again.text).mechanism, meant);
     EXPECT_EQ(count(again.text, "± "), second.estimates.size());
     EXPECT_EQ(count(again.text, "Calibrated by"), 1U);
@@ -126,14 +126,14 @@ TEST(RigOut, KeepsThePointOfAirDrag) {
        {head + centre + drag + tail, head + drag + "free: true " + tail}) {
     Mechanism meant = parse_rig("rig.textproto", text).mechanism;
     const CalibratedRig found = artificial(meant, 1.5);
-    const WrittenRig written = write_rig("rig.textproto", text, found, Priors::kAsTheyWere);
+    const WrittenRig written = write_rig("rig.textproto", text, found, Priors::kUnchanged);
     expect_same(parse_rig("written.textproto", written.text).mechanism, meant);
   }
 }
 
 class PendulumOut : public ::testing::Test {
  protected:
-  WrittenRig write(const CalibratedRig& rig, Priors priors = Priors::kAsTheyWere) {
+  WrittenRig write(const CalibratedRig& rig, Priors priors = Priors::kUnchanged) {
     return write_rig("rig.textproto", text_, rig, priors);
   }
   Mechanism read(const WrittenRig& written) {
@@ -271,7 +271,7 @@ TEST(RigOut, WritesAChainsLinks) {
        .tied = {},
        .kept = {},
        .headline = "h"},
-      Priors::kAsTheyWere);
+      Priors::kUnchanged);
   const Mechanism mechanism = parse_rig("written", written.text).mechanism;
   const auto value = [&](const std::string& name) {
     return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].value;

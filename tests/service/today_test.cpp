@@ -26,9 +26,9 @@ double viscous_of(const PriorState& today) {
 TEST(PriorState, TakesOnlyTheValuesOfAResult) {
   const TemporaryFolder folder;
   const std::string rig = config("rig-furuta.textproto");
-  const PriorState plain = look_at(rig, "");
+  const PriorState plain = load_prior_state(rig, "");
   EXPECT_EQ(viscous_of(plain), 1e-4);
-  const PriorState valued = look_at(rig, "", folder.write("v.json", values_of(0.002)));
+  const PriorState valued = load_prior_state(rig, "", folder.write("v.json", values_of(0.002)));
   EXPECT_EQ(viscous_of(valued), 0.002);
   EXPECT_FALSE(valued.is_estimated);
   EXPECT_EQ(valued.deviations, plain.deviations);
@@ -40,7 +40,7 @@ TEST(PriorState, ValuesOfASimulatorAreRefused) {
       folder.write("s.json", values_of(0.002,
                                        ", \"options\": {\"parameters\": \"shadow\", \"stepS\": "
                                        "0.001, \"stateErrorWeight\": 1}"));
-  expect_parts(refusal([&] { (void)look_at(config("rig-furuta.textproto"), "", shadow); }),
+  expect_parts(refusal([&] { (void)load_prior_state(config("rig-furuta.textproto"), "", shadow); }),
                {"s.json", "SPOOK simulator"});
 }
 

@@ -55,7 +55,7 @@ const std::string kUrdfArm = R"(<?xml version="1.0"?>
 </robot>
 )";
 
-RigText convert_urdf(const std::string& text, bool floating = false, bool friction = true) {
+ConvertedRig convert_urdf(const std::string& text, bool floating = false, bool friction = true) {
   return convert_robot(parse_urdf("arm.urdf", text),
                        {.source = "arm.urdf", .floating = floating, .friction = friction});
 }
@@ -66,7 +66,7 @@ double urdf_value(const Rig& rig, const std::string& name) {
   return index < 0 ? NAN : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
 }
 
-bool has_urdf_note(const RigText& rig, const std::string& part) {
+bool has_urdf_note(const ConvertedRig& rig, const std::string& part) {
   for (const std::string& note : rig.notes) {
     if (note.find(part) != std::string::npos) return true;
   }
@@ -74,7 +74,7 @@ bool has_urdf_note(const RigText& rig, const std::string& part) {
 }
 
 TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
-  const RigText written = convert_urdf(kUrdfArm);
+  const ConvertedRig written = convert_urdf(kUrdfArm);
   const Rig rig = parse_rig("arm.textproto", written.text);
   ASSERT_EQ(rig.mechanism.bodies.size(), 3U) << written.text;
   EXPECT_EQ(rig.mechanism.bodies[0].name, "upper_arm");
@@ -121,13 +121,13 @@ TEST(Urdf, ImpossibleMimicsAreFixedOrIndependent) {
   for (const char* const mimic :
        {R"(<mimic joint="nothing"/>)", R"(<mimic joint="grip"/>)", R"(<mimic joint="wrist"/>)",
         R"(<mimic joint="slide" multiplier="0"/>)"}) {
-    const RigText text = convert_urdf(with_mimic(mimic));
+    const ConvertedRig text = convert_urdf(with_mimic(mimic));
     EXPECT_TRUE(has_urdf_note(text, "fixed at zero")) << mimic;
     const Rig rig = parse_rig("arm.textproto", text.text);
     EXPECT_TRUE(rig.mechanism.mimic_joints.empty());
     EXPECT_EQ(rig.mechanism.fixed_joints.size(), 1U);
   }
-  const RigText alone = convert_urdf(with_mimic(R"(<mimic joint="eye"/>)"));
+  const ConvertedRig alone = convert_urdf(with_mimic(R"(<mimic joint="eye"/>)"));
   EXPECT_TRUE(
       has_urdf_note(alone, "mimics \"eye\", which is left out: it becomes an independent joint"));
   const Rig rig = parse_rig("arm.textproto", alone.text);
@@ -140,7 +140,7 @@ TEST(Urdf, CircularMimicJointsAreFixed) {
   std::string text = kUrdfArm;
   const std::string own = "<limit lower=\"0\" upper=\"0.2\"";
   text.insert(text.find(own), R"(<mimic joint="grip"/>)");
-  const RigText circle = convert_urdf(text);
+  const ConvertedRig circle = convert_urdf(text);
   EXPECT_TRUE(has_urdf_note(circle, "joint \"slide\" mimics \"grip\", which mimics it in turn"));
   EXPECT_TRUE(has_urdf_note(circle, "joint \"grip\" mimics \"slide\", which is fixed"));
   EXPECT_EQ(parse_rig("arm.textproto", circle.text).mechanism.joint_count(), 1);
@@ -166,7 +166,7 @@ TEST(Urdf, AxesAndPointsUseYUp) {
 }
 
 TEST(Urdf, UnsupportedElementsAreReported) {
-  const RigText rig = convert_urdf(kUrdfArm);
+  const ConvertedRig rig = convert_urdf(kUrdfArm);
   EXPECT_TRUE(has_urdf_note(rig, "\"base\" is the fixed base"));
   EXPECT_TRUE(has_urdf_note(rig, "joint \"eye\" moves no mass"));
   EXPECT_TRUE(has_urdf_note(rig, "\"upper.arm\" is renamed to \"upper_arm\""));

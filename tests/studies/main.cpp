@@ -168,7 +168,7 @@ void add_options(CLI::App& app, StudyOptions& options) {
 }  // namespace service
 
 int main(int argc, char** argv) {
-  proto::keep_freed_memory();
+  proto::enable_memory_reuse();
   CLI::App app("Repeat calibrations under varied conditions: tables, figures, one page",
                "rigcal-study");
   app.set_version_flag("--version", std::string("rigcal-study ") + RIGCAL_VERSION);

@@ -81,11 +81,11 @@ void run_before(Run& to) {
         const bool shifted = !clean && all[i].kind == "shifted-zero";
         // A wrong zero is searched for from several starts.
         if (shifted && i > 0 && all[i - 1].error_description == all[i].error_description) continue;
-        const auto described = clean || shifted ? rig.mechanism : mended(rig.mechanism, all[i]);
+        const auto described = clean || shifted ? rig.mechanism : corrected(rig.mechanism, all[i]);
         const std::vector<estimator::Recording> readings =
             clean     ? std::vector{rig.recording}
             : shifted ? with_shifted_zero(rig, all[i].channel)
-                      : mended({rig.recording}, all[i]);
+                      : corrected({rig.recording}, all[i]);
         const std::clock_t begin = std::clock();
         const auto findings = estimator::examine_description(described, readings).findings;
         const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
@@ -279,7 +279,8 @@ void run_recording(Run& to, const std::string& rig_file, const std::string& file
   report(rig.mechanism, recordings, "as it is");
   for (const estimator::Hypothesis& each : estimator::common_description_errors(rig.mechanism)) {
     if (std::ranges::find(to.only, each.kind) == to.only.end()) continue;
-    report(mended(rig.mechanism, each), mended(recordings, each), each.error_description.c_str());
+    report(corrected(rig.mechanism, each), corrected(recordings, each),
+           each.error_description.c_str());
   }
 }
 

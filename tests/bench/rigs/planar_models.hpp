@@ -15,7 +15,7 @@ struct DoublePendulumParameters {
 };
 
 /// Two joints with load-independent friction, and no inertial sensors.
-class PlanarModel : public firmware_iface::sim::JointModel {
+class PlanarModel : public firmware_iface::sim::RigModel {
  public:
   int joint_count() const override { return 2; }
   firmware_iface::sim::JointArray bearing_loads(

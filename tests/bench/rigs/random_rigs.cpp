@@ -119,7 +119,7 @@ void read_encoder(Draw& draw, double quantum, double noise, Eigen::Ref<Eigen::Ve
   }
 }
 
-void record(Draw& draw, std::unique_ptr<firmware_iface::sim::JointModel> model,
+void record(Draw& draw, std::unique_ptr<firmware_iface::sim::RigModel> model,
             const firmware_iface::sim::JointState& start, const Plan& plan, double command,
             bool slides, RandomRig& rig) {
   firmware_iface::sim::Plant plant(std::move(model), start);

@@ -98,8 +98,8 @@ Hypothesis error_description(const Mechanism& mechanism, const std::string& kind
 }
 
 std::vector<Finding> findings_with(const Described& rig, const Hypothesis& planted) {
-  return estimator::examine_description(mended(rig.mechanism, planted),
-                                        mended(rig.recordings, planted))
+  return estimator::examine_description(corrected(rig.mechanism, planted),
+                                        corrected(rig.recordings, planted))
       .findings;
 }
 
@@ -280,8 +280,8 @@ TEST(DescriptionFaults, AreFoundTogether) {
   for (const auto& [kind, channel] :
        {std::pair{"inverted-motor", "1"}, {"zero-upside-down", "2"}}) {
     const Hypothesis planted = error_description(rig.mechanism, kind, channel);
-    faulty.mechanism = mended(faulty.mechanism, planted);
-    faulty.recordings = mended(faulty.recordings, planted);
+    faulty.mechanism = corrected(faulty.mechanism, planted);
+    faulty.recordings = corrected(faulty.recordings, planted);
   }
   const std::vector<Finding> findings =
       estimator::examine_description(faulty.mechanism, faulty.recordings).findings;
@@ -412,8 +412,8 @@ TEST(DescriptionFaults, StopOnRequest) {
   const std::atomic<bool> stop = true;
   estimator::CalibrationMonitor monitor;
   monitor.stop = &stop;
-  EXPECT_TRUE(estimator::examine_description(mended(rig.mechanism, planted),
-                                             mended(rig.recordings, planted), monitor)
+  EXPECT_TRUE(estimator::examine_description(corrected(rig.mechanism, planted),
+                                             corrected(rig.recordings, planted), monitor)
                   .findings.empty());
 }
 

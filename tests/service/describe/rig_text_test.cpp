@@ -120,7 +120,7 @@ TEST(RigText, AnAngleIsZeroWhenHanging) {
     answers.readings[0].rest = 0.7;
     answers.readings[0].inverted = inverted;
     const Rig rig = parse_rig("r", rig_text(answers));
-    const AngleColumn& column = rig.format->angles[0];
+    const EncoderColumn& column = rig.format->angles[0];
     EXPECT_NEAR(column.scale * 0.7 * 180.0 / M_PI + column.offset, 0.0, 1e-12);
     EXPECT_EQ(column.scale < 0.0, inverted);
   }

@@ -137,7 +137,7 @@ TEST_F(IngestSessions, StayLoadedWhileConnectedOrCommitting) {
     session_->unload_if_abandoned();
     service_.run_all();
     send(*rig, 1);
-    session_->leave(*rig);
+    session_->drop_owner(*rig);
   }
   session_->unload_if_abandoned();
   service_.run_storage();
@@ -327,7 +327,7 @@ TEST_F(IngestSessions, ReportAnUndeclaredEnd) {
     send(*rig, 1);
     service_.run_all();
     if (id == "ended") {
-      session_->leave(*rig);
+      session_->drop_owner(*rig);
       EXPECT_EQ(session_->end(), std::nullopt);
     } else {
       close(*rig, 1, id == "dead");
@@ -404,7 +404,7 @@ TEST_F(IngestSessions, EndAtLogDamage) {
   service_.run_all();
   for (std::uint64_t k = 1; k <= 3; ++k) send(*rig, k);
   service_.run_all();
-  session_->leave(*rig);
+  session_->drop_owner(*rig);
   service_.context.limits.unload_after_s = 0.0;
   session_->unload_if_abandoned();
   service_.run_all();
@@ -460,7 +460,7 @@ TEST_F(IngestSessions, CountDurableBatches) {
   EXPECT_EQ(service_.context.metrics.batches_total, 3u);
   EXPECT_EQ(service_.context.metrics.samples_total, 60u);
   EXPECT_EQ(service_.context.metrics.duplicate_batches_total, 1u);
-  session_->leave(*rig);
+  session_->drop_owner(*rig);
   EXPECT_FALSE(info("run").connected());
   service_.context.limits.unload_after_s = 0.0;
   session_->unload_if_abandoned();

@@ -186,14 +186,14 @@ TEST(BatchCheck, AcceptsExactlyWhatCanBeStored) {
   for (const Case& each : cases) {
     SCOPED_TRACE(each.name);
     BatchCheck check({2});
-    ASSERT_EQ(check.take(batch(1)), std::nullopt);
+    ASSERT_EQ(check.check_and_add(batch(1)), std::nullopt);
     SampleBatch changed = batch(2);
     each.change(changed);
-    const auto fault = check.take(changed);
+    const auto fault = check.check_and_add(changed);
     EXPECT_EQ(fault.has_value(), each.reason[0] != '\0') << fault.value_or("");
     EXPECT_NE(fault.value_or("").find(each.reason), std::string::npos) << fault.value_or("");
     // A refused batch leaves no trace, an accepted one does.
-    const auto good = check.take(batch(2));
+    const auto good = check.check_and_add(batch(2));
     EXPECT_EQ(good.has_value(), !fault.has_value());
     if (fault) continue;
     // Accepted data are stored completely.

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "estimator/fit/charted_bodies.hpp"
+#include "estimator/fit/parameterized_bodies.hpp"
 #include "estimator/model/consistent_inertia.hpp"
 #include "estimator/model/inertia_parameterization.hpp"
 #include "tests/studies/arm/arm_draw.hpp"

@@ -26,16 +26,16 @@ void for_members(RunParameter& p, const auto& each) {
 
 void for_members(RunIteration& i, const auto& each) { each(i.iteration, i.cost, i.values); }
 
-void for_members(RunHinge& h, const auto& each) {
+void for_members(RunJoint& h, const auto& each) {
   each(h.name, h.rmse, h.measured, h.simulated, h.kind);
 }
 
 void for_members(StudyRun& run, const auto& each) {
-  RunPlace& at = run.place;
+  RunLabels& at = run.place;
   each(run.key, at.stage, at.set, at.recording, at.model, at.method, at.start, at.trained_on,
        at.step, at.compliance, at.state_error_weight, run.termination, run.converged,
        run.iterations, run.cost, run.observation_error, run.state_error, run.nodes, run.wall_time,
-       run.error, run.parameters, run.history, run.hinges, run.start, run.spacing, run.control,
+       run.error, run.parameters, run.history, run.joints, run.start, run.spacing, run.control,
        run.base);
 }
 

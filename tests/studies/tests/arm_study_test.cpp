@@ -74,8 +74,8 @@ TEST(Arm, OfSixLinksWithoutNoiseIsFoundFromFarOff) {
   arm.duration = 4.0;
   arm.seed = 1;
   const ArmResult draw = draw_of(arm, 0.0, 13);
-  EXPECT_TRUE(draw.found);
-  EXPECT_TRUE(draw.possible);
+  EXPECT_TRUE(draw.fits_noise);
+  EXPECT_TRUE(draw.has_consistent_inertias);
   EXPECT_LT(median_error(draw.errors), 1e-5);
 }
 
@@ -154,8 +154,8 @@ TEST(ArmRegression, IsExactWithoutNoise) {
 // The study's goal, on 8 s.
 TEST(ArmStudy, FindsTheTruthWithoutNoise) {
   const ArmResult draw = draw_of(tiny_arm(), 0.0);
-  EXPECT_TRUE(draw.found);
-  EXPECT_TRUE(draw.possible);
+  EXPECT_TRUE(draw.fits_noise);
+  EXPECT_TRUE(draw.has_consistent_inertias);
   EXPECT_LT(median_error(draw.errors), 1e-4);
   EXPECT_GT(median_error(draw.torque_errors), 1e-4);
 }
@@ -163,7 +163,7 @@ TEST(ArmStudy, FindsTheTruthWithoutNoise) {
 // A dependency is information: no standard deviation may grow, and some must shrink.
 TEST(ArmStudy, TiesNeverWiden) {
   const ArmResult draw = draw_of(tiny_arm(), 0.01);
-  EXPECT_TRUE(draw.found);
+  EXPECT_TRUE(draw.fits_noise);
   ASSERT_EQ(draw.tied_ratios.size(), 7U);
   EXPECT_LE(*std::ranges::max_element(draw.tied_ratios), 1.02);
   EXPECT_LT(*std::ranges::min_element(draw.tied_ratios), 0.95);
@@ -191,7 +191,7 @@ TEST(ArmStudy, BaseParametersAreIdentifiable) {
 TEST(ArmEnergy, HasTheDerivativesOfItsCost) {
   StudyArm settings = tiny_arm();
   const auto [drawn, clean] = draw_run(settings, 0.3, 0);
-  const ArmRun run = recorded(clean, 0.01, 9);
+  const ArmRun run = with_noise(clean, 0.01, 9);
   const estimator::Mechanism start = arm_mechanism(drawn.start, drawn.start_bodies);
   estimator::ShootingInput input =
       estimator::prepare_shooting(start, {recording_of(run)}, estimator::CalibrationOptions{});
@@ -270,8 +270,8 @@ TEST(ArmStudy, StoresResultsOfEnergySolves) {
   StudyRun kept;
   kept.parameters = parameters_of(runs);
   const EnergyRuns back = energy_runs_of(kept);
-  EXPECT_TRUE(back.without.found);
-  EXPECT_FALSE(back.with.found);
+  EXPECT_TRUE(back.without.fits_noise);
+  EXPECT_FALSE(back.with.fits_noise);
   EXPECT_EQ(back.without.iterations, 7);
   EXPECT_EQ(back.without.cost, 3.5);
   EXPECT_EQ(back.without.trajectory, 0.01);

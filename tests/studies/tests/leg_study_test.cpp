@@ -61,7 +61,7 @@ TEST(LegRig, LinkageClosesAndTurnsTheKneeAsTheGeometry) {
     const auto along = [&](double angle) {
       return d.dot(Eigen::Vector2d{-std::sin(angle), std::cos(angle)});
     };
-    const Eigen::MatrixXd N = controls.mimic_joints(angles);
+    const Eigen::MatrixXd N = controls.joint_rate_map(angles);
     EXPECT_NEAR(N(kKnee, kCrank), along(crank) / along(lever), 1e-4);
     EXPECT_NEAR(N(kKnee, 0), 0.0, 1e-9);
     EXPECT_NEAR(N(kKnee, 1), 0.0, 1e-9);
@@ -83,7 +83,7 @@ TEST(ControlInverseDynamics, ReproduceTheMotion) {
     const Rig rig = load_rig(config(each.file));
     if (each.control.empty()) {  // its pendulum has no motor
       ControlInverseDynamics needed(rig.mechanism);
-      EXPECT_THROW(needed.mimic_joints(Eigen::VectorXd::Zero(2)), std::invalid_argument);
+      EXPECT_THROW(needed.joint_rate_map(Eigen::VectorXd::Zero(2)), std::invalid_argument);
       continue;
     }
     const Eigen::Index n = rig.mechanism.joint_count();
@@ -103,7 +103,7 @@ TEST(ControlInverseDynamics, ReproduceTheMotion) {
         each.control.data(), static_cast<Eigen::Index>(each.control.size()));
     ControlInverseDynamics needed(rig.mechanism);
     for (int k = 0; k < 50; ++k) {
-      plant->start_ready_jobs(control, 1e-3 * k);
+      plant->advance(control, 1e-3 * k);
       const Eigen::MatrixXd motion = plant->motion();
       const Eigen::VectorXd found = needed.at(motion.col(0), motion.col(1), motion.col(2));
       EXPECT_LT((found - control).norm(), 1e-7) << k;  // loops are closed to 1e-9
