@@ -34,7 +34,7 @@ struct FrictionScale {
 /// A parameter that a friction law has at every joint, ≥ 0 unless may_be_negative. Texts for a
 /// prismatic joint default to those of a revolute one.
 struct LawQuantity {
-  const char* field = nullptr;  ///< in friction { } of a rig file: "viscous", "smooth.rise"
+  const char* field = nullptr;  ///< in friction { } of a rig file: "viscous", "makkar.rise"
   const char* slide_field = nullptr;
   const char* symbol = nullptr;  ///< suffix of the parameter, after the joint's name
   const char* slide_symbol = nullptr;

@@ -45,7 +45,7 @@ void check_friction_fields(const v1::Joint& joint, const JointTraits& is,
   }
 }
 
-/// @param path  as in estimator::LawQuantity: "viscous", or "smooth.rise" for a nested message
+/// @param path  as in estimator::LawQuantity: "viscous", or "makkar.rise" for a nested message
 FrictionField friction_field(const v1::Friction& friction, const proto::TextLocator& place,
                              const char* path) {
   const std::string_view whole(path);
