@@ -46,7 +46,8 @@ std::string zero_words(const RigConfig& rig, const v1::Joint& joint, int index) 
   for (const char* side : {"parent", "child"}) {
     const auto* side_field = v1::Joint::descriptor()->FindFieldByName(side);
     const auto* zero = v1::JointSide::descriptor()->FindFieldByName("zero_direction");
-    const std::vector<proto::FieldStep> steps = {{joint_field, index}, {side_field, -1}, {zero, -1}};
+    const std::vector<proto::FieldStep> steps = {
+        {joint_field, index}, {side_field, -1}, {zero, -1}};
     if (!text.has(steps)) continue;
     if (std::string comment = text.comment_of(text.line_of(steps)); !comment.empty()) {
       return comment;

@@ -152,7 +152,8 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const auto indices = moment_indices(mechanism, body);
     const bool free = std::ranges::any_of(indices, [&](int index) {
-      return std::ranges::find(requested, index) != requested.end() || changes_in_fit(mechanism, index);
+      return std::ranges::find(requested, index) != requested.end() ||
+             changes_in_fit(mechanism, index);
     });
     if (!free || only_rotation_axis(mechanism, body)) continue;
     const SymmetricEigen3 solved = symmetric_eigen3(inertia_matrix(moments_of(mechanism, body)));

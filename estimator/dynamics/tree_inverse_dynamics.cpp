@@ -128,7 +128,8 @@ void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vec
     add_body(mechanism, parameters, child, !edge.weld);
   };
   if (edge.weld) {
-    place(mechanism.fixed_joints[at], mechanism.index_of_fixed_joint(edge.joint, JointQuantity::kPointAx),
+    place(mechanism.fixed_joints[at],
+          mechanism.index_of_fixed_joint(edge.joint, JointQuantity::kPointAx),
           mechanism.index_of_fixed_joint(edge.joint, JointQuantity::kPointBx));
   } else {
     place(mechanism.joints[at], mechanism.index_of_joint(edge.joint, JointQuantity::kPointAx),

@@ -80,20 +80,20 @@ class TreeInverseDynamics {
   /// if small]. They are followed by the violation of each mimic joint [rad or m].
   void closures(const VectorX& angle, std::vector<T>& violation) const;
 
-  /// Loads of a joint in the motion of the last call of `torque_residual`, in the order of JointLoad.
-  /// Reactions of loop closures are not included.
+  /// Loads of a joint in the motion of the last call of `torque_residual`, in the order of
+  /// JointLoad. Reactions of loop closures are not included.
   std::array<T, static_cast<std::size_t>(JointLoad::kCount)> joint_loads(int joint) const;
 
-  /// Sets an external wrench on a joint's body b for the next calls of `torque_residual`: a moment about
-  /// the joint's point there [N·m] and a force [N], body frame.
+  /// Sets an external wrench on a joint's body b for the next calls of `torque_residual`: a moment
+  /// about the joint's point there [N·m] and a force [N], body frame.
   void set_external_wrench(int joint, const Vector3& moment, const Vector3& force);
 
   /// Acceleration of a joint's body b in the motion of the last call of `torque_residual`: angular
   /// acceleration [rad/s²], and acceleration minus gravity of the joint's point [m/s²], body frame.
   std::array<T, 6> body_accelerations(int joint) const;
 
-  /// Readings of a sensor in the motion of the last call of `torque_residual`, without delay, in the
-  /// order of its axes [rad/s, m/s²].
+  /// Readings of a sensor in the motion of the last call of `torque_residual`, without delay, in
+  /// the order of its axes [rad/s, m/s²].
   std::array<T, Sensor::kAxes> inertial_readings(int sensor) const;
 
   /// Bound of a joint's dry friction torque at a speed [N·m], including the part due to the load of

@@ -34,7 +34,8 @@ estimator::CalibrationOptions calibration_options(const rigcal::v1::JobOptions& 
   if (message.has_filter_cutoff_hz()) options.filter_cutoff = message.filter_cutoff_hz();
   if (message.has_max_iterations()) options.max_iterations = message.max_iterations();
   if (message.has_refine_simulation()) options.refine_simulation = message.refine_simulation();
-  if (message.has_start_from_physical()) options.start_from_physical = message.start_from_physical();
+  if (message.has_start_from_physical())
+    options.start_from_physical = message.start_from_physical();
   if (message.has_repair()) options.repair = message.repair();
   if (message.has_acceleration_noise()) options.acceleration_noise = message.acceleration_noise();
   if (!message.parameters().empty()) {

@@ -88,7 +88,7 @@ estimator::Parameter& require_parameter(const std::string& asked, const std::str
   if (index >= 0) {
     if (estimator::find_dependency(mechanism, index) != nullptr) {
       throw proto::InputError(asked +
-                              ": dependent on other parameters in the rig file. Change those, or "
+                              ": depends on other parameters in the rig file. Change those, or "
                               "remove the dependency");
     }
     return mechanism.parameters[static_cast<std::size_t>(index)];

@@ -291,7 +291,8 @@ class RigReader {
     estimator::BodyEncoder encoder{.name = source.name()};
     encoder.body_b = find_body(mechanism_, source.body(), "body", place, true);
     if (!source.reference_body().empty()) {
-      encoder.body_a = find_body(mechanism_, source.reference_body(), "reference_body", place, true);
+      encoder.body_a =
+          find_body(mechanism_, source.reference_body(), "reference_body", place, true);
     }
     const estimator::JointTraits& is = joint_traits(kind_between(mechanism_, encoder));
     for (const estimator::JointTraits& other : estimator::kJointKinds) {

@@ -59,8 +59,8 @@ struct ForceTorqueColumns : SensorColumns {
 
 struct PositionSensorColumns : SensorColumns {
   using Message = v1::PositionSensorColumn;
-  static constexpr const char *kField = "position_sensor", *kSensors = "position or distance sensor",
-                              *kAdd = "position_sensor";
+  static constexpr const char *kField = "position_sensor",
+                              *kSensors = "position or distance sensor", *kAdd = "position_sensor";
   static const auto& all(const v1::RecordingFormat& format) { return format.position_sensor(); }
 };
 

@@ -245,8 +245,8 @@ WrittenRig write_rig(const std::string& name, const std::string& text, const Cal
     for (const estimator::ParameterEstimate& estimate : rig.tied) {
       names += (names.empty() ? "" : ", ") + estimate.name;
     }
-    writer.note(names + (rig.tied.size() == 1 ? ": is" : ": are") +
-                " dependent on other parameters; the file's dependencies are unchanged");
+    writer.note(names + (rig.tied.size() == 1 ? ": depends" : ": depend") +
+                " on other parameters; the file's dependencies are unchanged");
   }
   writer.comment(rig.estimates);
   writer.set_headline(rig.headline);

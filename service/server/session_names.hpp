@@ -21,7 +21,9 @@ struct SessionNames {
   std::vector<std::string> command_units;  ///< of the motors
 
   bool operator==(const SessionNames&) const = default;
-  proto::RecordingShape shape() const { return {joints.size(), inertial_sensors.size(), motors.size()}; }
+  proto::RecordingShape shape() const {
+    return {joints.size(), inertial_sensors.size(), motors.size()};
+  }
 };
 
 /// Returns nothing if the names are invalid in a recording.

@@ -60,7 +60,8 @@ TEST(TripText, AdvisesAboutImplausibleReports) {
   const Sentence sentences[] = {
       {{TripCause::kStall, 0, 2.0, 0.66, 0.65}, {"arm: ", "0.66 s", "0.65 s", "raise safety"}},
       {{TripCause::kFrozenEncoder, 1, 2.0, 0.38, 0.36}, {"pendulum: ", "0.38 s", "cable"}},
-      {{TripCause::kNoResponse, 1, 2.0, 0.101, 0.1}, {"pendulum: ", "0.101 rad", "unaffected_by"}},
+      {{TripCause::kNoResponse, 1, 2.0, 0.101, 0.1},
+       {"pendulum: ", "0.101 rad", "may_stand_still"}},
       {{TripCause::kWrongDirection, 0, 2.0, 0.006, 0.005}, {"arm: ", "0.006 rad", "inverted"}},
       {{TripCause::kCreep, 0, 2.0, 0.02, 0.0}, {"arm: ", "0.02 rad/s", "Bring it to rest"}},
       {{TripCause::kGrowingSwings, 1, 2.0, 1.2, 1.1}, {"pendulum: ", "1.2 times", "supply"}},

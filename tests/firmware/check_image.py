@@ -143,7 +143,7 @@ def check_handlers(image):
     for index, handler in handlers.items():
         ticks = handler in TICK_HANDLERS and index in (16 + 38, 16 + 55)
         if handler != own.get(index, "fault_handler") and not ticks:
-            sys.exit(f"vector {index} parameter {handler}")
+            sys.exit(f"vector {index} is {handler}")
     chain = ("fault_handler", "stop_by_exception", "firmware_stop", "board_output_off")
     for caller, callee in zip(chain, chain[1:]):
         if functions[caller].calls[:1] != [callee]:

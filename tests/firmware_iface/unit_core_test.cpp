@@ -9,8 +9,8 @@
 #include "firmware_iface/wire/limits.h"
 #include "tests/firmware_iface/core_board.hpp"
 
-// Properties of the unit's core that the simulated unit, with its one motor and without a persistent
-// cause of a trip, cannot show.
+// Properties of the unit's core that the simulated unit, with its one motor and without a
+// persistent cause of a trip, cannot show.
 
 namespace {
 

@@ -200,7 +200,7 @@ TEST(ParseText, ReportsTheUnclosedMessage) {
       {"r.textproto:4:1: the file is incomplete", "mass { of line 3 is not closed", "'}'"});
   expect_parts(text_refusal("body {\n  name: \"{\" # } {\n  mass: <value: 1>\n"),
                {"body { of line 1 is not closed"});
-  expect_parts(text_refusal("name: \"r\" body { name: 'a\\'{' }\nhinge\n{ friction { } "),
+  expect_parts(text_refusal("name: \"r\" body { name: 'a\\'{' }\njoint\n{ friction { } "),
                {"joint { of line 3 is not closed"});
   expect_parts(text_refusal("name: \"r\"\nbody { mass { value:"),
                {"the file is incomplete", "mass { of line 2"});

@@ -9,9 +9,9 @@
 #include "proto/commission.pb.h"
 #include "proto/rig.pb.h"
 #include "proto/scenario.pb.h"
-#include "tests/studies/study.pb.h"
 #include "proto/text/text_file.hpp"
 #include "proto/validation.pb.h"
+#include "tests/studies/study.pb.h"
 #include "tests/support/refusal.hpp"
 
 namespace proto {

@@ -124,8 +124,8 @@ TEST(MimicJoint, AMimicJointsEncoderMayStartAtAnyTurn) {
 // guessing a branch.
 TEST(MimicJoint, SlowShaftsFollowFromFastOnes) {
   std::string text = geared("mimic { joint: \"1\" ratio: 60 }", "encoder { }");
-  const std::string first = "  encoder { } }\nhinge";
-  text.replace(text.find(first), first.size(), "}\nhinge");
+  const std::string first = "  encoder { } }\njoint";
+  text.replace(text.find(first), first.size(), "}\njoint");
   for (const char* const side : {"3", "4"}) {
     const bool fast = side[0] == '4';
     text += std::string("body { name: \"S") + side + R"(" mass { value: 0.1 }
@@ -207,8 +207,8 @@ initial { joint: "1" angle_rad: 0.7 })",
 // Only the mimic joint is read; the other's position follows from it.
 TEST(MimicJoint, AMimickedJointNeedsNoEncoder) {
   std::string text = geared(kBelt, "encoder { }");
-  const std::string first = "  encoder { } }\nhinge";
-  text.replace(text.find(first), first.size(), "}\nhinge");
+  const std::string first = "  encoder { } }\njoint";
+  text.replace(text.find(first), first.size(), "}\njoint");
   const Rig rig = parse_rig("r", text);
   const SimulatedRun run = simulated(rig);
   ASSERT_EQ(run.angles.cols(), 1);

@@ -356,8 +356,9 @@ TEST(InertialColumns, MistakesAreReported) {
 /// The column message that has an axis of this name, or nullptr.
 const google::protobuf::Descriptor* column_of_axis(std::string axis) {
   for (char& c : axis) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  for (const auto* column : {InertialColumn::descriptor(), rigcal::v1::ForceTorqueColumn::descriptor(),
-                             rigcal::v1::PositionSensorColumn::descriptor()}) {
+  for (const auto* column :
+       {InertialColumn::descriptor(), rigcal::v1::ForceTorqueColumn::descriptor(),
+        rigcal::v1::PositionSensorColumn::descriptor()}) {
     if (column->FindEnumTypeByName("Axis")->FindValueByName(axis) != nullptr) return column;
   }
   return nullptr;

@@ -224,7 +224,7 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
       return " { body: '" + of + "' point { x { value: " + std::to_string(x) +
              " } } axis { z: 1 } zero_direction { x: 1 } }";
     };
-    return "joint { name: '" + name + "' kind: " + kind + " parent" + side(parent, a) + " child" +
+    return "joint { name: '" + name + "' type: " + kind + " parent" + side(parent, a) + " child" +
            side(child, b) + " }\n";
   };
   const auto refused = [](const std::string& text) {

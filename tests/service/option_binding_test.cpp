@@ -42,9 +42,11 @@ void parse(const std::string& arguments, Options& options, const std::set<std::s
 const std::string kEstimation =
     "a.csv session:b --rig rig.textproto --from 1.5 --to 9.5 --segments 0-3,5 --free 1.b "
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
-    "--acceleration-noise 0.03 --filter-cutoff 3.5 --max-iterations 17 --no-refine --state-error-weight 11 "
+    "--acceleration-noise 0.03 --filter-cutoff 3.5 --max-iterations 17 --no-refine "
+    "--state-error-weight 11 "
     "--compliance 1.25e-7 "
-    "--damping-time 0.004 --residual explicit --states full --no-start-from-physical --threads 3 --quiet "
+    "--damping-time 0.004 --residual explicit --states full --no-start-from-physical --threads 3 "
+    "--quiet "
     "--hold-out 2 --as-is --parameters values.json --operator Ada "
     "--inertias exponential-eigenvalue ";
 
@@ -475,9 +477,10 @@ TEST(OptionBinding, RefusesNumbersOutsideTheirRange) {
       EXPECT_TRUE(refuses(std::string(option) + "=" + value)) << option << ' ' << value;
     }
   }
-  for (const char* option : {"--step=1e9", "--step=1.001", "--step=0", "--step=-1", "--step=9e-8",
-                             "--state-error-weight=0", "--state-error-weight=-1", "--compliance=-1e-9", "--damping-time=-1",
-                             "--acceleration-noise=0", "--max-iterations=0"}) {
+  for (const char* option :
+       {"--step=1e9", "--step=1.001", "--step=0", "--step=-1", "--step=9e-8",
+        "--state-error-weight=0", "--state-error-weight=-1", "--compliance=-1e-9",
+        "--damping-time=-1", "--acceleration-noise=0", "--max-iterations=0"}) {
     EXPECT_TRUE(refuses(option)) << option;
   }
   for (const char* option :

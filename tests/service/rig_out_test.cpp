@@ -118,7 +118,7 @@ TEST(RigOut, KeepsThePointOfAirDrag) {
   const std::string drag =
       "  air_drag { coefficient { value: 1e-3 free: true } point { x { value: 0.05 ";
   const std::string tail =
-      "} } }\n}\nhinge { name: \"1\" parent { body: \"ground\" axis { z: 1 } "
+      "} } }\n}\njoint { name: \"1\" parent { body: \"ground\" axis { z: 1 } "
       "zero_direction { x: 1 } }\n  child { body: \"B\" point { x { value: -0.2 } } "
       "axis { z: 1 } zero_direction { x: 1 } } encoder { } }\n";
   const std::string centre = "  center_of_mass { x { value: 0.02 free: true } }\n";
@@ -287,7 +287,7 @@ TEST(RigOut, WritesAChainsLinks) {
 
 TEST_F(PendulumOut, WritesIntoAListOfOne) {
   replace("body {\n  name: \"rod\"", "body [ {\n  name: \"rod\"");
-  replace("  }\n}\nhinge", "  }\n} ]\nhinge");
+  replace("  }\n}\njoint", "  }\n} ]\njoint");
   const Mechanism written =
       read(write({.estimates = {estimate("p.b", 1, 1), estimate("rod.J_xy", 1e-4, 1)},
                   .tied = {},

@@ -41,7 +41,7 @@ joint {
   encoder { }
 }
 quantity { name: "scale reading" unit: "kg" parameter { value: 1.0 } }
-dependency { parameter: "B.m" term { parameter: "scale reading" } term { parameter: "A.m" factor: -1 } }
+dependency { parameter: "B.m" term {parameter: "scale reading"} term {parameter: "A.m" factor:-1}}
 dependency { parameter: "B.J_zz" constant: 0.002 term { parameter: "A.J_zz" factor: 0.5 } }
 dependency { parameter: "2.b" term { parameter: "1.b" } }
 )";
@@ -127,7 +127,7 @@ TEST(RigTies, TiedParametersAreNotEdited) {
        {ParameterEdits{{"2.b=1"}, {}, {}}, ParameterEdits{{}, {"2.b"}, {}},
         ParameterEdits{{}, {}, {"2.b=0"}}}) {
     expect_parts(refusal([&] { apply_edits(edits, rig.mechanism); }),
-                 {"2.b", "dependent on other parameters", "Change those"});
+                 {"2.b", "depends on other parameters", "Change those"});
   }
 }
 
@@ -166,7 +166,8 @@ const BadTies kBadTies[] = {
      {"r.textproto:28:1", "a dependency without terms", "Add term"}},
     {"Twice",
      "dependency { parameter: \"2.b\"",
-     "dependency { parameter: \"2.b\" term { parameter: \"1.b\" } }\ntie { parameter: \"2.b\"",
+     "dependency { parameter: \"2.b\" term { parameter: \"1.b\" } }\ndependency { parameter: "
+     "\"2.b\"",
      {"r.textproto:29:1", "dependent twice"}},
     {"FreeToo",
      "dependency { parameter: \"2.b\"",

@@ -339,8 +339,7 @@ class StudyReader {
     return chain;
   }
 
-  RedundantRobot read_robot(const v1::StudyRobot& source,
-                            const proto::TextLocator& place) const {
+  RedundantRobot read_robot(const v1::StudyRobot& source, const proto::TextLocator& place) const {
     if (source.rig().empty()) place.fail("names no rig file; write rig: \"rig-....textproto\"");
     RedundantRobot robot;
     robot.path = beside(source.rig());
@@ -353,7 +352,8 @@ class StudyReader {
     robot.gyroscopes =
         read_names(source.gyroscope(), mechanism.sensors, "inertial sensor", place, "gyroscope");
     robot.wrenches = read_names(source.wrench(), mechanism.joints, "joint", place, "wrench");
-    robot.held_out = read_names(source.joints_without_encoder(), mechanism.joints, "joint", place, "joints_without_encoder");
+    robot.held_out = read_names(source.joints_without_encoder(), mechanism.joints, "joint", place,
+                                "joints_without_encoder");
     robot.about.setZero(mechanism.joint_count());
     for (int i = 0; i < source.about_size(); ++i) {
       const proto::TextLocator at = place.at("about", i);

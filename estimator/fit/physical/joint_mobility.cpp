@@ -61,7 +61,8 @@ double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
   const bool creeps = joint.transition_speed > 0.0;
   throw std::invalid_argument(
       "joint " + quoted(joint.name) + ": " +
-      (creeps ? "a transition speed of " + number_text(joint.transition_speed) + " " + joint.units().rate
+      (creeps ? "a transition speed of " + number_text(joint.transition_speed) + " " +
+                    joint.units().rate
               : "smooth friction that rises so steeply (" + slopes_of(mechanism, index) + ")") +
       " needs integration steps of " + number_text(longest) + " s; use " +
       (creeps ? "a larger transition speed, or none (joints can then stick)"

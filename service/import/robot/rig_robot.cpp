@@ -156,7 +156,8 @@ class RobotBuilder {
       joint.origin.translation = point_in_link(parent) - joint.origin.rotation * joint.at;
     };
     if (edge.weld) {
-      connect(mechanism_.fixed_joints[at], estimator::fixed_joint_point(mechanism_, edge.joint, false),
+      connect(mechanism_.fixed_joints[at],
+              estimator::fixed_joint_point(mechanism_, edge.joint, false),
               estimator::fixed_joint_point(mechanism_, edge.joint, true));
     } else {
       connect(mechanism_.joints[at], estimator::joint_point(mechanism_, edge.joint, false),

@@ -38,7 +38,7 @@ class _Printer:
 def progress_function(progress: ProgressLike) -> Iterator[Optional[Progress]]:
     """Yields the progress function, or one that prints if `progress` is True."""
     if progress and progress is not True and not callable(progress):
-        raise InputError(f"progress parameter {format_argument(progress)}; give True to print, or a function of "
+        raise InputError(f"progress is {format_argument(progress)}; give True to print, or a function of "
                          "stage, iteration, cost and gradient")
     if progress is not True:
         yield progress or None

@@ -100,7 +100,7 @@ def _kind_of(values: NDArray[Any]) -> str:
 
 def list_names(names: Names, what: str) -> list[str]:
     if not isinstance(names, Iterable):
-        raise InputError(f"{what} parameter {format_argument(names)}; give a name, or a list of names")
+        raise InputError(f"{what} is {format_argument(names)}; give a name, or a list of names")
     return [names] if isinstance(names, str) else [str(name) for name in names]
 
 
@@ -109,7 +109,7 @@ def number(value: Any, what: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise InputError(f"{what} parameter {format_argument(value)}; give a number") from None
+        raise InputError(f"{what} is {format_argument(value)}; give a number") from None
 
 
 def assignments(values: Values, what: str) -> list[str]:
@@ -176,7 +176,7 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
     elif isinstance(parameters, Mapping):
         request.edits.start = assignments(parameters, "parameters")
     elif not isinstance(parameters, (str, os.PathLike)):
-        raise InputError(f"parameters parameter {format_argument(parameters)}; give physical or shadow, a Result, "
+        raise InputError(f"parameters is {format_argument(parameters)}; give physical or shadow, a Result, "
                          "a result file, or numbers by name")
     else:
         path = os.fspath(parameters)
@@ -196,7 +196,7 @@ def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: boo
     if step is not None:
         options.step = positive(step, "step", " [s]")
         if not 1e-7 <= options.step <= 1.0:
-            raise InputError(f"step parameter {step} s; give a step from 1e-7 s to 1 s")
+            raise InputError(f"step is {step} s; give a step from 1e-7 s to 1 s")
     if acceleration_noise is not None:
         options.acceleration_noise = positive(acceleration_noise, "acceleration_noise")
     if filter_cutoff is not None:

@@ -62,7 +62,7 @@ def read_address(text: Optional[str], cert: Any, key: Any, ca: Any) -> Address:
     if text is None:
         text = os.environ.get("RIGCAL_SERVER") or _default_place()
     if not isinstance(text, str):
-        raise InputError(f"address parameter {format_argument(text)}; give HOST:PORT or unix:/PATH as a string")
+        raise InputError(f"address is {format_argument(text)}; give HOST:PORT or unix:/PATH as a string")
     files = [cert, key, ca]
     if any(files) and not all(files):
         raise InputError("TLS needs all of tls_cert, tls_key and tls_ca")
@@ -150,7 +150,7 @@ def hello() -> Operation:
 
 def _id(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        raise InputError(f"{what} parameter {format_argument(value)}; give an id of the service, a string")
+        raise InputError(f"{what} is {format_argument(value)}; give an id of the service, a string")
     return value
 
 

@@ -34,7 +34,7 @@ class Rig:
 
     def __init__(self, source: Union[str, os.PathLike[str]], name: str = "rig") -> None:
         if not isinstance(source, (str, os.PathLike)):
-            raise InputError(f"source parameter {format_argument(source)}; give the path of a rig file, or its text")
+            raise InputError(f"source is {format_argument(source)}; give the path of a rig file, or its text")
         if isinstance(source, str) and ("\n" in source or "{" in source):
             self.path, self.text = name, source
         else:
@@ -87,5 +87,5 @@ RigLike = Union[str, "os.PathLike[str]", Rig]
 
 def as_rig(rig: RigLike) -> Rig:
     if not isinstance(rig, (str, os.PathLike, Rig)):
-        raise InputError(f"rig parameter {format_argument(rig)}; give the path of a rig file, its text, or a Rig")
+        raise InputError(f"rig is {format_argument(rig)}; give the path of a rig file, its text, or a Rig")
     return rig if isinstance(rig, Rig) else Rig(rig)

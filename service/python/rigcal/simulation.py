@@ -37,7 +37,7 @@ def simulate(rig: RigLike, scenario: Union[str, os.PathLike[str]], *,
     if isinstance(scenario, str) and ("\n" in scenario or "{" in scenario):
         name, text = "scenario", scenario
     elif not isinstance(scenario, (str, os.PathLike)):
-        raise InputError(f"scenario parameter {format_argument(scenario)}; give the path of a scenario file, or its "
+        raise InputError(f"scenario is {format_argument(scenario)}; give the path of a scenario file, or its "
                          "text")
     else:
         name, text = os.fspath(scenario), read_text(scenario, "a scenario file")

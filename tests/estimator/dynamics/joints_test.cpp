@@ -109,8 +109,8 @@ Mechanism random_tree() {
   mechanism.bodies = {{"A"}, {"B"}, {"C"}, {"D"}, {"E"}, {"F"}, {"G"}};
   const auto joint = [&](auto& list, int a, int b) -> auto& {
     auto& made = list.emplace_back();
-    made.name =
-        std::to_string(mechanism.joints.size()) + "-" + std::to_string(mechanism.fixed_joints.size());
+    made.name = std::to_string(mechanism.joints.size()) + "-" +
+                std::to_string(mechanism.fixed_joints.size());
     made.body_a = a;
     made.body_b = b;
     made.frame_a = random_rotation(random);

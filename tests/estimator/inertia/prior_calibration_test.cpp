@@ -261,7 +261,7 @@ TEST(Priors, ThatASimulatorCannotUseAreRefused) {
     }
     return std::string();
   };
-  EXPECT_NE(refusal([](Mechanism& m) { m.bodies[0].cad_uncertainty = 0.1; }).find("drawing"),
+  EXPECT_NE(refusal([](Mechanism& m) { m.bodies[0].cad_uncertainty = 0.1; }).find("CAD prior"),
             std::string::npos);
   EXPECT_NE(refusal([](Mechanism& m) {
               m.bodies[0].present_in_recordings = {"a"};

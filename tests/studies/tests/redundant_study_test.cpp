@@ -79,7 +79,8 @@ TEST(RedundantStudy, ErrorsAreInTheUnitsOfTheirJoints) {
     text.replace(text.find(from), from.size(), to);
   };
   set("wrench: \"1\"", "wrench: \"pivot\"");
-  set("joints_without_encoder: \"2\"", "joints_without_encoder: \"rail\" joints_without_encoder: \"pivot\"");
+  set("joints_without_encoder: \"2\"",
+      "joints_without_encoder: \"rail\" joints_without_encoder: \"pivot\"");
   const std::string path = folder.write("study.textproto", text);
   const ProgramRun run = run_rigcal(path + " --out " + folder.file("out"));
   EXPECT_NE(contents_of(folder.file("out/table-robot.csv")).find("largest error [mrad or mm]"),
@@ -99,14 +100,15 @@ TEST(RedundantStudy, RefusesFaultsWithFileAndLine) {
     const char* to;
     const char* said;
   };
-  const Fault faults[] = {
-      {"links: 3", "", "links must be given"},
-      {"repetitions: 30", "repetitions: -1", "draws is -1"},
-      {"force_N: 0.05", "", "force_N must be given"},
-      {"jerk: 5", "", "jerk must be given"},
-      {"joints_without_encoder: \"2\"", "joints_without_encoder: \"elbow\"", "the rig has no joint \"elbow\""},
-      {"wrench: \"1\"", "gyroscope: \"head\"", "no inertial sensor \"head\""},
-      {"frequency_min_Hz: 0.2", "frequency_min_Hz: 0.9", "frequency_min_Hz must not exceed frequency_max_Hz"}};
+  const Fault faults[] = {{"links: 3", "", "links must be given"},
+                          {"repetitions: 30", "repetitions: -1", "draws is -1"},
+                          {"force_N: 0.05", "", "force_N must be given"},
+                          {"jerk: 5", "", "jerk must be given"},
+                          {"joints_without_encoder: \"2\"", "joints_without_encoder: \"elbow\"",
+                           "the rig has no joint \"elbow\""},
+                          {"wrench: \"1\"", "gyroscope: \"head\"", "no inertial sensor \"head\""},
+                          {"frequency_min_Hz: 0.2", "frequency_min_Hz: 0.9",
+                           "frequency_min_Hz must not exceed frequency_max_Hz"}};
   for (const Fault& fault : faults) {
     std::string text = kTiny;
     const std::size_t at = text.find(fault.from);

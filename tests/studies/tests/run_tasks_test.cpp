@@ -82,7 +82,8 @@ TEST(StudyTask, KeyChangesWithWhateverChangesTheResult) {
   expect_new_key("iterations", [](Task& t) { t.options.max_iterations = 3; });
   expect_new_key("refinement",
                  [](Task& t) { t.options.refine_simulation = !t.options.refine_simulation; });
-  expect_new_key("start_from_physical", [](Task& t) { t.options.start_from_physical = !t.options.start_from_physical; });
+  expect_new_key("start_from_physical",
+                 [](Task& t) { t.options.start_from_physical = !t.options.start_from_physical; });
   expect_new_key("states only", [](Task& t) { t.states_only = true; });
   expect_new_key("trajectories", [](Task& t) { t.keep_trajectories = true; });
   expect_new_key("prior",
