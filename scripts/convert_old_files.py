@@ -83,7 +83,7 @@ MESSAGE_OF_FIELD = {
     "FoldResult": {"simulation": "SimulationResult"},
     "ValidationResult": {"provenance": "ProvenanceResult"},
     "LawComparisonResult": {"recordings": "RecordingResult", "provenance": "ProvenanceResult"},
-    "ExaminationResult": {"recordings": "RecordingResult", "provenance": "ProvenanceResult"},
+    "CheckResult": {"recordings": "RecordingResult", "provenance": "ProvenanceResult"},
     "ProvenanceResult": {"options": "OptionsResult"},
     "CommissionRecord": {"joint": "CommissionedJoint"},
 }
@@ -117,7 +117,7 @@ RESULTS = [
     ("laws", "LawComparisonResult"),
     ("windows", "ValidationResult"),
     ("folds", "CrossValidationResult"),
-    ("worst", "ExaminationResult"),
+    ("worst", "CheckResult"),
     ("rig_file_sha256", "CommissionRecord"),
     ("parameters", "CalibrationResult"),
 ]

@@ -150,7 +150,7 @@ const BadTies kBadTies[] = {
     {"UnknownTarget",
      "dependency { parameter: \"2.b\"",
      "dependency { parameter: \"2.bb\"",
-     {"r.textproto:28:7", "no parameter is called \"2.bb\""}},
+     {"r.textproto:28:14", "no parameter is called \"2.bb\""}},
     {"UnknownTerm",
      "term { parameter: \"1.b\" }",
      "term { parameter: \"1.bb\" }",

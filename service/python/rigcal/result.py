@@ -212,7 +212,7 @@ class Result(ResultBase):
                   _rigcal.Notation(value, deviation).number(initial))
                  for value, deviation, unit, initial in zip(
                      found["value"], found["standard_deviation"], found["unit"], found["initial"])]
-        format_argument = pd.DataFrame(cells, found.index, ["value", "± sd", "unit", "initial"])
+        shown = pd.DataFrame(cells, found.index, ["value", "± sd", "unit", "initial"])
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (f"<p><b>{html.escape(self.verdict.sentence)}</b></p>"
                 f"{shown.to_html()}"

@@ -237,7 +237,7 @@ TEST(ArmStudy, RefusesFaultsWithFileAndLine) {
     const char* said;
   };
   const Fault faults[] = {{"links: 2", "links: 7", "links is 7"},
-                          {"repetitions: 1", "", "draws must be given"},
+                          {"repetitions: 1", "", "repetitions must be given"},
                           {"noise: [0, 0.01]", "", "has no noise"},
                           {"start_error: 0.7", "start_error: 1", "start_error is 1"},
                           {"frequency_min_Hz: 0.1", "frequency_min_Hz: 9",

@@ -101,7 +101,7 @@ TEST(RedundantStudy, RefusesFaultsWithFileAndLine) {
     const char* said;
   };
   const Fault faults[] = {{"links: 3", "", "links must be given"},
-                          {"repetitions: 30", "repetitions: -1", "draws is -1"},
+                          {"repetitions: 30", "repetitions: -1", "repetitions is -1"},
                           {"force_N: 0.05", "", "force_N must be given"},
                           {"jerk: 5", "", "jerk must be given"},
                           {"joints_without_encoder: \"2\"", "joints_without_encoder: \"elbow\"",
