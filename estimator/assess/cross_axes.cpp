@@ -20,7 +20,7 @@ struct ReadAcross {
   double readings = 0.0;    ///< number of readings of these axes
 };
 
-/// Instruments whose cross-axis sensitivity is not described.
+/// Returns the instruments for which the rig description has no cross-axis sensitivity.
 std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
   const Mechanism& mechanism = fitted.mechanism();
   std::vector<ReadAcross> found;

@@ -8,12 +8,13 @@
 
 namespace estimator {
 
-/// Returns the reading errors of a problem as it is, by sensor and segment; NaN: missing.
+/// Returns the reading errors at the current state of a problem, by sensor and segment. Missing
+/// readings are NaN.
 std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& problem,
                                                          const std::vector<Segment>& segments);
 
-/// Returns the sensors whose errors are explained by quantization.
-/// @param errors  as above; emptied for these sensors
+/// Returns the sensors whose errors quantization explains.
+/// @param errors  from `reading_errors`; emptied for the returned sensors
 std::vector<QuantizedSensor> find_quantized_sensors(
     const ShootingProblem& problem, const std::vector<Segment>& segments,
     std::vector<std::vector<Eigen::VectorXd>>& errors);
