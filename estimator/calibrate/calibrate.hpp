@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-/// Returns the kind of estimate selected by the options.
+/// Returns the kind of estimate (physical or SPOOK shadow parameters) that the options select.
 /// @throws std::invalid_argument if the options contradict one another
 EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options);
 
