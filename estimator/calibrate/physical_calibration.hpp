@@ -12,11 +12,11 @@ namespace estimator {
 /// Estimates physical parameters (EstimateKind::kPhysical) by multiple shooting in continuous time
 /// (ShootingProblem), in three stages:
 ///
-/// 1. A fit over short shooting intervals with a large process noise. Weakly identifiable parameters
-///    are held near their initial values. If the fit ends far from the readings, it restarts from
-///    parameters estimated on still shorter intervals.
-/// 2. A fit with the smallest process noise that the data allow, estimated together with the reading noise
-///    from the residuals (variance components).
+/// 1. A fit over short shooting intervals with a large process noise. Weakly identifiable
+///    parameters are held near their initial values. If the fit ends far from the readings, it
+///    restarts from parameters estimated on still shorter intervals.
+/// 2. A fit with the smallest process noise that the data allow. This noise and the reading noise
+///    are estimated from the residuals (variance components).
 /// 3. A fit of the open-loop simulation, if the motion can be predicted from its initial state.
 ///    This does not model controls that acted otherwise than recorded (Joint::control_noise).
 ///
