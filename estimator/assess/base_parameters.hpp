@@ -19,7 +19,6 @@ Combination evaluate(const BaseInertialParameters& base, const BaseCombination& 
 /// the calibrated recordings. Empty if distances between joints are estimated, because the base
 /// parameters depend on these distances. Also empty for more joints than TreeInverseDynamics
 /// supports.
-///
 /// @param requested  the free parameters, in the order of `uncertainty`
 std::vector<Combination> estimate_base(const Mechanism& mechanism,
                                        const std::vector<int>& requested,

@@ -12,7 +12,6 @@ namespace estimator {
 /// Returns one sentence per parameter at a bound. It says whether the optimum lies beyond the
 /// bound, how far inside the bound the parameter may be, and which other intervals assume that the
 /// parameter is at the bound.
-///
 /// @param estimated    parameters of `information`, in its order
 /// @param information  evaluated at the estimates, with the parameters at bounds fixed
 /// @param variances    variance of the weighted residuals of each noise group
@@ -24,7 +23,6 @@ std::vector<std::string> describe_bounds(const Mechanism& mechanism,
 /// Returns how far inside its bound each parameter at a bound may be (95 %, one-sided). Zero for
 /// parameters that are not at a bound or whose optimum lies beyond the bound; infinite if not
 /// identifiable.
-///
 /// @param information  valid, as for describe_bounds
 Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
                                       const Eigen::VectorXd& variances);

@@ -12,7 +12,6 @@ namespace estimator {
 /// identify such parameters only in combination (base parameters). Among n parameters that trade
 /// off with one another it returns the n − 1 most precise combinations, so that they are
 /// independent.
-///
 /// @param parameters  in the order of `uncertainty`
 std::vector<Combination> find_combinations(const std::vector<ParameterEstimate>& parameters,
                                            const Uncertainty& uncertainty);

@@ -15,7 +15,6 @@ namespace estimator {
 /// another estimate by more than one standard deviation. Uses the score test: the step of a fit,
 /// linearised at the estimates, with one of the values free. Even an error that hardly shows in the
 /// residuals may move estimates by many standard deviations.
-///
 /// @param fitted    the fitted problem at the estimates, on `input` and `grid`
 /// @param counting  sensors with quantization errors only; if any, `fitted` has one shooting node
 ///                  per segment

@@ -13,7 +13,6 @@ namespace estimator {
 /// deviation, or causes much of the instrument's residuals (then `moved` is empty). Uses the score
 /// test: the predicted cost reduction if the cross-axis parameters of the instrument are freed,
 /// linearised at the estimates, is compared with the χ² distribution.
-///
 /// @param fitted  the fitted problem at the estimates, on `input` and `grid`
 std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
                                                   const ShootingInput& input,

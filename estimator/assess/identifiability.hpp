@@ -36,7 +36,6 @@ double variance_of_combination(const Uncertainty& uncertainty, const Eigen::Vect
 bool is_identifiable(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient);
 
 /// Computes the uncertainty of all free parameters from the covariance of the estimated parameters.
-///
 /// @param requested indices into mechanism.parameters of the parameters that the rig file frees
 /// @param estimated the requested parameters that were estimated; the others had no effect and were
 ///                  fixed
@@ -63,7 +62,6 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 
 /// Multiplies the variance of each sensor by the inflation due to the autocorrelation of its
 /// simulation errors. Adds a note if the model evidently does not explain the motion.
-///
 /// @param errors     simulation errors, by sensor and segment
 /// @param variances  variance of the weighted residuals of each noise group, sensors first
 void inflate_for_correlation(const Mechanism& mechanism,

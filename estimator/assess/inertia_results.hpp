@@ -31,7 +31,6 @@ struct BoundaryBody {
 /// tolerance (`is_at_feasibility_boundary`), or for which a full Gauss–Newton step would make a
 /// second moment negative. The uncertainty of all other parameters then assumes these inertias, as
 /// for a parameter at a bound.
-///
 /// @param estimated    parameters of `information`, in its order
 /// @param information  evaluated at the estimates; its inverse is changed
 /// @param variances    variance of the weighted residuals of each noise group

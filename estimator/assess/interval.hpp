@@ -13,7 +13,6 @@ namespace estimator {
 /// deviations. Quantization errors are not normal: their weighted sum over a slow motion is a fixed
 /// function of one phase, flat-topped or with long tails. The half-width is then the 95 % quantile
 /// of the absolute error over random phases, one per sensor and segment.
-///
 /// @param information valid; `group_schur` of quantized sensors is their `scatter`
 /// @param variances   variance of the weighted residuals of each noise group; 1 for quantized
 ///                    sensors

@@ -19,7 +19,6 @@ void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem);
 
 /// Returns the indices of the free parameters without any effect on the residual, such as a motor
 /// gain without a control signal, or an inertia that acts only together with another body's motion.
-///
 /// @param mechanism  has the same free parameters as the problem
 std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& problem,
                                                 const Mechanism& mechanism);

@@ -22,7 +22,6 @@ struct PartEstimates {
 /// parameter estimates from these parts. The estimates are linearised at the fitted parameters. The
 /// noise comes from the residuals of each part if the open-loop simulation was fitted, otherwise
 /// from the noise levels of the joint estimation.
-///
 /// @return nullopt if there are fewer than two parts or no free parameters
 std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
                                            const CalibrationMonitor& monitor);
@@ -31,7 +30,6 @@ std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
 /// larger of the deviation from noise and the deviation from the scatter between parts. Half-widths
 /// use Student's factor for the number of parts that identify the parameter. Both deviations are
 /// stored.
-///
 /// @param requested  parameters of `uncertainty`
 void inflate_for_scatter(const PartEstimates& pieces, const std::vector<int>& requested,
                          Uncertainty& uncertainty);

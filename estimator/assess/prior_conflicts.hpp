@@ -21,7 +21,6 @@ struct PriorFreeEstimates {
 
 /// Returns the parameter estimates from the data without priors. Empty if the rig file has no
 /// priors.
-///
 /// @param mechanism    at the estimates; its free parameters are those of `information`
 /// @param information  at the estimates; its last noise group is the priors'
 /// @param variances    of the weighted residuals of each noise group

@@ -15,7 +15,6 @@ namespace estimator {
 /// nonlinear in ζ for linearised intervals. Each interval end moves to where the cost, with all
 /// other parameters re-optimised, has risen as much as a quadratic cost would at the end of the
 /// linearised interval.
-///
 /// @param problem      at its optimum, with `segments` and `grid`
 /// @param information  at the same optimum, valid
 /// @param half         half-widths of the parameters' linearised intervals, widened here

@@ -33,7 +33,6 @@ bool is_quantization_error(const std::vector<Eigen::VectorXd>& errors, double qu
 /// quantization is the only cause of the errors. Products within one quantization step of travel
 /// are summed, however long it takes, since a joint that sticks or turns back repeats its error.
 /// The threshold is five standard deviations of the sum.
-///
 /// @param errors  one vector per segment
 /// @param analog  variance of white noise before quantization [rad²]
 bool is_correlated_beyond_quantization(const std::vector<Eigen::VectorXd>& errors,
@@ -64,7 +63,6 @@ struct QuantizationErrors {
 /// seed is fixed. Whether errors at turning points add up depends on the distance of these points
 /// in fractions of a count, which the readings determine only roughly. Samples are therefore drawn
 /// around motions perturbed by such errors.
-///
 /// @param problem  at its optimum, with a single shooting node per segment
 /// @param inverse  inverse of the information matrix at the optimum; if empty, no samples are drawn
 /// @param draws    number of samples. With the default, the computed 95 % quantile is the quantile

@@ -12,7 +12,6 @@ namespace estimator {
 /// parameters, or identify them only weakly: an accelerometer's position along its body's only axis
 /// of rotation; a gyroscope's scale without an encoder; bias against tilt, gravity and mounting
 /// without large rotations; heading about gravity; absolute delays.
-///
 /// @param requested  indices of the free parameters
 /// @param estimated  indices of the free parameters that affect any reading
 /// @param seen       information matrix of the estimated parameters from the data without priors

@@ -13,7 +13,6 @@ namespace estimator {
 EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options);
 
 /// Estimates the free parameters of `mechanism` and the states of all recordings jointly.
-///
 /// @throws std::invalid_argument naming the recording or parameter and the remedy, for unusable
 ///         input: no free parameter, too few samples, a parameter without effect, …
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,

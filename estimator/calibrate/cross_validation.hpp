@@ -29,7 +29,6 @@ struct Evaluation {
 /// Estimates only the states of the recordings, with all parameters fixed. First estimates all
 /// states jointly, then the initial state of each segment for the best open-loop simulation.
 /// Parameter priors are not used.
-///
 /// @param options  as for `calibrate`; give its `step` and `state_error_weight` to compare costs
 /// @throws std::invalid_argument as `calibrate`, but free parameters are not required
 Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
@@ -71,7 +70,6 @@ struct CrossValidation {
 
 /// Cross-validates a calibration: holds out each part in turn, calibrates on all other parts, and
 /// evaluates the held-out part.
-///
 /// @param pieces    at least two, with unique names
 /// @param on_fold   called before each fold with its index from 0; may be empty
 /// @throws std::invalid_argument naming the fold, see `calibrate`

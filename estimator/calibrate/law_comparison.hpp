@@ -67,7 +67,6 @@ struct LawChoice {
 /// Compares friction laws by cross-validation. Each fold holds out some neighbouring parts, fits
 /// every law to all other parts, and simulates the held-out parts open loop from fitted initial
 /// states.
-///
 /// @param pieces   at least two parts, given as one recording each
 /// @param on_fold  called before each fold with the law and the fold's index from 0
 /// @throws std::invalid_argument as `calibrate`; errors of single laws are stored in

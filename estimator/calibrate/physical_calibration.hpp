@@ -34,7 +34,6 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
                                                           const CalibrationMonitor& monitor);
 
 /// Evaluates the mechanism `estimate` on recordings with all parameters fixed, as `evaluate`.
-///
 /// @param rig  rig description, used to check the input, since an estimate with inconsistent
 ///             inertia (see the calibration's notes) may still predict well
 Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,

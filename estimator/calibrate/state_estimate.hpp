@@ -65,7 +65,6 @@ struct StateEstimate {
 /// Loads are computed from the motion by inverse dynamics. Unexplained acceleration, if any, is
 /// constant over a sampling period. A reading of a delayed sensor belongs to its time stamp minus
 /// the delay, and is used at the nearest sample.
-///
 /// @param rig       rig description, used to check the input
 /// @param estimate  parameter values
 /// @throws std::invalid_argument as `calibrate`

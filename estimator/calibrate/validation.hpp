@@ -43,7 +43,6 @@ struct Validation {
 ///   motion: the initial state absorbs part of the parameter errors;
 /// - to the readings of its first `start_window` seconds; only later readings are compared. Errors
 ///   then include the uncertainty of this initial state.
-///
 /// @param rig           rig description, used to check the input (evaluate_physical)
 /// @param estimate      a mechanism of the same structure
 /// @param recordings    each segment is a window

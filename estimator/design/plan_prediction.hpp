@@ -11,7 +11,6 @@ namespace estimator {
 /// Predicts the uncertainty of the free parameters after a planned run has been recorded and
 /// calibrated together with earlier recordings. Assumes a fit of the open-loop simulation
 /// (calibrate_physical), and readings with given noise or quantization. Costs one linearisation.
-///
 /// @param earlier  existing recordings
 /// @param run      the planned run: readings without noise and quantization, and controls
 /// @param noise    standard deviation of a reading, one per sensor [rad or m]

@@ -23,7 +23,6 @@ PriorInformation information_of_priors(const Mechanism& mechanism);
 
 /// Returns the prior information from an estimate, whose covariance includes the priors. Parameters
 /// without a variance (unidentifiable or fixed) contribute no information.
-///
 /// @param covariance  covariance of the free parameters
 PriorInformation information_of_estimate(const Mechanism& mechanism,
                                          const Eigen::MatrixXd& covariance);

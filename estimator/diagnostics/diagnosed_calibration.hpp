@@ -55,7 +55,6 @@ struct DiagnosedCalibration {
 /// Examines and repairs the input, calibrates, and examines the residuals. If the residuals reveal
 /// further faults, repairs these and calibrates again from the estimates. Without findings, the
 /// result is bit-identical to that of `calibrate`.
-///
 /// @throws as `calibrate` and `require_no_fault`
 DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
                                                 const std::vector<Recording>& recordings,

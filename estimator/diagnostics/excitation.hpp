@@ -41,7 +41,6 @@ inline constexpr double kDetectableClockDeviation = 3e-3;
 /// measured motion with short shooting intervals and almost no process noise between them. Costs
 /// two linearisations. Returns an empty result without physical calibration or without free
 /// parameters.
-///
 /// @throws std::invalid_argument as `calibrate`
 Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                               const CalibrationOptions& options, int threads = 1);

@@ -20,7 +20,6 @@ struct GapCommandStep {
 
 /// Finds the command steps inside gaps. Uses the joint rates of an accepted model on both sides of
 /// each gap: the old level drives the motion for some rows, the new level for the rest.
-///
 /// @param calibration  accepted calibration of these recordings
 std::vector<GapCommandStep> find_gap_command_steps(const Calibration& calibration,
                                                    const std::vector<Recording>& recordings);

@@ -13,7 +13,6 @@ namespace estimator {
 /// Reports an error only if the description leaves more than half of the readings unexplained, and
 /// one correction leaves less than a tenth (sums of squares). Mounting, position and bias are taken
 /// from the description; their errors are far smaller.
-///
 /// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
 std::vector<Finding> find_inertial_errors(const Mechanism& mechanism,
                                           const std::vector<Recording>& recordings);

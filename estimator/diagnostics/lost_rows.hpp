@@ -23,7 +23,6 @@ struct LostRows {
 /// Finds the cuts at which a whole number of rows was lost, from an accepted model on both sides of
 /// the cut. An evenly sampling logger loses only whole rows. Limited to evenly sampled recordings
 /// that may continue over such a gap (`continues_across_gap`).
-///
 /// @param calibration  accepted calibration of these recordings
 /// @param findings     findings of kind "lost-time" at cuts
 std::vector<LostRows> find_lost_rows(const Calibration& calibration,

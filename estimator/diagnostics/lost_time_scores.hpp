@@ -21,7 +21,6 @@ struct LostTimeScore {
 /// Free states absorb such a jump at the next shooting node. The motion is therefore simulated from
 /// nodes two and three times as far apart. The residuals between two of these nodes contain the
 /// jump, and the effect of state errors, which is modelled as one parabola in time per sensor.
-///
 /// @param fit       the fitted problem of states and parameters at its optimum
 /// @param segments  the segments fitted
 std::optional<LostTimeScore> likeliest_lost_time(const ShootingProblem& fit,

@@ -92,7 +92,6 @@ bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
 
 /// Selects excerpts of the recordings and fits them without any cause. Returns false if the
 /// estimate fits the excerpts much worse than the whole recordings; such excerpts are useless.
-///
 /// @param whole  errors over whole recordings
 bool take_pieces(MisfitProblem& on, const std::vector<Recording>& recordings,
                  const ExcerptBudget& budget, const Eigen::VectorXd& whole) {

@@ -20,7 +20,6 @@ struct NonEquilibriumJoint {
 /// are off by up to 0.1 rad. Skips joints at an end stop, joints with an unknown spring, joints
 /// with unknown friction that starts at zero, mechanisms with loops, and mechanisms with joints
 /// without their own encoder.
-///
 /// @param recording  a recording with constant readings and commands
 std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& mechanism,
                                                              const Recording& recording);

@@ -20,7 +20,6 @@ struct Outlier {
 /// the same side from extrapolations of the readings before and after it, by more than noise,
 /// quantization and the accelerations of this motion explain (NoiseScale). At a bend of the motion,
 /// or even a jump of its speed, one of the two extrapolations agrees with the reading.
-///
 /// @param chance  probability of a single false alarm over the whole series
 std::vector<Outlier> find_outliers(const ReadingSeries& series, const NoiseScale& scale,
                                    SeriesKind kind = SeriesKind::kMotion,

@@ -57,7 +57,6 @@ std::vector<double> observed_quanta(const std::vector<Encoder>& sensors,
 /// Finds faults in recordings without using a model: outliers, slips and lost time (`find_steps`),
 /// clipped readings, dead or copied channels, constant commands, and values beyond the rig's
 /// limits.
-///
 /// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
 SignalExamination examine_signals(const Mechanism& mechanism,
                                   const std::vector<Recording>& recordings,
@@ -65,7 +64,6 @@ SignalExamination examine_signals(const Mechanism& mechanism,
 
 /// Finds faults of recordings in the residuals of a calibration, in which smaller outliers and
 /// steps are visible. For physical parameters only.
-///
 /// @param recordings  the calibrated recordings
 SignalExamination examine_residuals(const Calibration& calibration,
                                     const std::vector<Recording>& recordings);

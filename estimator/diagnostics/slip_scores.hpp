@@ -20,7 +20,6 @@ struct SlipScore {
 /// have absorbed part of the slip. Let c be the derivative of the residuals r with respect to the
 /// slip's size, and P the projection onto the complement of the states' and parameters' Jacobian.
 /// The gain is (cᵀP r)²/(cᵀP c) at the size −cᵀP r/(cᵀP c).
-///
 /// @param fit       the fitted problem at its optimum
 /// @param segments  the segments fitted
 /// @param sources   recording of each segment; a slip lasts to the end of its recording

@@ -20,7 +20,6 @@ struct SuspectedJump {
 /// does not explain them. Noise, or a model that has adapted to them, may hide them from
 /// `examine_residuals`. The caller tries a repair, and keeps it if `is_slip_confirmed`, or if the
 /// model is accepted on both sides of a cut.
-///
 /// @param estimate  mechanism estimated without the repair
 SuspectedJump find_likeliest_jump(const Mechanism& estimate,
                                   const std::vector<Recording>& recordings,
@@ -29,7 +28,6 @@ SuspectedJump find_likeliest_jump(const Mechanism& estimate,
 
 /// Returns whether a slip is confirmed: its offset is significant, and the model is accepted with
 /// this offset free but rejected without it.
-///
 /// @param offset  name of the parameter that is the offset of the slip
 bool is_slip_confirmed(const Calibration& without, const Calibration& with,
                        const std::string& offset);

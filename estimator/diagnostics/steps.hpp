@@ -22,7 +22,6 @@ struct Step {
 /// between the two adjacent readings. A motion is continuous even at an impact, where only its
 /// speed jumps. The statistic is the likelihood ratio of a step against none for independent
 /// polynomials [Bas93, sec. 7.2].
-///
 /// @param unit    JointUnits::scale of the sensor
 /// @param chance  probability of a single false alarm over the whole series
 std::vector<Step> find_steps(const ReadingSeries& series, const NoiseScale& scale, SeriesKind kind,
