@@ -18,8 +18,7 @@ constexpr double kSmallStep = 1e-8;    // [SI] likewise, for parameters near zer
 constexpr double kMoved = 1e-12;       // [m]
 constexpr double kRoundedOff = 1e-14;  // relative rounding error of a few operations
 
-/// Returns the positions of the joints on each body relative to its first joint. The base
-/// parameters depend on these.
+/// Returns the positions of the joints on each body relative to its first joint.
 Eigen::VectorXd lengths(const Mechanism& mechanism) {
   std::vector<Eigen::Vector3d> firsts(mechanism.bodies.size());
   std::vector<bool> has(mechanism.bodies.size(), false);

@@ -65,8 +65,8 @@ struct InertialError {
   int readings = 0;
 };
 
-/// A sensor that was held out of the fit, with its prediction error and the parameter precision
-/// lost by holding it out.
+/// A sensor that was held out of the fit, with its prediction error and the precision lost without
+/// it.
 struct HeldOutSensor {
   /// Name of the encoder, or of the axis, such as "imu1.gyro_z".
   std::string name;
@@ -84,8 +84,7 @@ struct HeldOutSensor {
   bool at_start = false;  ///< the sensor's own free parameters keep their initial values
 };
 
-/// An instrument with a significant cross-axis sensitivity that the rig description does not
-/// include.
+/// An instrument with a significant cross-axis sensitivity that the rig description lacks.
 struct CrossAxisSensitivity {
   std::string sensor, instrument;  ///< "gyroscope", "accelerometer", "moment", "force"
   std::string share;               ///< name of the most significant cross-axis parameter
@@ -135,12 +134,10 @@ struct Calibration {
   bool refined = false;
   Termination refinement_termination = Termination::kNumericalFailure;
   int refinement_iterations = 0;
-  /// Iterations of the refinement. For shadow parameters, the costs are sums of squared angle
-  /// errors.
+  /// Iterations of the refinement. For shadow parameters, costs sum squared angle errors.
   std::vector<IterationRecord> refinement_history;
   Verdict verdict;
-  /// Estimates from parts of the recordings; this and all members below are for physical parameters
-  /// only.
+  /// Estimates from parts of the recordings; this and all following members: physical only.
   std::vector<PartEstimate> pieces;
   ConsistencyTest agreement;
   std::vector<Combination> combinations;

@@ -17,8 +17,7 @@ class EstimateTable {
   /// @throws std::invalid_argument if no parameter is free
   explicit EstimateTable(const Mechanism& mechanism);
 
-  /// Fixes the free parameters without effect on the residuals of the problem. Adds one note for
-  /// each.
+  /// Fixes the free parameters without effect on the residuals. Adds one note for each.
   /// @throws std::invalid_argument if no free parameter has an effect
   void fix_parameters_without_effect(const LeastSquaresProblem& problem, Mechanism& mechanism,
                                      std::vector<std::string>& notes);
@@ -28,8 +27,7 @@ class EstimateTable {
   const std::vector<int>& estimated() const { return estimated_; }
 
   /// Stores the estimates of all free parameters with their uncertainty in the result.
-  /// @param data  estimates without priors, of the estimated parameters; empty if there are no
-  ///              priors
+  /// @param data  estimates without priors; empty if there are no priors
   void fill(const Uncertainty& uncertainty, const PriorFreeEstimates& data,
             Calibration& result) const;
 

@@ -37,8 +37,7 @@ bool is_identifiable(const Uncertainty& uncertainty, const Eigen::VectorXd& grad
 
 /// Computes the uncertainty of all free parameters from the covariance of the estimated parameters.
 /// @param requested indices into mechanism.parameters of the parameters that the rig file frees
-/// @param estimated the requested parameters that were estimated; the others had no effect and were
-///                  fixed
+/// @param estimated the estimated ones among these; all others had no effect and were fixed
 /// @param variances variance of the weighted residuals of each noise group
 /// @param half_interval half-widths of the estimated parameters' intervals (`half_intervals`); if
 ///                      empty, normal errors are assumed
@@ -50,8 +49,7 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
 
 /// Returns the variance of the weighted residuals of each noise group, cost/(rows − effective
 /// parameters). The variance is 0 for groups without redundancy. The last group contains the priors
-/// and has the known variance angle_noise². Returns an empty vector if the information is not
-/// valid.
+/// and has the known variance angle_noise². Empty if the information is not valid.
 Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise);
 
 /// Returns the factor by which the autocorrelation of residuals inflates the variance of their

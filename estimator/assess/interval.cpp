@@ -16,8 +16,7 @@ Eigen::MatrixXd square_root(const Eigen::MatrixXd& A) {
   return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
-/// Returns the covariance of the gradient due to the normally distributed reading errors of all
-/// noise groups.
+/// Returns the covariance of the cost gradient due to normally distributed reading errors.
 Eigen::MatrixXd normal_scatter(const ParameterInformation& information,
                                const Eigen::VectorXd& variances,
                                const QuantizationErrors& counting) {

@@ -14,8 +14,7 @@ namespace estimator {
 /// function of one phase, flat-topped or with long tails. The half-width is then the 95 % quantile
 /// of the absolute error over random phases, one per sensor and segment.
 /// @param information valid; `group_schur` of quantized sensors is their `scatter`
-/// @param variances   variance of the weighted residuals of each noise group; 1 for quantized
-///                    sensors
+/// @param variances   variance of each noise group's weighted residuals; 1 for quantized sensors
 /// @param counting    errors of the quantized sensors; if empty, all errors are normal
 /// @return            one per parameter; 0 if fixed, infinite if not identifiable
 Eigen::VectorXd half_intervals(const ParameterInformation& information,

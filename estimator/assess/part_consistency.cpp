@@ -30,8 +30,7 @@ Eigen::MatrixXd whitening_basis(const Eigen::MatrixXd& H) {
          values.tail(seen).cwiseSqrt().cwiseInverse().asDiagonal();
 }
 
-/// The score and information of one part in coordinates in which the total information is the
-/// identity.
+/// The score and information of one part, in coordinates with total information 1.
 struct WhitePiece {
   Eigen::VectorXd score;
   Eigen::MatrixXd information, noise;

@@ -12,15 +12,13 @@ namespace estimator {
 /// [combined standard deviations].
 inline constexpr double kConflictDeviations = 3.0;
 
-/// The parameter estimates from the data without priors, linearised about the estimates with
-/// priors.
+/// The estimates from the data without priors, linearised about the estimates with priors.
 struct PriorFreeEstimates {
   Eigen::VectorXd values;               ///< one per parameter of the information matrix
   Eigen::VectorXd standard_deviations;  ///< infinite if not identifiable; 0 at a bound
 };
 
-/// Returns the parameter estimates from the data without priors. Empty if the rig file has no
-/// priors.
+/// Returns the estimates from the data without priors. Empty if the rig file has no priors.
 /// @param mechanism    at the estimates; its free parameters are those of `information`
 /// @param information  at the estimates; its last noise group is the priors'
 /// @param variances    of the weighted residuals of each noise group
@@ -35,8 +33,7 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
                                           const ParameterInformation& information,
                                           const Eigen::VectorXd& variances);
 
-/// Formats a conflict as text: "the prior of B.m (0.1 kg) lies 5.2 combined standard deviations
-/// from …"
+/// Formats a conflict: "the prior of B.m (0.1 kg) lies 5.2 combined standard deviations from …"
 std::string describe(const PriorConflict& conflict);
 
 }  // namespace estimator

@@ -91,8 +91,7 @@ Eigen::VectorXd draw(const Harmonics& harmonics, std::mt19937_64& random) {
   return harmonics * weights;
 }
 
-/// Draws random samples of the parameter gradient Tᵀe, around motions perturbed by quantization
-/// errors.
+/// Draws random samples of the gradient Tᵀe around motions perturbed by quantization errors.
 class ShapeDraws {
  public:
   ShapeDraws(const std::vector<SegmentRows>& rows, const std::vector<QuantizedSensor>& sensors,

@@ -8,8 +8,7 @@
 
 namespace estimator {
 
-/// Returns the reading errors at the current state of a problem, by sensor and segment. Missing
-/// readings are NaN.
+/// Returns the current reading errors of a problem, by sensor and segment; NaN if missing.
 std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& problem,
                                                          const std::vector<Segment>& segments);
 

@@ -86,8 +86,7 @@ class AmbiguityFinder {
     return found;
   }
 
-  /// Returns the largest set of parameters in one weakly identifiable direction that includes every
-  /// kind.
+  /// Returns the most parameters of one weakly identifiable direction that includes every kind.
   /// @param kinds  sets of parameters, each of which must be represented
   std::vector<int> together(const std::vector<std::vector<int>>& kinds) const {
     std::vector<int> found;

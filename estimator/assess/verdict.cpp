@@ -81,8 +81,7 @@ std::vector<Eigen::VectorXd> columns(const std::vector<Segment>& segments, Eigen
   return all;
 }
 
-/// Returns the root-mean-square acceleration of a sensor over kHorizon, by divided differences at
-/// the sample times.
+/// Returns the root-mean-square acceleration of a sensor, by divided differences over kHorizon.
 double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor) {
   std::vector<Eigen::VectorXd> accelerations;
   for (const Segment& segment : segments) {

@@ -196,8 +196,7 @@ Evaluation evaluate_shadow(const Mechanism& rig, const Calibration& calibration,
                            monitor);
 }
 
-/// Calibrates without the part `held_out`, and evaluates it with the same step and state error
-/// weight.
+/// Calibrates without the part `held_out`, and evaluates it with the same step and weight.
 Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
               std::size_t held_out, const CalibrationOptions& options,
               const CalibrationMonitor& monitor) {

@@ -7,8 +7,7 @@
 
 namespace estimator {
 
-/// Computes the motion and loads of all joints, with standard deviations, from the estimated states
-/// of a segment.
+/// Computes motion and loads of all joints from the estimated states of a segment.
 class JointOutputs {
  public:
   /// @param out  receives the result; allocated by the constructor

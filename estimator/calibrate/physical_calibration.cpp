@@ -147,8 +147,7 @@ std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
       .null_directions;
 }
 
-/// Compares the estimates from parts of the recordings, and inflates the uncertainty if they
-/// disagree.
+/// Compares estimates from parts of the recordings, and inflates uncertainty if they disagree.
 void compare_parts(const ShootingFit& fit, const EstimateTable& book,
                    const CalibrationMonitor& monitor, Uncertainty& uncertainty,
                    Calibration& result) {

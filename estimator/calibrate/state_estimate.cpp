@@ -59,8 +59,7 @@ class SegmentStates {
     return problem_.mechanism().parameters[static_cast<std::size_t>(index)].value;
   }
 
-  /// Assigns each reading to the sample at which it was measured, that is, earlier by the sensor's
-  /// delay.
+  /// Assigns each reading to the sample at which it was measured, given the sensor's delay.
   void find_readings() {
     sensed_.resize(static_cast<std::size_t>(count()));
     read_.resize(static_cast<std::size_t>(count()));
@@ -86,8 +85,7 @@ class SegmentStates {
     double after;
   };
 
-  /// Stores a reading at its sample. Drops readings measured before the first or after the last
-  /// sample.
+  /// Stores a reading at its sample. Drops readings measured outside the segment.
   void book(std::vector<std::vector<Read>>& books, Read reading, double delay) const {
     int sample = reading.row;
     if (delay != 0.0) {

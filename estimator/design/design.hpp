@@ -57,8 +57,7 @@ struct Design {
   Eigen::VectorXd plan;  ///< amplitudes or law parameters; empty if no plan satisfies the limits
   /// Largest ratio of a standard deviation to its target, mean over draws.
   double worst = std::numeric_limits<double>::infinity();
-  /// Uncertainty of the parameters if all plans tried were recorded; shows what is identifiable at
-  /// all.
+  /// Uncertainty of the parameters if all plans tried were recorded.
   Uncertainty seen;
 };
 

@@ -14,8 +14,7 @@ struct PriorInformation {
   Eigen::MatrixXd root;
 };
 
-/// Standard deviation of random draws of a parameter without prior information, relative to its
-/// value.
+/// Relative standard deviation of random draws of a parameter without prior information.
 inline constexpr double kUnknownShare = 0.25;
 
 /// Returns the prior information from the priors of the rig file alone: Gaussian and CAD priors.

@@ -14,8 +14,7 @@ std::optional<Cause> accepted_cause(const MisfitProblem& on, const ExcerptFit& f
 /// Returns whether a fit lowers the cost enough to report the cause that it includes.
 bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit);
 
-/// Fits a cause of a misfit. Returns an ExcerptFit of infinite cost if the cause certainly does not
-/// help.
+/// Fits a cause of a misfit. The cost is infinite if the cause certainly does not help.
 ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
                             const std::vector<Recording>& pieces);
 

@@ -24,8 +24,7 @@ ClockRateMechanism with_clock_rate(const Mechanism& mechanism);
 /// @param mechanism  receives the values
 void convert_from_clock_seconds(const ClockRateMechanism& clocked, Mechanism& mechanism);
 
-/// Returns the recordings with corrected time stamps, for a clock with the relative rate error
-/// `rate`.
+/// Returns recordings with corrected time stamps, for the relative clock rate error `rate`.
 std::vector<Recording> correct_clock_error(std::vector<Recording> recordings, double rate);
 
 }  // namespace estimator

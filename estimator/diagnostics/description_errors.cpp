@@ -34,8 +34,7 @@ constexpr double kPromising = 5.0;
 constexpr int kTrialsMax = 160;
 constexpr int kLoopWork = 6;  // cost of a joint in a mechanism with loops, in joints of a tree
 
-/// Largest number of description errors found one after another, each with all previous errors
-/// corrected.
+/// Largest number of errors found one after another, each with all previous errors corrected.
 constexpr int kMistakesMax = 2;
 
 constexpr std::size_t kAlternativesMax = 4;

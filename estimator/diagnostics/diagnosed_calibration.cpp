@@ -24,8 +24,7 @@ namespace {
 /// Largest number of examinations of a calibration. A second repair rarely reveals further faults.
 constexpr int kMaxExaminations = 3;
 
-/// Number of alternative rows tried for a command step inside a gap if the best row is not
-/// confirmed.
+/// Number of other rows tried for a command step in a gap if the best is not confirmed.
 constexpr std::size_t kOtherRows = 3;
 
 void append(const std::vector<Finding>& more, std::vector<Finding>& findings) {
@@ -52,8 +51,7 @@ void withdraw_treatments(std::vector<Finding>& findings) {
   for (Finding& finding : findings) finding.treatment.clear();
 }
 
-/// Returns the recordings without dead channels. With a dead channel, any description appears
-/// wrong.
+/// Returns the recordings without dead channels, with which any description appears wrong.
 std::vector<Recording> without_dead_channels(const DiagnosedInput& input) {
   std::vector<Recording> usable = input.recordings;
   std::erase_if(usable, [&](const Recording& recording) {
@@ -189,8 +187,7 @@ void try_lost_rows(const CalibrationOptions& options, const CalibrationMonitor& 
   out.input = std::move(input);
 }
 
-/// Joins segments across gaps with a command step inside if the motion identifies the row of the
-/// step.
+/// Joins segments across gaps with a command step if the motion identifies the step's row.
 void try_gap_command_steps(const CalibrationOptions& options, const CalibrationMonitor& monitor,
                            DiagnosedCalibration& out) {
   if (out.calibration.verdict.kind != VerdictKind::kAccepted) return;

@@ -57,8 +57,7 @@ void EdgeFit::fit() {
   coefficients_[0] += values_.front();
 }
 
-/// Inverts the normal matrix by Gauss–Jordan elimination. It is positive definite and needs no
-/// pivoting.
+/// Inverts the normal matrix, which is positive definite, by Gauss–Jordan without pivoting.
 void EdgeFit::invert() {
   for (std::size_t k = 0; k < size_; ++k) {
     const double pivot = 1.0 / inverse_[k][k];

@@ -34,8 +34,7 @@ class ExcerptFit {
   double rmse(int sensor) const;
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
-  /// Returns the standard deviation of a free parameter, assuming white residuals of the observed
-  /// size.
+  /// Returns the standard deviation of a free parameter for white residuals of the observed size.
   double deviation(int parameter) const;
 
  private:
@@ -44,8 +43,7 @@ class ExcerptFit {
   double work_ = 0.0;
 };
 
-/// Returns the reading noise of each sensor: the scatter of its readings, or their quantization
-/// noise.
+/// Returns the noise of each sensor: the scatter of its readings, or their quantization noise.
 Eigen::VectorXd reading_noise(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
 }  // namespace estimator

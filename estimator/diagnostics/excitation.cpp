@@ -24,8 +24,7 @@ constexpr double kHopeless = 1e6;
 /// Relative coefficient below which a parameter is not part of a null direction.
 constexpr double kNoPart = 1e-6;
 
-/// Predicts the excitation of the parameters by linearisation about the states and noise of
-/// `input`.
+/// Predicts the precision of the parameters, linearised about the states of `input`.
 Excitation predict(const Mechanism& mechanism, const ShootingInput& input, int threads) {
   Excitation excitation;
   const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,

@@ -71,8 +71,7 @@ bool is_told(const Mechanism& mechanism, const EncoderJoints& joints, int body) 
   return true;
 }
 
-/// Computes poses of bodies from the encoder readings in a row. There is none if a reading is
-/// missing.
+/// Computes poses of bodies from the encoder readings in a row; none if a reading is missing.
 class Poses {
  public:
   explicit Poses(const Mechanism& mechanism)
@@ -129,8 +128,7 @@ Eigen::Vector3d mean_of(const Segment& segment, Eigen::Index column, Eigen::Inde
   return mean;
 }
 
-/// Compares both instruments of an inertial sensor with the encoders, at instants spread over a
-/// segment.
+/// Compares both instruments of a sensor with the encoders, at instants spread over a segment.
 void compare(const Mechanism& mechanism, const Poses& poses, int sensor, const Segment& segment,
              int instants, Comparison& rates, Comparison& forces) {
   const Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];

@@ -62,8 +62,7 @@ Eigen::MatrixXd take_parabola(Eigen::Ref<Eigen::VectorXd> left) {
   return basis;
 }
 
-/// Scores a loss of time at each row between two shooting nodes, and keeps the best score in
-/// `best`.
+/// Scores a loss of time at each row between two shooting nodes, and keeps the best score.
 void score(NodeInterval stretch, std::optional<LostTimeScore>& best) {
   const Eigen::Index rows = stretch.left.rows(), sensors = stretch.left.cols();
   const auto readings = static_cast<double>(stretch.left.array().isFinite().count());

@@ -7,8 +7,7 @@
 
 namespace estimator {
 
-/// A possible loss of time in a recording that a fit did not include, and its predicted cost
-/// reduction.
+/// A possible loss of time that a fit did not include, and its predicted cost reduction.
 struct LostTimeScore {
   int segment = 0, row = 0;  ///< position of the first row after the loss
   double rows = 0.0;         ///< number of lost rows, > 0

@@ -46,8 +46,7 @@ struct MisfitProblem {
   /// Includes a cause in the model and the excerpts before further causes are tried.
   void take(const Cause& cause);
 
-  /// Fits a mechanism to excerpts. Returns an ExcerptFit of infinite cost once the work budget is
-  /// spent.
+  /// Fits a mechanism to excerpts. The cost is infinite once the work budget is spent.
   /// @param cost_max  see ExcerptFit
   ExcerptFit fit(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                  double cost_max = std::numeric_limits<double>::infinity()) const;

@@ -102,8 +102,7 @@ std::string significant_parameters(const ExcerptFit& fit, const std::vector<int>
   return parts;
 }
 
-/// Fits with some parameters freed. If the fit improves, adds a cause that lists the significant
-/// ones.
+/// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
 /// @param finding  finding whose text precedes this list
 void try_freed_parameters(const MisfitProblem& on, const Mechanism& richer,
                           const std::vector<int>& freed, Finding finding,

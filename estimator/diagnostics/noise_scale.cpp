@@ -17,7 +17,7 @@ constexpr double kFinestQuantum = 1e-7;          // [rad]; finer are decimals of
 constexpr double kQuantumTolerance = 0.02;
 constexpr double kWholeShare = 0.95;  // of the changes; false readings make two each
 
-/// The largest of every kCrowds medians is skipped, since clustered false readings can form the
+/// The largest medians, one in this many, are skipped, since clustered false readings can form the
 /// majority of the seven values of a median.
 constexpr std::size_t kCrowds = 200;
 

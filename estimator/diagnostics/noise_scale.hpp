@@ -12,8 +12,7 @@ inline constexpr double kFalseAlarm = 1e-4;
 /// Says whether a series holds the motion of a joint or the residuals of a fitted model.
 enum class SeriesKind { kMotion, kResidual };
 
-/// Returns the bound that the magnitude of a standard normal variable exceeds with this
-/// probability.
+/// Returns the magnitude that a standard normal variable exceeds with this probability.
 double normal_quantile(double two_sided_probability);
 
 /// Returns the median; reorders the values.
@@ -41,8 +40,7 @@ class NoiseScale {
   /// Medians over time suppress false readings, steps and impacts.
   double acceleration(std::size_t longest) const;
 
-  /// Returns the largest sustained acceleration from second differences with one stride
-  /// [rad/period²].
+  /// Returns the largest sustained acceleration for one stride [rad/period²].
   /// @param beyond_noise  return only the part that exceeds noise and quantization, or 0
   double sustained_acceleration(std::size_t stride, bool beyond_noise) const;
 

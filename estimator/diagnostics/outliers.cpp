@@ -53,8 +53,7 @@ class OutlierSearch {
   }
 
  private:
-  /// Returns the signed deviation of a reading from the polynomial of one side; 0 within the
-  /// tolerance.
+  /// Returns the signed deviation of a reading from one side's polynomial; 0 within tolerance.
   double excess(const EdgeFit& side, std::size_t position) const {
     const PolynomialPrediction reach = side.at(series_.times[position]);
     const double off = series_.values[position] - reach.value;

@@ -65,8 +65,7 @@ double parabola_deviation(const Parabola& parabola, double cost_per_reading) {
   return std::sqrt(2.0 * std::max(cost_per_reading, 1.0) / parabola.curvature);
 }
 
-/// The clipping level that minimises the cost, relative to the largest command; 1 if no clipping is
-/// best.
+/// The clipping level of least cost, relative to the largest command; 1 if no clipping is best.
 struct ClippedShare {
   double share = 1.0;
   Parabola parabola;  ///< of the cost around it

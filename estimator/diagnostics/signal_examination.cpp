@@ -226,8 +226,7 @@ class RecordingExamination {
   }
 
  private:
-  /// Returns whether the outliers are smaller in total than the residuals of the model, and thus
-  /// ignored.
+  /// Returns whether the model's residuals exceed the outliers, which are then ignored.
   static bool is_below_residuals(const OutlierCount& outliers) {
     return std::abs(outliers.largest) * std::sqrt(static_cast<double>(outliers.readings)) <
            outliers.left;

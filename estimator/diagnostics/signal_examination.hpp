@@ -49,8 +49,7 @@ struct SensorDescription {
   std::vector<double> command_limit = {};
 };
 
-/// Returns the quantization step of each sensor over all recordings [rad or m]; 0 if a sensor has
-/// none.
+/// Returns the quantization step of each sensor over all recordings [rad or m]; 0 if none.
 std::vector<double> observed_quanta(const std::vector<Encoder>& sensors,
                                     const std::vector<Recording>& recordings);
 

@@ -17,8 +17,7 @@ struct StepWindow {
   int degree;
   std::size_t stride;  ///< longest interval for accelerations
 };
-/// Windows to find steps. Those for a motion are short because it bends; residuals are nearly
-/// straight.
+/// Windows to find steps, short for a motion because it bends; residuals are nearly straight.
 constexpr StepWindow kMotionSteps[] = {{4, 1, 4}, {12, 2, 8}};
 constexpr StepWindow kResidualSteps[] = {{4, 1, 1}, {12, 2, 6}, {36, 2, 18}, {108, 2, 54}};
 

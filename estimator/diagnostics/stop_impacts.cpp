@@ -97,7 +97,8 @@ struct ImpactedStop {
   std::vector<TimeStretch> stretches;
 };
 
-/// @param side     sign of the reading's rate before an impact at the stop: 1 or −1
+/// Returns the end stop on one side of a joint, estimated from the impacts of its speed.
+/// @param side     sign of the rate before an impact at the stop: 1 or −1
 /// @param extreme  largest reading for side 1, smallest for side −1
 ImpactedStop impacted_stop(std::vector<StopImpact> strikes, double side, double extreme,
                            double unit) {

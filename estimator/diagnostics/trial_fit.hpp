@@ -34,8 +34,7 @@ class TrialFit {
   TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
            const TrialFit* near = nullptr);
 
-  /// Fits with a process noise as large as the accelerations, which is little more than a
-  /// regression.
+  /// Fits with a process noise as large as the accelerations: little more than a regression.
   void fit_coarse(const std::atomic<bool>* stop);
   /// Fits with a process noise that is a small fraction of the accelerations.
   void fit_fine(const std::atomic<bool>* stop);
