@@ -20,7 +20,7 @@ struct ReleasedParameter {
   double deviation = 0.0;
   /// Derivatives of the parameters in `free` with respect to it.
   Eigen::VectorXd slopes;
-  Eigen::VectorXd deviations;  ///< of the parameters in `free` with it fixed
+  Eigen::VectorXd deviations;  ///< standard deviations of those in `free` with it fixed
 
   /// Returns how far inside its bound the parameter may be (95 %, one-sided).
   double reach() const { return unconstrained_change + kOneSided95 * deviation; }

@@ -141,7 +141,7 @@ struct Calibration {
   std::vector<PartEstimate> pieces;
   ConsistencyTest agreement;
   std::vector<Combination> combinations;
-  std::vector<PrincipalInertia> principal;  ///< of bodies with free moments of inertia
+  std::vector<PrincipalInertia> principal;  ///< for bodies with free moments of inertia
   std::vector<Combination> base;            ///< base inertial parameters
   std::vector<PriorConflict> conflicts;     ///< priors that contradict the data
   /// Returns whether the estimation stage that produced the estimates converged and the verdict is

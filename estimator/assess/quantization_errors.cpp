@@ -140,7 +140,7 @@ class ShapeDraws {
   const std::vector<QuantizedSensor>& sensors_;
   const Eigen::MatrixXd& inverse_;
   std::vector<double> units_;         ///< whitened per actual error, by sensor
-  std::vector<Harmonics> harmonics_;  ///< by segment and sensor: of Tᵀe over J_xᵀe
+  std::vector<Harmonics> harmonics_;  ///< by segment and sensor, for Tᵀe above J_xᵀe
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace estimator {
 struct Evaluation {
   double cost = 0.0;              ///< sum of squared residuals of the estimated states
   double observation_rmse = 0.0;  ///< root-mean-square reading error of the estimated states [rad]
-  Termination termination = Termination::kNumericalFailure;  ///< of the state estimation
+  Termination termination = Termination::kNumericalFailure;  ///< result of the state estimation
   int iterations = 0;
   /// Open-loop simulation errors, with initial states fitted to these recordings.
   std::vector<SimulationError> simulation;
@@ -59,7 +59,7 @@ struct CrossValidation {
   std::vector<std::string> pieces;  ///< names
   std::vector<Fold> folds;          ///< one fold per part; fewer if stopped
   std::vector<std::string> joints;  ///< names of the measured joints
-  std::vector<JointKind> kinds;     ///< of `joints`
+  std::vector<JointKind> kinds;     ///< joint kinds of `joints`
   /// Root-mean-square error of the estimated states, as in Calibration.
   Eigen::MatrixXd observation;
   /// Open-loop root-mean-square errors, one matrix per joint [rad or m].

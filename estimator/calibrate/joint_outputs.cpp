@@ -91,8 +91,9 @@ void JointOutputs::flush() {
   waiting_.clear();
 }
 
-/// @param slopes  derivatives of the loads: joint angles, rates, accelerations, parameters,
-///                controls
+/// Writes motion, loads and standard deviations of one sample to the result.
+/// @param slopes  derivatives of the loads, with columns for joint angles, rates, accelerations,
+///                parameters and controls
 void JointOutputs::write(const Motion& motion, const Eigen::VectorXd& loads,
                          const Eigen::MatrixXd& slopes) {
   const int n = steps_.joint_count(), moves = 3 * n;

@@ -13,6 +13,7 @@ class JointOutputs {
   /// @param out  receives the result; allocated by the constructor
   JointOutputs(const SegmentSteps& steps, const StateOptions& options, StateEstimate& out);
 
+  /// Adds the estimate of one sample to the result.
   /// @param step      linearised about the state to which the mean of `estimate` is relative
   void add(int sample, const SampleStep& step, const StateFilter::Estimate& estimate);
   /// Writes all pending samples to the result. Call this after adding the last sample.

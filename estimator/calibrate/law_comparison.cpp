@@ -101,6 +101,7 @@ class LawRun {
          const CalibrationOptions& options, const CalibrationMonitor& monitor)
       : mechanism_(mechanism), pieces_(pieces), options_(options), monitor_(monitor) {}
 
+  /// Fits and evaluates the law over all folds, and stores its errors in `score`.
   /// @return false if stopped by the monitor
   bool run(const std::vector<int>& joints, int folds,
            const std::function<void(const FrictionLaw&, int)>& on_fold, LawScore& score) const {

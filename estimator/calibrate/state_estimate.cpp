@@ -170,6 +170,7 @@ class SegmentStates {
     return disturbance;
   }
 
+  /// Moves the filter from one sample to the next.
   /// @param next  linearisation state of the next sample
   void move(StateFilter& filter, int sample, const SampleStep& step, const Eigen::VectorXd& next) {
     if (sample + 1 == count()) {

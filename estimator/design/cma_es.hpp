@@ -21,6 +21,7 @@ class CmaEs {
   /// Returns the points of the next iteration, one per column.
   const Eigen::MatrixXd& ask();
 
+  /// Adapts the search distribution to the costs of the last points.
   /// @param costs  costs of the points returned by `ask`, in their order; NaN counts as the worst
   void update(const std::vector<double>& costs);
 

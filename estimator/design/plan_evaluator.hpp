@@ -20,7 +20,7 @@ struct PlanSettings {
   Eigen::VectorXd start;  ///< joint coordinates at rest before a run [rad or m]
   Eigen::VectorXd noise;  ///< standard deviation of a reading, one per sensor [rad or m]
   double coast = 0.0;     ///< simulated time after the last command [s]
-  /// Quantization step of each sensor with quantization errors [rad or m]; 0: white noise.
+  /// Quantization step of each sensor with quantization errors [rad or m]; 0 for white noise.
   Eigen::VectorXd quantum = Eigen::VectorXd::Zero(noise.size());
 };
 
@@ -74,6 +74,7 @@ class PlanEvaluator {
   Eigen::MatrixXd simulate_feedback(const Mechanism& values, Eigen::Index samples,
                                     Eigen::Index plans, const PlanFeedback& feedback) const;
 
+  /// Simulates the motions of plans from rest, given their commands.
   /// @param values    a mechanism of the same structure, with the parameter values to simulate
   /// @param commands  command of each plan at each sample, samples × plans
   PlanMotion move(const Mechanism& values, const Eigen::MatrixXd& commands) const;

@@ -24,6 +24,7 @@ struct Spectrum {
   Eigen::MatrixXd vectors;
 };
 
+/// Returns the eigendecomposition of a symmetric matrix scaled to unit diagonal.
 /// @param symmetric  matrix with a positive diagonal
 Spectrum spectrum_of(const Eigen::MatrixXd& symmetric) {
   const Eigen::VectorXd scale = symmetric.diagonal().cwiseSqrt();

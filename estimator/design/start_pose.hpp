@@ -13,7 +13,7 @@ Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd
 
 /// Returns the joint coordinates at rest before a run. Joints without a given coordinate settle to
 /// rest from their zero. If their zero is an upright balance, they settle from stable equilibrium.
-/// @param placed  given coordinates, one per joint [rad or m]; NaN: not given
+/// @param placed  given coordinates, one per joint [rad or m]; NaN if not given
 Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed);
 
 }  // namespace estimator

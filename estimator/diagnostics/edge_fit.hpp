@@ -33,7 +33,8 @@ class EdgeFit {
   double residual_variance() const;
 
  private:
-  using Coefficients = std::array<double, kDegreeMax + 1>;  ///< of powers of scaled time
+  /// Coefficients of powers of scaled time.
+  using Coefficients = std::array<double, kDegreeMax + 1>;
 
   /// Maps the range of fitted times to −1 … 1.
   double scaled(double time) const { return (time - origin_) * scale_; }

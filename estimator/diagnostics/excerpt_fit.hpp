@@ -17,6 +17,7 @@ class ExcerptFit {
   /// Creates an object without a fit; its cost is infinite.
   ExcerptFit() = default;
 
+  /// Fits a mechanism to excerpts of recordings.
   /// @param noise      reading noise of each sensor [rad or m]
   /// @param cost_max  limit on the cost per reading. There is no fit if free states over short
   ///                  intervals, which fit better than a simulation, cost more

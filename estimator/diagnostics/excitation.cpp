@@ -48,6 +48,7 @@ Excitation predict(const Mechanism& mechanism, const ShootingInput& input, int t
   return excitation;
 }
 
+/// Returns the predicted precision of the clock rate.
 /// @param clocked  excitation of a mechanism whose last parameter is the clock's rate
 ClockExcitation clock_of(const Excitation& clocked) {
   ClockExcitation clock{.deviation = clocked.parameters.back().deviation, .absorbed_by = {}};

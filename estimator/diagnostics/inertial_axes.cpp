@@ -26,7 +26,7 @@ constexpr double kDegrees = 180.0 / std::numbers::pi;
 
 /// The measured and expected values of one instrument, one instant per element.
 struct Comparison {
-  std::vector<Eigen::Vector3d> read;  ///< NaN: axis not measured
+  std::vector<Eigen::Vector3d> read;  ///< NaN if the axis is not measured
   std::vector<Eigen::Vector3d> expected;
 };
 

@@ -28,10 +28,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// The readings y of one sensor around a jump. Time x is measured from the jump, in half-lengths of
 /// the window.
 struct JumpWindow {
-  Eigen::VectorXd x, y, rates;  ///< rates: of a model [per unit of x]; empty: no model
+  Eigen::VectorXd x, y, rates;  ///< rates are modelled [per unit of x], or empty
   Eigen::Index before = 0;      ///< number of readings before the jump
-  double unit = 1.0;            ///< of x [s]
-  double variance = 1.0;        ///< of a reading
+  double unit = 1.0;            ///< unit of x [s]
+  double variance = 1.0;        ///< variance of a reading
   bool jumps = false;
 };
 

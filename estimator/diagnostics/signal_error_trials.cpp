@@ -68,7 +68,7 @@ double parabola_deviation(const Parabola& parabola, double cost_per_reading) {
 /// The clipping level of least cost, relative to the largest command; 1 if no clipping is best.
 struct ClippedShare {
   double share = 1.0;
-  Parabola parabola;  ///< of the cost around it
+  Parabola parabola;  ///< cost around this level
 };
 
 /// Searches the clipping level downward. The cost falls until the true level and rises below it.

@@ -27,7 +27,7 @@ constexpr int kSameRows = 2;               // largest distance between simultane
 struct Jump {
   int row;                      ///< first row after the jump
   std::vector<int> sensors;     ///< sensors that jump
-  std::vector<double> sizes;    ///< of these sensors
+  std::vector<double> sizes;    ///< jumps of these sensors
   std::vector<double> ratings;  ///< sizes over their standard deviations
 };
 

@@ -25,7 +25,7 @@ constexpr double kDescribed = 0.1;    // largest distance to a described stop [r
 
 /// A jump of a joint's speed between two readings.
 struct StopImpact {
-  double time = 0.0;                 ///< in the recording [s]
+  double time = 0.0;                 ///< time in the recording [s]
   double place = 0.0;                ///< [rad or m]
   double before = 0.0, after = 0.0;  ///< speeds [rad/s or m/s]
   double rating = 0.0;               ///< jump over its unexplained threshold

@@ -29,6 +29,7 @@ class TrialFit {
  public:
   TrialFit() = default;
 
+  /// Prepares a fit of a mechanism to excerpts of recordings.
   /// @param excerpts  few rows; the computing time is proportional to their number
   /// @param near      if given, a fit to as many excerpts that provides the initial states
   TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
