@@ -8,24 +8,26 @@
 
 namespace estimator {
 
-/// Estimate from one part of the recordings alone, with its own initial states; linearised about
-/// the estimate from all parts.
+/// The parameter estimates from one part of the recordings alone, with separate initial states.
+/// They are linearised about the estimates from all parts.
 struct PartEstimate {
   std::string recording;
   double from = 0.0, to = 0.0;  ///< [s]
-  /// One per free parameter, from noise alone; NaN: not identifiable from this part.
+  /// Estimates and their standard deviations from noise alone, one per free parameter; NaN if this
+  /// part does not identify the parameter.
   Eigen::VectorXd values, standard_deviations;
 };
 
-/// Consistency of the parts of the recordings: Cochran's Q and its degrees of freedom.
+/// The result of Cochran's Q test of whether the estimates from all parts of the recordings agree.
 struct ConsistencyTest {
-  double statistic = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not tested
+  double statistic = std::numeric_limits<double>::quiet_NaN();  ///< Cochran's Q; NaN if not tested
   double degrees_of_freedom = 0.0;
   double p_value =
-      std::numeric_limits<double>::quiet_NaN();  ///< of a larger Q if parts are consistent
+      std::numeric_limits<double>::quiet_NaN();  ///< probability of a larger Q if the parts agree
 };
 
-/// A combination of parameters with a much smaller relative uncertainty than each of them.
+/// A combination of two or more parameters that is known much more precisely, relative to its
+/// value, than each parameter.
 struct Combination {
   std::string description;  ///< "1.J_zz / 1.K"
   double value = 0.0;
@@ -33,32 +35,37 @@ struct Combination {
   std::string unit;
 };
 
-/// Principal moments of inertia of a body, and principal axes in its frame.
+/// The principal moments of inertia of a body, and its principal axes in the body frame.
 struct PrincipalInertia {
   std::string body;
-  Eigen::Vector3d moments, deviations;  ///< smallest first [kg·m²]
-  Eigen::Matrix3d axes;                 ///< columns
-  /// Planar or rod-like up to the feasibility boundary; the standard deviations are those along it.
+  /// Moments and standard deviations, smallest moment first [kg·m²].
+  Eigen::Vector3d moments, deviations;
+  Eigen::Matrix3d axes;  ///< principal axes, one per column
+  /// Whether the estimated body is planar or rod-like, the limit of physically consistent inertias.
+  /// The standard deviations then assume that the body stays at this limit.
   bool at_feasibility_boundary = false;
 };
 
-/// A prior that contradicts the other information.
+/// A prior that contradicts the data and the other priors.
 struct PriorConflict {
-  std::string parameter;    ///< or the body, for a CAD prior
-  double mean = 0.0;        ///< of the prior
-  double without = 0.0;     ///< estimate from the data and all other priors
-  double deviations = 0.0;  ///< difference in combined standard deviations
+  std::string parameter;  ///< name of the parameter; of the body for a CAD prior
+  double mean = 0.0;      ///< mean of the prior
+  double without = 0.0;   ///< estimate from the data and all other priors
+  /// Difference between `mean` and `without` [combined standard deviations].
+  double deviations = 0.0;
   std::string unit;
 };
 
-/// A fixed value in the description that contradicts the readings.
+/// A parameter fixed in the rig description at a value that contradicts the readings.
 struct Contradiction {
   std::string name, unit;
-  double kept = 0.0, value = 0.0;   ///< as described, and as estimated
-  double standard_deviation = 0.0;  ///< of the estimated value
-  double decrease = 0.0;            ///< of the cost if it is estimated
-  std::string moved;                ///< the estimate that it changes most
-  double shift = 0.0;               ///< change in standard deviations
+  /// Value in the rig description, and value estimated from the data.
+  double kept = 0.0, value = 0.0;
+  double standard_deviation = 0.0;  ///< standard deviation of the estimated `value`
+  double decrease = 0.0;            ///< decrease of the cost if the parameter is estimated
+  /// The free parameter whose estimate changes most if this parameter is estimated.
+  std::string moved;
+  double shift = 0.0;  ///< change of the estimate of `moved` [standard deviations]
 };
 
 /// Probability below which an observation is not attributed to chance.
@@ -67,16 +74,18 @@ inline constexpr double kSignificanceLevel = 1e-4;
 /// Ratio of size to standard deviation above which an effect is significant, given many candidates.
 inline constexpr double kSignificantDeviations = 5.0;
 
-/// Returns whether an effect is significant; not at the end of its search range (deviation 0).
+/// Returns whether the size of an effect exceeds kSignificantDeviations standard deviations. A
+/// deviation of 0 marks an optimum at the end of the search range, which is not significant.
 inline bool is_significant(double size, double deviation) {
   return deviation > 0.0 && std::abs(size) > kSignificantDeviations * deviation;
 }
 
 enum class VerdictKind {
-  kAccepted,  ///< residuals are noise, and all parts agree
-  kDoubtful,  ///< signs of a modelling error
-  kRejected,  ///< residuals exceed noise: deviations from noise alone would be too small
-  kNoFit,     ///< no fit: the estimates are meaningless
+  kAccepted,  ///< residuals match the sensor noise, and all parts of the recordings agree
+  kDoubtful,  ///< there are signs of a modelling error
+  /// Residuals exceed the sensor noise, so noise alone would yield too small standard deviations.
+  kRejected,
+  kNoFit,  ///< the model does not fit at all; the estimates are meaningless
 };
 
 /// Assessment of the model as a whole.

@@ -18,7 +18,7 @@ constexpr double kSmallStep = 1e-8;    // [SI] likewise, for parameters near zer
 constexpr double kMoved = 1e-12;       // [m]
 constexpr double kRoundedOff = 1e-14;  // relative rounding error of a few operations
 
-/// Relative positions of joints on their bodies, on which the combinations depend.
+/// Returns the positions of the joints on each body relative to its first joint.
 Eigen::VectorXd lengths(const Mechanism& mechanism) {
   std::vector<Eigen::Vector3d> firsts(mechanism.bodies.size());
   std::vector<bool> has(mechanism.bodies.size(), false);
@@ -40,7 +40,8 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
   return Eigen::VectorXd::Map(lengths.data(), std::ssize(lengths));
 }
 
-/// ∂(standard parameters)/∂(free parameters); empty if joint distances change.
+/// Returns the derivatives of the standard inertial parameters with respect to the free parameters.
+/// Empty if a free parameter changes distances between joints.
 Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<int>& requested) {
   Eigen::MatrixXd slopes(standard_values(mechanism).size(), std::ssize(requested));
   for (std::size_t i = 0; i < requested.size(); ++i) {

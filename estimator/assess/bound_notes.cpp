@@ -11,16 +11,18 @@ namespace {
 constexpr double kOneSided95 = 1.645;  // one-sided 95 % quantile of a normal distribution
 constexpr double kConcerned = 0.5;     // standard deviations; smaller changes are not listed
 
-/// Result of releasing one parameter from its bound.
+/// The predicted result of releasing one parameter from its bound.
 struct ReleasedParameter {
   Eigen::Index position = 0;
   std::vector<Eigen::Index> free;     ///< the other parameters that are at no bound
-  double unconstrained_change = 0.0;  ///< unconstrained change, positive inward
-  double deviation = 0.0;             ///< of the change; not positive if not identifiable
-  Eigen::VectorXd slopes;             ///< sensitivities of the parameters in `free` to it
-  Eigen::VectorXd deviations;         ///< of the parameters in `free` with it fixed
+  double unconstrained_change = 0.0;  ///< change of the released parameter, positive inward
+  /// Standard deviation of this change; not positive if not identifiable.
+  double deviation = 0.0;
+  /// Derivatives of the parameters in `free` with respect to it.
+  Eigen::VectorXd slopes;
+  Eigen::VectorXd deviations;  ///< standard deviations of those in `free` with it fixed
 
-  /// How far inside its bound the parameter may be (95 %, one-sided).
+  /// Returns how far inside its bound the parameter may be (95 %, one-sided).
   double reach() const { return unconstrained_change + kOneSided95 * deviation; }
 };
 

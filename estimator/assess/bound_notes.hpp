@@ -9,22 +9,21 @@
 
 namespace estimator {
 
-/// Returns one sentence per parameter at a bound: whether the optimum lies beyond the bound, how
-/// far inside the parameter may be, and which other intervals assume that it is at the bound.
-///
+/// Returns one sentence per parameter at a bound. It says whether the optimum lies beyond the
+/// bound, how far inside the bound the parameter may be, and which other intervals assume that the
+/// parameter is at the bound.
 /// @param estimated    parameters of `information`, in its order
-/// @param information  at the estimates, with the parameters at bounds fixed
-/// @param variances    of the weighted residuals of each noise group
+/// @param information  evaluated at the estimates, with the parameters at bounds fixed
+/// @param variances    variance of the weighted residuals of each noise group
 std::vector<std::string> describe_bounds(const Mechanism& mechanism,
                                          const std::vector<int>& estimated,
                                          const ParameterInformation& information,
                                          const Eigen::VectorXd& variances);
 
-/// Returns the interval width of each parameter at a bound: how far inside it may be (95 %,
-/// one-sided). Zero for other parameters, and if the optimum lies beyond the bound; infinite if it
-/// is not identifiable.
-///
-/// @param information  valid, as above
+/// Returns how far inside its bound each parameter at a bound may be (95 %, one-sided). Zero for
+/// parameters that are not at a bound or whose optimum lies beyond the bound; infinite if not
+/// identifiable.
+/// @param information  valid, as for describe_bounds
 Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
                                       const Eigen::VectorXd& variances);
 

@@ -14,117 +14,138 @@
 
 namespace estimator {
 
-/// Half the width of a 95 % interval of a normal distribution, in standard deviations.
+/// Half-width of the 95 % confidence interval of a normal distribution [standard deviations].
 inline constexpr double kNormalHalfWidth95 = 1.959964;
 
-/// Estimate of one parameter.
+/// The estimate of one parameter, in the unit `unit`, with its uncertainty.
 struct ParameterEstimate {
   std::string name;
   std::string unit;
   double value = 0.0;
-  double standard_deviation = 0.0;  ///< infinite: not identifiable
+  double standard_deviation = 0.0;  ///< infinite if not identifiable
   double initial = 0.0;
   double lower = 0.0;
   double upper = 0.0;
   bool at_bound = false;
-  /// Half the width of the 95 % interval; infinite if not identifiable. At a bound its whole width:
-  /// how far inside the parameter may be.
+  /// Half-width of the 95 % confidence interval; infinite if the parameter is not identifiable. For
+  /// a parameter at a bound: how far inside the bound the true value may be.
   double half_interval = 0.0;
-  /// Components of `standard_deviation`, which is the larger one if parts of the recordings
-  /// disagree: from noise alone, and from the scatter between parts. NaN: not available.
+  /// Standard deviations from sensor noise alone, and from the scatter of the estimates between
+  /// parts of the recordings. `standard_deviation` is the larger of these two if the parts
+  /// disagree. NaN if not available.
   double noise_deviation = std::numeric_limits<double>::quiet_NaN();
   double scatter_deviation = std::numeric_limits<double>::quiet_NaN();
-  /// Estimate from the data without any prior, and its standard deviation from noise: infinite if
-  /// not identifiable. NaN if there are no priors.
+  /// The estimate from the data alone, with all priors left out, and its standard deviation from
+  /// noise, which is infinite if the parameter is not identifiable. NaN if the rig file has no
+  /// priors.
   double data_value = std::numeric_limits<double>::quiet_NaN();
   double data_deviation = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// An unidentifiable direction in parameter space.
+/// A direction in parameter space that the recordings do not identify.
 struct NullDirection {
   std::string description;       ///< e.g. "1.J_shaft and A.J_zz trade off as 1 : −1"
   Eigen::VectorXd coefficients;  ///< one per free parameter, in units of that parameter
 };
 
-/// Open-loop simulation error of one sensor over all fitted segments.
+/// The open-loop simulation error of one encoder over all fitted segments.
 struct SimulationError {
   std::string joint;
-  double rmse = 0.0;  ///< [rad], or [m] of a sliding joint
+  double rmse = 0.0;  ///< root-mean-square error [rad]; [m] for a sliding joint
   JointKind kind = JointKind::kRevolute;
 };
 
-/// Errors of one axis of an inertial sensor over all fitted segments.
+/// The prediction error of one axis of an inertial sensor over all fitted segments.
 struct InertialError {
-  std::string name;    ///< such as "imu1.gyro_z"
-  std::string unit;    ///< rad/s or m/s²
-  double rmse = 0.0;   ///< for the motion from the fitted parameters and initial states
+  std::string name;  ///< such as "imu1.gyro_z"
+  std::string unit;  ///< rad/s or m/s²
+  /// Root-mean-square error of the simulation from the fitted parameters and initial states.
+  double rmse = 0.0;
   double noise = 0.0;  ///< standard deviation of a reading, estimated from the data
   int readings = 0;
 };
 
-/// A held-out sensor: its prediction error, and the precision lost without it.
+/// A sensor that was held out of the fit, with its prediction error and the precision lost without
+/// it.
 struct HeldOutSensor {
-  std::string name;                       ///< of an encoder, or of an axis such as "imu1.gyro_z"
-  JointKind kind = JointKind::kRevolute;  ///< of an encoder
-  std::string unit = {};                  ///< of an axis; empty: an encoder
-  double rmse = 0.0;                      ///< of its predicted readings [rad, m or unit]
-  double mean = 0.0;                      ///< of these errors: large if its zero is not identified
-  double noise = 0.0;                     ///< of its readings, from differences [rad, m or unit]
-  double narrowing = 1.0;  ///< largest ratio of standard deviations without to with them
-  std::string narrowed;    ///< the parameter with this ratio; empty: none
-  bool at_start = false;   ///< its own free parameters keep their initial values
+  /// Name of the encoder, or of the axis, such as "imu1.gyro_z".
+  std::string name;
+  JointKind kind = JointKind::kRevolute;  ///< joint kind, for encoders only
+  std::string unit = {};                  ///< unit of an axis; empty for encoders
+  /// Prediction error, root mean square [rad, m or `unit`].
+  double rmse = 0.0;
+  /// Mean prediction error; large if the sensor's zero is not identified.
+  double mean = 0.0;
+  /// Reading noise, from differences of readings [rad, m or `unit`].
+  double noise = 0.0;
+  /// Largest ratio of a parameter's standard deviation without this sensor to that with it.
+  double narrowing = 1.0;
+  std::string narrowed;   ///< the parameter with this ratio; empty if there is none
+  bool at_start = false;  ///< the sensor's own free parameters keep their initial values
 };
 
-/// An instrument with significant cross-axis sensitivity that the description lacks.
+/// An instrument with a significant cross-axis sensitivity that the rig description lacks.
 struct CrossAxisSensitivity {
   std::string sensor, instrument;  ///< "gyroscope", "accelerometer", "moment", "force"
   std::string share;               ///< name of the most significant cross-axis parameter
-  double value = 0.0, standard_deviation = 0.0;  ///< of that parameter [-]
-  std::string moved;                             ///< the estimate that it changes most
-  double shift = 0.0;                            ///< change in standard deviations
+  double value = 0.0, standard_deviation = 0.0;  ///< estimate of `share` [-]
+  /// The parameter whose estimate the cross-axis sensitivity changes most.
+  std::string moved;
+  /// Change of the estimate of `moved` [standard deviations].
+  double shift = 0.0;
 };
 
-/// Result of a calibration.
+/// The result of a calibration.
 struct Calibration {
   EstimateKind kind = EstimateKind::kShadow;
   std::vector<ParameterEstimate> parameters;  ///< the free parameters
-  std::vector<ParameterEstimate> tied;  ///< parameters that depend on them (`ParameterDependency`)
-  Eigen::MatrixXd covariance;           ///< free × free
-  Eigen::MatrixXd correlation;          ///< free × free
+  /// Parameters computed from the free ones (`ParameterDependency`).
+  std::vector<ParameterEstimate> tied;
+  Eigen::MatrixXd covariance;   ///< free × free
+  Eigen::MatrixXd correlation;  ///< free × free
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
-  std::vector<InertialError> inertial;           ///< axes with readings; physical parameters only
-  std::vector<HeldOutSensor> held_out;           ///< physical parameters only
-  std::vector<CrossAxisSensitivity> cross_axes;  ///< significant ones without parameters
-  std::vector<Contradiction> contradictions;     ///< the most significant first
+  /// Inertial sensor axes with readings; physical parameters only.
+  std::vector<InertialError> inertial;
+  std::vector<HeldOutSensor> held_out;  ///< physical parameters only
+  /// Significant sensitivities that the rig description has no parameters for.
+  std::vector<CrossAxisSensitivity> cross_axes;
+  std::vector<Contradiction> contradictions;  ///< the most significant first
   std::vector<SegmentTrajectory> trajectories;
-  Mechanism mechanism;  ///< with the estimated values in place
-  /// Physical: estimated noise levels, one per sensor [rad] and one per joint [rad/s²/√Hz]; the
-  /// latter is 0 if the data show no process noise.
+  Mechanism mechanism;  ///< the rig description with the estimated values
+  /// Estimated noise levels, for physical parameters only: of the readings of each sensor [rad],
+  /// and of the accelerations of each joint [rad/s²/√Hz], which are 0 if the data show no process
+  /// noise.
   Eigen::VectorXd angle_noise, acceleration_noise;
-  /// Unidentifiable directions at the initial values, before the fit.
+  /// Directions in parameter space that are not identifiable at the initial values, before the fit.
   std::vector<NullDirection> initial_null_directions;
-  double cost = 0.0;  ///< Σ‖r‖² at the optimum; physical: of whitened residuals
-  /// RMSE of the estimated states [rad]; sliding joints are scaled by JointUnits::scale.
+  double cost = 0.0;  ///< sum of squared residuals at the optimum; whitened if physical
+  /// Root-mean-square difference between the readings and the estimated states [rad]; for sliding
+  /// joints scaled by JointUnits::scale.
   double observation_rmse = 0.0;
-  double step = 0.0;                ///< h used [s]
-  double state_error_weight = 0.0;  ///< κ used; shadow only
-  bool approached = false;          ///< shadow: started from the physical parameters
+  double step = 0.0;  ///< integration step used [s]
+  /// Weight of the state errors used; SPOOK (shadow) parameters only.
+  double state_error_weight = 0.0;
+  bool approached = false;  ///< the shadow fit started from estimated physical parameters
   Termination termination = Termination::kNumericalFailure;
   int iterations = 0;
   std::vector<IterationRecord> history;
-  bool refined = false;  ///< estimates: of the refinement; fields above: of the joint estimation
+  /// The estimates come from the refinement; the fields above describe the joint estimation.
+  bool refined = false;
   Termination refinement_termination = Termination::kNumericalFailure;
   int refinement_iterations = 0;
-  std::vector<IterationRecord> refinement_history;  ///< shadow: costs are Σ of squared angle errors
+  /// Iterations of the refinement. For shadow parameters, costs sum squared angle errors.
+  std::vector<IterationRecord> refinement_history;
   Verdict verdict;
-  std::vector<PartEstimate> pieces;  ///< physical parameters only, as all that follows
+  /// Estimates from parts of the recordings; this and all following members: physical only.
+  std::vector<PartEstimate> pieces;
   ConsistencyTest agreement;
   std::vector<Combination> combinations;
-  std::vector<PrincipalInertia> principal;  ///< of bodies with free moments; physical only
-  std::vector<Combination> base;            ///< base inertial parameters; physical only
-  std::vector<PriorConflict> conflicts;     ///< priors that contradict the data; physical only
-  /// Returns whether the stage of the estimates converged and the model fits at all.
+  std::vector<PrincipalInertia> principal;  ///< for bodies with free moments of inertia
+  std::vector<Combination> base;            ///< base inertial parameters
+  std::vector<PriorConflict> conflicts;     ///< priors that contradict the data
+  /// Returns whether the estimation stage that produced the estimates converged and the verdict is
+  /// not "no fit".
   bool converged() const {
     return verdict.kind != VerdictKind::kNoFit &&
            is_converged(refined ? refinement_termination : termination);

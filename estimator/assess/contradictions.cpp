@@ -18,7 +18,7 @@ constexpr double kAlike = 0.8;    // relative decrease of an equal explanation
 
 constexpr int kPointCount = 6;  // coordinates of a joint on its two bodies
 
-/// Indices of fixed parameters to test.
+/// Returns the indices of the fixed parameters to test.
 std::vector<int> candidates(const Mechanism& mechanism) {
   std::vector<int> kept;
   const auto take = [&](int joint, JointQuantity quantity, bool is_described) {
@@ -45,7 +45,7 @@ std::vector<int> candidates(const Mechanism& mechanism) {
   return kept;
 }
 
-/// Gives absent Stribeck excesses a plausible decay rate.
+/// Sets a plausible decay rate for Stribeck friction terms that the description fixes at zero.
 void begin_excesses(const ShootingInput& input, Mechanism& mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!is_fixed(mechanism, mechanism.index_of_joint(j, JointQuantity::kStribeckTorque)) ||
@@ -66,7 +66,7 @@ ShootingProblem with_freed(const ShootingProblem& fitted, const ShootingInput& i
   return fitted.restated(mechanism, input.segments, grid, fitted.noise());
 }
 
-/// Frees the fixed values one at a time.
+/// A score test that frees the fixed parameter values one at a time.
 class ScoreTest {
  public:
   ScoreTest(const ShootingProblem& fitted, const ShootingProblem& problem,
@@ -79,7 +79,7 @@ class ScoreTest {
     }
   }
 
-  /// Returns the contradicted ones of these indices, the most significant first.
+  /// Returns the contradicted parameters among these indices, the most significant first.
   std::vector<Contradiction> contradicted(const std::vector<int>& indices,
                                           const Eigen::MatrixXd& spread) const {
     std::vector<Contradiction> contradictions;

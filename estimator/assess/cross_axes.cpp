@@ -15,12 +15,12 @@ constexpr double kResidualShare = 0.25;  // least share of an instrument's squar
 constexpr int kShares = 6;               // cross-axis parameters of one instrument
 
 struct ReadAcross {
-  int sensor, place;        ///< 0: first instrument of the sensor, 1: second
+  int sensor, place;        ///< `place`: instrument of the sensor, 0 or 1
   std::vector<int> shares;  ///< parameter indices, of the axes with readings
   double readings = 0.0;    ///< number of readings of these axes
 };
 
-/// Instruments whose cross-axis sensitivity is not described.
+/// Returns the instruments for which the rig description has no cross-axis sensitivity.
 std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
   const Mechanism& mechanism = fitted.mechanism();
   std::vector<ReadAcross> found;

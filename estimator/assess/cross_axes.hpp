@@ -8,17 +8,17 @@
 
 namespace estimator {
 
-/// Finds instruments with significant cross-axis sensitivity that the description lacks, if it
-/// moves an estimate by more than its standard deviation, or causes much of the instrument's
-/// residuals (then `moved` is empty). Uses the score test: the cost reduction, linearised at the
-/// estimates, with an instrument's cross-axis parameters free, against χ² of their number.
-///
-/// @param fitted  at the estimates, on `input` and `grid`
+/// Finds instruments with a significant cross-axis sensitivity that the description lacks. An
+/// instrument is reported if its cross-axis sensitivity moves an estimate by more than the standard
+/// deviation, or causes much of the instrument's residuals (then `moved` is empty). Uses the score
+/// test: the predicted cost reduction if the cross-axis parameters of the instrument are freed,
+/// linearised at the estimates, is compared with the χ² distribution.
+/// @param fitted  the fitted problem at the estimates, on `input` and `grid`
 std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
                                                   const ShootingInput& input,
                                                   const ShootingGrid& grid);
 
-/// Returns one sentence per instrument.
+/// Returns a sentence about the cross-axis sensitivity of one instrument.
 std::string describe(const CrossAxisSensitivity& found);
 
 }  // namespace estimator

@@ -12,8 +12,9 @@
 namespace estimator {
 namespace {
 
-/// Returns the mechanism with inertias reduced to what affects its motion, so that only that can be
-/// inconsistent: a body that turns about one axis gets the moment about it for all axes.
+/// Returns the mechanism with each inertia reduced to the moments that affect its motion, so that
+/// only these can be inconsistent. A body that turns about one axis gets the moment about this axis
+/// for all axes.
 Mechanism as_seen(const Mechanism& mechanism) {
   Mechanism seen = mechanism;
   for (int body = 0; body < mechanism.body_count(); ++body) {
@@ -104,8 +105,9 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
   }
 }
 
-/// Exact, since linear in the free parameters. Intervals of sums are normal; for a single term, or
-/// if parts disagree, the largest ratio of half-width to standard deviation is used.
+/// Stores the estimates of parameters computed from free parameters. Standard deviations are exact,
+/// since the dependence is linear. Intervals of sums assume normal errors. For a single term, or if
+/// parts disagree, the largest ratio of half-width to standard deviation is used.
 void EstimateTable::store_dependent_estimates(const Uncertainty& uncertainty,
                                               Calibration& result) const {
   for (const ParameterDependency& tie : result.mechanism.dependencies) {

@@ -10,24 +10,24 @@
 
 namespace estimator {
 
-/// The free parameters of one calibration, with their initial values, and the subset that affects
-/// the recordings.
+/// A table of the free parameters of one calibration with their initial values. It marks the
+/// parameters that affect the recordings; only these are estimated.
 class EstimateTable {
  public:
   /// @throws std::invalid_argument if no parameter is free
   explicit EstimateTable(const Mechanism& mechanism);
 
-  /// Fixes the parameters that have no effect on the problem, with one note each.
-  /// @throws std::invalid_argument if none has an effect
+  /// Fixes the free parameters without effect on the residuals. Adds one note for each.
+  /// @throws std::invalid_argument if no free parameter has an effect
   void fix_parameters_without_effect(const LeastSquaresProblem& problem, Mechanism& mechanism,
                                      std::vector<std::string>& notes);
 
   const std::vector<int>& requested() const { return asked_; }
-  /// The parameters that were not fixed.
+  /// Returns the free parameters that were not fixed for lack of effect.
   const std::vector<int>& estimated() const { return estimated_; }
 
   /// Stores the estimates of all free parameters with their uncertainty in the result.
-  /// @param data  of the estimated parameters; empty: no priors
+  /// @param data  estimates without priors; empty if there are no priors
   void fill(const Uncertainty& uncertainty, const PriorFreeEstimates& data,
             Calibration& result) const;
 

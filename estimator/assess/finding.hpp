@@ -7,17 +7,18 @@
 namespace estimator {
 
 enum class Severity {
-  kNote,     ///< for information; estimates are unaffected
+  kNote,     ///< for information only; the estimates are unaffected
   kWarning,  ///< estimates may be inaccurate
   kFault,    ///< estimates would be meaningless
 };
 
-/// An interval of a recording; one instant if both times are equal [s].
+/// A time interval of a recording [s]; a single instant if both times are equal.
 struct TimeStretch {
   double from = 0.0, to = 0.0;
 };
 
-/// Appends an interval, or extends the last one if plots of a recording would not separate them.
+/// Appends a time interval to a list. If it begins less than 0.1 s after the last interval ends,
+/// extends the last interval instead.
 inline void add_stretch(TimeStretch stretch, std::vector<TimeStretch>& stretches) {
   constexpr double kNear = 0.1;  // [s]
   if (stretches.empty() || stretch.from - stretches.back().to > kNear) {
@@ -31,19 +32,19 @@ inline void add_stretch(TimeStretch stretch, std::vector<TimeStretch>& stretches
 struct Finding {
   std::string kind;  ///< machine-readable: "outliers", "slip", "lost-time", "inverted-encoder", …
   Severity severity = Severity::kNote;
-  std::string recording = {};  ///< empty: all
-  std::string channel = {};    ///< encoder, joint, motor or parameter; empty: none
-  /// Interval in the recording [s]; NaN: all of it.
+  std::string recording = {};  ///< empty if the finding concerns all recordings
+  std::string channel = {};    ///< encoder, joint, motor or parameter; empty if none
+  /// Time interval of the recording [s]; NaN for the whole recording.
   double from = std::numeric_limits<double>::quiet_NaN();
   double to = std::numeric_limits<double>::quiet_NaN();
-  /// Parts of it to mark in plots; not for single readings that are visible themselves.
+  /// Intervals to mark in plots. Empty for single readings, which are visible without marks.
   std::vector<TimeStretch> stretches = {};
-  double size = std::numeric_limits<double>::quiet_NaN();  ///< in `unit`
+  double size = std::numeric_limits<double>::quiet_NaN();  ///< size of the fault, in `unit`
   std::string unit = {};
-  double confidence = 1.0;     ///< probability that it is real, 0 to 1
-  std::string what = {};       ///< one sentence: time and size
+  double confidence = 1.0;     ///< probability that the fault is real, 0 to 1
+  std::string what = {};       ///< one sentence that describes the fault with time and size
   std::string advice = {};     ///< recommended action
-  std::string treatment = {};  ///< automatic repair; empty: none
+  std::string treatment = {};  ///< automatic repair; empty if none
 };
 
 }  // namespace estimator

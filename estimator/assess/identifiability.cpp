@@ -15,7 +15,7 @@ constexpr double kNegligible = 1e-3;  // relative coefficient below which a term
 constexpr Eigen::Index kLongestLag = 2000;
 constexpr double kEvidentInflation = 2.0;  // of a variance, by autocorrelation
 
-/// Formats a direction in parameter space: "A.J_zz and A.J_xx + …", largest coefficient 1.
+/// Formats a direction in parameter space as "A.J_zz and A.J_xx + …", with largest coefficient 1.
 std::string describe(const Mechanism& mechanism, const std::vector<int>& requested,
                      const Eigen::VectorXd& direction) {
   const double scale = direction.cwiseAbs().maxCoeff();

@@ -24,7 +24,8 @@ const std::string& name_of(const Mechanism& mechanism, int body) {
   return mechanism.bodies[static_cast<std::size_t>(body)].name;
 }
 
-/// ∂(vᵀ Σ w)/∂moments.
+/// Returns the derivatives of vᵀ Σ w with respect to the moments of inertia, where Σ is the second
+/// moment matrix.
 Moments second_moment_slope(const Eigen::Vector3d& v, const Eigen::Vector3d& w) {
   Moments slope;
   for (int moment = 0; moment < 6; ++moment) {
@@ -33,7 +34,8 @@ Moments second_moment_slope(const Eigen::Vector3d& v, const Eigen::Vector3d& w) 
   return slope;
 }
 
-/// Converts a gradient in moments to one in the estimated parameters.
+/// Converts a gradient with respect to the moments of inertia of a body to a gradient with respect
+/// to the estimated parameters.
 Eigen::VectorXd spread(const Mechanism& mechanism, int body, const Moments& slope,
                        const std::vector<int>& estimated) {
   Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(estimated));
@@ -45,7 +47,8 @@ Eigen::VectorXd spread(const Mechanism& mechanism, int body, const Moments& slop
   return along;
 }
 
-/// Updates the inverse information for fixed `gradients` (columns).
+/// Updates an inverse information matrix for fixed quantities, whose gradients are the columns of
+/// `gradients`.
 void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
   const Eigen::MatrixXd across = inverse * gradients;
   const Eigen::MatrixXd inner = gradients.transpose() * across;
@@ -53,7 +56,8 @@ void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
   inverse = 0.5 * (inverse + inverse.transpose()).eval();
 }
 
-/// Standard deviation of a quantity with gradient `slope` in the (possibly dependent) moments.
+/// Returns the standard deviation of a quantity with the gradient `slope` with respect to the
+/// moments of inertia, which may depend on other parameters.
 double deviation_along(const Mechanism& mechanism, int body, const Moments& slope,
                        const std::vector<int>& requested, const Uncertainty& uncertainty) {
   Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(requested));
@@ -174,8 +178,8 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
   return result;
 }
 
-/// Second moments must not be negative in any direction. This cone is approximated by cutting
-/// planes until the nearest point of the polyhedron lies in it.
+/// Approximates the condition that second moments are nonnegative in every direction by cutting
+/// planes. Adds planes until the nearest point of the polyhedron satisfies the condition.
 std::optional<NearestInertia> nearest_consistent_inertia(
     const Moments& moments, const Eigen::Matrix<double, 6, 6>& covariance) {
   NearestInertia nearest{moments, 0.0};

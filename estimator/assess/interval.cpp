@@ -10,13 +10,13 @@
 namespace estimator {
 namespace {
 
-/// Returns R with R Rᵀ = A for a possibly singular covariance.
+/// Returns a matrix R with R Rᵀ = A for a possibly singular covariance A.
 Eigen::MatrixXd square_root(const Eigen::MatrixXd& A) {
   const SymmetricEigen eigen = symmetric_eigen(A);
   return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
-/// Covariance of the normal part of Tᵀe over all groups.
+/// Returns the covariance of the cost gradient due to normally distributed reading errors.
 Eigen::MatrixXd normal_scatter(const ParameterInformation& information,
                                const Eigen::VectorXd& variances,
                                const QuantizationErrors& counting) {

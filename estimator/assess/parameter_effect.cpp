@@ -11,7 +11,7 @@ namespace {
 constexpr double kOffBoundShare = 1e-3;  // of the residual's norm
 constexpr double kNoEffect = 1e-10;      // relative to the residual's norm
 
-/// Norms of the residual's derivatives with respect to each free parameter, and of the residual.
+/// The norm of the residual, and the norms of its derivatives with respect to each free parameter.
 struct ParameterEffect {
   Eigen::VectorXd column_norms;
   double residual_norm;

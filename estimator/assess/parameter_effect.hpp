@@ -9,17 +9,17 @@
 
 namespace estimator {
 
-/// Creates the problem at a mechanism's parameter values.
+/// A function that creates a least-squares problem at the parameter values of a mechanism.
 using ProblemFactory = std::function<std::unique_ptr<LeastSquaresProblem>(const Mechanism&)>;
 
-/// Moves free parameters that start at a bound into the interior, where they have an effect. The
-/// distance changes the residual by a thousandth of its norm, at most half the box.
+/// Moves free parameters whose initial value is at a bound into the interior of their range, if
+/// they affect the residual. The move changes the residual by a thousandth of its norm, and is at
+/// most half the range.
 void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem);
 
-/// Returns indices of free parameters without any effect on the residual: a motor gain without a
-/// control signal, an inertia that acts only together with another body's motion, …
-///
-/// @param mechanism  its free parameters are the problem's
+/// Returns the indices of the free parameters without any effect on the residual, such as a motor
+/// gain without a control signal, or an inertia that acts only together with another body's motion.
+/// @param mechanism  has the same free parameters as the problem
 std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& problem,
                                                 const Mechanism& mechanism);
 

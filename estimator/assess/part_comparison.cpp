@@ -16,7 +16,7 @@ constexpr int kStateIterations = 5;     // from the states of the joint estimati
 constexpr double kStateDecrease = 0.1;  // of the whitened cost: a third of a state's deviation
 constexpr double kPartnersMin = 1.5;    // least effective number of parts for a scatter
 
-/// A problem with separate noise groups for each part.
+/// A least-squares problem with separate noise groups for each part of the recordings.
 class GroupedByPiece final : public LeastSquaresProblem {
  public:
   GroupedByPiece(ShootingProblem& problem, std::vector<int> piece_of_segment, int pieces)
@@ -59,11 +59,11 @@ class GroupedByPiece final : public LeastSquaresProblem {
   std::vector<int> piece_of_node_;
 };
 
-/// Windows of all parts, as segments of one problem.
+/// The intervals (windows) of all parts of the recordings, as segments of one problem.
 struct WindowedInput {
   std::vector<Segment> segments;
-  std::vector<int> piece;  ///< part of each window
-  std::vector<int> parts;  ///< number of windows of each one's segment
+  std::vector<int> piece;  ///< index of the part that each window belongs to
+  std::vector<int> parts;  ///< number of windows cut from the segment of each window
   std::vector<Eigen::MatrixXd> states;
   std::vector<double> spacing;
   ShootingGrid grid;
@@ -113,7 +113,7 @@ std::vector<int> off_bounds(const Mechanism& mechanism) {
   return indices;
 }
 
-/// Fits the states of the windows with fixed parameters.
+/// Fits the states of all windows with the parameters fixed.
 void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
                 const CalibrationMonitor& monitor, WindowedInput& input) {
   ShootingProblem problem(with_free(mechanism, {}), input.segments, input.states, input.spacing,
@@ -128,8 +128,8 @@ void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
   }
 }
 
-/// Variances of whitened residuals of the windows of a fitted simulation, inflated by their
-/// autocorrelation; 1 for quantized sensors.
+/// Returns the variance of the whitened residuals of each sensor in a fitted open-loop simulation,
+/// inflated by their autocorrelation; 1 for quantized sensors.
 Eigen::VectorXd reading_variances(const ShootingProblem& problem,
                                   const std::vector<std::vector<Eigen::VectorXd>>& errors) {
   const ArrowLayout layout = problem.layout();
@@ -187,8 +187,8 @@ std::vector<PartScore> scores_of(ShootingProblem& problem, const WindowedInput& 
   return scores;
 }
 
-/// Ignores slip offsets in parts that lie entirely on one side of the slip: there the slip's size
-/// and the encoder's zero are not separately identifiable.
+/// Marks offsets by encoder slips as not identifiable in parts that lie entirely before or after
+/// the slip. Such a part does not identify the slip's size separately from the encoder's zero.
 void leave_out_slips_elsewhere(const WindowedInput& input, int piece,
                                const std::vector<int>& parameters, Eigen::VectorXd& deviations) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {

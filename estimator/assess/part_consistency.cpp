@@ -15,7 +15,8 @@ constexpr double kUnseen = 1e-10;      // least relative eigenvalue of the scale
 constexpr double kSeenShare = 1e-3;    // least share of the information in a direction
 constexpr double kOthersShare = 0.05;  // least share of all other parts
 
-/// B with Bᵀ H B = 1 over the identifiable directions of H; H⁺ = B Bᵀ.
+/// Returns a matrix B with Bᵀ H B = 1 over the identifiable directions of the information matrix H.
+/// The pseudo-inverse of H is B Bᵀ.
 Eigen::MatrixXd whitening_basis(const Eigen::MatrixXd& H) {
   if (H.rows() == 0) return H;
   const Eigen::VectorXd scale = H.diagonal().unaryExpr(
@@ -29,11 +30,11 @@ Eigen::MatrixXd whitening_basis(const Eigen::MatrixXd& H) {
          values.tail(seen).cwiseSqrt().cwiseInverse().asDiagonal();
 }
 
-/// A part in coordinates in which the total information is 1, and its share of it.
+/// The score and information of one part, in coordinates with total information 1.
 struct WhitePiece {
   Eigen::VectorXd score;
   Eigen::MatrixXd information, noise;
-  Eigen::VectorXd shares;  ///< of the total in each direction, 0 to 1
+  Eigen::VectorXd shares;  ///< part's share of the total information in each direction, 0 to 1
   Eigen::MatrixXd directions;
 
   WhitePiece(const PartScore& piece, const Eigen::MatrixXd& B)
@@ -74,15 +75,17 @@ ConsistencyTest cochran(const std::vector<WhitePiece>& pieces, Eigen::Index size
   return agreement;
 }
 
-/// (1 − A)⁻¹ for a part's information A, without directions that only this part identifies.
+/// Returns (1 − A)⁻¹ for the whitened information matrix A of a part, without the directions that
+/// only this part identifies.
 Eigen::MatrixXd without(const WhitePiece& piece) {
   const Eigen::VectorXd gain = piece.shares.unaryExpr(
       [](double share) { return 1.0 - share > kOthersShare ? 1.0 / (1.0 - share) : 0.0; });
   return piece.directions * gain.asDiagonal() * piece.directions.transpose();
 }
 
-/// Stores H_p⁺ g_p and its standard deviations, in parameter units.
-/// @param own  diagonal of the part's information
+/// Stores the change of the parameters if fitted to this part alone, with standard deviations, in
+/// parameter units.
+/// @param own  diagonal of the part's information matrix in parameter units
 void book_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
                    PartComparison& result) {
   const Eigen::VectorXd inverse =

@@ -14,14 +14,15 @@ namespace {
 constexpr double kMinVarianceReduction =
     1e-8;  // least reduction of a prior's variance by other information
 
-/// Information without some priors, and the resulting step of the estimates.
+/// The information matrix without some of the priors, and the resulting change of the estimates.
 struct Rest {
   ParameterInformation information;
   Eigen::VectorXd step;
   ParameterCovariance covariance;
 };
 
-/// @param slopes  rows of the priors' block to leave out, with their `residual`
+/// Returns the information matrix and estimates without some priors, given by rows of the priors'
+/// Jacobian, `slopes`, and their residuals.
 Rest leave_out(const ParameterInformation& information, const Eigen::VectorXd& variances,
                const Eigen::MatrixXd& slopes, const Eigen::VectorXd& residual) {
   Rest rest{information, {}, {}};
@@ -33,14 +34,14 @@ Rest leave_out(const ParameterInformation& information, const Eigen::VectorXd& v
   return rest;
 }
 
-/// Largest distance, over directions, of a prior's residuals r from the other information, in
-/// standard deviations. With A = ∂r/∂χ, R = A S⁻¹ Aᵀ and N_d the scatter of all other groups, the
-/// difference between the two, evaluated at the estimate, has the covariance
-/// (1 − R)² + A S⁻¹ N_d S⁻¹ Aᵀ, which is 1 − R for correct weights. Directions without other
-/// information are left out.
+/// The largest distance, over directions, between a prior's residuals r and the other information,
+/// in standard deviations. Let A = ∂r/∂χ for parameters χ, S the information matrix, R = A S⁻¹ Aᵀ,
+/// and N_d the scatter of all other groups. At the estimate, the difference has the covariance (1 −
+/// R)² + A S⁻¹ N_d S⁻¹ Aᵀ, which is 1 − R for correct weights. Directions without other information
+/// are left out.
 struct Distance {
   double deviations = 0.0;
-  Eigen::VectorXd residual;  ///< r without the prior, (1 − R)⁻¹ r
+  Eigen::VectorXd residual;  ///< residual of the estimate without the prior, (1 − R)⁻¹ r
 };
 
 Distance distance(const ParameterInformation& information, const Eigen::MatrixXd& others,
@@ -62,8 +63,8 @@ Distance distance(const ParameterInformation& information, const Eigen::MatrixXd
   return result;
 }
 
-/// Returns the parameter of a CAD prior with the largest deviation from it, in the prior's standard
-/// deviations with the other parameters at their CAD values.
+/// Returns the parameter that deviates most from a body's CAD prior, measured in standard
+/// deviations of the prior with the other parameters at their CAD values.
 int farthest_from_drawing(const Mechanism& mechanism, int body) {
   const InertiaPrior prior(mechanism, body);
   Mechanism drawn = mechanism;

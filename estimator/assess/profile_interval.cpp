@@ -30,10 +30,11 @@ class Profile {
         options_(options),
         monitor_(monitor) {}
 
-  /// Returns the distance from a parameter's estimate, on one side, at which the cost has risen by
-  /// `rise`, or to its bound. Infinite if the cost does not rise as much within the trials.
-  /// @param position  of the parameter in the arrow
-  /// @param rise      of the cost; a quadratic cost reaches it at `distance`
+  /// Returns the distance from a parameter's estimate to the point on one side where the cost has
+  /// risen by `rise`, or to the parameter's bound. Infinite if the cost does not rise as much
+  /// within the trials.
+  /// @param position  position of the parameter in the problem's parameter vector (arrow)
+  /// @param rise      cost increase that a quadratic cost reaches at `distance`
   double reach(int position, double side, double distance, double rise) const {
     const double value = problem_.arrow()[position];
     const double room = side > 0.0 ? problem_.arrow_upper()[position] - value
@@ -57,7 +58,7 @@ class Profile {
   }
 
  private:
-  /// Cost increase with one parameter fixed at a value and all others re-optimised.
+  /// Returns the cost increase with one parameter fixed at a value and all others re-optimised.
   double rise_at(int position, double value) const {
     Mechanism mechanism = problem_.mechanism();
     const int index = free_.indices()[static_cast<std::size_t>(position)];
@@ -81,8 +82,8 @@ class Profile {
   const CalibrationMonitor& monitor_;
 };
 
-/// Arrow positions of the identifiable friction parameters of joints whose Stribeck decay rate is
-/// too uncertain for linearisation.
+/// Returns the positions, in the problem's parameter vector, of the identifiable friction
+/// parameters of joints whose Stribeck decay rate is too uncertain for linearisation.
 std::vector<int> nonlinear_friction_positions(const Mechanism& mechanism,
                                               const FreeParameters& free,
                                               const ParameterInformation& information,

@@ -10,14 +10,14 @@
 
 namespace estimator {
 
-/// Widens the intervals of a Stribeck excess, and of the friction beside it, if its decay rate has
-/// a relative uncertainty above a quarter: exp(−ζ ω²) is then too nonlinear in ζ. Each end moves to
-/// where the cost, with all other parameters re-optimised, has risen as much as a quadratic cost
-/// would at the end of the linearised interval.
-///
+/// Widens the confidence intervals of Stribeck friction parameters if the decay rate ζ of the
+/// Stribeck excess has a relative uncertainty above a quarter. The friction exp(−ζ ω²) is then too
+/// nonlinear in ζ for linearised intervals. Each interval end moves to where the cost, with all
+/// other parameters re-optimised, has risen as much as a quadratic cost would at the end of the
+/// linearised interval.
 /// @param problem      at its optimum, with `segments` and `grid`
-/// @param information  there, valid
-/// @param half         half-widths of its parameters' intervals, from linearisation
+/// @param information  at the same optimum, valid
+/// @param half         half-widths of the parameters' linearised intervals, widened here
 /// @return             one sentence per widened interval
 std::vector<std::string> widen_by_profile(const ShootingProblem& problem,
                                           const std::vector<Segment>& segments,

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kSmallestQuantum = 1e-7;  // [rad]; finer steps are decimals of a text file
 constexpr double kQuantumTolerance = 0.02;
-/// Relative to the quantization variance; less is estimation error.
+/// Ratio of analog noise to quantization variance below which the noise is only estimation error.
 constexpr double kAnalogShare = 0.1;
 constexpr double kAnalogDeviations = 3.0;  // of noise before quantization, bound of its errors
 constexpr double kExcess = 0.03;           // rms excess over that bound, relative to the step
@@ -20,7 +20,7 @@ constexpr int kLags = 4;                   // multiples of it
 constexpr double kQuantaMoved = 2.0;       // least travel between the errors of a product
 constexpr double kChance = 5.0;            // standard deviations of a significant mean
 
-/// Calls visit(difference) for each change from one reading to the next.
+/// Calls visit(difference) for each change between consecutive readings of a sensor.
 template <typename Visit>
 void visit_changes(const std::vector<Segment>& segments, int sensor, double scale,
                    const Visit& visit) {

@@ -13,20 +13,21 @@ constexpr int kHarmonics = 64;  // the remaining 1 % of the variance is treated 
 constexpr int kShaped = 8;      // harmonics treated as non-normal
 constexpr int kMotions = 16;    // perturbed motions
 
-/// Readings of one sensor in one segment.
+/// The readings of one sensor in one segment.
 struct SensorRows {
-  Eigen::MatrixXd response;  ///< T: of whitened errors to the parameters, node eliminated
-  Eigen::MatrixXd of_node;   ///< J_x
-  Eigen::VectorXd angles;    ///< [rad]
+  /// Derivatives of whitened readings with respect to parameters, states eliminated.
+  Eigen::MatrixXd response;
+  Eigen::MatrixXd of_node;  ///< J_x
+  Eigen::VectorXd angles;   ///< [rad]
 };
 
-/// Readings of all sensors in one segment.
+/// The readings of all sensors in one segment.
 struct SegmentRows {
   std::vector<SensorRows> sensors;
   Eigen::MatrixXd node_inverse;  ///< N⁻¹, for fixed parameters
 };
 
-/// Angles of a sensor at its readings.
+/// Returns the modelled angles of a sensor at its readings.
 Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sensor) {
   const Eigen::MatrixXd& all = problem.angles(segment);
   std::vector<double> angles;
@@ -36,7 +37,8 @@ Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sen
   return Eigen::Map<Eigen::VectorXd>(angles.data(), static_cast<Eigen::Index>(angles.size()));
 }
 
-/// Collects rows by segment. Nodes are eliminated over all sensors: T = J_χ − J_x N⁻¹ J_xᵀJ_χ.
+/// Collects the readings by segment. Node states are eliminated over all sensors: T = J_χ − J_x N⁻¹
+/// J_xᵀJ_χ, with Jacobians J_χ for parameters and J_x for states, and N = J_xᵀJ_x.
 std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
                                       const std::vector<QuantizedSensor>& sensors) {
   const ArrowLayout layout = problem.layout();
@@ -77,7 +79,8 @@ std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
   return rows;
 }
 
-/// Aᵀe at a random phase of the quantization grid.
+/// Returns a random sample of the weighted error sum Aᵀe of Harmonics, with a random phase of the
+/// quantization grid.
 Eigen::VectorXd draw(const Harmonics& harmonics, std::mt19937_64& random) {
   const double phase = std::uniform_real_distribution<double>(0.0, 2.0 * M_PI)(random);
   Eigen::VectorXd weights(harmonics.cols());
@@ -88,7 +91,7 @@ Eigen::VectorXd draw(const Harmonics& harmonics, std::mt19937_64& random) {
   return harmonics * weights;
 }
 
-/// Random samples of Tᵀe around motions perturbed by quantization errors.
+/// Draws random samples of the gradient Tᵀe around motions perturbed by quantization errors.
 class ShapeDraws {
  public:
   ShapeDraws(const std::vector<SegmentRows>& rows, const std::vector<QuantizedSensor>& sensors,
@@ -104,7 +107,8 @@ class ShapeDraws {
     }
   }
 
-  /// Adds Tᵀe of one perturbed motion to the columns, with random phases.
+  /// Adds samples of Tᵀe for one perturbed motion to the columns. Each column has its own random
+  /// phases.
   void add(Eigen::Ref<Eigen::MatrixXd> columns, std::mt19937_64& random) const {
     const Eigen::Index p = inverse_.rows();
     std::vector<Eigen::VectorXd> gradients;
@@ -136,7 +140,7 @@ class ShapeDraws {
   const std::vector<QuantizedSensor>& sensors_;
   const Eigen::MatrixXd& inverse_;
   std::vector<double> units_;         ///< whitened per actual error, by sensor
-  std::vector<Harmonics> harmonics_;  ///< by segment and sensor: of Tᵀe over J_xᵀe
+  std::vector<Harmonics> harmonics_;  ///< by segment and sensor, for Tᵀe above J_xᵀe
 };
 
 }  // namespace

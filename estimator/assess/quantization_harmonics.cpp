@@ -8,8 +8,9 @@ namespace {
 
 constexpr Eigen::Index kChunk = 256;  // number of readings summed at once
 
-/// Amplitude of harmonic k of the rounding error Σ_k ±sin(2πkx)/πk, in quantization steps. Noise of
-/// variance σ² before quantization attenuates it by exp(−½ (2πk/q)² σ²).
+/// Returns the amplitude of harmonic k of the rounding error, whose Fourier series is Σ_k
+/// ±sin(2πkx)/πk in quantization steps q. Noise of variance σ² before quantization attenuates it by
+/// exp(−½ (2πk/q)² σ²).
 double amplitude(int k, const QuantizedSensor& sensor, double unit) {
   const double wave = 2.0 * M_PI * k / sensor.quantum;
   return unit * sensor.quantum / (M_PI * k) *

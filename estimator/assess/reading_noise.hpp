@@ -8,12 +8,12 @@
 
 namespace estimator {
 
-/// Returns the reading errors of a problem as it is, by sensor and segment; NaN: missing.
+/// Returns the current reading errors of a problem, by sensor and segment; NaN if missing.
 std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& problem,
                                                          const std::vector<Segment>& segments);
 
-/// Returns the sensors whose errors are explained by quantization.
-/// @param errors  as above; emptied for these sensors
+/// Returns the sensors whose errors quantization explains.
+/// @param errors  from `reading_errors`; emptied for the returned sensors
 std::vector<QuantizedSensor> find_quantized_sensors(
     const ShootingProblem& problem, const std::vector<Segment>& segments,
     std::vector<std::vector<Eigen::VectorXd>>& errors);

@@ -11,8 +11,8 @@ constexpr double kFullShare = 0.65;  // of 1/kPieces of the motion, at which a p
 constexpr int kNodesMin = 3;         // per window; more than its own states' worth
 constexpr int kSamplesMin = 50;      // per window
 
-/// Returns the travel of all encoders from the start of a segment to each sample, each relative to
-/// its total over all segments.
+/// Returns the travel of the encoders from the start of a segment to each sample, summed over
+/// encoders. The travel of each encoder is divided by its total over all segments.
 std::vector<double> path_of(const Segment& segment, const Eigen::VectorXd& totals) {
   std::vector<double> path(static_cast<std::size_t>(segment.sample_count()), 0.0);
   for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
@@ -38,7 +38,7 @@ Eigen::VectorXd total_paths(const std::vector<Segment>& segments) {
   return totals;
 }
 
-/// Cuts one segment at nodes into windows of equal travel.
+/// Cuts one segment at shooting nodes into windows of equal encoder travel.
 void add_windows(const ShootingProblem& joint, const Segment& segment, int index,
                  const std::vector<double>& path, double whole, std::vector<Window>& windows) {
   const auto nodes = static_cast<int>(joint.states(index).cols());

@@ -7,17 +7,19 @@
 
 namespace estimator {
 
-/// A Gauss–Newton step in some of the parameters with the others fixed: a fit with these free,
-/// linearised at the current values.
+/// The result of a Gauss–Newton step in some of the parameters, with all others fixed. It predicts
+/// a fit with these parameters free, linearised at the current values.
 struct ScoreStep {
-  Eigen::VectorXd change, deviation;  ///< one per parameter taken
-  double decrease = 0.0;              ///< of the cost
-  int rank = 0;                       ///< number of identifiable directions
+  /// Change and standard deviation, one per parameter of the step.
+  Eigen::VectorXd change, deviation;
+  double decrease = 0.0;  ///< decrease of the cost
+  int rank = 0;           ///< number of identifiable directions
 };
 
-/// Computes a Gauss–Newton step in some of the parameters.
+/// Computes a Gauss–Newton step in some of the parameters, with all others fixed.
 /// @param information  valid; see ParameterInformation for `schur` and `group_score`
-/// @param spread       covariance of the summed score [parameters × parameters]
+/// @param spread       covariance of the gradient summed over noise groups [parameters ×
+///                     parameters]
 /// @param taken        positions of the parameters to step in
 /// @param taken        positions of the parameters to step in
 ScoreStep step_along(const ParameterInformation& information, const Eigen::MatrixXd& spread,

@@ -15,8 +15,9 @@
 namespace estimator {
 namespace {
 
-/// Eigenvalue of the information, scaled to unit diagonal, below which a direction is weakly
-/// identifiable: its standard deviation is thirty times that with all else known.
+/// Eigenvalue of the information matrix, scaled to unit diagonal, below which a direction is weakly
+/// identifiable. Its standard deviation is then about thirty times as large as with all other
+/// directions known.
 constexpr double kWeaklyIdentifiable = 1e-3;
 constexpr double kPart = 0.2;      // least share of a parameter in such a direction
 constexpr double kUpright = 1e-6;  // sine of the angle between an axis and gravity
@@ -49,7 +50,7 @@ class AmbiguityFinder {
   }
 
  private:
-  /// Collects the parameters that take part in each weakly identifiable direction.
+  /// Finds the weakly identifiable directions, and the parameters that have a share in each.
   void find_directions(const std::vector<int>& estimated, const Eigen::MatrixXd& seen) {
     if (seen.rows() != std::ssize(estimated) || !seen.allFinite()) return;
     const Eigen::VectorXd scale = seen.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
@@ -75,7 +76,7 @@ class AmbiguityFinder {
     return text;
   }
 
-  /// The free parameters among those of a sensor.
+  /// Returns the free parameters among `count` consecutive parameters of a sensor.
   std::vector<int> asked_of(int sensor, SensorQuantity first, int count) const {
     std::vector<int> found;
     for (int k = 0; k < count; ++k) {
@@ -85,7 +86,7 @@ class AmbiguityFinder {
     return found;
   }
 
-  /// Returns the largest set of parameters of all kinds in one weakly identifiable direction.
+  /// Returns the most parameters of one weakly identifiable direction that includes every kind.
   /// @param kinds  sets of parameters, each of which must be represented
   std::vector<int> together(const std::vector<std::vector<int>>& kinds) const {
     std::vector<int> found;
@@ -104,8 +105,8 @@ class AmbiguityFinder {
     return found;
   }
 
-  /// If a body turns about one axis only, acceleration relative to its origin does not depend on
-  /// the position along this axis.
+  /// Reports the position of an accelerometer along the only rotation axis of its body. The
+  /// acceleration relative to the body's origin does not depend on this position.
   void find_place_along_axis(int i, const Sensor& sensor) {
     const auto axis = only_rotation_axis(mechanism_, sensor.body);
     if (!axis || axis->isZero()) return;
@@ -172,8 +173,8 @@ class AmbiguityFinder {
                          "fix one of them at a measured value, or record larger rotations");
   }
 
-  /// Returns whether, all else known, the data constrain a common change of parameters less than
-  /// their bounds do.
+  /// Returns whether the data constrain a common change of parameters less than their bounds do,
+  /// with all other parameters known.
   bool is_shift_unidentifiable(const std::vector<int>& parameters) const {
     if (parameters.empty() || seen_.rows() != std::ssize(estimated_)) return false;
     Eigen::VectorXd shift = Eigen::VectorXd::Zero(seen_.rows());
@@ -188,7 +189,8 @@ class AmbiguityFinder {
     return shift.dot(seen_ * shift) * width * width < 1.0;
   }
 
-  /// A sensor or control with a fixed delay is the reference of the other delays.
+  /// Reports free delays without a reference. A sensor or control with a fixed delay is the
+  /// reference for all other delays.
   void find_delays() {
     std::vector<int> delays;
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
@@ -215,7 +217,8 @@ class AmbiguityFinder {
                          name(parts.back()) + (is_any_kept ? "" : ", or add an encoder"));
   }
 
-  /// A rotation of the whole rig about gravity changes no reading but an encoder's.
+  /// Reports that the heading about gravity is not identifiable. Rotating the whole rig about
+  /// gravity changes only encoder readings.
   void find_heading() {
     if (is_all_told_) return;
     const Eigen::Vector3d down = gravity_of(mechanism_).normalized();

@@ -17,11 +17,13 @@ constexpr double kUnexplainedShare = 1.0 / 3.0;  // of the motion
 constexpr double kNoisy = 1.5;        // residual over noise; above, the model is doubtful
 constexpr double kFarTooNoisy = 3.0;  // above, the model is rejected
 constexpr double kInflation = 2.0;    // of a variance by autocorrelation
-/// Share of the accelerations below clock and encoder disc errors: a hint, within the deviations.
+/// Unexplained share of the accelerations that clock and encoder disc errors can cause. A smaller
+/// share only hints at a modelling error.
 constexpr double kTraceShare = 1e-4;
 constexpr double kHorizon = 0.2;  // [s]; any motion is predictable this long
 
-/// Residuals of the estimation stage used: of the simulation, or of the estimated states.
+/// Returns the residuals of one sensor in the estimation stage used, of the simulation or of the
+/// estimated states.
 std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen::Index sensor,
                                           JointKind kind) {
   std::vector<Eigen::VectorXd> residuals;
@@ -43,7 +45,7 @@ std::vector<Eigen::VectorXd> simulated_of(const Calibration& calibration, Eigen:
   return angles;
 }
 
-/// Root mean square of all non-NaN values, optionally about each segment's mean.
+/// Returns the root mean square of all values except NaN, optionally about each segment's mean.
 double root_mean_square(const std::vector<Eigen::VectorXd>& series, bool centred) {
   double squares = 0.0, count = 0.0;
   for (const Eigen::VectorXd& one : series) {
@@ -79,7 +81,7 @@ std::vector<Eigen::VectorXd> columns(const std::vector<Segment>& segments, Eigen
   return all;
 }
 
-/// Root-mean-square acceleration over the horizon, by divided differences at the sample times.
+/// Returns the root-mean-square acceleration of a sensor, by divided differences over kHorizon.
 double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor) {
   std::vector<Eigen::VectorXd> accelerations;
   for (const Segment& segment : segments) {
@@ -98,14 +100,14 @@ double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor
   return root_mean_square(accelerations, false);
 }
 
-/// Returns whether the joint estimation must be assessed because no simulation predicts the motion.
+/// Returns whether the verdict uses the joint estimation because no simulation predicts the motion.
 bool is_assessed_by_states(const Calibration& calibration) {
   return calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
          is_converged(calibration.termination);
 }
 
-/// Share of the acceleration of a measured joint that is unexplained; 0 for an encoder between
-/// bodies, whose joints are assessed instead.
+/// Returns the unexplained share of the acceleration of a measured joint. Returns 0 for an encoder
+/// between bodies, whose joints are assessed instead.
 double unexplained_acceleration(const Calibration& calibration,
                                 const std::vector<Segment>& segments, const std::string& name,
                                 Eigen::Index sensor) {
@@ -120,7 +122,7 @@ double unexplained_acceleration(const Calibration& calibration,
 
 std::string times(double ratio) { return number_text(ratio, ratio < 10.0 ? 2 : 3); }
 
-/// Objections to the model, and their combined severity.
+/// The objections to the model, and the resulting verdict.
 struct Doubts {
   VerdictKind kind = VerdictKind::kAccepted;
   std::string text;
@@ -131,7 +133,7 @@ struct Doubts {
   }
 };
 
-/// Formats the result of the test whether segments agree.
+/// Formats the result of the test of whether parts of the recordings agree.
 std::string q_text(const ConsistencyTest& agreement) {
   return "Cochran's Q = " + number_text(agreement.statistic, 3) + ", " +
          number_text(agreement.degrees_of_freedom, 3) + " degrees of freedom";

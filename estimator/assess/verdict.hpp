@@ -8,33 +8,35 @@
 
 namespace estimator {
 
-/// Residuals of one sensor compared with its noise and its motion.
+/// The residuals of one sensor, compared with its noise and with the measured motion.
 struct SensorFit {
   std::string name;
-  double noise = 0.0;        ///< of its readings, from differences or quantization
-  double residual = 0.0;     ///< RMSE of the estimation stage used, in the unit of `noise`
-  double unexplained = 0.0;  ///< share of the motion
-  bool correlated = false;   ///< residuals are correlated beyond quantization
+  double noise = 0.0;  ///< reading noise, from differences of readings or from quantization
+  /// Root-mean-square residual of the estimation stage used, in the unit of `noise`.
+  double residual = 0.0;
+  double unexplained = 0.0;  ///< unexplained share of the motion, see `sensor_fits`
+  bool correlated = false;   ///< residuals are more correlated than quantization explains
 };
 
 /// Computes the fit of each sensor from the trajectories of a calibration.
 ///
-/// The unexplained share is the simulation error over the motion's standard deviation. If the
-/// motion cannot be predicted from its start (through the upright), it is the share of the
-/// acceleration that the model leaves over an interval. It is 0 for a sensor whose error is at
-/// noise level.
+/// The unexplained share is the simulation error divided by the standard deviation of the motion.
+/// If the motion cannot be predicted from its initial state (for example near an upright balance),
+/// the share is computed from accelerations over a short interval instead. It is 0 for a sensor
+/// whose error is at noise level.
 std::vector<SensorFit> sensor_fits(const Calibration& calibration);
 
-/// Returns whether the model evidently does not fit a sensor's motion, that is if more than one
-/// third is unexplained: mostly due to a wrong unit, sign, zero or geometry, not to a wrong
-/// parameter value. Correctly described rigs stay below a few hundredths.
+/// Returns whether more than one third of a sensor's motion is unexplained. The cause is mostly a
+/// wrong unit, sign, zero or geometry, not a wrong parameter value. Correctly described rigs stay
+/// below a few hundredths.
 bool is_unexplained(const SensorFit& fit);
 
-/// Formats an unexplained share for messages: "93 % of the motion".
+/// Formats an unexplained share for messages, such as "93 % of the motion".
 std::string share_text(double unexplained);
 
-/// Assesses the model by the unexplained motion, by residuals relative to the noise and their
-/// autocorrelation, and by the consistency of parts of the recordings.
+/// Judges whether the model of a calibration is accepted. Uses the unexplained share of the motion,
+/// the ratio of residuals to noise, the autocorrelation of residuals, and the consistency between
+/// parts of the recordings.
 Verdict judge(const Calibration& calibration);
 
 /// Returns "accepted", "doubtful", "rejected" or "no-fit".

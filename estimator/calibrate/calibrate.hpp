@@ -8,12 +8,11 @@
 
 namespace estimator {
 
-/// Returns the kind of estimate selected by the options.
+/// Returns the kind of estimate (physical or SPOOK shadow parameters) that the options select.
 /// @throws std::invalid_argument if the options contradict one another
 EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options);
 
 /// Estimates the free parameters of `mechanism` and the states of all recordings jointly.
-///
 /// @throws std::invalid_argument naming the recording or parameter and the remedy, for unusable
 ///         input: no free parameter, too few samples, a parameter without effect, …
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,

@@ -22,12 +22,12 @@ Mechanism with_fixed_parameters(Mechanism mechanism) {
   return mechanism;
 }
 
-/// Sum and number of squared differences; missing readings are skipped.
+/// The sum and number of squared differences between angles and readings, without missing readings.
 struct SquaredError {
   double sum = 0.0;
   double count = 0.0;
 
-  /// Adds one sensor, in a unit of `scale`.
+  /// Adds the differences of one sensor, divided by `scale`.
   void add(const Eigen::Ref<const Eigen::VectorXd>& angles,
            const Eigen::Ref<const Eigen::VectorXd>& measured, JointKind kind, double scale) {
     for (Eigen::Index k = 0; k < measured.size(); ++k) {
@@ -36,7 +36,7 @@ struct SquaredError {
       count += 1.0;
     }
   }
-  /// Adds all sensors; sliding joints are scaled by JointUnits::scale.
+  /// Adds the differences of all sensors; sliding joints are scaled by JointUnits::scale.
   void add(const SegmentTrajectory& trajectory, const std::vector<JointKind>& kinds) {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       const auto sensor = static_cast<Eigen::Index>(i);
@@ -49,7 +49,7 @@ struct SquaredError {
   }
 };
 
-/// Errors of the trajectories of one recording.
+/// Returns the root-mean-square error of the estimated states of one recording.
 double observation_rmse(const std::vector<SegmentTrajectory>& trajectories,
                         const std::vector<JointKind>& kinds, const std::string& recording) {
   SquaredError error;
@@ -95,7 +95,7 @@ TrajectorySettings make_settings(const Preparation& preparation,
   return settings;
 }
 
-/// Estimates the states; returns each segment's state at node 1.
+/// Estimates the states of all segments, and returns the state of each segment at node 1.
 std::vector<State> estimate_states(TrajectoryProblem& problem, const Preparation& preparation,
                                    const LmOptions& lm_options, const CalibrationMonitor& monitor,
                                    Evaluation& evaluation) {
@@ -184,8 +184,8 @@ Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySet
   return evaluation;
 }
 
-/// Input is checked with the given rig, since an estimate with inconsistent inertia (see the
-/// calibration's notes) may still predict well.
+/// Evaluates a shadow calibration. The input is checked with `rig`, since an estimate with
+/// inconsistent inertia (see the calibration's notes) may still predict well.
 Evaluation evaluate_shadow(const Mechanism& rig, const Calibration& calibration,
                            const std::vector<Recording>& recordings, CalibrationOptions options,
                            const CalibrationMonitor& monitor) {
@@ -196,7 +196,7 @@ Evaluation evaluate_shadow(const Mechanism& rig, const Calibration& calibration,
                            monitor);
 }
 
-/// Calibrates without part `held_out`, and evaluates that part with the same step and weight.
+/// Calibrates without the part `held_out`, and evaluates it with the same step and weight.
 Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
               std::size_t held_out, const CalibrationOptions& options,
               const CalibrationMonitor& monitor) {

@@ -12,13 +12,13 @@
 
 namespace estimator {
 
-/// Fit of a mechanism with fixed parameters to recordings.
+/// The result of fitting only the states of recordings, with all parameters fixed.
 struct Evaluation {
-  double cost = 0.0;              ///< Σ‖r‖² of the estimated states
-  double observation_rmse = 0.0;  ///< of the estimated states [rad]
-  Termination termination = Termination::kNumericalFailure;  ///< of the state estimation
+  double cost = 0.0;              ///< sum of squared residuals of the estimated states
+  double observation_rmse = 0.0;  ///< root-mean-square reading error of the estimated states [rad]
+  Termination termination = Termination::kNumericalFailure;  ///< result of the state estimation
   int iterations = 0;
-  /// Open-loop errors, from initial states fitted to these recordings.
+  /// Open-loop simulation errors, with initial states fitted to these recordings.
   std::vector<SimulationError> simulation;
   Termination simulation_termination = Termination::kNumericalFailure;
   int simulation_iterations = 0;
@@ -26,48 +26,50 @@ struct Evaluation {
   std::vector<std::string> notes;  ///< anomalies, for people
 };
 
-/// Estimates only the states of the recordings, with all parameters fixed. First estimates the
-/// states jointly with all residuals, then the initial state of each segment for the best open-loop
-/// simulation. Parameter priors are not used.
-///
+/// Estimates only the states of the recordings, with all parameters fixed. First estimates all
+/// states jointly, then the initial state of each segment for the best open-loop simulation.
+/// Parameter priors are not used.
 /// @param options  as for `calibrate`; give its `step` and `state_error_weight` to compare costs
 /// @throws std::invalid_argument as `calibrate`, but free parameters are not required
 Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options = {}, const CalibrationMonitor& monitor = {});
 
-/// Calibration without one part of the recordings, and evaluation on that part.
+/// One fold of a cross-validation: a calibration without one part of the recordings, and its
+/// evaluation on this held-out part.
 struct Fold {
-  Calibration calibration;  ///< on all parts but the one held out
-  Evaluation evaluation;    ///< on the part held out
+  Calibration calibration;  ///< calibration on all other parts
+  Evaluation evaluation;    ///< evaluation on the held-out part
 };
 
-/// One parameter's estimates over the folds.
+/// The spread of one parameter's estimates over the folds of a cross-validation.
 struct ParameterSpread {
   std::string name;
   std::string unit;
   double mean = 0.0;
-  /// Delete-one jackknife, √((n−1)/n Σ (χ_i − mean)²) over n folds: standard deviation of the
-  /// overall estimate, from the scatter between parts.
+  /// Standard deviation of the overall estimate from the scatter between folds, by the delete-one
+  /// jackknife: √((n−1)/n Σ (χ_i − mean)²) for the estimates χ_i of n folds.
   double standard_deviation = 0.0;
-  /// Mean of the standard deviations of the folds' calibrations; infinite if one is.
+  /// Mean of the standard deviations that the folds report; infinite if any of them is infinite.
   double reported_standard_deviation = 0.0;
 };
 
-/// Cross-validation result. Matrices are folds × parts: fold i holds out part i, so that diagonal
-/// entries are prediction errors and the others fit errors.
+/// The result of a cross-validation. Matrices have one row per fold and one column per part. Fold i
+/// holds out part i: diagonal entries are prediction errors, all others are fit errors.
 struct CrossValidation {
-  std::vector<std::string> pieces;          ///< names
-  std::vector<Fold> folds;                  ///< one per part; fewer if stopped
-  std::vector<std::string> joints;          ///< measured joints
-  std::vector<JointKind> kinds;             ///< of `joints`
-  Eigen::MatrixXd observation;              ///< RMSE of the estimated states, as in Calibration
-  std::vector<Eigen::MatrixXd> simulation;  ///< open-loop RMSE of each of `joints` [rad or m]
+  std::vector<std::string> pieces;  ///< names
+  std::vector<Fold> folds;          ///< one fold per part; fewer if stopped
+  std::vector<std::string> joints;  ///< names of the measured joints
+  std::vector<JointKind> kinds;     ///< joint kinds of `joints`
+  /// Root-mean-square error of the estimated states, as in Calibration.
+  Eigen::MatrixXd observation;
+  /// Open-loop root-mean-square errors, one matrix per joint [rad or m].
+  std::vector<Eigen::MatrixXd> simulation;
   std::vector<ParameterSpread> parameters;
-  bool stopped = false;  ///< by the monitor's flag
+  bool stopped = false;  ///< the monitor's stop flag ended the cross-validation early
 };
 
-/// Cross-validates: for every part, calibrates on the others and evaluates that part.
-///
+/// Cross-validates a calibration: holds out each part in turn, calibrates on all other parts, and
+/// evaluates the held-out part.
 /// @param pieces    at least two, with unique names
 /// @param on_fold   called before each fold with its index from 0; may be empty
 /// @throws std::invalid_argument naming the fold, see `calibrate`

@@ -7,8 +7,10 @@
 
 namespace estimator {
 
-/// Calls `evaluate` with the parameters, step and weight of a calibration.
-/// @param rig  the calibrated mechanism; an estimate with inconsistent inertia may still predict
+/// Evaluates the estimates of a calibration on recordings (`evaluate`), with the time step and
+/// state error weight of the calibration.
+/// @param rig  the rig description, used to check the input, since an estimate with inconsistent
+///             inertia may still predict well
 Evaluation evaluate_estimate(const Mechanism& rig, const Calibration& calibration,
                              const std::vector<Recording>& recordings, CalibrationOptions options,
                              const CalibrationMonitor& monitor);

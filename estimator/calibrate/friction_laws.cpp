@@ -41,7 +41,7 @@ Mechanism with_load_alone(Mechanism mechanism) {
   return mechanism;
 }
 
-/// Sums over states, one per joint.
+/// Sums over all states, with one element per joint.
 struct Sums {
   Eigen::VectorXd work, squared_torque, squared_speed, load;
   double count = 0.0;
@@ -76,7 +76,7 @@ void add_segment(const Mechanism& mechanism, const Segment& segment, const Eigen
   }
 }
 
-/// Returns whether a term estimates all quantities of another.
+/// Returns whether `term` has all joint parameters of the term `other`.
 bool holds(const LawTerm& term, const LawTerm& other) {
   const auto all = std::span(term.quantities).first(static_cast<std::size_t>(term.count));
   return std::ranges::all_of(

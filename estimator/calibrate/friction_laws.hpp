@@ -10,41 +10,42 @@
 
 namespace estimator {
 
-/// A friction law: a sum of terms from kFrictionTerms.
+/// A friction law, given as a sum of terms from kFrictionTerms.
 struct FrictionLaw {
   std::string name;  ///< "viscous+dry"
   std::vector<const LawTerm*> terms;
 
-  /// Number of parameters per joint.
+  /// Returns the number of parameters per joint.
   int parameter_count() const;
 };
 
-/// Parses a friction law.
+/// Parses the name of a friction law.
 /// @param name  terms separated by '+', such as "viscous+dry"
-/// @throws std::invalid_argument listing the terms
+/// @throws std::invalid_argument listing the valid terms
 FrictionLaw parse_law(std::string_view name);
 
-/// Returns the laws to compare by default, simple ones first.
+/// Returns the friction laws to compare by default, simple ones first.
 std::vector<FrictionLaw> usual_laws();
 
-/// Returns the names of all terms: "viscous, drag, …".
+/// Returns the names of all friction terms as text: "viscous, drag, …".
 std::string friction_words();
 
-/// Returns the joint quantities that the term estimates. The first is its magnitude: at zero the
-/// term vanishes.
+/// Returns the joint parameters of a friction term. The first is its magnitude; at a magnitude of
+/// zero the term vanishes.
 std::vector<JointQuantity> quantities_of(const LawTerm& term);
 
-/// Returns the friction scale of each joint, from the work that is unexplained without friction.
-/// Recordings and mechanism as for `calibrate`.
+/// Returns the magnitude of friction at each joint, estimated from the mechanical work that a model
+/// without friction leaves unexplained. Recordings and mechanism as for `calibrate`.
 std::vector<FrictionScale> friction_scales(const Mechanism& mechanism,
                                            const std::vector<Recording>& recordings,
                                            const CalibrationOptions& options);
 
-/// Returns the joints whose friction can be compared: those with a friction parameter that is free
-/// or nonzero; all joints if there are none.
+/// Returns the joints at which friction laws are compared: joints with a free or nonzero friction
+/// parameter, or all joints if there are none.
 std::vector<int> joints_with_friction(const Mechanism& mechanism);
 
-/// Returns the mechanism with this friction law at the joints, its parameters free, and no other.
+/// Returns the mechanism with the given law as the only friction at the given joints. The
+/// parameters of the law are free.
 /// @throws std::invalid_argument if a friction parameter of a joint is constrained
 /// (`ParameterDependency`)
 Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vector<int>& joints,

@@ -30,7 +30,7 @@ Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
   return segment;
 }
 
-/// Axes of held-out inertial sensors with readings.
+/// Returns the axes of held-out inertial sensors that have readings.
 std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
   Mechanism all = mechanism;
   all.held_out.clear();
@@ -42,7 +42,8 @@ std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Seg
   return axes;
 }
 
-/// The fitted problem with the readings of all sensors; noise of held-out ones from differences.
+/// Returns the fitted problem with the readings of all sensors. The noise of held-out sensors is
+/// estimated from differences of readings.
 ShootingProblem problem_with_all(const ShootingProblem& fitted,
                                  const std::vector<Segment>& segments, const ShootingGrid& grid) {
   Mechanism mechanism = fitted.mechanism();
@@ -89,7 +90,7 @@ bool has_free(const EstimateTable& book, const Mechanism& mechanism, const std::
   });
 }
 
-/// Prediction errors of an encoder's readings.
+/// Returns the prediction errors of an encoder's readings.
 std::vector<double> errors_of(const ShootingProblem& all, const std::vector<Segment>& segments,
                               int sensor) {
   std::vector<double> errors;
@@ -103,7 +104,7 @@ std::vector<double> errors_of(const ShootingProblem& all, const std::vector<Segm
   return errors;
 }
 
-/// Stores root mean square and mean.
+/// Stores the root mean square and the mean of prediction errors.
 void book_errors(const std::vector<double>& errors, HeldOutSensor& out) {
   double squares = 0.0, sum = 0.0;
   for (const double error : errors) {

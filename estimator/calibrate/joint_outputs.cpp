@@ -12,14 +12,15 @@ namespace {
 
 constexpr std::size_t kLoadBatch = 64;  // samples whose loads are computed together
 
-/// Returns a root of a possibly singular covariance.
+/// Returns a matrix root with root·rootᵀ = `covariance`, which may be singular.
 Eigen::MatrixXd root_of(const Eigen::MatrixXd& covariance) {
   if (covariance.size() == 0) return covariance;
   const SymmetricEigen solved = symmetric_eigen(covariance);
   return solved.vectors * solved.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
-/// Standard deviations of quantities with these derivatives with respect to motion and parameters.
+/// Returns the standard deviations of quantities, given their derivatives with respect to motion
+/// and parameters.
 Eigen::VectorXd deviations_of(const Eigen::MatrixXd& slopes, const Eigen::MatrixXd& covariance,
                               const Eigen::MatrixXd& along_root) {
   const Eigen::VectorXd variance = (slopes * covariance).cwiseProduct(slopes).rowwise().sum();
@@ -90,7 +91,9 @@ void JointOutputs::flush() {
   waiting_.clear();
 }
 
-/// @param slopes  of the loads: joint angles, rates, accelerations, parameters, controls
+/// Writes motion, loads and standard deviations of one sample to the result.
+/// @param slopes  derivatives of the loads, with columns for joint angles, rates, accelerations,
+///                parameters and controls
 void JointOutputs::write(const Motion& motion, const Eigen::VectorXd& loads,
                          const Eigen::MatrixXd& slopes) {
   const int n = steps_.joint_count(), moves = 3 * n;

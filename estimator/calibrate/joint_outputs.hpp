@@ -7,19 +7,20 @@
 
 namespace estimator {
 
-/// Computes joint motion and loads from the states of a segment.
+/// Computes motion and loads of all joints from the estimated states of a segment.
 class JointOutputs {
  public:
-  /// @param out  result, allocated here
+  /// @param out  receives the result; allocated by the constructor
   JointOutputs(const SegmentSteps& steps, const StateOptions& options, StateEstimate& out);
 
-  /// @param step      linearised about the state that the estimate's mean is relative to
+  /// Adds the estimate of one sample to the result.
+  /// @param step      linearised about the state to which the mean of `estimate` is relative
   void add(int sample, const SampleStep& step, const StateFilter::Estimate& estimate);
-  /// Writes pending samples; call it after the last sample.
+  /// Writes all pending samples to the result. Call this after adding the last sample.
   void flush();
 
  private:
-  /// Estimated motion of a sample, and its errors.
+  /// The estimated motion at one sample, and its errors.
   struct Motion {
     int sample;
     Eigen::VectorXd value;       // joint angles, rates, accelerations, and controls

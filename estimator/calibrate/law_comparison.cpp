@@ -15,16 +15,18 @@
 namespace estimator {
 namespace {
 
-/// Standard errors of difference below which laws are indistinguishable: of equally good laws, one
-/// in twenty differs by more.
+/// Difference between laws below which they are indistinguishable [standard errors]. Of equally
+/// good laws, one in twenty differs by more.
 constexpr double kDistinguishableErrors = 2.0;
 
-/// The one-standard-error rule [Breiman, Friedman, Olshen, Stone, Classification and Regression
-/// Trees, 1984, sec. 3.4.3], applied to the paired difference: prefers simpler laws within it.
+/// Difference between laws within which the simpler law is preferred [standard errors], by the
+/// one-standard-error rule [Breiman, Friedman, Olshen, Stone, Classification and Regression Trees,
+/// 1984, sec. 3.4.3], applied to the paired difference.
 constexpr double kPreferred = 1.0;
 
-/// Log-error difference that is negligible even if its scatter is smaller, as for a law that
-/// reduces to another: equals a model error of a twentieth of the reading noise.
+/// Difference between logarithms of errors that is negligible even if its standard error is
+/// smaller, as for a law that reduces to another. Equals a model error of a twentieth of the
+/// reading noise.
 constexpr double kSameError = 1e-3;
 
 PartMean mean_of(const std::vector<double>& values) {
@@ -45,18 +47,18 @@ std::vector<double> logarithms(const std::vector<double>& errors) {
   return result;
 }
 
-/// Index of the fold that holds out a part.
+/// Returns the index of the fold that holds out a part.
 int fold_of(std::size_t piece, std::size_t pieces, int folds) {
   return static_cast<int>(piece * static_cast<std::size_t>(folds) / pieces);
 }
 
-/// Returns whether a term has vanished: its first quantity, the magnitude, is at its bound.
+/// Returns whether a friction term has vanished, that is, whether its magnitude is at its bound.
 bool is_gone(const Mechanism& mechanism, int joint, JointQuantity quantity) {
   const Parameter& parameter = mechanism.joint_parameter(joint, quantity);
   return parameter.free && parameter.value <= parameter.lower;
 }
 
-/// Number of folds in which a term's magnitude ended at zero: terms by joints.
+/// The number of folds in which a term's magnitude ended at zero, by term and joint.
 using Vanishing = std::vector<std::vector<int>>;
 
 void count_vanished(const Mechanism& mechanism, const FrictionLaw& law,
@@ -92,14 +94,15 @@ bool is_simpler(const LawScore& a, const LawScore& b) {
   return std::pair(a.parameters, a.order) < std::pair(b.parameters, b.order);
 }
 
-/// Runs one law over all folds.
+/// Cross-validates one friction law over all folds.
 class LawRun {
  public:
   LawRun(const Mechanism& mechanism, const std::vector<Recording>& pieces,
          const CalibrationOptions& options, const CalibrationMonitor& monitor)
       : mechanism_(mechanism), pieces_(pieces), options_(options), monitor_(monitor) {}
 
-  /// @return false if stopped
+  /// Fits and evaluates the law over all folds, and stores its errors in `score`.
+  /// @return false if stopped by the monitor
   bool run(const std::vector<int>& joints, int folds,
            const std::function<void(const FrictionLaw&, int)>& on_fold, LawScore& score) const {
     score.errors.assign(pieces_.size(), std::numeric_limits<double>::quiet_NaN());

@@ -53,7 +53,8 @@ std::vector<InertialError> inertial_errors(const ShootingProblem& problem,
   return errors;
 }
 
-/// RMSE over all sensors [rad]; sliding joints are scaled by JointUnits::scale.
+/// Returns the root-mean-square error over all sensors [rad]; sliding joints are scaled by
+/// JointUnits::scale.
 double reading_rmse(const ShootingProblem& problem) {
   double squares = 0.0, count = 0.0;
   const Eigen::VectorXd scales = encoder_scales(problem.mechanism());
@@ -108,9 +109,9 @@ void store_joint_estimates(const ShootingFit& fit, Calibration& result) {
   }
 }
 
-/// Replaces the assumption of independent errors: by quantization errors for encoders that they
-/// explain, by the observed autocorrelation for others.
-/// @return the errors of quantized encoders
+/// Accounts for correlated reading errors: by quantization errors for encoders that quantization
+/// explains, by the observed autocorrelation of residuals for all other sensors.
+/// @return the errors of the quantized encoders
 QuantizationErrors account_for_correlation(const ShootingFit& fit,
                                            ParameterInformation& information,
                                            Eigen::VectorXd& variances,
@@ -130,7 +131,7 @@ QuantizationErrors account_for_correlation(const ShootingFit& fit,
   return counting;
 }
 
-/// Information matrix of the readings alone, without priors.
+/// Returns the information matrix of the readings alone, without priors.
 Eigen::MatrixXd information_from_data(const ParameterInformation& information) {
   if (!information.valid) return {};
   return information.schur - information.group_schur.back();
@@ -146,7 +147,7 @@ std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
       .null_directions;
 }
 
-/// Compares parts of the recordings, and inflates the uncertainty if they disagree.
+/// Compares estimates from parts of the recordings, and inflates uncertainty if they disagree.
 void compare_parts(const ShootingFit& fit, const EstimateTable& book,
                    const CalibrationMonitor& monitor, Uncertainty& uncertainty,
                    Calibration& result) {

@@ -33,7 +33,7 @@ bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
   return false;
 }
 
-/// One shadow calibration from prepared data to result.
+/// The steps of one shadow calibration, from prepared data to the result.
 class Pipeline {
  public:
   Pipeline(const Mechanism& mechanism, const std::vector<Recording>& recordings,
@@ -73,7 +73,8 @@ class Pipeline {
   }
 
  private:
-  /// Runs before anything is derived from the parameters, which may start anywhere.
+  /// Starts from estimated physical parameters if possible, since the given initial values may be
+  /// far off. Must run before anything is derived from the parameters.
   void estimate_physical_start(const std::vector<Recording>& recordings) {
     if (!options_.start_from_physical || !can_shoot(result_.mechanism, recordings)) return;
     CalibrationOptions options = options_;
@@ -127,7 +128,8 @@ class Pipeline {
                          group_variances(information, settings_.angle_noise));
   }
 
-  /// Simulates open loop from the estimated initial states; refines the fit if it is predictive.
+  /// Simulates open loop from the estimated initial states. If this predicts the readings well
+  /// enough, refines the parameters by a fit of the simulation.
   void simulate() {
     SimulationProblem problem(result_.mechanism, data_, initial_states_, settings_.step,
                               settings_.angle_noise);
@@ -145,8 +147,8 @@ class Pipeline {
     }
   }
 
-  /// Fits the simulation with smoothed dry friction, then from there with the actual friction,
-  /// whose kinks cause many local optima. Keeps the better one.
+  /// Fits the simulation with smoothed dry friction, then from this result with the actual
+  /// friction, whose kinks cause many local optima. Keeps the better fit.
   void refine(SimulationProblem& sharp) {
     const Mechanism smoothed = smooth_friction(result_.mechanism, data_, result_.step);
     SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step,

@@ -8,8 +8,8 @@
 
 namespace estimator {
 
-/// Estimates parameters of a SPOOK simulator at a time step (EstimateKind::kShadow): joint
-/// estimation of states and parameters [Mar], then a fit of the simulation. As `calibrate`.
+/// Estimates parameters of a SPOOK simulator at a given time step (EstimateKind::kShadow): first
+/// states and parameters jointly [Mar], then by a fit of the simulation. As `calibrate`.
 Calibration calibrate_shadow(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                              const CalibrationOptions& options, const CalibrationMonitor& monitor);
 

@@ -19,7 +19,7 @@ Mechanism kept(Mechanism mechanism) {
   return mechanism;
 }
 
-/// Estimates the states of one segment of a joint estimation.
+/// Estimates motion and loads at all samples of one segment after a joint estimation.
 class SegmentStates {
  public:
   SegmentStates(const ShootingFit& fit, int segment, const StateOptions& options, int threads)
@@ -59,7 +59,7 @@ class SegmentStates {
     return problem_.mechanism().parameters[static_cast<std::size_t>(index)].value;
   }
 
-  /// Assigns readings to samples; those of delayed sensors to the sample that they measured.
+  /// Assigns each reading to the sample at which it was measured, given the sensor's delay.
   void find_readings() {
     sensed_.resize(static_cast<std::size_t>(count()));
     read_.resize(static_cast<std::size_t>(count()));
@@ -78,14 +78,14 @@ class SegmentStates {
     }
   }
 
-  /// A reading, and the time since its sample [s].
+  /// A reading and the time between its sample and its measurement [s].
   struct Read {
     int sensor;  ///< an encoder, or the index of an axis
     int row;     ///< row in which it was recorded
     double after;
   };
 
-  /// Drops delayed readings from before the start or after the end.
+  /// Stores a reading at its sample. Drops readings measured outside the segment.
   void book(std::vector<std::vector<Read>>& books, Read reading, double delay) const {
     int sample = reading.row;
     if (delay != 0.0) {
@@ -97,7 +97,7 @@ class SegmentStates {
     books[static_cast<std::size_t>(sample)].push_back(reading);
   }
 
-  /// The initial state has the prior of the joint estimation.
+  /// Returns a filter whose initial state has the prior of the joint estimation.
   StateFilter start() const {
     Eigen::VectorXd spread(2 * c_);
     spread << Eigen::VectorXd::Constant(c_, kStartAngleDeviation),
@@ -106,7 +106,7 @@ class SegmentStates {
             spread.cwiseAbs2().asDiagonal().toDenseMatrix()};
   }
 
-  /// Returns the readings at a sample relative to the expected readings of the linearised step.
+  /// Returns the readings at a sample minus the readings expected from the linearised step.
   std::vector<StateFilter::Reading> readings_of(int sample, const SampleStep& step) const {
     std::vector<StateFilter::Reading> readings;
     const auto add = [&](const Eigen::RowVectorXd& slopes, double error, double deviation) {
@@ -157,7 +157,7 @@ class SegmentStates {
     return readings;
   }
 
-  /// Covariance of the disturbance until the next sample.
+  /// Returns the covariance of the disturbance that acts until the next sample.
   Eigen::MatrixXd push_of(int sample) const {
     const double T = steps_.period(sample);
     Eigen::MatrixXd disturbance = Eigen::MatrixXd::Zero(2 * c_, 2 * c_);
@@ -170,6 +170,7 @@ class SegmentStates {
     return disturbance;
   }
 
+  /// Moves the filter from one sample to the next.
   /// @param next  linearisation state of the next sample
   void move(StateFilter& filter, int sample, const SampleStep& step, const Eigen::VectorXd& next) {
     if (sample + 1 == count()) {
@@ -182,7 +183,7 @@ class SegmentStates {
     filter.move(step.end_sensitivities.leftCols(2 * c_), defect, push_of(sample));
   }
 
-  /// Smooths: linearised about the motion from the nodes, with all readings.
+  /// Smooths the states with all readings, linearised about the motion from the shooting nodes.
   void smooth(StateFilter& filter, JointOutputs& outputs) {
     const SegmentSteps::States at = steps_.along(nodes_);
     const std::vector<SampleStep> steps = steps_.linearize(0, at);
@@ -197,7 +198,8 @@ class SegmentStates {
     }
   }
 
-  /// Filters: linearised about its own estimates, each with readings up to a lag beyond it.
+  /// Filters the states, linearised about the filter's own estimates. Each estimate uses readings
+  /// up to a lag beyond its sample.
   void follow(StateFilter& filter, JointOutputs& outputs) {
     std::vector<SampleStep> steps;
     SegmentSteps::States at{steps_.state_of(nodes_.col(0)),

@@ -10,7 +10,7 @@
 
 namespace estimator {
 
-/// Estimated quantities of a joint; its loads (JointLoad) follow the motion.
+/// The estimated quantities of a joint: motion, then loads (JointLoad) from index kLoads on.
 enum class StateQuantity : int { kAngle, kRate, kAcceleration, kLoads };
 
 inline constexpr int kStateQuantities =
@@ -20,11 +20,12 @@ inline constexpr int quantity_of(JointLoad load) {
   return static_cast<int>(StateQuantity::kLoads) + static_cast<int>(load);
 }
 
-/// Returns whether a quantity of a joint can be estimated: not the torque of an absent motor, nor
-/// torques and reactions in a mechanism with loops, which its motion does not determine.
+/// Returns whether a quantity of a joint can be estimated. The torque of an absent motor cannot.
+/// Neither can torques and reactions in a mechanism with loops, which its motion does not
+/// determine.
 bool is_observable(const Mechanism& mechanism, int joint, int quantity);
 
-/// Readings used for the state at a sample.
+/// Selects the readings that are used to estimate the state at a sample.
 enum class StateReadings {
   kAll,    ///< all readings of the segment: smoothing
   kLagged  ///< readings up to the sample plus a lag: filtering, fixed-lag smoothing
@@ -32,20 +33,20 @@ enum class StateReadings {
 
 struct StateOptions {
   StateReadings readings = StateReadings::kAll;
-  double lag = 0.0;             ///< of kLagged; 0: a filter [s]
-  FixedParameters spread = {};  ///< parameter uncertainty; empty: exact
+  double lag = 0.0;             ///< lag of kLagged [s]; 0 for a filter
+  FixedParameters spread = {};  ///< parameter uncertainty; empty if the parameters are exact
   bool loads = true;            ///< whether to compute loads
 };
 
-/// Estimated motion and loads of all joints over one segment, with their uncertainty. For sliding
-/// joints read m for rad and N for N·m.
+/// The estimated motion and loads of all joints over one segment, with their uncertainty. For
+/// sliding joints, units have m in place of rad, and N in place of N·m.
 struct StateEstimate {
   std::string recording;
-  double start = 0.0;         ///< of the segment [s]
-  std::vector<double> times;  ///< of the rows, from the start [s]
-  /// Rows × joints · kStateQuantities, and standard deviations; NaN: not determined.
+  double start = 0.0;         ///< start of the segment [s]
+  std::vector<double> times;  ///< times of the rows since `start` [s]
+  /// Estimates and standard deviations; columns as by `column`. NaN if not determined.
   Eigen::MatrixXd values, deviations;
-  Eigen::MatrixXd controls;  ///< as recorded: rows × motors, in joint order
+  Eigen::MatrixXd controls;  ///< recorded controls, rows × motors, in joint order
 
   static Eigen::Index column(int joint, int quantity) {
     return joint * kStateQuantities + quantity;
@@ -56,16 +57,15 @@ struct StateEstimate {
   static Eigen::Index column(int joint, JointLoad load) { return column(joint, quantity_of(load)); }
 };
 
-/// Estimates motion and loads at every sample from all sensor readings of the segment, with all
-/// parameters fixed. Uses a Kalman filter and its adjoint (StateFilter), linearised about the nodes
-/// of the joint estimation for smoothing, about its own estimates for filtering. Noise levels and
-/// initial states come from the joint estimation on whole recordings.
+/// Estimates motion and loads of all joints at every sample from all sensor readings, with all
+/// parameters fixed. Uses a Kalman filter and its adjoint (StateFilter). For smoothing it is
+/// linearised about the shooting nodes of the joint estimation, for filtering about its own
+/// estimates. Noise levels and initial states come from the joint estimation on whole recordings.
 ///
-/// Loads follow from motion by inverse dynamics. Unexplained acceleration, if any, is constant over
-/// a sampling period. A reading of a delayed sensor belongs to its time minus the delay, and is
-/// used at the nearest sample.
-///
-/// @param rig       checks the input
+/// Loads are computed from the motion by inverse dynamics. Unexplained acceleration, if any, is
+/// constant over a sampling period. A reading of a delayed sensor belongs to its time stamp minus
+/// the delay, and is used at the nearest sample.
+/// @param rig       rig description, used to check the input
 /// @param estimate  parameter values
 /// @throws std::invalid_argument as `calibrate`
 std::vector<StateEstimate> estimate_states(const Mechanism& rig, const Mechanism& estimate,

@@ -5,21 +5,21 @@
 
 namespace estimator {
 
-/// A Kalman filter over the samples of a segment, linearised about given states, and its adjoint
+/// A Kalman filter over the samples of a segment, linearised about given states, with its adjoint
 /// for smoothing [Bie77]. It inverts no covariance, which could be singular for strongly damped
 /// motion or almost zero noise.
 ///
-/// Every mean is accompanied by its derivatives with respect to fixed parameters, for given
-/// readings. If C is the parameter covariance, a state's errors have the covariance P + X C Xᵀ,
-/// with P from readings and noise and X these derivatives. This equals joint estimation of
-/// parameters and states, and also holds for parameters from other readings.
+/// The filter also computes the derivatives X of every mean with respect to the fixed parameters.
+/// The errors of a state then have the covariance P + X C Xᵀ, with P from readings and noise, and
+/// the parameter covariance C. This equals joint estimation of parameters and states, and also
+/// holds for parameters estimated from other readings.
 ///
-/// "Means" are matrices of 1 + parameters columns: the mean relative to the linearisation state,
-/// then its derivatives.
+/// "Means" are matrices with 1 + parameters columns: the mean relative to the linearisation state
+/// in the first column, its derivatives with respect to the parameters in the others.
 class StateFilter {
  public:
   struct Reading {
-    Eigen::VectorXd slope;        ///< with respect to the state
+    Eigen::VectorXd slope;        ///< derivative with respect to the state
     Eigen::RowVectorXd residual;  ///< reading minus expected value, then its derivatives
     double variance;
     // Set by the filter: innovation, its variance, and gain.
@@ -28,25 +28,26 @@ class StateFilter {
     Eigen::VectorXd gain = {};
   };
 
-  /// A state, and its disturbance until the next sample.
+  /// The estimate of a state, and of the disturbance that acts until the next sample.
   struct Estimate {
     Eigen::MatrixXd mean, disturbance;                   ///< means
-    Eigen::MatrixXd covariance, disturbance_covariance;  ///< of each, for exact parameters
-    Eigen::MatrixXd cross;  ///< covariance of state and disturbance, likewise
+    Eigen::MatrixXd covariance, disturbance_covariance;  ///< covariances, for exact parameters
+    Eigen::MatrixXd cross;  ///< cross-covariance of state and disturbance, for exact parameters
   };
 
-  /// @param mean  of the first sample, before its readings
+  /// @param mean  mean of the state at the first sample, before its readings
   StateFilter(Eigen::MatrixXd mean, Eigen::MatrixXd covariance)
       : mean_(std::move(mean)), covariance_(std::move(covariance)) {}
 
-  /// Updates with the readings of the current sample.
+  /// Updates the mean and covariance with the readings of the current sample.
   void read(std::vector<Reading> readings);
-  /// Mean at the current sample.
+  /// Returns the mean at the current sample.
   const Eigen::MatrixXd& mean() const { return mean_; }
-  /// Moves the linearisation state to the mean: the mean becomes zero, its derivatives stay.
+  /// Moves the linearisation state to the mean, so that the mean relative to it becomes zero. The
+  /// derivatives of the mean do not change.
   void relinearise_at_mean() { mean_.col(0).setZero(); }
-  /// Predicts the next sample; also to be called after the last one.
-  /// @param slope   derivative of the next state with respect to this one
+  /// Predicts the state at the next sample. Must also be called after the last sample.
+  /// @param slope   derivative of the next state with respect to the current state
   /// @param defect  linearisation state of the next sample minus the predicted state, and its
   ///                derivatives
   /// @param noise   covariance of the disturbance
@@ -55,11 +56,11 @@ class StateFilter {
 
   int sample_count() const { return static_cast<int>(samples_.size()); }
 
-  /// Estimate at a sample from readings up to `last`. Costs one backward step per sample in
-  /// between.
+  /// Returns the estimate at a sample from readings up to sample `last`. Costs one backward step
+  /// for each sample from `last` to `sample`.
   Estimate estimate(int sample, int last) const;
 
-  /// Estimates from all readings, from the last sample to the first, one per call.
+  /// Computes smoothed estimates from the last sample to the first, one per step.
   class Backward;
 
  private:
@@ -81,7 +82,7 @@ class StateFilter::Backward {
   Backward(const StateFilter& filter, int last);
 
   int sample() const { return sample_; }
-  /// Estimate at the current sample.
+  /// Returns the estimate at the current sample.
   Estimate estimate() const;
   /// Moves to the previous sample.
   void step();

@@ -42,7 +42,7 @@ struct WindowFit {
   std::vector<std::string> notes;
 };
 
-/// Simulates from the initial state that fits the whole window best.
+/// Simulates a window from the initial state that fits all its readings best.
 WindowFit fit_whole(const Mechanism& rig, const Mechanism& estimate, const Recording& window,
                     const CalibrationOptions& options, const CalibrationMonitor& monitor) {
   Evaluation evaluation = chosen_kind(estimate, options) == EstimateKind::kPhysical
@@ -52,7 +52,7 @@ WindowFit fit_whole(const Mechanism& rig, const Mechanism& estimate, const Recor
           is_converged(evaluation.simulation_termination), std::move(evaluation.notes)};
 }
 
-/// Simulates from the initial state that fits the window's first rows best.
+/// Simulates a window from the initial state that fits its first `rows` rows best.
 WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recording& window,
                     int rows, const CalibrationOptions& options,
                     const CalibrationMonitor& monitor) {
@@ -94,7 +94,7 @@ std::vector<double> noise_levels(const std::vector<Recording>& recordings, std::
   return levels;
 }
 
-/// Returns the number of rows used to fit the initial state; 0: all.
+/// Returns the number of rows used to fit the initial state; 0 if all rows are used.
 /// @throws std::invalid_argument if no rows would be left to compare
 int start_rows(const Recording& recording, const Segment& segment, double start_window) {
   if (!(start_window > 0.0)) return 0;

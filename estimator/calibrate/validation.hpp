@@ -12,39 +12,38 @@
 
 namespace estimator {
 
-/// An interval of a recording, simulated from its own initial state.
+/// An interval of a recording that is simulated open loop from its own initial state.
 struct ValidationWindow {
   std::string recording;
-  double start = 0.0, end = 0.0;        ///< of the readings compared [s]
+  double start = 0.0, end = 0.0;        ///< interval of the readings compared [s]
   std::vector<PredictionError> errors;  ///< one per sensor
   /// Whether the initial state was fitted to the open-loop simulation. If the motion cannot be
   /// predicted from its start, the estimated state is used.
   bool fitted = false;
 };
 
-/// Prediction errors of given parameters. Only initial states are estimated.
+/// The prediction errors of given parameters on recordings. Only initial states are estimated.
 struct Validation {
   std::vector<std::string> sensors;
-  std::vector<JointKind> kinds;  ///< of the sensors
-  std::vector<double> noise;     ///< of the readings, from differences [rad or m]
-  double start_window = 0.0;     ///< as requested [s]
+  std::vector<JointKind> kinds;  ///< joint kinds of the sensors
+  std::vector<double> noise;     ///< reading noise, from differences of readings [rad or m]
+  double start_window = 0.0;     ///< requested duration of start windows [s]
   std::vector<ValidationWindow> windows;
   std::vector<SegmentTrajectory> trajectories;  ///< one per window
-  double step = 0.0;                            ///< requested; 0: automatic [s]
-  int still = 0;                   ///< number of windows without motion, which are skipped
-  bool stopped = false;            ///< by the monitor's flag
+  double step = 0.0;                            ///< requested integration step [s]; 0 if automatic
+  int still = 0;                   ///< number of windows skipped because nothing moves in them
+  bool stopped = false;            ///< the monitor's stop flag ended the validation early
   std::vector<std::string> notes;  ///< without duplicates
 };
 
-/// Simulates every segment open loop with the parameters of `estimate` and compares it with its
-/// readings. The initial state of the segment is fitted
+/// Simulates every segment open loop with the parameters of `estimate` and compares it with the
+/// readings of the segment. The initial state of the segment is fitted
 ///
 /// - to all its readings, if `start_window` is 0. This underestimates errors of unstable or chaotic
 ///   motion: the initial state absorbs part of the parameter errors;
 /// - to the readings of its first `start_window` seconds; only later readings are compared. Errors
 ///   then include the uncertainty of this initial state.
-///
-/// @param rig           checks the input (evaluate_physical)
+/// @param rig           rig description, used to check the input (evaluate_physical)
 /// @param estimate      a mechanism of the same structure
 /// @param recordings    each segment is a window
 /// @param start_window  [s], physical parameters only

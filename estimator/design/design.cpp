@@ -17,17 +17,17 @@ constexpr int kPlans = 16;  // simulated at once: the number of SIMD lanes
 constexpr int kDraws = 3;   // used by the search in addition to the estimate
 constexpr std::uint64_t kSeed = 20261123;
 
-/// Safety margin of plans at either end of a limit's range and of the speed, for other draws and
-/// for quantization errors of speeds.
+/// Safety margin of plans at either end of a joint range and at the speed limit, relative to the
+/// limit. Allows for other parameter values and for quantization errors of speeds.
 constexpr double kMargin = 0.1;
 
-/// Sensitivity to the initial state above which a motion is unpredictable: an error of one count
-/// becomes a tenth of a radian.
+/// Sensitivity to the initial state above which a motion is unpredictable. An error of one encoder
+/// count then becomes a tenth of a radian.
 constexpr double kGrowthMax = 100.0;
 constexpr std::size_t kPredicted = 30;  // draws tested for predictability
 constexpr int kUnpredictableMax = 3;    // number of them
 
-/// Initial step size around the best screened plan, relative to its mean amplitude.
+/// Initial step size of the search around the best random plan, relative to its mean amplitude.
 constexpr double kSpread = 0.3;
 
 constexpr double kUnseen = 1e9;        // ratio to the target if it is not identifiable
@@ -35,7 +35,7 @@ constexpr double kLimitPenalty = 1e6;  // penalty, added to a plan's excess
 constexpr double kRidge = 1e-13;       // regularisation of a unit diagonal
 constexpr double kQuietest = 0.003;    // of the largest command, least random amplitude
 
-/// Returns how far a motion exceeds its limits, relative to them; 0: not at all.
+/// Returns how far a motion exceeds its limits, relative to the limits; 0 if it satisfies them.
 /// @param margin  relative safety margin
 double limit_excess(const MotionExtremes& motion, const std::vector<SensorLimits>& limits,
                     double margin) {
@@ -55,9 +55,9 @@ double limit_excess(const MotionExtremes& motion, const std::vector<SensorLimits
   return worst;
 }
 
-/// Returns the largest ratio of a standard deviation to its target, for the covariance
-/// S⁻¹ (scatter) S⁻¹; kUnseen if a target is not identifiable.
-/// @param information  S
+/// Returns the largest ratio of a parameter's standard deviation to its target; kUnseen if a target
+/// is not identifiable. The covariance is S⁻¹ `scatter` S⁻¹ for the information matrix S.
+/// @param information  information matrix S
 double worst_of(const Eigen::MatrixXd& information, const Eigen::MatrixXd& scatter,
                 const std::vector<DesignTarget>& targets) {
   const Eigen::VectorXd unit = information.diagonal().cwiseSqrt().cwiseInverse();
@@ -84,7 +84,7 @@ double worst_of(const Eigen::MatrixXd& information, const Eigen::MatrixXd& scatt
   return worst;
 }
 
-/// Evaluates plans, batch by batch.
+/// Evaluates plans of a design search in batches.
 class Search {
  public:
   Search(const DesignTask& task, int threads)
@@ -169,7 +169,7 @@ class Search {
   ParameterInformation seen_;
 };
 
-/// Returns the factor, at most 1, that scales a sum of signals to the peak limit.
+/// Returns the factor, at most 1, that scales a sum of signals down to the peak limit.
 double peak_share(const DesignTask& task, const Eigen::VectorXd& amplitudes) {
   const double peak = (task.signals * amplitudes).cwiseAbs().maxCoeff();
   return peak > task.limits.command_max ? task.limits.command_max / peak : 1.0;

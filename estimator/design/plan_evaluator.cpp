@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kHarmonics = 8;  // of quantization errors; the rest, 7 % of the variance, is white
 
-/// Joint coordinates and zero rates at rest, with loops closed.
+/// Returns the joint coordinates at rest with loops closed, and zero rates.
 Eigen::MatrixXd closed_rest(const Mechanism& mechanism, const PlanSettings& facts) {
   Eigen::MatrixXd state = Eigen::MatrixXd::Zero(2 * facts.start.size(), 1);
   state.topRows(facts.start.size()) = facts.start;
@@ -81,7 +81,7 @@ MotionInterval PlanEvaluator::interval_of(const SegmentControls& controls,
           .period = facts_.period};
 }
 
-/// Initial coordinates and zero rates.
+/// Returns the initial independent coordinates and zero rates.
 Eigen::VectorXd PlanEvaluator::start_state() const {
   const std::vector<int>& independent = program_.independent();
   const auto n = static_cast<Eigen::Index>(independent.size());
@@ -165,7 +165,7 @@ PlanMotion PlanEvaluator::move(const Mechanism& values, const Eigen::MatrixXd& c
   return motion;
 }
 
-/// Continues the motion after the last command and appends its samples to `joints`.
+/// Simulates the motion after the last command and appends its samples to `joints`.
 void PlanEvaluator::coast(const Mechanism& values, const PlanMotion& motion,
                           std::vector<Eigen::MatrixXd>& joints) const {
   const auto samples = static_cast<Eigen::Index>(facts_.coast / facts_.period) + 2;
@@ -185,7 +185,7 @@ void PlanEvaluator::coast(const Mechanism& values, const PlanMotion& motion,
   }
 }
 
-/// Returns a sensor's reading without constant offsets.
+/// Returns the readings of a sensor without constant offsets.
 Eigen::VectorXd PlanEvaluator::turn_of(int sensor, const Eigen::MatrixXd& joints) const {
   Eigen::VectorXd turn = Eigen::VectorXd::Zero(joints.rows());
   for (const Encoder::Term& term : sensors_[static_cast<std::size_t>(sensor)].terms) {
@@ -227,9 +227,10 @@ std::vector<PlanInformation> PlanEvaluator::predict_information(
   return informations;
 }
 
-/// Scatter of one sensor. The rig is sampled several times between two samples of a plan.
-/// @param rows  T, one row per sample
-/// @param turn  reading without offsets, one per sample
+/// Returns the covariance of the cost gradient due to the errors of one sensor. The sensor is read
+/// several times between two samples of a plan.
+/// @param rows  derivatives of whitened readings with respect to parameters, one row per sample
+/// @param turn  readings without offsets, one per sample
 Eigen::MatrixXd PlanEvaluator::scatter_of(int sensor, const Eigen::MatrixXd& rows,
                                           const Eigen::VectorXd& turn) const {
   const double quantum = facts_.quantum[sensor];
@@ -249,10 +250,10 @@ Eigen::MatrixXd PlanEvaluator::scatter_of(int sensor, const Eigen::MatrixXd& row
                               1.0 / facts_.noise[sensor]);
 }
 
-/// Computes the information by QR of the whitened readings J = [J_x, J_χ] and the prior of the
-/// initial state: the block of R for the parameters after eliminating the initial state,
-/// RᵀR = Σ TᵀT, T = J_χ − J_x R_x⁻¹ R_xχ. Encoder delays are neglected: delayed readings carry as
-/// much.
+/// Computes the information about the parameters by QR decomposition of the Jacobian J = [J_x, J_χ]
+/// of the whitened readings and the prior of the initial state x. The block of R for the parameters
+/// χ satisfies RᵀR = Σ TᵀT with T = J_χ − J_x R_x⁻¹ R_xχ. Encoder delays are neglected: delayed
+/// readings have as much information.
 PlanInformation PlanEvaluator::information_of(const IntervalSensitivities::Result& slopes,
                                               const Eigen::MatrixXd& joints) const {
   const Eigen::Index states = 2 * program_.coordinate_count();

@@ -12,69 +12,74 @@
 
 namespace estimator {
 
-/// Data common to all plans of a design.
+/// The settings that all plans of a design have in common.
 struct PlanSettings {
-  double period = 0.0;    ///< of the commands, each held constant [s]
+  double period = 0.0;    ///< time for which each command is held constant [s]
   double rate = 0.0;      ///< sampling rate of the sensors [Hz]
   int motor = 0;          ///< commanded motor, index among the motors
   Eigen::VectorXd start;  ///< joint coordinates at rest before a run [rad or m]
   Eigen::VectorXd noise;  ///< standard deviation of a reading, one per sensor [rad or m]
   double coast = 0.0;     ///< simulated time after the last command [s]
-  /// Quantization step of each sensor with quantization errors [rad or m]; 0: white noise.
+  /// Quantization step of each sensor with quantization errors [rad or m]; 0 for white noise.
   Eigen::VectorXd quantum = Eigen::VectorXd::Zero(noise.size());
 };
 
-/// Extremes of a motion, coasting included, one per sensor; not finite if it diverges.
+/// The extreme readings and speeds of a motion, one per sensor. Includes coasting after the last
+/// command. Not finite if the simulation diverges.
 struct MotionExtremes {
   Eigen::VectorXd lowest, highest;  ///< [rad or m]
-  Eigen::VectorXd fastest;          ///< magnitude [rad/s or m/s]
+  Eigen::VectorXd fastest;          ///< largest speed [rad/s or m/s]
 };
 
-/// Predicted information of a recording of a plan.
+/// The predicted information about the free parameters from a recording of a plan.
 struct PlanInformation {
-  Eigen::MatrixXd information;  ///< Σ TᵀT over the whitened readings: free × free
-  Eigen::MatrixXd scatter;  ///< covariance of Σ Tᵀe for reading errors e; differs for quantization
-  Eigen::VectorXd scale;    ///< diagonal of the information for a known initial state
+  Eigen::MatrixXd information;  ///< information matrix, free × free
+  /// Covariance of the cost gradient due to reading errors; equals `information` without
+  /// quantization.
+  Eigen::MatrixXd scatter;
+  Eigen::VectorXd scale;  ///< diagonal of the information matrix for a known initial state
   double initial_state_sensitivity =
-      0.0;  ///< largest sensitivity of a reading to an initial coordinate
+      0.0;  ///< largest derivative of a reading with respect to an initial coordinate
 };
 
-/// Simulated motions of plans.
+/// The simulated motions of several plans.
 struct PlanMotion {
   std::vector<SegmentControls> controls;
   std::vector<MotionInterval> intervals;
-  std::vector<MotionExtremes> excursions;  ///< per plan
-  std::vector<Eigen::MatrixXd> joints;     ///< per plan, samples × joints, without coasting
+  std::vector<MotionExtremes> excursions;  ///< one per plan
+  /// Joint coordinates of each plan, samples × joints, without coasting.
+  std::vector<Eigen::MatrixXd> joints;
   Eigen::MatrixXd end;  ///< joint coordinates at the last command, joints × plans
 };
 
-/// Computes the command of one plan, given by its index, at a sample.
+/// A function that computes the command of the plan with a given index at a sample.
 /// @param time    since the start of the run [s]
 /// @param joints  all joint coordinates [rad or m]
-/// @param rates   [rad/s or m/s]
+/// @param rates   derivatives of the joint coordinates [rad/s or m/s]
 using PlanFeedback = std::function<double(
     Eigen::Index plan, double time, const Eigen::VectorXd& joints, const Eigen::VectorXd& rates)>;
 
-/// Simulates many plans at once from rest, and computes the information of their recordings about
-/// the free parameters. The initial states count as unknown.
+/// Simulates many plans at once from rest, and computes how much information their recordings would
+/// give about the free parameters. The initial states count as unknown.
 class PlanEvaluator {
  public:
   /// @param mechanism  defines the free parameters and the structure of the equations
-  /// @throws std::invalid_argument if its loops cannot be closed at the start
+  /// @throws std::invalid_argument if the mechanism's loops cannot be closed at the start
   PlanEvaluator(const Mechanism& mechanism, PlanSettings facts, int threads);
 
   const PlanSettings& facts() const { return facts_; }
 
-  /// Returns the commands that result from feedback, samples × plans; the last is zero. `move` with
-  /// these commands reproduces the motion.
+  /// Returns the commands that result from a feedback law, samples × plans. The last command is
+  /// zero. `move` with these commands reproduces the motion.
   Eigen::MatrixXd simulate_feedback(const Mechanism& values, Eigen::Index samples,
                                     Eigen::Index plans, const PlanFeedback& feedback) const;
 
-  /// @param values    a mechanism of the same structure
-  /// @param commands  samples × plans
+  /// Simulates the motions of plans from rest, given their commands.
+  /// @param values    a mechanism of the same structure, with the parameter values to simulate
+  /// @param commands  command of each plan at each sample, samples × plans
   PlanMotion move(const Mechanism& values, const Eigen::MatrixXd& commands) const;
 
-  /// Computes the information of the plans with these indices.
+  /// Predicts the information from recordings of the plans with the indices `places`.
   std::vector<PlanInformation> predict_information(const Mechanism& values,
                                                    const PlanMotion& motion,
                                                    const std::vector<std::size_t>& places) const;

@@ -12,18 +12,20 @@ namespace {
 
 constexpr int kTrials = 50;
 
-/// Least eigenvalue of the prior information, for a unit diagonal: bounds the spread of draws.
+/// Smallest eigenvalue assumed for prior information scaled to unit diagonal. Bounds the spread of
+/// random draws.
 constexpr double kLeastTold = 1e-6;
 
 constexpr double kRounding = 1e-14;
 
-/// Eigendecomposition V diag(λ) Vᵀ of a symmetric matrix scaled to a unit diagonal, and the scale.
+/// The eigenvalues and eigenvectors of a symmetric matrix scaled to unit diagonal, and the scale.
 struct Spectrum {
   Eigen::VectorXd scale, values;
   Eigen::MatrixXd vectors;
 };
 
-/// @param symmetric  with a positive diagonal
+/// Returns the eigendecomposition of a symmetric matrix scaled to unit diagonal.
+/// @param symmetric  matrix with a positive diagonal
 Spectrum spectrum_of(const Eigen::MatrixXd& symmetric) {
   const Eigen::VectorXd scale = symmetric.diagonal().cwiseSqrt();
   const Eigen::VectorXd unit = scale.cwiseInverse();
@@ -31,7 +33,7 @@ Spectrum spectrum_of(const Eigen::MatrixXd& symmetric) {
   return {scale, values, vectors};
 }
 
-/// Returns the rows with a positive, finite diagonal element.
+/// Returns the indices of rows with a positive, finite diagonal element.
 std::vector<Eigen::Index> known_rows(const Eigen::MatrixXd& symmetric) {
   std::vector<Eigen::Index> rows;
   for (Eigen::Index i = 0; i < symmetric.rows(); ++i) {
@@ -40,8 +42,8 @@ std::vector<Eigen::Index> known_rows(const Eigen::MatrixXd& symmetric) {
   return rows;
 }
 
-/// Inverse of the rows with a positive diagonal; zero elsewhere.
-/// @param least  smallest eigenvalue, for a unit diagonal
+/// Returns the inverse of the block of a symmetric matrix with positive diagonal; zero elsewhere.
+/// @param least  lower bound on the eigenvalues, for unit diagonal
 Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& symmetric, double least) {
   const std::vector<Eigen::Index> rows = known_rows(symmetric);
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(symmetric.rows(), symmetric.cols());

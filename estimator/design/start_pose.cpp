@@ -10,8 +10,8 @@
 namespace estimator {
 namespace {
 
-/// A mode that grows faster than this share of the fastest is an upright balance, not the slight
-/// tilt of an axis that friction holds.
+/// Growth rate, relative to the fastest mode (both squared), above which a mode is an upright
+/// balance. Slower growth is the slight tilt of an axis that friction holds.
 constexpr double kUprightShare = 0.05;
 
 constexpr double kSettling = 30.0;  // [s]

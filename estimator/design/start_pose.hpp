@@ -6,16 +6,14 @@
 
 namespace estimator {
 
-/// Returns the joint coordinates half a minute after release from rest without a command. Friction
-/// may hold joints away from equilibrium. Without motors, returns `joints`.
-///
+/// Simulates a release from rest without a command, and returns the joint coordinates half a minute
+/// later. Friction may hold joints away from equilibrium. Without motors, returns `joints`.
 /// @param joints  initial coordinates [rad or m]
 Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints);
 
-/// Returns the joint coordinates at rest before a run. Joints without a given coordinate move to
-/// rest from their zero, or from stable equilibrium if the zero is an upright balance.
-///
-/// @param placed  given coordinates, one per joint [rad or m]; NaN: not given
+/// Returns the joint coordinates at rest before a run. Joints without a given coordinate settle to
+/// rest from their zero. If their zero is an upright balance, they settle from stable equilibrium.
+/// @param placed  given coordinates, one per joint [rad or m]; NaN if not given
 Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed);
 
 }  // namespace estimator

@@ -6,7 +6,7 @@
 namespace estimator {
 namespace {
 
-/// A cause is reported if it reduces the cost to this share.
+/// Ratio of the cost with a cause to that without, below which the cause is reported.
 constexpr double kHelps = 0.6;
 
 }  // namespace

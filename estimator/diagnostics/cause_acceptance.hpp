@@ -7,22 +7,23 @@
 
 namespace estimator {
 
-/// Returns the cause with its errors if the fit improves enough to report it.
+/// Returns a cause of a misfit with its remaining errors; nullopt if the fit improves too little.
 std::optional<Cause> accepted_cause(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
                                     const std::vector<Recording>& pieces);
 
-/// Returns whether a fit lowers the cost enough to report its cause.
+/// Returns whether a fit lowers the cost enough to report the cause that it includes.
 bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit);
 
-/// Fits a cause; returns no fit if it certainly does not help.
+/// Fits a cause of a misfit. The cost is infinite if the cause certainly does not help.
 ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
                             const std::vector<Recording>& pieces);
 
 /// Smallest relative change of a parameter that is reported.
 inline constexpr double kMinRelativeChange = 1e-3;
 
-/// Frees one parameter and fits. The size is its change; a cause has a size of at least `least`,
-/// since in chaotic motions a smaller change may improve the fit by chance.
+/// The result of a fit with one parameter freed. The size is the change of this parameter. The fit
+/// is a cause only if the size is at least `least`, since in chaotic motions a smaller change may
+/// improve the fit by chance.
 struct FreedParameterFit {
   double size = 0.0, deviation = 0.0;
   std::optional<Cause> cause;

@@ -62,14 +62,14 @@ Finding finding_about(const char* kind, Severity severity, const Recording& reco
   return finding;
 }
 
-/// Explains that a joint cannot be at rest at its reading.
+/// Returns a text that explains why a joint cannot be at rest at its recorded position.
 std::string rest_text(const JointUnits& units, const NonEquilibriumJoint& joint) {
   return "its joint cannot be in equilibrium at " + number_text(joint.reading, 4) + " " +
          units.coordinate + ": the load is " + number_text(joint.load) + " " + units.force +
          ", and dry friction holds " + number_text(joint.friction) + " " + units.force;
 }
 
-/// Returns whether a joint of a sensor has end stops, at which it may stay.
+/// Returns whether any joint that a sensor measures has end stops, at which it may rest.
 bool has_stops(const Mechanism& mechanism, const Encoder& sensor) {
   return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
     return std::ranges::any_of(sensor.terms,
@@ -77,10 +77,11 @@ bool has_stops(const Mechanism& mechanism, const Encoder& sensor) {
   });
 }
 
-/// Finds plateaus at one end of a sensor's range.
+/// Finds plateaus at the largest or smallest reading of a sensor.
 class PlateauSearch {
  public:
-  /// @param end   the reading at the plateau; side: +1 the largest, −1 the smallest
+  /// @param end   the reading at the plateau; `side` is +1 for the largest, −1 for the smallest
+  ///              reading
   PlateauSearch(const ReadingSeries& series, const NoiseScale& scale, double end, double side,
                 double unit, bool has_stops)
       : series_(series),
@@ -117,8 +118,8 @@ class PlateauSearch {
   }
 
   /// Returns whether the motion next to a plateau at the beginning or end of the series follows a
-  /// parabola that passes far beyond the plateau's value nearby. The parabola of a joint that is
-  /// released or comes to rest has its vertex there.
+  /// parabola that extends far beyond the plateau's value. If a joint is only released or comes to
+  /// rest at the plateau, the parabola has its vertex there.
   /// @param edge  the first reading after the plateau, or the plateau's first
   bool comes_from_beyond(std::size_t plateau, std::size_t edge) const {
     constexpr double kMoved = 0.1;   // of the fitted motion; bent parabolas overshoot by less
@@ -144,13 +145,14 @@ class PlateauSearch {
     return false;
   }
 
-  /// Resolution of a reading: noise, quantization and rounding.
+  /// Returns the resolution of a reading, given by noise, quantization and rounding.
   double least_at(std::size_t position) const {
     return std::max(scale_.noise(position), scale_.quantum()) + kRest * unit_;
   }
 
-  /// Returns whether the motion enters and leaves fast enough to have passed the plateau by far: on
-  /// a parabola the overshoot in the plateau's time T is v T/4.
+  /// Returns whether the motion enters and leaves a plateau fast enough to have passed far beyond
+  /// it. On a parabola of speed v at the plateau's ends, the overshoot in the plateau's time T is v
+  /// T/4.
   bool is_passed(std::size_t first, std::size_t behind) const {
     if (first < kSide || behind + kSide > series_.size()) return false;
     if (!series_.is_dense(first - kSide, behind - first + 2 * kSide)) return false;

@@ -7,10 +7,10 @@
 
 namespace estimator {
 
-/// Finds clipped readings: plateaus at the largest or smallest reading of a recording that the
-/// motion passes through. The joint enters a plateau with speed, leaves it with the opposite speed,
-/// and is not held there. For a plateau at the beginning or end of a recording, only the motion on
-/// its other side is tested; joints with end stops are then skipped.
+/// Finds clipped readings, that is, plateaus at the largest or smallest reading of a recording that
+/// the motion passes through. The joint enters a plateau with speed, leaves it with the opposite
+/// speed, and is not held there. At the beginning or end of a recording, only the motion on the
+/// other side of the plateau is tested, and joints with end stops are skipped.
 void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta,
                    const Recording& recording, int index, SignalExamination& out);
 
@@ -29,7 +29,7 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
                             SignalExamination& out);
 
 /// Compares the quantization steps of readings with those in the rig description.
-/// @param stated  one per sensor, 0: not given; may be empty
+/// @param stated  steps in the rig description, one per sensor, 0 if not given; may be empty
 void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<double>& seen,
                     const std::vector<double>& stated, SignalExamination& out);
 

@@ -10,8 +10,9 @@
 namespace estimator {
 namespace {
 
-/// Returns the power of the second in a joint's unit such as "N·m·s²/rad²", N being kg·m/s². A
-/// motor's control counts as a force in the amplifier's own unit. Delays are not converted.
+/// Returns the power of the second in the unit of a joint parameter, such as "N·m·s²/rad²", where N
+/// is kg·m/s². A motor's control counts as a force in the amplifier's own unit. Delays are not
+/// converted.
 int power_in_unit(std::string_view unit) {
   if (unit == "s") return 0;
   int power = 0, sign = 1;

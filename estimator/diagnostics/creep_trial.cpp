@@ -12,12 +12,12 @@
 namespace estimator {
 namespace {
 
-/// Transition velocities to try [rad/s], times JointUnits::scale for sliding joints [m/s]: a decade
-/// apart, since the fit hardly depends on them.
+/// Transition velocities to try [rad/s], times JointUnits::scale for sliding joints [m/s]. Steps of
+/// a decade suffice, since the fit hardly depends on them.
 constexpr std::array<double, 3> kTransitionSpeeds = {1e-3, 1e-2, 1e-1};
 
-/// Smooths the Coulomb friction of joints that can stick.
-/// @return their names
+/// Replaces the Coulomb friction of joints that can stick by its smoothed law.
+/// @return names of these joints
 std::string let_creep(Mechanism& mechanism, double speed) {
   std::string names;
   for (int joint = 0; joint < mechanism.joint_count(); ++joint) {

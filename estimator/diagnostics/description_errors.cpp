@@ -14,36 +14,37 @@
 namespace estimator {
 namespace {
 
-/// Misfit below which a description fits: residuals are at noise level, or due to the friction
-/// law's shape.
+/// Misfit (TrialFit::misfit) below which a description fits. Residuals are then at noise level, or
+/// due to the shape of the friction law.
 constexpr double kBadMisfit = 2.0;
 
-/// Reduction of the misfit that confirms an error. With tens of residuals or more this is a
-/// likelihood ratio of at least e²⁰. It gave no false alarm on 240 random rigs
+/// Factor by which the misfit must fall to confirm a description error. With tens of residuals or
+/// more this is a likelihood ratio of at least e²⁰. It gave no false alarm on 240 random rigs
 /// (tests/bench/mistakes), half of them with another friction law.
 constexpr double kImprovement = 4.0;
 
-/// Ratio of misfits below which two errors cannot be distinguished.
+/// Ratio of misfits below which two hypothetical errors cannot be distinguished.
 constexpr double kAlike = 1.5;
 
-/// After the first few iterations, only trials within this factor of the best continue.
+/// Ratio of a trial's misfit to the best misfit above which the trial ends after a few iterations.
 constexpr double kPromising = 5.0;
 
-/// Limit on the number of trials times joints of the mechanism: the work per trial grows with the
-/// square of the joints.
+/// Limit on the number of trials times the number of joints. The work per trial grows with the
+/// square of the number of joints.
 constexpr int kTrialsMax = 160;
 constexpr int kLoopWork = 6;  // cost of a joint in a mechanism with loops, in joints of a tree
 
-/// Errors found one after another, each with the previous ones corrected.
+/// Largest number of errors found one after another, each with all previous errors corrected.
 constexpr int kMistakesMax = 2;
 
 constexpr std::size_t kAlternativesMax = 4;
 
-/// Largest share of the accelerations left unexplained by a corrected description. With 0.5, a
-/// pendulum that hardly moved above its noise was reported to use other units.
+/// Largest share of the accelerations that a corrected description may leave unexplained. With 0.5,
+/// a pendulum that hardly moved above its noise was reported to use other units.
 constexpr double kExplained = 0.3;
 
-/// A free zero this far from its given value is reported and gives a new initial value [rad].
+/// Distance of a free encoder zero from its given value above which it is reported and gives a new
+/// initial value [rad].
 constexpr double kFarZero = 0.25 * M_PI;
 constexpr double kHalfTurn = 0.1;  // tolerance about π that is reported as half a turn [rad]
 
@@ -58,8 +59,8 @@ TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerp
   return fit;
 }
 
-/// Returns whether the best trial fits and the description as given does not, neither from its own
-/// initial values nor from the trial's values, or values and states.
+/// Returns whether the best trial fits and the description as given does not. Also tries to fit the
+/// given description from the trial's parameter values, and from its values and states.
 bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
                const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
   const DescriptionTrial& best = trials.trials.front();
@@ -89,8 +90,9 @@ std::string percent(double share) {
                      : number_text(100.0 * share, 2) + " %";
 }
 
-/// Returns the trials that fit about as well as the best, in the order of hypotheses. A fitted zero
-/// also explains any particular zero error, so it is reported only if it is alone.
+/// Returns the trials that fit about as well as the best trial, in the order of hypotheses. A
+/// fitted encoder zero also explains any particular zero error, so it is reported only if no other
+/// hypothesis fits.
 std::vector<const DescriptionTrial*> alike(const std::vector<DescriptionTrial>& trials) {
   std::vector<const DescriptionTrial*> result;
   const double most = kAlike * trials.front().fit.misfit();
@@ -159,7 +161,7 @@ Finding not_checked(const Mechanism& mechanism, const FastJoint& fast) {
       .advice = "record at a higher rate if rows are that far apart, or record a slower motion"};
 }
 
-/// Returns whether the description fits if the encoder's zero is fixed at its given value.
+/// Returns whether the description fits with an encoder's zero fixed at its given value.
 bool holds_with_zero_kept(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                           int offset, double misfit, const CalibrationMonitor& monitor) {
   Mechanism kept = mechanism;
@@ -184,7 +186,7 @@ Finding far_zero(const Encoder& sensor, double size) {
       .treatment = "the offset found is used as the initial value"};
 }
 
-/// Finds free zeros that a fit estimates far from their given values.
+/// Finds free encoder zeros that a fit estimates far from their given values.
 void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                     const TrialFit& fit, const CalibrationMonitor& monitor,
                     DescriptionExamination& out) {

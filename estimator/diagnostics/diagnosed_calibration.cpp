@@ -21,10 +21,10 @@
 namespace estimator {
 namespace {
 
-/// Limit on examinations of a calibration: a second repair rarely reveals more, and little.
+/// Largest number of examinations of a calibration. A second repair rarely reveals further faults.
 constexpr int kMaxExaminations = 3;
 
-/// Alternative rows tried for command steps inside gaps if the best estimate is not confirmed.
+/// Number of other rows tried for a command step in a gap if the best is not confirmed.
 constexpr std::size_t kOtherRows = 3;
 
 void append(const std::vector<Finding>& more, std::vector<Finding>& findings) {
@@ -51,7 +51,7 @@ void withdraw_treatments(std::vector<Finding>& findings) {
   for (Finding& finding : findings) finding.treatment.clear();
 }
 
-/// Returns the recordings without a dead channel: with a dead one any description appears wrong.
+/// Returns the recordings without dead channels, with which any description appears wrong.
 std::vector<Recording> without_dead_channels(const DiagnosedInput& input) {
   std::vector<Recording> usable = input.recordings;
   std::erase_if(usable, [&](const Recording& recording) {
@@ -62,7 +62,7 @@ std::vector<Recording> without_dead_channels(const DiagnosedInput& input) {
   return usable;
 }
 
-/// Reports slips by their estimates.
+/// Replaces findings about slips by findings with the estimated sizes.
 void update_slip_findings(const DiagnosedInput& input, Calibration& calibration) {
   for (const DiagnosedInput::Slip& slip : input.slips) {
     const std::string& name =
@@ -83,7 +83,8 @@ void update_slip_findings(const DiagnosedInput& input, Calibration& calibration)
   }
 }
 
-/// Restores the user's initial values, whatever a later calibration started from.
+/// Sets the initial values in the result to those that the user gave, whatever a repeated
+/// calibration started from.
 void keep_initial(const std::vector<ParameterEstimate>& first,
                   std::vector<ParameterEstimate>& parameters) {
   for (const ParameterEstimate& begun : first) {
@@ -92,7 +93,7 @@ void keep_initial(const std::vector<ParameterEstimate>& first,
   }
 }
 
-/// A calibration with a repair.
+/// A calibration with a repair that is tried.
 struct Trial {
   DiagnosedInput input;
   Calibration calibration;
@@ -113,8 +114,8 @@ void keep(Trial trial, DiagnosedCalibration& out) {
   out.input = std::move(trial.input);
 }
 
-/// Adds the finding for a cut, as explained by the model on both sides.
-/// @return whether time was lost there
+/// Adds a finding about a cut in a recording, based on the modelled motion on both sides.
+/// @return whether time was lost at the cut
 bool add_cut_finding(const Cut& cut, Trial& trial) {
   const Recording& recording = trial.input.recordings[static_cast<std::size_t>(cut.recording)];
   const int behind = cut.segment + 1;
@@ -131,8 +132,8 @@ bool add_cut_finding(const Cut& cut, Trial& trial) {
   return true;
 }
 
-/// If the model is rejected, frees the offset of the likeliest slip, then tries lost time there.
-/// Keeps the first repair with which the model is accepted.
+/// Tries to repair a jump if the model is rejected: frees the offset of the likeliest encoder slip,
+/// then tries lost time at this instant. Keeps the first repair with which the model is accepted.
 void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monitor,
               DiagnosedCalibration& out) {
   const VerdictKind verdict = out.calibration.verdict.kind;
@@ -162,7 +163,8 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   }
 }
 
-/// Joins cuts for lost time if whole rows were lost: one long motion is more informative than two.
+/// Joins segments that were cut for lost time if a whole number of rows was lost. One long motion
+/// is more informative than two short ones.
 void try_lost_rows(const CalibrationOptions& options, const CalibrationMonitor& monitor,
                    DiagnosedCalibration& out) {
   if (out.calibration.verdict.kind != VerdictKind::kAccepted) return;
@@ -185,7 +187,7 @@ void try_lost_rows(const CalibrationOptions& options, const CalibrationMonitor& 
   out.input = std::move(input);
 }
 
-/// Joins gaps with a command step inside if the motion identifies the step's row.
+/// Joins segments across gaps with a command step if the motion identifies the step's row.
 void try_gap_command_steps(const CalibrationOptions& options, const CalibrationMonitor& monitor,
                            DiagnosedCalibration& out) {
   if (out.calibration.verdict.kind != VerdictKind::kAccepted) return;
@@ -212,7 +214,8 @@ void try_gap_command_steps(const CalibrationOptions& options, const CalibrationM
   }
 }
 
-/// Turns findings into notes if the model is rejected despite them: its own error may cause them.
+/// Turns findings into notes if the model is rejected despite the repairs, since a modelling error
+/// may cause them.
 void downgrade_findings(int first, Calibration& calibration) {
   if (calibration.verdict.kind < VerdictKind::kRejected) return;
   for (auto f = static_cast<std::size_t>(first); f < calibration.findings.size(); ++f) {

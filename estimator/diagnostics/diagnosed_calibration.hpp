@@ -10,7 +10,7 @@
 
 namespace estimator {
 
-/// Recordings or a description from which no meaningful estimate is possible.
+/// The error thrown for recordings or a description from which no meaningful estimate is possible.
 class UnusableInput : public std::invalid_argument {
  public:
   UnusableInput(const std::string& what, std::vector<Finding> all)
@@ -19,12 +19,13 @@ class UnusableInput : public std::invalid_argument {
   std::vector<Finding> findings;  ///< all findings, not only faults
 };
 
-/// Examined and repaired input of an estimation.
+/// The examined and repaired input of a calibration.
 struct DiagnosedInput {
-  Mechanism mechanism;  ///< with a free offset per slip
+  Mechanism mechanism;  ///< mechanism with a free encoder offset for each slip
   std::vector<Recording> recordings;
   std::vector<Finding> findings;
-  /// The finding that reports a slip, and the parameter that estimates it.
+  /// An encoder slip: index of the finding that reports it, index of the parameter that estimates
+  /// its size, and quantization step of the encoder.
   struct Slip {
     int finding, parameter;
     double quantum;
@@ -32,29 +33,28 @@ struct DiagnosedInput {
   std::vector<Slip> slips;
 };
 
-/// Examines recordings and description, and makes the repairs that need no confirmation unless
-/// `options.repair` is false.
+/// Examines recordings and description for faults. Unless `options.repair` is false, makes the
+/// repairs that need no confirmation by the user.
 DiagnosedInput examine(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                        const CalibrationOptions& options, const SensorDescription& facts = {},
                        const CalibrationMonitor& monitor = {});
 
-/// Returns whether a finding rules out a meaningful estimate.
+/// Returns whether any finding rules out a meaningful estimate.
 bool has_fault(const std::vector<Finding>& findings);
 
 /// Checks that no finding rules out a meaningful estimate.
-/// @throws UnusableInput otherwise, unless `options.repair` is false
+/// @throws UnusableInput if a finding does, unless `options.repair` is false
 void require_no_fault(const std::vector<Finding>& findings, const CalibrationOptions& options);
 
-/// A calibration of examined input, and the input finally used.
+/// A calibration of examined input, and the repaired input that was finally used.
 struct DiagnosedCalibration {
-  Calibration calibration;  ///< with all findings
+  Calibration calibration;  ///< result, which includes all findings
   DiagnosedInput input;
 };
 
-/// Examines and repairs the input, calibrates, and examines the residuals. If they reveal further
-/// faults, repairs these and calibrates again from the estimate. Without findings the result is
-/// bit-identical to that of `calibrate`.
-///
+/// Examines and repairs the input, calibrates, and examines the residuals. If the residuals reveal
+/// further faults, repairs these and calibrates again from the estimates. Without findings, the
+/// result is bit-identical to that of `calibrate`.
 /// @throws as `calibrate` and `require_no_fault`
 DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
                                                 const std::vector<Recording>& recordings,

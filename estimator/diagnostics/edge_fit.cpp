@@ -17,8 +17,8 @@ EdgeFit::EdgeFit(std::span<const double> times, std::span<const double> values, 
   with_size([this](auto size) { fit<size>(); });
 }
 
-/// Calls a function with the number of coefficients as a constant, so that sums over readings stay
-/// in registers.
+/// Calls a function with the number of coefficients as a compile-time constant, so that sums over
+/// readings stay in registers.
 template <typename Function>
 void EdgeFit::with_size(const Function& function) const {
   switch (size_) {
@@ -57,7 +57,7 @@ void EdgeFit::fit() {
   coefficients_[0] += values_.front();
 }
 
-/// Gauss–Jordan elimination; the matrix is positive definite and needs no pivoting.
+/// Inverts the normal matrix, which is positive definite, by Gauss–Jordan without pivoting.
 void EdgeFit::invert() {
   for (std::size_t k = 0; k < size_; ++k) {
     const double pivot = 1.0 / inverse_[k][k];

@@ -6,13 +6,14 @@
 
 namespace estimator {
 
-/// Value of a fitted polynomial at a time, and bounds of its error.
+/// The value of a fitted polynomial at a time, and bounds on its error for weights w of the
+/// readings.
 struct PolynomialPrediction {
   double value = 0.0;
-  double noise_gain = 0.0;  ///< √Σw²: noise of `value` for reading noise 1
-  double sum = 0.0;         ///< Σ|w|: largest error of `value` for reading errors up to 1
-  /// Σ|w|τ²/2: largest error of `value` for a motion with accelerations below one per squared time
-  /// unit.
+  double noise_gain = 0.0;  ///< √Σw², noise of `value` if the reading noise is 1
+  double sum = 0.0;         ///< Σ|w|, largest error of `value` if reading errors are at most 1
+  /// Σ|w|τ²/2 with times τ from the evaluation, the largest error of `value` for accelerations
+  /// below one per squared time unit.
   double bend = 0.0;
 };
 
@@ -21,20 +22,21 @@ class EdgeFit {
  public:
   static constexpr int kDegreeMax = 3;
 
-  /// @param times  more than `degree`, increasing [s]
+  /// @param times  increasing times, more than `degree` of them [s]
   /// @param unit   time unit of PolynomialPrediction::bend, about the distance between readings [s]
   EdgeFit(std::span<const double> times, std::span<const double> values, int degree, double unit);
 
   PolynomialPrediction at(double time) const;
   double value(double time) const;
   double slope(double time) const;
-  /// Residual variance; infinite without degrees of freedom.
+  /// Returns the residual variance; infinite without degrees of freedom.
   double residual_variance() const;
 
  private:
-  using Coefficients = std::array<double, kDegreeMax + 1>;  ///< of powers of scaled time
+  /// Coefficients of powers of scaled time.
+  using Coefficients = std::array<double, kDegreeMax + 1>;
 
-  /// Maps the fitted times to ±1, whatever the window's length.
+  /// Maps the range of fitted times to −1 … 1.
   double scaled(double time) const { return (time - origin_) * scale_; }
   template <typename Function>
   void with_size(const Function& function) const;

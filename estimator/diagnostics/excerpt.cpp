@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRowsMin = 10;
 
-/// Rows [first, first + count) of a segment, every `stride`-th.
+/// An excerpt of a recording: every `stride`-th of the rows [first, first + count) of a segment.
 struct Piece {
   std::size_t recording = 0, segment = 0;
   Eigen::Index first = 0, count = 0;
@@ -20,7 +20,7 @@ struct Piece {
   double score = 0.0;
 };
 
-/// Sums of squared changes of each sensor and of squared controls in a piece.
+/// Returns the sums of squared changes of each sensor and of squared controls in an excerpt.
 Eigen::VectorXd activity_of(const std::vector<JointKind>& kinds, const Segment& segment,
                             Eigen::Index first, Eigen::Index count, Eigen::Index stride) {
   const Eigen::Index sensors = segment.angles.cols(), motors = segment.controls.cols();
@@ -63,7 +63,8 @@ std::vector<Piece> candidate_pieces(const Mechanism& mechanism,
   return pieces;
 }
 
-/// Scores pieces by the sum of each sensor's and control's activity relative to its maximum.
+/// Scores excerpts by the sum of the activities of all sensors and controls, each relative to its
+/// maximum over all excerpts.
 void score(std::vector<Piece>& pieces) {
   if (pieces.empty()) return;
   Eigen::VectorXd most = Eigen::VectorXd::Zero(pieces.front().activity.size());
@@ -99,7 +100,7 @@ Segment thin(const Segment& from, const Piece& piece, Eigen::Index stride) {
   return segment;
 }
 
-/// Joint positions at the start of each chosen piece, by piece.
+/// Returns the joint positions at the start of each selected excerpt.
 std::vector<Eigen::VectorXd> assemblies_of(const Mechanism& mechanism,
                                            const std::vector<Recording>& recordings,
                                            const std::vector<Piece>& pieces,

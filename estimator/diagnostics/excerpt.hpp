@@ -9,16 +9,15 @@ namespace estimator {
 
 /// Limits on the length and sampling of excerpts.
 struct ExcerptBudget {
-  double duration = 4.0;  ///< of all excerpts together [s]
-  double piece = 1.0;     ///< of one excerpt [s]
+  double duration = 4.0;  ///< total duration of all excerpts [s]
+  double piece = 1.0;     ///< duration of one excerpt [s]
   double period = 0.01;   ///< target sampling period after decimation, never below the original [s]
-  int rows = 400;         ///< limit for all excerpts together
+  int rows = 400;         ///< largest number of rows of all excerpts together
 };
 
-/// Returns the decimated parts of the recordings in which joints and controls are most active, in
-/// order of time. A control is averaged over the samples that its row replaces.
-///
-/// Returns nothing if no segment has ten rows.
+/// Returns the parts of the recordings in which joints and controls are most active, in order of
+/// time and with a reduced sampling rate. A control is averaged over the samples that its row
+/// replaces. Returns nothing if no segment has ten rows.
 std::vector<Recording> select_excerpts(const Mechanism& mechanism,
                                        const std::vector<Recording>& recordings,
                                        const ExcerptBudget& budget);

@@ -29,11 +29,11 @@ LmOptions few(int iterations) {
   return options;
 }
 
-/// Relative cost of a step in which loops are closed: causes of a four-bar took more than a minute
-/// of processor time, those of trees about five seconds.
+/// Computing work of an integration step that closes loops, relative to a step of a tree. Causes of
+/// a four-bar took more than a minute of processor time, those of trees about five seconds.
 constexpr double kLoopWork = 16.0;
 
-/// Returns the work of a solve, see ExcerptFit::work.
+/// Returns the computing work of a fit, see ExcerptFit::work.
 double work_of(const ShootingProblem& problem, const LmSummary& summary) {
   double evaluations = 1.0;
   for (const IterationRecord& record : summary.history) evaluations += 1.0 + record.rejected;
@@ -42,9 +42,9 @@ double work_of(const ShootingProblem& problem, const LmSummary& summary) {
          (1.0 + static_cast<double>(problem.arrow().size()));
 }
 
-/// Fits states and parameters over short intervals, to initialise the open-loop simulation.
-/// Differences of readings are poor speeds at the ends of a piece, and an estimate biased by an
-/// error may be far from the correct one.
+/// Fits states and parameters over short intervals, to initialise the fit of the open-loop
+/// simulation. Differences of readings are poor speeds at the ends of an excerpt. An estimate
+/// biased by an error may be far from the correct one.
 ShootingProblem fit_short_intervals(const Mechanism& mechanism, const ShootingInput& input,
                                     const CalibrationMonitor& monitor, double& work) {
   ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing, input.grid,

@@ -14,17 +14,17 @@
 namespace estimator {
 namespace {
 
-/// Share of the large process noise with which fits start: small enough that intervals join to one
-/// motion, large enough for a well-conditioned information matrix.
+/// Process noise relative to the large process noise with which fits start. It is small enough that
+/// intervals join to one motion, and large enough for a well-conditioned information matrix.
 constexpr double kProcessShare = 1e-4;
 
-/// Ratio of standard deviation to parameter value above which it is not identifiable.
+/// Ratio of standard deviation to value above which a parameter is not identifiable.
 constexpr double kHopeless = 1e6;
 
 /// Relative coefficient below which a parameter is not part of a null direction.
 constexpr double kNoPart = 1e-6;
 
-/// Linearises about the states and noise of `input`.
+/// Predicts the precision of the parameters, linearised about the states of `input`.
 Excitation predict(const Mechanism& mechanism, const ShootingInput& input, int threads) {
   Excitation excitation;
   const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
@@ -48,7 +48,8 @@ Excitation predict(const Mechanism& mechanism, const ShootingInput& input, int t
   return excitation;
 }
 
-/// @param clocked  of a mechanism whose last parameter is the clock's rate
+/// Returns the predicted precision of the clock rate.
+/// @param clocked  excitation of a mechanism whose last parameter is the clock's rate
 ClockExcitation clock_of(const Excitation& clocked) {
   ClockExcitation clock{.deviation = clocked.parameters.back().deviation, .absorbed_by = {}};
   if (clock.deviation < kDetectableClockDeviation) return clock;

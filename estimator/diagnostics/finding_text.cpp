@@ -9,7 +9,8 @@ namespace estimator {
 namespace {
 
 constexpr int kTimeDigits = 6;
-/// Standard deviations up to which an outlier is the noise's tail rather than a disturbance.
+/// Size up to which an outlier belongs to the tail of the noise and is no disturbance [standard
+/// deviations].
 constexpr double kTail = 20.0;
 
 std::string encoder(const Encoder& sensor) { return "encoder " + quoted(sensor.name); }

@@ -18,7 +18,7 @@ namespace {
 constexpr double kOffGrid = 0.1;    // of a period, largest offset between sampling grids
 constexpr Eigen::Index kLevel = 4;  // least number of rows with a constant command on either side
 
-/// Returns the number of rows missing before a segment on the sampling grid of the one before; 0:
+/// Returns the number of rows missing between two segments, on the sampling grid of the first; 0 if
 /// none, or too many to infer the motion inside the gap.
 int rows_missing(const Segment& before, const Segment& after) {
   if (!before.times.empty() || !after.times.empty() || before.period != after.period) return 0;
@@ -28,7 +28,7 @@ int rows_missing(const Segment& before, const Segment& after) {
   return static_cast<int>(std::round(periods)) - 1;
 }
 
-/// Returns whether the commands are held on both sides, and differ.
+/// Returns whether the commands are constant on both sides of a gap, and differ.
 bool is_edge_between(const Segment& before, const Segment& after) {
   const Eigen::Index rows = before.controls.rows();
   if (before.controls.cols() == 0 || rows < kLevel || after.controls.rows() < kLevel) return false;
@@ -40,9 +40,10 @@ bool is_edge_between(const Segment& before, const Segment& after) {
          is_held(after.controls.topRows(kLevel), next);
 }
 
-/// Returns the misfit of rates across a gap, squared and scaled by the reading noise: the change of
-/// the rate minus that predicted from the accelerations. The acceleration before acts for `held`
-/// intervals, that after for the others; both are extrapolated from the ends.
+/// Returns the squared misfit of joint rates across a gap, scaled by the reading noise. The misfit
+/// is the change of the rate minus the change predicted from the accelerations. The acceleration
+/// before the gap acts for `held` intervals, that after the gap for all others; both are
+/// extrapolated.
 double misfit(const CutEnds& ends, int intervals, int held, const Eigen::VectorXd& noise) {
   double sum = 0.0;
   const double other = intervals - held;
@@ -55,7 +56,7 @@ double misfit(const CutEnds& ends, int intervals, int held, const Eigen::VectorX
   return sum;
 }
 
-/// Returns the number of rows with the old level that fits the rates best, and second best.
+/// Returns the command step with the best and second-best numbers of rows that had the old level.
 GapCommandStep edge_of(const CutEnds& ends, int rows, const Eigen::VectorXd& noise) {
   GapCommandStep edge{
       .recording = 0, .segment = 0, .rows = rows, .held = 0, .next = 0, .doubt = 0.0};

@@ -7,24 +7,24 @@
 
 namespace estimator {
 
-/// A gap in a recording inside which a held command steps from one level to another. The recording
-/// was split there because the time of the step was not recorded.
+/// A gap in a recording during which a constant command steps from one level to another. The
+/// recording was split at the gap because the time of the step was not recorded.
 struct GapCommandStep {
   int recording, segment;  ///< first segment after the gap
-  int rows;                ///< missing rows
-  int held;                ///< missing rows with the old level, as estimated from the motion
-  int next;                ///< the same, second-best estimate
-  double doubt;            ///< ratio of the best to the second-best misfit, 0 (certain) to 1
+  int rows;                ///< number of missing rows
+  /// Number of missing rows with the old level, estimated from the motion.
+  int held;
+  int next;      ///< second-best estimate of `held`
+  double doubt;  ///< ratio of the best to the second-best misfit, 0 (certain) to 1
 };
 
 /// Finds the command steps inside gaps. Uses the joint rates of an accepted model on both sides of
 /// each gap: the old level drives the motion for some rows, the new level for the rest.
-///
-/// @param calibration  of these recordings
+/// @param calibration  accepted calibration of these recordings
 std::vector<GapCommandStep> find_gap_command_steps(const Calibration& calibration,
                                                    const std::vector<Recording>& recordings);
 
-/// Joins the split segments by rows without readings that have these commands.
+/// Joins the segments on both sides of each gap by rows that have commands but no readings.
 std::vector<Recording> fill_gap_command_steps(std::vector<Recording> recordings,
                                               const std::vector<GapCommandStep>& edges);
 

@@ -14,14 +14,14 @@ namespace {
 
 constexpr double kParallel = 1e-6;  // 1 − |cosine| of the angle between parallel axes
 
-/// Joint positions closer to a body's frame than this have no meaningful sign [m].
+/// Smallest coordinate of a joint position with a meaningful sign [m].
 constexpr double kLeverMin = 1e-6;
 
-/// Initial zeros of the search for an encoder's zero, relative to the given one [rad]: a fit
+/// Initial values in the search for an encoder's zero, relative to the given zero [rad]. A fit
 /// converges over a quarter of a turn.
 constexpr double kZeroStarts[] = {0.0, 2.0, -2.0};
 
-/// A factor between recorded and described readings.
+/// A possible ratio between described and recorded units of readings.
 struct Scale {
   double factor;  ///< corrects the readings
   const char* error_description;
@@ -63,7 +63,7 @@ void add_encoder_mistakes(const Encoder& sensor, Eigen::Index column,
                  .correct_segment = [=](Segment& s) { s.angles.col(column).array() += M_PI; }});
 }
 
-/// Unknown zero: fits the offset.
+/// Adds the hypothesis that an encoder's zero is wrong, whose offset is then fitted.
 void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
                       std::vector<Hypothesis>& out) {
   if (!sensor.traits().wraps || changes_in_fit(mechanism, sensor.offset)) return;
@@ -106,7 +106,7 @@ void add_scales(const Encoder& sensor, Eigen::Index column, std::vector<Hypothes
   }
 }
 
-/// Tries another unit for all angles together, if there are several.
+/// Adds hypotheses of another unit for all angles together, if there are several.
 void add_common_units(const std::vector<Encoder>& sensors, std::vector<Hypothesis>& out) {
   std::vector<Eigen::Index> columns;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
@@ -144,7 +144,7 @@ void add_swapped_encoders(const std::vector<Encoder>& sensors, std::vector<Hypot
   }
 }
 
-/// Returns the single joint that a sensor reads, or −1.
+/// Returns the joint that a sensor reads; −1 if it reads several joints.
 int joint_of(const Encoder& sensor) {
   return sensor.terms.size() == 1 ? sensor.terms.front().joint : -1;
 }
@@ -157,7 +157,7 @@ bool is_parallel_to_parent(const Mechanism& mechanism, int joint, int parent) {
          1.0 - std::abs(child.frame_a.col(0).dot(carrier.frame_b.col(0))) < kParallel;
 }
 
-/// A sensor, and the sensor that reads the preceding body.
+/// A pair of sensors: `own` reads a body, and `carrier` the preceding body.
 struct Reference {
   Eigen::Index own, carrier;
   bool absolute;  ///< described as absolute: its reading includes the carrier's
@@ -173,7 +173,8 @@ bool reads_one_more(const Encoder& own, const Encoder& carrier) {
          });
 }
 
-/// In the order of sensors, so that most carriers precede the sensors they carry.
+/// Returns all pairs of sensors on consecutive bodies, in the order of sensors. Most carriers then
+/// precede the sensors that they carry.
 std::vector<Reference> references_of(const Mechanism& mechanism,
                                      const std::vector<Encoder>& sensors) {
   std::vector<Reference> result;
@@ -193,7 +194,7 @@ std::vector<Reference> references_of(const Mechanism& mechanism,
 void subtract(const Reference& of, Segment& s) { s.angles.col(of.own) -= s.angles.col(of.carrier); }
 void add(const Reference& of, Segment& s) { s.angles.col(of.own) += s.angles.col(of.carrier); }
 
-/// Tries angles against the ground instead of the preceding body, and vice versa.
+/// Adds hypotheses of angles relative to the ground instead of the preceding body, and vice versa.
 void add_references(const Mechanism& mechanism, const std::vector<Encoder>& sensors,
                     std::vector<Hypothesis>& out) {
   std::vector<Reference> relative, absolute;

@@ -24,13 +24,14 @@ constexpr double kUnexplained = 0.5;    // by the description; less: nothing is 
 constexpr double kAxesExplained = 0.1;  // largest share left by a reported error
 constexpr double kDegrees = 180.0 / std::numbers::pi;
 
-/// Measured and expected values of one instrument, one instant per row.
+/// The measured and expected values of one instrument, one instant per element.
 struct Comparison {
-  std::vector<Eigen::Vector3d> read;  ///< NaN: axis not measured
+  std::vector<Eigen::Vector3d> read;  ///< NaN if the axis is not measured
   std::vector<Eigen::Vector3d> expected;
 };
 
-/// Axis i reads sign[i] · axis[i] of the description, in a unit of which `unit` make the SI unit.
+/// A hypothetical error of an inertial sensor: axis i reads sign[i] times axis[i] of the
+/// description, in a unit of which `unit` make the SI unit.
 struct Mistake {
   std::array<int, 3> axis = {0, 1, 2};
   std::array<int, 3> sign = {1, 1, 1};
@@ -38,7 +39,7 @@ struct Mistake {
   double unexplained = 0.0;
 
   bool is_of_axes() const { return axis != std::array{0, 1, 2} || sign != std::array{1, 1, 1}; }
-  /// Number of wrong entries in the description.
+  /// Returns the number of wrong entries in the description.
   int changes() const {
     int count = unit != 1.0 ? 1 : 0;
     for (int i = 0; i < 3; ++i) {
@@ -70,7 +71,7 @@ bool is_told(const Mechanism& mechanism, const EncoderJoints& joints, int body) 
   return true;
 }
 
-/// Poses computed from encoder readings in a row; none if a reading is missing.
+/// Computes poses of bodies from the encoder readings in a row; none if a reading is missing.
 class Poses {
  public:
   explicit Poses(const Mechanism& mechanism)
@@ -110,7 +111,7 @@ Eigen::Vector3d triple(const Mechanism& mechanism, int sensor, SensorQuantity fi
   return value;
 }
 
-/// Means of three columns over rows; missing readings are skipped.
+/// Returns the means of three columns over some rows; missing readings are skipped.
 Eigen::Vector3d mean_of(const Segment& segment, Eigen::Index column, Eigen::Index first,
                         Eigen::Index count) {
   Eigen::Vector3d mean;
@@ -160,9 +161,9 @@ void compare(const Mechanism& mechanism, const Poses& poses, int sensor, const S
   }
 }
 
-/// Keeps the instants at which all axes with readings were read, and removes the mean if the bias
+/// Keeps only the instants at which all axes with readings were read. Removes the mean if the bias
 /// is unknown.
-/// @return which axes have readings
+/// @return whether each axis has readings
 std::array<bool, 3> prepare(Comparison& comparison, bool about_mean) {
   std::array<bool, 3> is_read{};
   for (const Eigen::Vector3d& read : comparison.read) {
@@ -210,7 +211,8 @@ double unexplained(const Comparison& comparison, const std::array<bool, 3>& is_r
   return left / all;
 }
 
-/// Returns all assignments of axes, mirrored or not, in each unit. Unread axes keep their sign.
+/// Returns all hypothetical errors: each assignment of axes, mirrored or not, in each unit. Axes
+/// without readings keep their sign.
 std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
                                   const std::array<double, 3>& units) {
   std::vector<Mistake> all;
@@ -239,8 +241,8 @@ std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
   return all;
 }
 
-/// Returns the correction that explains the readings with the fewest changes; none if it is not
-/// unique.
+/// Returns the error that explains the readings with the fewest changes to the description; nullopt
+/// if there is no single one.
 std::optional<Mistake> find_mistake(Comparison& comparison, bool turns) {
   const std::array<bool, 3> is_read = prepare(comparison, turns);
   if (comparison.read.size() < kInstantsMin) return std::nullopt;

@@ -13,24 +13,25 @@ namespace {
 
 constexpr int kDegree = 7;      // of one motion over the window
 constexpr int kHalfDegree = 3;  // of the motion on one side of the jump
-/// Readings on each side: as many as one polynomial fits.
+/// Numbers of readings on each side of a jump to try; the largest that one polynomial fits is used.
 constexpr std::array<std::size_t, 5> kSides = {192, 96, 48, 24, 12};
 constexpr double kFollowed = 3.0;  // standard deviations of the sum of squares due to noise alone
 constexpr double kConfident = 0.99;
-/// Penalty for a second encoder that slips at the same one of some ten thousand readings.
+/// Penalty on the hypothesis that a second encoder slips at the same one of ten thousand readings.
 constexpr double kCoincidence = 18.0;
-/// A break is diagnosed if the other hypotheses leave this many variances per reading: less may be
-/// due to the polynomial.
+/// Residual above which a slip or lost time is excluded and a break is diagnosed [variances per
+/// reading]. Smaller residuals may be due to the polynomial.
 constexpr double kTorn = 9.0;
 constexpr double kLongestShift = 3.0;  // longest shift, in window half-lengths
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Readings of one sensor around the jump; time from the jump in half-lengths of the window.
+/// The readings y of one sensor around a jump. Time x is measured from the jump, in half-lengths of
+/// the window.
 struct JumpWindow {
-  Eigen::VectorXd x, y, rates;  ///< rates: of a model [per unit of x]; empty: no model
+  Eigen::VectorXd x, y, rates;  ///< rates are modelled [per unit of x], or empty
   Eigen::Index before = 0;      ///< number of readings before the jump
-  double unit = 1.0;            ///< of x [s]
-  double variance = 1.0;        ///< of a reading
+  double unit = 1.0;            ///< unit of x [s]
+  double variance = 1.0;        ///< variance of a reading
   bool jumps = false;
 };
 
@@ -61,7 +62,8 @@ Eigen::MatrixXd stepped_basis(const JumpWindow& window) {
   return basis;
 }
 
-/// Residual sum of squares of one motion whose clock jumps by `lost`, in units of x.
+/// Returns the residual sum of squares of a smooth motion whose clock jumps by `lost`, in units of
+/// x.
 double shifted_squares(const JumpWindow& window, double lost) {
   const Eigen::VectorXd indicator = behind(window);
   if (window.rates.size() > 0) {
@@ -104,7 +106,7 @@ JumpWindow cut_window(const JumpView& view, std::size_t side) {
   return window;
 }
 
-/// Sum of squared residuals of a hypothesis over all windows, in variances of readings.
+/// Returns the sum of squared residuals of a hypothesis over all sensors, in variances of readings.
 template <typename Squares>
 double misfit(const std::vector<JumpWindow>& windows, const Squares& squares_of) {
   double sum = 0.0;
@@ -118,7 +120,7 @@ struct TimeShift {
   double misfit = kInfinity;
 };
 
-/// Returns the lost time that fits all windows best.
+/// Returns the lost time that fits the readings of all sensors best.
 TimeShift best_shift(const std::vector<JumpWindow>& windows) {
   constexpr int kCoarse = 64;
   double longest = kInfinity;
@@ -158,8 +160,9 @@ bool is_wide_enough(const JumpWindow& window) {
   return window.before > kDegree + 1 && after > kDegree + 1;
 }
 
-/// Returns the longest window that a polynomial on each side fits; a polynomial of higher degree
-/// then fits both. Otherwise the shortest, with the residual variance.
+/// Returns the longest window in which a polynomial fits the readings on each side of the jump. A
+/// polynomial of higher degree then fits both sides together. If none fits, returns the shortest
+/// window, with the residual variance.
 JumpWindow choose_window(const JumpView& view) {
   JumpWindow window;
   for (const std::size_t side : kSides) {
@@ -190,7 +193,7 @@ void book_sizes(const std::vector<JumpWindow>& windows, JumpExplanation& out) {
   }
 }
 
-/// Stores the speeds of the motion on both sides of the jump.
+/// Stores the speeds of the motion before and after the jump.
 void book_rates(const std::vector<JumpView>& views, JumpExplanation& out) {
   constexpr std::size_t kSide = 12;
   for (const JumpView& view : views) {

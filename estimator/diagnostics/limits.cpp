@@ -15,21 +15,22 @@ namespace {
 
 constexpr double kRounding = 1e-6;  // relative to a limit; rig files give limits with few digits
 
-/// Relative distance within which a command is at its limit, and the least share of such rows [-].
+/// Relative distance from a limit within which a command is at the limit, and the smallest share of
+/// such rows that is reported [-].
 constexpr double kAtLimit = 1e-3;
 constexpr double kOftenAtLimit = 0.01;
 
-/// Speeds are averaged over enough periods that quantization and noise, times kDeviations, are at
-/// most this share of the limit.
+/// Largest error of a speed relative to its limit. Speeds are averaged over enough periods that
+/// quantization and noise, times kDeviations, are below it.
 constexpr double kSpeedError = 0.05;
 constexpr double kDeviations = 6.0;
 
-/// Allowance for a stop's compliance and for the error of its given position [rad]; and for the
+/// Allowance for the compliance of a stop and the error of its given position [rad], and for the
 /// error of an estimated stop's initial position, unless a prior is narrower [rad].
 constexpr double kStopSlack = 0.01;
 constexpr double kUnknownStop = 0.1;
 
-/// Intervals in which a value is beyond a limit, and the extreme value.
+/// The intervals in which a value is beyond a limit, and the extreme value.
 struct Excess {
   std::vector<TimeStretch> stretches;
   double extreme = 0.0;
@@ -146,7 +147,7 @@ void compare_command(const std::string& motor, Eigen::Index column, double most,
   }
 }
 
-/// Returns the uncertainty of the position of a stop or zero in the description.
+/// Returns the uncertainty of the position of an end stop or encoder zero in the description.
 double unknown_part(const Mechanism& mechanism, int parameter, double unit) {
   if (!changes_in_fit(mechanism, parameter)) return 0.0;
   const double known = kDeviations * parameter_at(mechanism, parameter).prior_standard_deviation;

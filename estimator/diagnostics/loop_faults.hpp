@@ -6,9 +6,9 @@
 
 namespace estimator {
 
-/// Returns why the loops of a mechanism cannot move: they cannot be closed, the joints have no
-/// degree of freedom left, or bodies are fixed to one another twice. One sentence that names a
-/// joint of the loop; empty if something moves or there are no loops.
+/// Returns one sentence on why the loops of a mechanism cannot move: they cannot be closed, the
+/// joints have no degree of freedom left, or bodies are fixed to one another twice. The sentence
+/// names a joint of the loop. Empty if something moves or there are no loops.
 std::string find_loop_fault(const Mechanism& mechanism);
 
 }  // namespace estimator

@@ -13,24 +13,25 @@ namespace estimator {
 namespace {
 
 constexpr double kLeastLost = 0.5;  // rows; shorter gaps are not lost time
-/// Rows; joints almost rest if the noise of a reading corresponds to a larger time error.
+/// Time error due to the noise of a reading above which joints are almost at rest [rows].
 constexpr double kSlow = 5.0;
 constexpr double kWhole = 0.2;  // of a row, tolerance of a gap from whole rows
 
-/// Cost that a free state may save by chance: per component, plus a constant. A χ² variable with so
-/// few degrees of freedom exceeds this with a probability of 1e-4.
+/// Cost reduction that a free state may achieve by chance: per component, plus a constant. A χ²
+/// variable with so few degrees of freedom exceeds this with a probability of 1e-4.
 constexpr double kSavedEach = 2.0;
 constexpr double kSavedOnce = 16.0;
 
-/// Estimate of the rows between two segments.
+/// The estimated number of rows between two segments.
 struct Between {
   double rows = 0.0;       ///< from the last row of the first segment to the first row of the next
   double deviation = 0.0;  ///< standard deviation, by the noise of one reading
   CutEnds ends = {};
 };
 
-/// Estimates the rows between two segments by the trapezoidal rule, corrected for accelerations and
-/// weighted by the sensors' squared speeds. Nothing without a model or without motion.
+/// Estimates the number of rows between two segments by the trapezoidal rule, corrected for
+/// accelerations and weighted by the sensors' squared speeds. Returns nullopt without a model or
+/// motion.
 std::optional<Between> between(const Calibration& calibration, const Recording& recording,
                                int behind) {
   constexpr int kRounds = 5;
@@ -55,12 +56,13 @@ std::optional<Between> between(const Calibration& calibration, const Recording& 
   return found;
 }
 
-/// Returns whether the motion determines the time; fitted ends are more precise than a reading.
+/// Returns whether the motion determines the number of rows between two segments. Fitted segment
+/// ends are more precise than a single reading.
 bool is_told(const Between& found) {
   return found.deviation < std::min(std::max(1.0, 0.5 * (found.rows - 1.0)), kSlow);
 }
 
-/// Returns the number of whole rows missing between two segments; 0: none, or not a whole number.
+/// Returns the number of rows missing between two segments; 0 if none or not a whole number.
 int whole_rows(const Calibration& calibration, const Recording& recording, int behind) {
   const Segment& before = recording.segments[static_cast<std::size_t>(behind) - 1];
   const Segment& after = recording.segments[static_cast<std::size_t>(behind)];

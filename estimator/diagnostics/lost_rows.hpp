@@ -8,34 +8,34 @@
 
 namespace estimator {
 
-/// Classifies a cut in a recording by a model of the motion on both sides: lost time, or a break
-/// where the motion does not continue.
+/// Explains a cut in a recording by the modelled motion on both sides: time was lost, or the motion
+/// does not continue after the cut (break).
 /// @param behind  index of the segment after the cut
 JumpExplanation explain_cut(const Calibration& calibration, const Recording& recording, int behind);
 
-/// Rows that a logger lost at a cut for lost time.
+/// The rows that a logger lost at a cut in a recording.
 struct LostRows {
-  int finding;             ///< index of the lost-time finding
+  int finding;             ///< index of the finding about the lost time
   int recording, segment;  ///< first segment after the cut
   int rows;
 };
 
-/// Finds the lost times that amount to whole rows, by an accepted model on both sides of the cut:
-/// an evenly sampling logger loses only whole rows. Limited to evenly sampled recordings that may
-/// continue over such a gap (`continues_across_gap`).
-///
-/// @param calibration  of these recordings
-/// @param findings     of kind "lost-time", at cuts
+/// Finds the cuts at which a whole number of rows was lost, from an accepted model on both sides of
+/// the cut. An evenly sampling logger loses only whole rows. Limited to evenly sampled recordings
+/// that may continue over such a gap (`continues_across_gap`).
+/// @param calibration  accepted calibration of these recordings
+/// @param findings     findings of kind "lost-time" at cuts
 std::vector<LostRows> find_lost_rows(const Calibration& calibration,
                                      const std::vector<Recording>& recordings,
                                      const std::vector<Finding>& findings);
 
-/// Joins the segments at these cuts: inserts rows without readings for the lost ones and delays
-/// everything after them accordingly.
+/// Joins the segments at cuts with lost rows. Inserts rows without readings, and delays all later
+/// rows accordingly.
 std::vector<Recording> with_lost_rows(std::vector<Recording> recordings,
                                       const std::vector<LostRows>& lost);
 
-/// Returns whether the model fits across the lost rows as well as with a free state after them.
+/// Returns whether the model fits the joined segments as well as the cut segments, whose state
+/// after the cut is free.
 /// @param lost_times  number of joined cuts
 bool are_rows_confirmed(const Calibration& cut, const Calibration& joined, int lost_times);
 

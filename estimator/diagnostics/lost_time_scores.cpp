@@ -11,8 +11,8 @@ constexpr int kParabola = 3;               // coefficients
 constexpr int kStretchRowsMin = 8;         // rows between two nodes
 constexpr double kOwnLeast = 1e-9;         // relative squared norm of a jump outside the parabolas
 
-/// Rows of a segment between two nodes: residuals and speeds of each sensor, in standard deviations
-/// of a reading. A missing reading has residual NaN and speed 0.
+/// The residuals and speeds of each sensor between two shooting nodes, in standard deviations of a
+/// reading. A missing reading has residual NaN and speed 0.
 struct NodeInterval {
   int segment, first;
   Eigen::MatrixXd left, speed;
@@ -38,7 +38,7 @@ NodeInterval stretch_of(const ShootingProblem& from_afar, const Segment& data, i
   return stretch;
 }
 
-/// Removes a parabola in time from the residuals of one sensor.
+/// Subtracts the best parabola in time from the residuals of one sensor.
 /// @return rows × 3, orthonormal basis of the parabolas; zero for missing readings
 Eigen::MatrixXd take_parabola(Eigen::Ref<Eigen::VectorXd> left) {
   const Eigen::Index rows = left.size();
@@ -62,7 +62,7 @@ Eigen::MatrixXd take_parabola(Eigen::Ref<Eigen::VectorXd> left) {
   return basis;
 }
 
-/// Scores all rows between two nodes and keeps the best in `best`.
+/// Scores a loss of time at each row between two shooting nodes, and keeps the best score.
 void score(NodeInterval stretch, std::optional<LostTimeScore>& best) {
   const Eigen::Index rows = stretch.left.rows(), sensors = stretch.left.cols();
   const auto readings = static_cast<double>(stretch.left.array().isFinite().count());

@@ -16,25 +16,26 @@
 namespace estimator {
 namespace {
 
-/// Ratio of residuals to noise above which a cause is searched: a cause is reported only if it
+/// Ratio of residuals to noise above which a cause is searched. A cause is reported only if it
 /// reduces the cost to 60 %, and noise remains.
 constexpr double kClearlyLarger = 1.3;
 
-/// Number of causes reported, each in addition to the previous ones.
+/// Largest number of causes reported, each in addition to all previous causes.
 constexpr int kCauseRounds = 2;
 
-/// Limit on the ratio of errors over excerpts to those over whole recordings.
+/// Largest ratio of the errors over excerpts to the errors over whole recordings.
 constexpr double kNoWorse = 1.5;
 
-/// Work spent on causes, in units of ExcerptFit::work: about five seconds of one processor.
+/// Largest work spent on causes, in units of ExcerptFit::work; about five seconds of one processor.
 constexpr double kWorkMost = 1.5e8;
 
-/// Errors as large as motions [rad]; scaled for sliding joints.
+/// Errors above which the simulation over excerpts no longer follows the motion [rad]; scaled for
+/// sliding joints.
 constexpr double kLost = 0.05;
-/// How often excerpts are halved to avoid such errors.
+/// Largest number of times that excerpts are halved to avoid errors above kLost.
 constexpr int kPieceHalvings = 3;
 
-/// Ratio of costs below which two causes are equally good and are reported together.
+/// Ratio of costs below which two causes are equally likely and are reported together.
 constexpr double kCauseAlike = 1.3;
 
 /// Returns the sensor with the largest ratio of error to noise.
@@ -48,8 +49,8 @@ std::string error_text(const Encoder& sensor, double error) {
   return number_text(1e3 * error, 2) + " " + sensor.units().error;
 }
 
-/// Reports the most likely cause, and those that help equally.
-/// @param causes  the most helpful first
+/// Returns a finding about the most likely cause and all causes that improve the fit equally.
+/// @param causes  sorted; the cause that improves the fit most comes first
 Finding report_finding(const MisfitProblem& on, const std::vector<Cause>& causes) {
   const Cause& best = causes.front();
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
@@ -89,9 +90,8 @@ bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
   return (rmse.array() > kClearlyLarger * noise.array()).any();
 }
 
-/// Takes excerpts of the recordings and fits them without any cause. Returns false if the estimate
-/// fits the excerpts much worse than whole recordings; such excerpts are useless.
-///
+/// Selects excerpts of the recordings and fits them without any cause. Returns false if the
+/// estimate fits the excerpts much worse than the whole recordings; such excerpts are useless.
 /// @param whole  errors over whole recordings
 bool take_pieces(MisfitProblem& on, const std::vector<Recording>& recordings,
                  const ExcerptBudget& budget, const Eigen::VectorXd& whole) {
@@ -106,7 +106,7 @@ bool take_pieces(MisfitProblem& on, const std::vector<Recording>& recordings,
   return true;
 }
 
-/// Takes the most active excerpts, short enough that the motion can be predicted over them. If
+/// Selects the most active excerpts, short enough that the simulation can predict their motion. If
 /// errors were as large as the motion, any change could reduce them.
 bool take_predictable(MisfitProblem& on, const std::vector<Recording>& recordings,
                       const Eigen::VectorXd& whole) {
@@ -121,7 +121,8 @@ bool take_predictable(MisfitProblem& on, const std::vector<Recording>& recording
   return true;
 }
 
-/// Searches causes on the most active excerpts; reports if none explains the residuals.
+/// Searches for causes of the residuals in the most active excerpts. Also reports if no cause
+/// explains the residuals.
 std::vector<Finding> explain_pieces(MisfitProblem on, const std::vector<Recording>& recordings) {
   const Finding unexplained = none_explains(on);
   std::vector<Finding> findings;

@@ -9,8 +9,8 @@
 namespace estimator {
 
 /// Searches for the cause of residuals above the sensor noise. Fits each likely cause, starting
-/// from the estimate, to short excerpts of the recordings. Reports the cause that helps most, with
-/// size, standard deviation and improvement, or that no cause helps:
+/// from the estimate, to short excerpts of the recordings. Reports the cause that improves the fit
+/// most, with size, standard deviation and improvement, or that no cause does. The causes are:
 ///
 /// - a command that acts later or earlier than recorded, or is clipped by the amplifier;
 /// - a clock that is fast or slow;

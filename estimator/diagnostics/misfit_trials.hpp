@@ -11,53 +11,54 @@
 
 namespace estimator {
 
-/// Excerpts on which causes are tried.
+/// Length and sampling of the excerpts to which possible causes of a misfit are fitted.
 inline constexpr ExcerptBudget kMisfitBudget = {
     .duration = 9.0, .piece = 1.5, .period = 0.004, .rows = 2500};
 
-/// A fitted cause of a misfit that improves the fit.
+/// A possible cause of a misfit that improves the fit, with its fitted size.
 struct Cause {
   Finding finding;
   double cost_per_reading = std::numeric_limits<double>::infinity();
   Eigen::VectorXd rmse;
-  Mechanism mechanism;            ///< with the cause and the fitted values
-  std::vector<Recording> pieces;  ///< with the error corrected
+  Mechanism mechanism;            ///< mechanism that includes the cause, with fitted values
+  std::vector<Recording> pieces;  ///< excerpts with the error corrected
 };
 
-/// Remaining work for trying causes, in units of ExcerptFit::work. A count, not a time, so that
-/// findings do not depend on the speed of the computer.
+/// The remaining computing work for trying causes, in units of ExcerptFit::work. A count of steps,
+/// not a time, so that findings do not depend on the speed of the computer.
 struct WorkBudget {
   double left = 0.0;
-  bool exceeded = false;  ///< some causes were skipped
+  bool exceeded = false;  ///< whether some causes were skipped
 };
 
-/// Input of the trials of causes.
+/// The misfit of a calibration, and the excerpts to which its possible causes are fitted.
 struct MisfitProblem {
   Mechanism estimate;
   std::vector<Recording> pieces;
-  ExcerptBudget excerpts = kMisfitBudget;  ///< limits the pieces were taken with
+  /// Limits with which the excerpts `pieces` were selected.
+  ExcerptBudget excerpts = kMisfitBudget;
   Eigen::VectorXd noise;
   const CalibrationMonitor& monitor;
   WorkBudget& budget;
-  double cost_per_reading = 0.0;  ///< without any cause
+  double cost_per_reading = 0.0;  ///< cost without any cause
   Eigen::VectorXd rmse;
 
-  /// Continues with a cause included.
+  /// Includes a cause in the model and the excerpts before further causes are tried.
   void take(const Cause& cause);
 
-  /// Returns no fit once the budget is spent.
+  /// Fits a mechanism to excerpts. The cost is infinite once the work budget is spent.
   /// @param cost_max  see ExcerptFit
   ExcerptFit fit(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                  double cost_max = std::numeric_limits<double>::infinity()) const;
   ExcerptFit fit(const Mechanism& mechanism) const { return fit(mechanism, pieces); }
 };
 
-/// Root-mean-square errors of all sensors [rad or m].
+/// Returns the root-mean-square errors of all sensors [rad or m].
 Eigen::VectorXd errors_of(const ExcerptFit& fit, Eigen::Index sensors);
 
-/// Returns the causes that improve the fit, unordered. Tries the likeliest first, as many as the
-/// budget allows.
-/// @param recordings  the recordings of the pieces; empty: clipped readings are not tried
+/// Returns the causes of a misfit that improve the fit, in no particular order. Tries the likeliest
+/// causes first, as many as the work budget allows.
+/// @param recordings  whole recordings; if empty, clipped readings are not tried
 std::vector<Cause> try_causes(const MisfitProblem& on, const std::vector<Recording>& recordings);
 
 }  // namespace estimator

@@ -23,8 +23,8 @@ constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, initi
 constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, initial viscous friction
 constexpr double kAirShare = 0.01;      // of a body's mass, initial air drag [1/m]
 
-/// Frees viscous friction, dry friction, drag and Stribeck excess at every joint that has the
-/// corresponding other friction term.
+/// Frees the friction terms that the description lacks (viscous, dry, drag or Stribeck excess) at
+/// every joint that has the corresponding other friction term.
 /// @param freed  indices of the freed parameters
 Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) {
   Mechanism richer = estimate;
@@ -51,7 +51,7 @@ Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) 
   return richer;
 }
 
-/// Number of joints between ground and each body, along the spanning tree.
+/// Returns the number of joints between ground and each body, along the spanning tree.
 std::vector<int> moving_joints(const Mechanism& mechanism) {
   std::vector<int> joints(mechanism.bodies.size(), 0);
   const auto count = [&](const auto& joint, bool forward, int own) {
@@ -71,8 +71,8 @@ std::vector<int> moving_joints(const Mechanism& mechanism) {
   return joints;
 }
 
-/// Frees the drag in still air of every body with mass that at least two joints move: with one
-/// joint it is equivalent to the joint's drag.
+/// Frees the air drag of every body with mass that at least two joints move. With one joint, air
+/// drag is equivalent to the joint's drag.
 Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
   Mechanism richer = estimate;
   const std::vector<int> joints = moving_joints(estimate);
@@ -89,7 +89,7 @@ Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
   return richer;
 }
 
-/// Describes the freed parameters that are significant.
+/// Returns a text about the freed parameters that are significant.
 std::string significant_parameters(const ExcerptFit& fit, const std::vector<int>& freed) {
   std::string parts;
   for (const int index : freed) {
@@ -102,8 +102,8 @@ std::string significant_parameters(const ExcerptFit& fit, const std::vector<int>
   return parts;
 }
 
-/// Frees parameters, and adds a cause that lists the significant ones if the fit improves.
-/// @param finding  its text precedes the list
+/// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
+/// @param finding  finding whose text precedes this list
 void try_freed_parameters(const MisfitProblem& on, const Mechanism& richer,
                           const std::vector<int>& freed, Finding finding,
                           std::vector<Cause>& causes) {
@@ -131,8 +131,9 @@ int fix_moments_at_bounds(Mechanism& mechanism) {
   return first;
 }
 
-/// If the fixed distances require a negative moment of inertia, any shorter distance fits equally
-/// well with some inertia. With the inertia at its bound the fit yields the longest distance.
+/// Tries other joint distances. If the given distances require a negative moment of inertia, any
+/// shorter distance fits equally well with some inertia. With the inertia fixed at its bound, the
+/// fit yields the longest distance.
 void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
   MisfitProblem on = whole;
   const int bound = fix_moments_at_bounds(on.estimate);

@@ -10,8 +10,8 @@
 
 namespace estimator {
 
-/// Fixes moments of inertia that an estimate has at their bounds.
-/// @return the first of them, −1: none
+/// Fixes the moments of inertia that are at a bound.
+/// @return index of the first fixed parameter; −1 if none
 int fix_moments_at_bounds(Mechanism& mechanism);
 
 /// Tries fixed joint distances at other values.
@@ -29,8 +29,8 @@ void try_friction(const MisfitProblem& on, std::vector<Cause>& causes);
 /// Tries air drag on bodies that are carried by other bodies.
 void try_air(const MisfitProblem& on, std::vector<Cause>& causes);
 
-/// Fits all friction terms that the description lacks; none if this does not improve the fit. The
-/// finding of the result is empty.
+/// Fits all friction terms that the description lacks. Returns nullopt if this does not improve the
+/// fit. The finding of the result is empty.
 std::optional<Cause> fit_all_friction(const MisfitProblem& on);
 
 }  // namespace estimator

@@ -17,14 +17,14 @@ constexpr double kFinestQuantum = 1e-7;          // [rad]; finer are decimals of
 constexpr double kQuantumTolerance = 0.02;
 constexpr double kWholeShare = 0.95;  // of the changes; false readings make two each
 
-/// One in this many medians is skipped: clustered false readings can reach half of a median's
-/// seven.
+/// The largest medians, one in this many, are skipped, since clustered false readings can form the
+/// majority of the seven values of a median.
 constexpr std::size_t kCrowds = 200;
 
-/// Upper bound of the median of seven normal |x| among millions [standard deviations].
+/// Upper bound on the median of seven normal magnitudes among millions [standard deviations].
 constexpr double kLargestMedian = 3.0;
 
-/// Median by a sorting network.
+/// Returns the median of seven values by a sorting network.
 double median_of_seven(std::array<double, 7> x) {
   constexpr std::pair<std::size_t, std::size_t> kOrder[] = {{0, 5}, {0, 3}, {1, 6}, {2, 4}, {0, 1},
                                                             {3, 5}, {2, 6}, {2, 3}, {3, 6}, {4, 5},

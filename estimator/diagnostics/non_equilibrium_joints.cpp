@@ -17,9 +17,9 @@
 namespace estimator {
 namespace {
 
-/// Uncertainty of zeros and stops [rad].
+/// Uncertainty of encoder zeros and end stops [rad].
 constexpr double kZeroSlack = 0.1;
-/// Largest ratio of a free parameter to its initial value.
+/// Largest assumed ratio of a free parameter to its initial value.
 constexpr double kStartSlack = 10.0;
 
 constexpr std::array kDryFriction = {JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
@@ -28,7 +28,7 @@ constexpr std::array kDryFriction = {JointQuantity::kCoulombTorque, JointQuantit
 constexpr std::array kPulls = {JointQuantity::kConstantTorque, JointQuantity::kStiffness,
                                JointQuantity::kRestAngle};
 
-/// Returns the encoder of each single joint, by index; nothing if a joint has none.
+/// Returns the index of the encoder that reads each joint alone; nullopt if a joint has none.
 std::optional<std::vector<int>> sensor_of_each_joint(const Mechanism& mechanism,
                                                      const std::vector<Encoder>& sensors) {
   std::vector<int> of_joint(static_cast<std::size_t>(mechanism.joint_count()), -1);
@@ -41,7 +41,7 @@ std::optional<std::vector<int>> sensor_of_each_joint(const Mechanism& mechanism,
   return of_joint;
 }
 
-/// Returns the first reading of a sensor; NaN: there is none.
+/// Returns the first reading of a sensor; NaN if there is none.
 double first_reading(const Recording& recording, Eigen::Index sensor) {
   for (const Segment& segment : recording.segments) {
     for (const double reading : segment.angles.col(sensor)) {
@@ -57,7 +57,7 @@ bool any_varies(const Mechanism& mechanism, int joint, std::span<const JointQuan
   });
 }
 
-/// Static equilibrium of the joints at constant commands.
+/// Computes the static equilibrium of the joints at constant commands.
 class StaticEquilibrium {
  public:
   StaticEquilibrium(const Mechanism& mechanism, const Recording& recording)
@@ -80,8 +80,8 @@ class StaticEquilibrium {
     return torque_residual;
   }
 
-  /// Returns the smallest load at one joint over all zeros within their uncertainty; 0 if its sign
-  /// is uncertain.
+  /// Returns the smallest load at one joint over all encoder zeros within their uncertainty; 0 if
+  /// the sign of the load is uncertain.
   double least_load(const Mechanism& mechanism, int joint, const Eigen::VectorXd& coordinates) {
     double least = pulls(coordinates)[joint];
     for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
@@ -97,7 +97,7 @@ class StaticEquilibrium {
     return std::abs(least);
   }
 
-  /// Largest dry friction in the last configuration.
+  /// Returns the largest dry friction of a joint in the configuration evaluated last.
   double friction(int joint) const { return dynamics_.dry_bound(joint, 0.0); }
 
  private:
@@ -112,7 +112,7 @@ bool is_at_stop(const Mechanism& mechanism, int joint, double coordinate) {
   });
 }
 
-/// Returns whether the loads and the friction of a joint are known to an order of magnitude.
+/// Returns whether the load and the friction of a joint are known to an order of magnitude.
 bool is_known(const Mechanism& mechanism, int joint, double friction) {
   if (has_steep_law(mechanism, joint) || any_varies(mechanism, joint, kPulls)) return false;
   return friction > 0.0 || !any_varies(mechanism, joint, kDryFriction);

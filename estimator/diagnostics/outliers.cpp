@@ -10,8 +10,8 @@
 namespace estimator {
 namespace {
 
-/// Number of readings on each side, and the degree of their polynomial. Short windows follow the
-/// motion, long ones average noise.
+/// The number of readings on each side of an outlier, and the degree of the polynomial through
+/// them. Short windows follow the motion, long windows average noise.
 struct SideWindow {
   std::size_t count;
   int degree;
@@ -22,7 +22,7 @@ constexpr SideWindow kResidualWindows[] = {{8, 2}, {24, 2}};
 constexpr std::size_t kLongestStride = 4;  // readings, longest interval for accelerations
 constexpr double kBendMargin = 2.0;        // ratio to the largest sustained acceleration
 
-/// Finds the outliers of one series, from its first reading on.
+/// Finds the outliers of one series of readings, from first to last.
 class OutlierSearch {
  public:
   OutlierSearch(const ReadingSeries& series, const NoiseScale& scale, SeriesKind kind,
@@ -53,7 +53,7 @@ class OutlierSearch {
   }
 
  private:
-  /// Deviation of a reading from one side's polynomial beyond the tolerance; signed, otherwise 0.
+  /// Returns the signed deviation of a reading from one side's polynomial; 0 within tolerance.
   double excess(const EdgeFit& side, std::size_t position) const {
     const PolynomialPrediction reach = side.at(series_.times[position]);
     const double off = series_.values[position] - reach.value;
@@ -65,8 +65,8 @@ class OutlierSearch {
     return std::abs(off) > allowed ? off : 0.0;
   }
 
-  /// A cheap necessary condition for the first outlier of a run: the change from the reading before
-  /// differs from the change before that, or there is none.
+  /// Returns whether a reading may be the first outlier of a run, by a cheap necessary condition:
+  /// the change from the reading before differs from the change before that, or there is none.
   bool is_suspect(std::size_t k) const {
     if (k < 2) return true;
     const std::vector<double>& y = series_.values;
@@ -80,7 +80,8 @@ class OutlierSearch {
                    {series_.values.data() + first, window.count}, window.degree, series_.period);
   }
 
-  /// Outliers among `count` readings from `first` on; empty unless the first and last are outliers.
+  /// Returns the outliers among `count` readings from `first` on; empty unless the first and last
+  /// of these readings are outliers.
   std::vector<Outlier> judge(std::size_t first, std::size_t count) const {
     for (const SideWindow& window : windows_) {
       std::vector<Outlier> off = judge(first, count, window);

@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-/// Adds a free parameter for the shift of an encoder's readings after a slip.
+/// Adds a free parameter for the offset of an encoder's readings after a slip.
 int add_offset(const Encoder& sensor, const std::string& recording, double time, double size,
                bool name_recording, Mechanism& mechanism) {
   Parameter parameter;

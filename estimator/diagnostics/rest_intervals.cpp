@@ -13,13 +13,13 @@ constexpr double kRestMin = 1.0;   // [s]; shorter ones are turning points and s
 constexpr double kEvery = 0.1;     // interval of the readings kept in a rest [s]
 constexpr double kShareMin = 0.2;  // least share of all rows at which rests outweigh the motion
 
-/// Rows [first, end) of a segment.
+/// An interval at rest, given as the rows [first, end) of a segment.
 struct Rest {
   int segment, first, end;
 };
 
-/// Returns whether a row repeats the readings and the command of a rest. Missing readings match;
-/// the first one observed is stored in `readings`.
+/// Returns whether a row repeats the readings and the command of an interval at rest. Missing
+/// readings match; the first reading observed is stored in `readings`.
 bool repeats(const Segment& segment, const std::vector<double>& quanta, Eigen::Index row,
              Eigen::Index first, Eigen::RowVectorXd& readings) {
   if (segment.controls.row(row) != segment.controls.row(first)) return false;

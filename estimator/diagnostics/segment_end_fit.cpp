@@ -3,7 +3,8 @@
 namespace estimator {
 namespace {
 
-/// @param row     last or first row of a model
+/// Returns the fitted value and derivatives at one end of a segment.
+/// @param row     last or first row of the modelled readings
 /// @param inward  −1 from the last row, +1 from the first
 SegmentEndFit end_of(const Eigen::MatrixXd& model, Eigen::Index row, Eigen::Index inward,
                      Eigen::Index sensor, EndCurve curve) {

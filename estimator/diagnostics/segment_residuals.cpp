@@ -6,8 +6,8 @@
 namespace estimator {
 namespace {
 
-/// Smallest step in residuals, relative to their root mean square over the recording. An unmodelled
-/// slip leaves half of its size on either side; smaller steps belong to the rest of the misfit.
+/// Smallest significant step in residuals, relative to their root mean square over the recording.
+/// An unmodelled slip leaves half of its size on either side; smaller steps belong to other misfit.
 constexpr double kResidualStep = 0.5;
 
 const Segment* find_segment(const std::vector<Recording>& recordings,

@@ -9,15 +9,15 @@
 
 namespace estimator {
 
-/// A segment with its modelled readings and residuals.
+/// A segment of a recording with its modelled readings and residuals.
 struct SegmentResiduals {
-  int index;  ///< within its recording
+  int index;  ///< index within its recording
   const Segment* segment;
-  const Eigen::MatrixXd* model;  ///< samples × sensors
+  const Eigen::MatrixXd* model;  ///< modelled readings, samples × sensors
   Eigen::MatrixXd left;          ///< residuals of the readings
 };
 
-/// Returns the modelled segments of the recording with index `wanted`.
+/// Returns the segments that have a model, of the recording with index `wanted`.
 std::vector<SegmentResiduals> modelled_segments(const Calibration& calibration,
                                                 const std::vector<Encoder>& sensors,
                                                 const std::vector<Recording>& recordings,
@@ -31,7 +31,8 @@ std::vector<double> root_mean_squares(const std::vector<SegmentResiduals>& model
 /// @param left  root-mean-square residual of the whole recording
 bool exceeds_residuals(double step, double left);
 
-/// Returns the jump of a modelled reading, and its residual, where the state estimate restarts.
+/// Returns by how much a modelled reading, and thus its residual, jumps at a row where the state
+/// estimate restarts.
 double model_jump(const Eigen::MatrixXd& model, int row, int sensor);
 
 }  // namespace estimator

@@ -15,7 +15,7 @@
 namespace estimator {
 namespace {
 
-/// A search continues only if its first steps reduce the cost to this share.
+/// Ratio of costs below which the first steps of a search are promising, so that it continues.
 constexpr double kPromising = 0.9;
 
 constexpr double kDelayMost = 0.1;    // [s]
@@ -48,7 +48,7 @@ double largest_command(const std::vector<Recording>& pieces, Eigen::Index motor)
   return largest;
 }
 
-/// Minimum and curvature of the parabola through three points.
+/// The position of the minimum, and the curvature, of a parabola through three points.
 struct Parabola {
   double lowest = 0.0, curvature = 0.0;
 };
@@ -59,18 +59,19 @@ Parabola through(double middle, double step, double before, double at, double af
           curvature};
 }
 
-/// Standard deviation of a cost parabola's parameter: ∆cost is 1 there, for white noise.
+/// Returns the standard deviation of the parameter of a cost parabola: the change that raises the
+/// cost by 1, for white noise.
 double parabola_deviation(const Parabola& parabola, double cost_per_reading) {
   return std::sqrt(2.0 * std::max(cost_per_reading, 1.0) / parabola.curvature);
 }
 
-/// Share of the largest command at which clipping minimises the cost; 1: no clipping is best.
+/// The clipping level of least cost, relative to the largest command; 1 if no clipping is best.
 struct ClippedShare {
   double share = 1.0;
-  Parabola parabola;  ///< of the cost around it
+  Parabola parabola;  ///< cost around this level
 };
 
-/// Searches the clipping level downward: the cost falls to the true level and rises below it.
+/// Searches the clipping level downward. The cost falls until the true level and rises below it.
 template <typename Cost>
 ClippedShare search_clipped_share(const Cost& cost_at) {
   std::vector<double> costs = {cost_at(1.0)};
@@ -94,8 +95,8 @@ ClippedShare search_clipped_share(const Cost& cost_at) {
   return found;
 }
 
-/// Removes runs of readings at one value, the largest or the smallest of all.
-/// @return their number
+/// Removes runs of readings at one value, which is the largest or smallest reading of a sensor.
+/// @return number of removed readings
 int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double value,
                  double tolerance) {
   int masked = 0;

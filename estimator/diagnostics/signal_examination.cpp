@@ -25,13 +25,13 @@ constexpr int kSameRows = 2;               // largest distance between simultane
 
 /// Simultaneous jumps of one or more sensors.
 struct Jump {
-  int row;                      ///< first row after it
+  int row;                      ///< first row after the jump
   std::vector<int> sensors;     ///< sensors that jump
-  std::vector<double> sizes;    ///< of these sensors
+  std::vector<double> sizes;    ///< jumps of these sensors
   std::vector<double> ratings;  ///< sizes over their standard deviations
 };
 
-/// Speeds of modelled angles [rad/s], by finite differences.
+/// Returns the rates of modelled angles [rad/s], by finite differences.
 Eigen::MatrixXd rates_of(const Eigen::MatrixXd& angles, const Segment& segment) {
   Eigen::MatrixXd rates(angles.rows(), angles.cols());
   for (Eigen::Index k = 0; k < angles.rows(); ++k) {
@@ -42,11 +42,11 @@ Eigen::MatrixXd rates_of(const Eigen::MatrixXd& angles, const Segment& segment) 
   return rates;
 }
 
-/// Examination of one segment.
+/// Examines one segment of a recording for outliers and jumps.
 class SegmentExamination {
  public:
-  /// @param readings  samples × sensors: of the segment, or their residuals
-  /// @param model     modelled angles, samples × sensors; empty: no model
+  /// @param readings  readings of the segment or their residuals, samples × sensors
+  /// @param model     modelled angles, samples × sensors; empty if there is no model
   /// @param left      root-mean-square residual of the recording, one per sensor
   SegmentExamination(const std::vector<Encoder>& sensors, const Segment& segment,
                      Eigen::MatrixXd readings, const Eigen::MatrixXd& model,
@@ -104,13 +104,13 @@ class SegmentExamination {
     return jumps;
   }
 
-  /// Returns whether a step in a sensor exceeds the residuals around it.
+  /// Returns whether a step in a sensor's readings exceeds the residuals around it.
   bool is_reportable(int sensor, double step) const {
     return kind() == SeriesKind::kMotion ||
            exceeds_residuals(step, left_[static_cast<std::size_t>(sensor)]);
   }
 
-  /// Call after `find_jumps`.
+  /// Returns the likeliest cause of a jump. Call after `find_jumps`.
   JumpExplanation explain(const Jump& jump) const {
     std::vector<JumpView> views;
     std::vector<std::vector<double>> rates(sensors_.size());
@@ -143,7 +143,7 @@ class SegmentExamination {
   }
 
  private:
-  /// Returns whether the offset is already free from about this row on.
+  /// Returns whether an encoder's offset is already free from about this row on.
   bool is_freed(int row, int sensor) const {
     constexpr int kBeside = 12;
     return std::ranges::any_of(segment_.shifts, [&](const EncoderShift& shift) {
@@ -215,7 +215,7 @@ class RecordingExamination {
     }
   }
 
-  /// Call after all segments.
+  /// Stores the findings about outliers. Call after examining all segments.
   void book_outliers() {
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       if (outliers_[i].count == 0 || is_below_residuals(outliers_[i])) continue;
@@ -226,7 +226,7 @@ class RecordingExamination {
   }
 
  private:
-  /// Ignores outliers if the model's residuals are larger in total.
+  /// Returns whether the model's residuals exceed the outliers, which are then ignored.
   static bool is_below_residuals(const OutlierCount& outliers) {
     return std::abs(outliers.largest) * std::sqrt(static_cast<double>(outliers.readings)) <
            outliers.left;

@@ -11,22 +11,22 @@
 
 namespace estimator {
 
-/// Places in recordings, by index.
+/// A single reading that is rejected, given by indices.
 struct RejectedReading {
   int recording, segment, sensor, row;
 };
 struct FreedOffset {
-  int recording, segment, sensor, row;  ///< first shifted reading
+  int recording, segment, sensor, row;  ///< position of the first shifted reading
   double size;                          ///< increase of the readings from there on [rad or m]
-  int finding;                          ///< that reports it
+  int finding;                          ///< index of the finding that reports the shift
 };
 struct Cut {
-  int recording, segment, row;  ///< first row after the cut
+  int recording, segment, row;  ///< position of the first row after the cut
 };
 
-/// Faults found in recorded signals, and the repairs that need no confirmation by the user.
+/// The faults found in recorded signals, and the repairs that need no confirmation by the user.
 struct SignalExamination {
-  std::vector<Finding> findings;  ///< Finding::treatment: the action of `repair`
+  std::vector<Finding> findings;  ///< faults; Finding::treatment describes what `repair` does
   std::vector<RejectedReading> rejected;
   std::vector<FreedOffset> freed;
   std::vector<Cut> cuts;
@@ -34,45 +34,47 @@ struct SignalExamination {
   bool needs_repair() const { return !rejected.empty() || !freed.empty() || !cuts.empty(); }
 };
 
-/// Limits of a joint, in terms of its encoder's readings.
+/// The limits of a joint, expressed as limits of its encoder's readings and their speed.
 struct SensorLimits {
-  double lowest = 0.0, highest = 0.0;  ///< [rad or m]; lowest ≥ highest: not given
-  double fastest = 0.0;                ///< [rad/s or m/s]; 0: not given
+  double lowest = 0.0, highest = 0.0;  ///< [rad or m]; no limits are given if lowest ≥ highest
+  double fastest = 0.0;                ///< largest speed [rad/s or m/s]; 0 if not given
 };
 
-/// Encoder and motor data of the rig description, sensors in their order; 0: not given.
+/// Encoder and motor data from the rig description, in the order of sensors and motors. Values that
+/// are not given are 0.
 struct SensorDescription {
-  std::vector<double> quantum = {};  ///< one count [rad or m]
+  std::vector<double> quantum = {};  ///< quantization steps [rad or m]
   std::vector<SensorLimits> limits = {};
-  std::vector<double> command_limit = {};  ///< one per motor [unit of its control]
+  /// Largest command, one per motor [unit of its control].
+  std::vector<double> command_limit = {};
 };
 
-/// Quantization step of each sensor over all recordings [rad or m]; 0: none.
+/// Returns the quantization step of each sensor over all recordings [rad or m]; 0 if none.
 std::vector<double> observed_quanta(const std::vector<Encoder>& sensors,
                                     const std::vector<Recording>& recordings);
 
-/// Examines recordings without a model: outliers, slips and lost time (`find_steps`), clipped
-/// readings, dead or copied channels, constant commands, and values beyond the rig's limits.
-///
-/// @param recordings  with the readings that are used (`split_held_out_sensors`)
+/// Finds faults in recordings without using a model: outliers, slips and lost time (`find_steps`),
+/// clipped readings, dead or copied channels, constant commands, and values beyond the rig's
+/// limits.
+/// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
 SignalExamination examine_signals(const Mechanism& mechanism,
                                   const std::vector<Recording>& recordings,
                                   const SensorDescription& facts = {});
 
-/// Examines the residuals of a calibration, in which smaller outliers and steps are visible.
-/// Physical parameters only.
-///
+/// Finds faults of recordings in the residuals of a calibration, in which smaller outliers and
+/// steps are visible. For physical parameters only.
 /// @param recordings  the calibrated recordings
 SignalExamination examine_residuals(const Calibration& calibration,
                                     const std::vector<Recording>& recordings);
 
-/// Recordings with readings rejected and cuts made, and the mechanism with a free parameter for
-/// each freed offset.
+/// Repaired input of a calibration: recordings with readings rejected and cuts made, and the
+/// mechanism with a free parameter for each freed encoder offset.
 struct RepairedInput {
   Mechanism mechanism;
   std::vector<Recording> recordings;
 };
-/// The offsets, in the order of `examination.freed`, become the mechanism's last parameters.
+/// Makes the repairs of an examination. The freed encoder offsets become the last parameters of the
+/// mechanism, in the order of `examination.freed`.
 RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                      const SignalExamination& examination);
 

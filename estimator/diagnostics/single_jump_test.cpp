@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-/// Largest residual, in units of noise, of an accepted model on short excerpts.
+/// Largest ratio of residuals to noise of an accepted model on short excerpts.
 constexpr double kPiecesMost = 3.0;
 
 Mechanism with_free_offsets(Mechanism mechanism) {

@@ -7,10 +7,10 @@
 
 namespace estimator {
 
-/// Returns whether a single encoder slip or loss of time may explain the whole misfit. In every
-/// recording, at least one half then lies on one side of the jump, and the model fits excerpts of
-/// that half. Parameters are fitted to each half separately, with free encoder offsets, since the
-/// slip may precede the half.
+/// Returns whether a single encoder slip or loss of time may explain the whole misfit. If so, at
+/// least one half of every recording contains no jump, and the model fits excerpts of this half.
+/// Parameters are fitted to each half separately. Encoder offsets are free, since the slip may
+/// precede the half.
 bool is_single_jump_plausible(const Mechanism& estimate, const std::vector<Recording>& recordings,
                               const CalibrationMonitor& monitor);
 

@@ -9,14 +9,14 @@
 namespace estimator {
 namespace {
 
-/// Number of slips scored together, each as a parameter of one linearisation.
+/// Number of slips that one linearisation scores together, each as a parameter.
 constexpr int kTogether = 48;
-/// Spacing of the first slips scored, relative to the interval between nodes: within an interval
-/// the motion cannot follow a slip.
+/// Spacing of the first slips scored, relative to the interval between shooting nodes. Within an
+/// interval the motion cannot follow a slip.
 constexpr double kApart = 0.25;
-/// Largest number of first slips per sensor: each costs a share of a simulation.
+/// Largest number of first slips per sensor, since each requires computing time.
 constexpr double kFirstMost = 16.0 * kTogether;
-/// Relative squared norm left of a slip that states and parameters reproduce completely.
+/// Relative squared norm that remains of a slip if states and parameters reproduce it completely.
 constexpr double kUndone = 1e-9;
 
 struct SlipPlace {
@@ -35,7 +35,7 @@ class SlipScores {
 
   bool is_valid() const { return base_.valid; }
 
-  /// Scores slips at the given places and keeps the best in `best`.
+  /// Scores slips at the given rows and sensors, and keeps the best score in `best`.
   void score(const std::vector<SlipPlace>& places, std::optional<SlipScore>& best) const {
     for (std::size_t first = 0; first < places.size(); first += kTogether) {
       const std::size_t count = std::min<std::size_t>(kTogether, places.size() - first);

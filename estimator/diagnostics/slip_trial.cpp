@@ -16,10 +16,10 @@
 namespace estimator {
 namespace {
 
-/// Whitened cost per reading up to which a simulation fits.
+/// Whitened cost per reading up to which a simulation is considered to fit.
 constexpr double kExplained = 1.5;
 
-/// Position of a fitted segment in the recordings.
+/// The recording and the segment in it that a fitted segment comes from.
 struct SegmentPlace {
   int recording = -1, segment = -1;
 };
@@ -39,8 +39,9 @@ SegmentPlace place_of(const std::vector<Recording>& recordings, const std::strin
   return {};
 }
 
-/// Returns the likeliest slip. Uses the simulation over whole segments, which locates the row best,
-/// if it would fit with that slip; otherwise free states, which absorb part of the slip.
+/// Returns the likeliest encoder slip. Uses the simulation over whole segments, which locates the
+/// row best, if it would fit with this slip. Otherwise uses free states, which absorb part of the
+/// slip.
 std::optional<SlipScore> likeliest_of(const ShootingFit& fit, bool simulates) {
   const ShootingInput& input = fit.input();
   if (simulates) {

@@ -17,14 +17,14 @@ struct StepWindow {
   int degree;
   std::size_t stride;  ///< longest interval for accelerations
 };
-/// Windows for a motion are short because it bends; residuals are nearly straight.
+/// Windows to find steps, short for a motion because it bends; residuals are nearly straight.
 constexpr StepWindow kMotionSteps[] = {{4, 1, 4}, {12, 2, 8}};
 constexpr StepWindow kResidualSteps[] = {{4, 1, 1}, {12, 2, 6}, {36, 2, 18}, {108, 2, 54}};
 
 constexpr double kStepBendMargin = 2.0;  // ratio to the largest sustained acceleration
 
-/// Acceleration of tabletop rigs under gravity and motors [rad/s²], allowed even if this recording
-/// has no sustained acceleration that large.
+/// Acceleration of tabletop rigs under gravity and motors [rad/s²]. It is allowed even if a
+/// recording has no sustained acceleration that large.
 constexpr double kPlausibleAcceleration = 100.0;
 
 constexpr double kFastestTurn = 1.0;  // [rad] between consecutive readings
@@ -88,8 +88,9 @@ class StepSearch {
     }
   }
 
-  /// A cheap necessary condition for a step: the change differs from the adjacent ones or, for long
-  /// windows that detect smaller steps, the means on both sides differ.
+  /// Returns whether there may be a step, by a cheap necessary condition: the change differs from
+  /// the adjacent ones or, for long windows that detect smaller steps, the means on both sides
+  /// differ.
   bool is_suspect(std::size_t k, const StepWindow& window) const {
     const std::vector<double>& y = series_.values;
     const double least = std::max(scale_.noise(k), 0.5 * scale_.quantum());
@@ -106,9 +107,9 @@ class StepSearch {
     return std::abs(after - before) / kMean > least;
   }
 
-  /// A cheap rejection test: the difference of the polynomials at either end is within noise. The
-  /// weights of m readings sum to one, so that their noise gain is at least 1/√m; a wrong
-  /// polynomial leaves more.
+  /// Returns whether a step is ruled out by a cheap test: the difference of the polynomials at
+  /// either end is within noise. The weights of m readings sum to one, so that their noise gain is
+  /// at least 1/√m; a wrong polynomial leaves more.
   bool is_hopeless(std::size_t k, std::size_t m, std::initializer_list<double> sizes) const {
     const double gain = std::sqrt(2.0 / static_cast<double>(m));
     const double allowed = bound_ * scale_.noise(k) * gain + kSlack * unit_;

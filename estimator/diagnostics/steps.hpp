@@ -8,20 +8,21 @@
 
 namespace estimator {
 
-/// A lasting jump in value between two consecutive readings.
+/// A lasting jump between two consecutive readings of a series.
 struct Step {
-  std::size_t position = 0;  ///< in the series: the first reading after it
+  std::size_t position = 0;  ///< index of the first reading after the jump
   double size = 0.0;         ///< [rad or m]
   double deviation = 0.0;    ///< standard deviation of `size`, from noise and quantization
-  double ratio = 0.0;        ///< size over the largest size that noise and motion explain
+  /// Ratio of the size to the largest size that noise and motion explain.
+  double ratio = 0.0;
 };
 
-/// Finds jumps in a series: places where polynomials through the readings before and after differ
-/// everywhere between the two adjacent readings, by more than noise, quantization and accelerations
-/// explain. A motion is continuous, even at an impact, where only its speed jumps. The statistic is
-/// the likelihood ratio of a step against none for independent polynomials [Bas93, sec. 7.2].
-///
-/// @param unit    JointUnits::scale
+/// Finds lasting jumps in a series of readings. At a jump, polynomials through the readings before
+/// and after it differ by more than noise, quantization and accelerations explain, everywhere
+/// between the two adjacent readings. A motion is continuous even at an impact, where only its
+/// speed jumps. The statistic is the likelihood ratio of a step against none for independent
+/// polynomials [Bas93, sec. 7.2].
+/// @param unit    JointUnits::scale of the sensor
 /// @param chance  probability of a single false alarm over the whole series
 std::vector<Step> find_steps(const ReadingSeries& series, const NoiseScale& scale, SeriesKind kind,
                              double unit, double chance = kFalseAlarm);

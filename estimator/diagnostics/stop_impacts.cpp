@@ -23,16 +23,16 @@ constexpr double kCommonShare = 0.8;  // least share of all impacts on a side at
 constexpr double kWidth = 0.01;       // tolerance of that position [rad]
 constexpr double kDescribed = 0.1;    // largest distance to a described stop [rad]
 
-/// A jump of a joint's speed.
+/// A jump of a joint's speed between two readings.
 struct StopImpact {
-  double time = 0.0;                 ///< in the recording [s]
+  double time = 0.0;                 ///< time in the recording [s]
   double place = 0.0;                ///< [rad or m]
   double before = 0.0, after = 0.0;  ///< speeds [rad/s or m/s]
   double rating = 0.0;               ///< jump over its unexplained threshold
   double width = 0.0;                ///< uncertainty of the position [rad or m]
 };
 
-/// Returns the speed jump between the readings k − 1 and k, from `window` readings on either side.
+/// Returns the speed jump between readings k − 1 and k, from `window` readings on either side.
 StopImpact strike_at(const ReadingSeries& series, const NoiseScale& scale, double acceleration,
                      std::size_t k, std::size_t window) {
   const double T = series.period, n = static_cast<double>(window);
@@ -60,7 +60,7 @@ StopImpact strike_at(const ReadingSeries& series, const NoiseScale& scale, doubl
   return strike;
 }
 
-/// Adds the largest speed jumps of a segment, each once.
+/// Adds the largest speed jumps of a segment, each one once.
 void add_strikes(const ReadingSeries& series, const NoiseScale& scale, double start,
                  std::vector<StopImpact>& strikes) {
   constexpr std::size_t kLongest = kWindows[std::size(kWindows) - 1];
@@ -90,15 +90,16 @@ void add_strikes(const ReadingSeries& series, const NoiseScale& scale, double st
   }
 }
 
-/// The end stop on one side of a joint, as found from impacts.
+/// The end stop on one side of a joint's range, estimated from impacts.
 struct ImpactedStop {
   int strikes = 0;
   double place = 0.0, restitution = 0.0, fastest = 0.0;
   std::vector<TimeStretch> stretches;
 };
 
-/// @param side     sign of the reading's rate before an impact there: 1 or −1
-/// @param extreme  extreme reading on that side
+/// Returns the end stop on one side of a joint, estimated from the impacts of its speed.
+/// @param side     sign of the rate before an impact at the stop: 1 or −1
+/// @param extreme  largest reading for side 1, smallest for side −1
 ImpactedStop impacted_stop(std::vector<StopImpact> strikes, double side, double extreme,
                            double unit) {
   std::erase_if(strikes, [&](const StopImpact& each) { return side * each.before <= 0.0; });

@@ -16,7 +16,7 @@
 namespace estimator {
 namespace {
 
-/// Process noise of the two fits, relative to the accelerations.
+/// Process noise of the coarse and the fine fit, relative to the accelerations.
 constexpr double kRoughShare = 1.0;
 constexpr double kFineShare = 0.03;
 
@@ -26,21 +26,21 @@ constexpr int kRoughIterations = 6;
 constexpr int kFineIterations = 8;
 constexpr double kTrialTolerance = 1e-2;  // relative decrease of the cost that ends a fit
 
-/// Ratio of the integration step to a calibration's, and its upper bound, the excerpts' period.
+/// Ratio of the integration step to that of a calibration, and upper bound on this step.
 constexpr double kStepFactor = 4.0;
 constexpr double kLongestStep = 0.01;  // [s]
 
-/// Smallest reading noise relative to the motion [-]: neither the encoder's error pattern nor small
-/// errors of a law matter here.
+/// Smallest assumed reading noise relative to the motion [-]. Neither the encoder's error pattern
+/// nor small errors of a friction law matter here.
 constexpr double kResolution = 1e-3;
 
 constexpr double kTurnMost = 0.7;    // largest joint motion between rows [rad]
 constexpr double kFastShare = 0.05;  // of the rows
 
-/// Width of priors relative to the initial value, for parameters the excerpt does not identify.
+/// Standard deviation, relative to the initial value, of priors for parameters without one.
 constexpr double kPriorWidth = 10.0;
 
-/// Root-mean-square reading of a sensor about the mean of each segment [rad or m].
+/// Returns the root-mean-square reading of a sensor about the mean of each segment [rad or m].
 double amplitude(const std::vector<Segment>& segments, Eigen::Index sensor) {
   double squares = 0.0, count = 0.0;
   for (const Segment& segment : segments) {
@@ -64,8 +64,8 @@ double longest_period(const std::vector<Segment>& segments) {
   return longest;
 }
 
-/// Returns the joint that most often turns by more than kTurnMost between rows, if this is more
-/// frequent than spikes are: the motion between two such readings is ambiguous.
+/// Returns the joint that most often turns by more than kTurnMost between rows. The motion between
+/// two such readings is ambiguous. Returns nullopt if this is no more frequent than spikes are.
 std::optional<FastJoint> find_fast_joint(const Mechanism& mechanism, const ShootingInput& input) {
   const Eigen::Index joints = mechanism.joint_count();
   Eigen::VectorXd fast = Eigen::VectorXd::Zero(joints);
@@ -97,7 +97,7 @@ void keep_sign(Parameter& gain) {
   }
 }
 
-/// Adds priors to parameters without one, and bounds that keep the sign of motor gains.
+/// Adds priors to parameters without a prior, and bounds that keep the sign of motor gains.
 Mechanism held(Mechanism mechanism) {
   for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
     keep_sign(mechanism.joint_parameter(joint, JointQuantity::kMotorGain));

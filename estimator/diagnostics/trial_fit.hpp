@@ -11,41 +11,42 @@
 
 namespace estimator {
 
-/// A joint that turns too far from row to row for the description to be tested.
+/// A joint that turns too far between consecutive rows for the rig description to be tested.
 struct FastJoint {
   Eigen::Index joint = 0;
-  double share = 0.0;   ///< share of the rows after which it turns by more than `turn`
+  double share = 0.0;   ///< share of rows after which the joint turns by more than `turn`
   double turn = 0.0;    ///< [rad]
   double within = 0.0;  ///< longest time between these rows [s]
 };
 
-/// A short fit of states and parameters over short intervals with a large process noise, in a
-/// bounded number of iterations. Its residuals within intervals cannot be explained by any
-/// parameter values, even far from the initial ones.
+/// A quick fit of states and parameters over short intervals with a large process noise and few
+/// iterations. No parameter values, even far from the initial ones, can explain the residuals that
+/// remain within intervals.
 ///
-/// Free gains keep the sign of their initial value, so that a reversed gain does not mask a motor
-/// described with the wrong direction.
+/// Free motor gains keep the sign of their initial value. Otherwise a reversed gain would hide a
+/// motor described with the wrong direction.
 class TrialFit {
  public:
   TrialFit() = default;
 
-  /// @param excerpts  few rows; the cost of a fit is proportional to them
-  /// @param near      take the initial states from this fit to as many excerpts, if any
+  /// Prepares a fit of a mechanism to excerpts of recordings.
+  /// @param excerpts  few rows; the computing time is proportional to their number
+  /// @param near      if given, a fit to as many excerpts that provides the initial states
   TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
            const TrialFit* near = nullptr);
 
   /// Fits with a process noise as large as the accelerations: little more than a regression.
   void fit_coarse(const std::atomic<bool>* stop);
-  /// Fits with a small fraction of that process noise.
+  /// Fits with a process noise that is a small fraction of the accelerations.
   void fit_fine(const std::atomic<bool>* stop);
 
-  /// Returns whether there is a fit: a description may be meaningless.
+  /// Returns whether there is a fit. There may be none for a meaningless description.
   bool is_valid() const { return problem_ != nullptr; }
-  /// The joint whose fast motion prevents a fit, if that is the reason.
+  /// Returns the joint whose motion is too fast for a fit; nullopt if no joint is.
   const std::optional<FastJoint>& fast_joint() const { return fast_joint_; }
-  /// Whitened cost per degree of freedom; infinite without a fit; 1: noise level.
+  /// Returns the whitened cost per degree of freedom: 1 at noise level, infinite without a fit.
   double misfit() const;
-  /// Unexplained share of the accelerations, root mean square.
+  /// Returns the root-mean-square share of the accelerations that the model leaves unexplained.
   double unexplained() const;
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
@@ -54,7 +55,7 @@ class TrialFit {
 
   std::optional<FastJoint> fast_joint_;
   std::unique_ptr<ShootingProblem> problem_;
-  ShootingNoise noise_;  ///< with the process noise as large as the accelerations
+  ShootingNoise noise_;  ///< noise levels, with a process noise as large as the accelerations
   double share_ = 1.0;
   double defects_ = 0.0;
   int freedoms_ = 1;
