@@ -15,11 +15,11 @@ struct Selection {
   std::vector<int> segments;  ///< indices from 0; if empty, all segments
 };
 
-/// Part of a recorded segment that a calibration uses.
+/// Segment of a recording, with the number of samples that a calibration uses.
 struct SegmentUse {
   int index = 0;       ///< segment index in the file, from 0
-  double start = 0.0;  ///< start time of the used part [s]
-  double end = 0.0;    ///< end time of the used part [s]
+  double start = 0.0;  ///< start time of the segment [s]
+  double end = 0.0;    ///< end time of the segment [s]
   int samples = 0;     ///< number of used samples
 };
 
@@ -27,8 +27,8 @@ struct SegmentUse {
 /// @throws InputError for any other format
 std::vector<int> parse_segment_list(const std::string& text);
 
-/// Removes everything except the selected part from the recording. Returns for each segment of the
-/// file which part is used.
+/// Removes everything except the selected part from the recording. Returns for each segment how
+/// many samples are used.
 /// @throws InputError if a segment does not exist or nothing is left
 std::vector<SegmentUse> select_part(const Selection& selection, ImportedRecording& imported);
 

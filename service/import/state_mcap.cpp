@@ -17,7 +17,7 @@ namespace {
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kStatesMax = 50'000'000;  // hours of a rig with many joints
 
-/// Collects positions and controls of the joints by time.
+/// Collector of the positions and controls of the joints by time.
 class StateCollector final : public proto::McapVisitor {
  public:
   explicit StateCollector(const Rig& rig) : values_(2 * rig.mechanism.joints.size()) {
