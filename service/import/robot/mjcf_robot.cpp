@@ -58,7 +58,7 @@ class MjcfReader {
     std::size_t link;
     Placement placement;
     std::string classes;
-    bool moves;  ///< relative to the world
+    bool moves;  ///< the parent moves relative to the world
   };
 
   static std::string classes_of(const XMLElement& element, const std::string& around) {

@@ -62,7 +62,7 @@ Eigen::Vector3d across(const Eigen::Vector3d& axis) {
 /// Body of the rig, or the ground, that represents a link of the robot.
 struct Carrier {
   std::string body = "ground";
-  Placement placement;  ///< link frame in the body's
+  Placement placement;  ///< pose of the link frame in the frame of the body
 };
 
 class RigWriter {
