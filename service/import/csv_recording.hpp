@@ -51,6 +51,7 @@ struct ImportSummary {
   std::vector<std::string> notes;  ///< messages for the user
 };
 
+/// Recording with statistics and notes of its import.
 struct ImportedRecording {
   estimator::Recording recording;
   ImportSummary summary;

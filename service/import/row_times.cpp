@@ -154,7 +154,8 @@ double pooled_period(const std::vector<double>& times, const std::vector<RowSegm
   return covariance / variance;
 }
 
-/// Returns the mean time step between rows without missing rows between them; else the median.
+/// Returns the mean time step between rows that have no missing rows between them. If there are no
+/// such rows, returns `median`.
 double period_between_holes(const std::vector<double>& times, double median) {
   double duration = 0.0, rows = 0.0;
   for (std::size_t k = 1; k < times.size(); ++k) {

@@ -79,7 +79,7 @@ class StateCollector final : public proto::McapVisitor {
   std::size_t unreadable = 0;
 
  private:
-  std::map<std::string, std::size_t> joints_;  ///< by topic
+  std::map<std::string, std::size_t> joints_;  ///< joint index by topic
   std::vector<std::vector<double>> values_;    ///< position and control of each joint
   std::map<std::size_t, bool> has_data_;       ///< which of these contain data
   rigcal::v1::JointEstimate state_;

@@ -48,7 +48,7 @@ class MjcfWriter {
   /// Joint of a MuJoCo body, which may be the joint of a massless link that carries the body.
   struct BodyJoint {
     const RobotJoint* joint;
-    Eigen::Vector3d axis, at;  ///< in the frame of the body
+    Eigen::Vector3d axis, at;  ///< direction and point of the axis, in the frame of the body
   };
 
   /// Returns the joints in series from `first` to the next link that has mass or branches.

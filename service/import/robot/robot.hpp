@@ -35,6 +35,7 @@ struct RobotInertial {
   Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  ///< about the centre of mass [kg·m²]
 };
 
+/// Link of a robot: a rigid body that joints connect to other links.
 struct RobotLink {
   std::string name;
   std::optional<RobotInertial> inertial;  ///< nullopt for a massless link
@@ -61,11 +62,11 @@ struct MimicCoupling {
 /// replace angles in rad, N replaces N·m, and kg replaces kg·m².
 struct RobotJoint {
   std::string name;
-  std::optional<estimator::JointKind> kind = {};    ///< nullopt for a fixed joint
-  std::size_t parent = 0, child = 0;                ///< link indices
-  Placement origin;                                 ///< child frame in the parent frame at 0
-  Eigen::Vector3d axis = Eigen::Vector3d::UnitX();  ///< joint axis in the child frame
-  Eigen::Vector3d at = Eigen::Vector3d::Zero();     ///< axis point in the child frame [m]
+  std::optional<estimator::JointKind> kind = {};  ///< nullopt for a fixed joint
+  std::size_t parent = 0, child = 0;              ///< link indices
+  Placement origin;  ///< child frame in the parent frame, at joint coordinate 0
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitX();          ///< joint axis in the child frame
+  Eigen::Vector3d at = Eigen::Vector3d::Zero();             ///< point on the axis, child frame [m]
   double lower = -std::numeric_limits<double>::infinity();  ///< lower limit [rad]
   double upper = std::numeric_limits<double>::infinity();   ///< upper limit [rad]
   double velocity = 0.0;                                    ///< largest speed [rad/s]; 0 if unknown
