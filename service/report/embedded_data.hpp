@@ -20,8 +20,8 @@ std::string json_number(double value);
 ///   {"f32": base64}                      many numbers in single precision (seven digits)
 ///   {"f64": base64}                      many numbers in double precision
 /// Base64 contains little-endian IEEE 754 numbers. Missing numbers are NaN or null.
-std::string json_spaced(const std::vector<double>& values);   ///< for increasing x
-std::string json_numbers(const std::vector<double>& values);  ///< for y
+std::string json_spaced(const std::vector<double>& values);   ///< for increasing x values
+std::string json_numbers(const std::vector<double>& values);  ///< for y values
 
 /// Checks whether the spacing of the values is constant to a millionth of a step.
 bool is_evenly_spaced(const std::vector<double>& values);

@@ -27,10 +27,11 @@ struct ChartMark {
   std::string text = {};  ///< tooltip
 };
 
+/// Chart with axes and data series.
 struct Chart {
   std::string title;
-  std::string x_label;  ///< with unit
-  std::string y_label;  ///< with unit
+  std::string x_label;  ///< label of the x axis, with unit
+  std::string y_label;  ///< label of the y axis, with unit
   int width = 900;      ///< [px]
   int height = 220;     ///< [px]
   bool log_y = false;
