@@ -9,8 +9,8 @@ namespace service {
 
 /// Prediction errors of a cross-validation on the held-out pieces of data, over all folds.
 struct PredictionErrors {
-  double observation = 0.0;                            ///< RMS over the folds [rad]
-  std::vector<estimator::SimulationError> simulation;  ///< of open-loop simulation, per joint
+  double observation = 0.0;                            ///< RMS error of the estimated states [rad]
+  std::vector<estimator::SimulationError> simulation;  ///< open-loop errors per joint
 };
 
 /// Returns the prediction errors of a cross-validation, as root mean squares over the folds.

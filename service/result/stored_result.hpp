@@ -19,8 +19,8 @@ namespace service {
 struct StoredResult {
   std::string file;  ///< path of the result for messages
   CalibratedRig rig;
-  Eigen::MatrixXd covariance;           ///< in the order of rig.estimates
-  std::map<std::string, double> noise;  ///< by encoder name [rad or m]; incomplete
+  Eigen::MatrixXd covariance;           ///< covariance of rig.estimates
+  std::map<std::string, double> noise;  ///< noise by encoder [rad or m]; may lack some
   std::string rig_name;
   std::string rig_text;
   std::string command;  ///< rigcal command that made the result
