@@ -12,7 +12,8 @@
 namespace service {
 namespace {
 
-/// @throws InputError if a file is given twice, also by different paths
+/// Checks that no recording file is given twice.
+/// @throws InputError if a file is given twice, even by different paths
 void check_distinct(const std::vector<RecordingSource>& sources) {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -27,7 +28,7 @@ void check_distinct(const std::vector<RecordingSource>& sources) {
   }
 }
 
-/// Replaces the path of a recording in a message by the name that its owner gave it.
+/// Replaces the path of a recording in a message by the display name of the recording.
 std::string with_name(std::string text, const RecordingSource& source) {
   if (source.name.empty()) return text;
   for (std::size_t at = text.find(source.path); at != std::string::npos;
@@ -55,7 +56,7 @@ void add_recording(const RecordingSource& source, const RecordingReader& read,
   }
 }
 
-/// Returns the fixed parameters whose values differ from the rig file's.
+/// Returns the fixed parameters whose values differ from those in the rig file.
 std::vector<estimator::Parameter> kept_otherwise(const estimator::Mechanism& file,
                                                  const estimator::Mechanism& given) {
   std::vector<estimator::Parameter> kept;

@@ -12,24 +12,24 @@
 
 namespace service {
 
-/// Input of a calibration, loaded and checked.
+/// Rig, recordings and options of a calibration, loaded and checked.
 struct CalibrationInput {
   std::string rig_name;
-  Rig rig;  ///< with values and edits applied
+  Rig rig;  ///< rig with the requested values and changes applied
   std::vector<estimator::Recording> recordings;
-  CalibrationContext context;  ///< complete except for the wall time; holds the options to use
+  CalibrationContext context;  ///< metadata with the options; the wall time is still missing
 };
 
-/// Function that reads the recording of a source in the rig's format.
+/// Function that reads a recording in the recording format of the rig.
 using RecordingReader = std::function<ImportedRecording(const RecordingSource&, const Rig&)>;
 
-/// Loads the rig and the recordings.
-/// @param read  default: reads the file at the source's path
-/// @throws proto::InputError
+/// Loads and checks the rig and the recordings that a request names.
+/// @param read  function that reads a recording; by default it reads the file at the source's path
+/// @throws proto::InputError for invalid input
 CalibrationInput load_input(const CalibrationRequest& request, const RecordingReader& read = {});
 
-/// Returns the message of an estimator failure, with the names of the input files.
-/// @param fault  the estimator's message
+/// Returns a message on a failure of the estimator, with the names of the input files.
+/// @param fault  exception that the estimator threw
 std::string describe_fault(const CalibrationInput& input, const std::exception& fault);
 
 }  // namespace service

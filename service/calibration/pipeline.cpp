@@ -27,7 +27,8 @@ class WallTime {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Runs `work`; rethrows the estimator's exceptions with the names of the input files.
+/// Runs `work` and returns its result. Exceptions of the estimator get the names of the input
+/// files.
 template <typename Work>
 auto with_faults_named(const CalibrationInput& input, Work&& work) {
   try {
@@ -48,7 +49,8 @@ void take_over(estimator::DiagnosedInput&& examined, CalibrationInput& input) {
   input.recordings = std::move(examined.recordings);
 }
 
-/// Order of the notes: misfit, the estimator's choices, prior conflicts, import.
+/// Sets the notes of a calibration in this order: joints that the model does not reproduce, choices
+/// of the estimator, conflicts with priors, import.
 void add_notes(const CalibrationInput& input, estimator::Calibration& calibration) {
   std::vector<std::string> notes = describe_misfit(calibration);
   notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());

@@ -13,52 +13,55 @@
 
 namespace service {
 
-/// Recordings or a rig file with a fault that would make the estimates meaningless. The message
-/// names the files and the remedy.
+/// Exception for recordings or a rig file with a fault that would make the estimates meaningless.
+/// The message names the files and the remedy.
 class FaultyInput : public proto::InputError {
  public:
   FaultyInput(const std::string& what, std::vector<estimator::Finding> all)
       : proto::InputError(what), findings(std::move(all)) {}
 
-  std::vector<estimator::Finding> findings;  ///< all, not only the faults
+  std::vector<estimator::Finding> findings;  ///< faults, warnings and notes
 };
 
-/// Subject of a calibration: a mechanism with its initial values, and recordings.
+/// Mechanism with initial parameter values and the recordings with which to calibrate it.
 struct CalibrationSubject {
   const estimator::Mechanism& mechanism;
   const std::vector<estimator::Recording>& recordings;
   estimator::SensorDescription facts = {};
-  bool examined = true;  ///< false: skip the search for faults and repairs
+  bool examined = true;  ///< search for faults and repair them
 };
 
-/// Calibrates a subject. Commands, jobs, the Python package and studies all use this function.
-/// @return `input` is empty if nothing was examined
-/// @throws as estimator::calibrate_with_diagnostics
+/// Calibrates a mechanism with recordings. Commands, service jobs, the Python package and studies
+/// all use this function.
+/// @return calibration with diagnostics; its `input` is empty if the search for faults was skipped
+/// @throws exceptions of estimator::calibrate_with_diagnostics
 estimator::DiagnosedCalibration calibrate_subject(const CalibrationSubject& subject,
                                                   const estimator::CalibrationOptions& options,
                                                   const estimator::CalibrationMonitor& monitor);
 
-/// Searches recordings and rig file for faults before any fit. Findings name places in the rig
-/// file.
-/// @throws InputError if the estimator cannot use them
+/// Searches the recordings and the rig file for faults before a fit. Findings name the line of the
+/// rig file to correct.
+/// @throws InputError if the estimator cannot use the recordings or the rig file
 estimator::DiagnosedInput examine_input(const CalibrationInput& input,
                                         const estimator::CalibrationMonitor& monitor = {});
 
-/// Replaces rig and recordings by their repaired versions.
-/// @return the findings
+/// Searches rig and recordings for faults, and replaces them by their repaired versions.
+/// @return findings of the search
 /// @throws FaultyInput for a fault that would make the estimates meaningless, unless the options
 ///         disable the check
 std::vector<estimator::Finding> repair_input(CalibrationInput& input);
 
-/// Examines, repairs and calibrates. The result's notes include those of import and misfit.
-/// On return, `input` holds the repaired input that was used, and the wall time.
-/// @throws InputError, FaultyInput
+/// Searches the input for faults, repairs it and calibrates. The notes of the result include notes
+/// on the import and on joints that the model does not reproduce. On return, `input` contains the
+/// repaired data that were used, and the wall time.
+/// @throws InputError for unusable input
+/// @throws FaultyInput for a fault that would make the estimates meaningless
 estimator::Calibration run_calibration(CalibrationInput& input,
                                        const estimator::CalibrationMonitor& monitor);
 
-/// Cross-validates: predicts every piece with the estimates from all others. Stores the wall time
-/// in the input's context.
-/// @throws InputError, also if a piece cannot be left out
+/// Runs a cross-validation. It predicts every piece of the data with the estimates from all other
+/// pieces, and stores the wall time in the context of `input`.
+/// @throws InputError for unusable input, or if a piece cannot be left out
 estimator::CrossValidation run_cross_validation(CalibrationInput& input,
                                                 const std::vector<estimator::Recording>& pieces,
                                                 const estimator::CalibrationMonitor& monitor,

@@ -9,7 +9,7 @@ namespace {
 using estimator::Recording;
 using estimator::Segment;
 
-/// Returns the segment's row at a time; −1 if it has none.
+/// Returns the row of a segment at a time; −1 if the segment has no row at this time.
 Eigen::Index row_at(const Segment& segment, double time) {
   const int row = segment.first_sample_from(time - segment.start);
   if (row < 0 || row >= segment.sample_count()) return -1;
@@ -17,7 +17,7 @@ Eigen::Index row_at(const Segment& segment, double time) {
   return std::abs(segment.start + segment.time(row) - time) <= slack ? row : -1;
 }
 
-/// Whether no segment holds the reading. Repairs split segments but remove no rows.
+/// Checks whether a reading is missing in all segments. Repairs split segments but remove no rows.
 bool is_gone(const Recording& repaired, double time, Eigen::Index sensor) {
   return std::ranges::none_of(repaired.segments, [&](const Segment& segment) {
     const Eigen::Index row = row_at(segment, time);

@@ -7,7 +7,8 @@
 
 namespace service {
 
-/// Returns the readings that a repair rejected: present in `read`, missing in `repaired`.
+/// Returns the sensor readings that the repair of recordings rejected. They are in the original
+/// recordings `read` and missing in the repaired recordings.
 std::vector<RejectedReading> rejected_readings(const std::vector<estimator::Recording>& read,
                                                const std::vector<estimator::Recording>& repaired);
 

@@ -8,12 +8,14 @@
 
 namespace service {
 
-/// Estimates motion and loads in recordings with the parameter values of a request or of its rig
-/// file. If the values come from a result, their uncertainty is propagated.
+/// Estimates motion and loads in recordings with given parameter values. The values are those of
+/// the request, or of its rig file. The uncertainty of values from a calibration result is
+/// propagated to the states.
 /// @param input  returned by `load_input` for the request
-/// @param options  without the parameter uncertainty, which is set here
-/// @param notes  messages, appended to
-/// @throws InputError, also for shadow parameters, which belong to a simulator
+/// @param options  options without the parameter uncertainty, which this function sets
+/// @param notes  messages are appended to it
+/// @throws InputError for unusable input, or for shadow parameters, which are valid only for a
+///         simulator
 std::vector<estimator::StateEstimate> run_state_estimation(
     const CalibrationRequest& request, CalibrationInput& input,
     const estimator::CalibrationMonitor& monitor, estimator::StateOptions options,

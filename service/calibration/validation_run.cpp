@@ -9,7 +9,8 @@
 namespace service {
 namespace {
 
-/// Shadow parameters are valid for their own step and weight only, so these are the defaults.
+/// Sets the kind, step and weight that the options leave open to those of the given values. Shadow
+/// parameters are valid only for the step and the weight with which they were estimated.
 void take_choices(const ParameterValues& values, estimator::CalibrationOptions& options) {
   if (!options.kind) options.kind = values.kind;
   if (options.kind != estimator::EstimateKind::kShadow) return;

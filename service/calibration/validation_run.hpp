@@ -7,19 +7,20 @@
 
 namespace service {
 
-/// Windows over which predictions are compared with recordings.
+/// Time windows in which a validation compares predictions with recordings.
 struct ValidationWindows {
-  double length = 0.0;  ///< window length [s]; 0: whole segments
-  double start = 0.0;   ///< initial part from which the state is estimated [s]; 0: the whole window
+  double length = 0.0;  ///< window length [s]; 0 for whole segments
+  double start = 0.0;   ///< part that determines the initial state [s]; 0 for all of it
 };
 
-/// Callback before each window, with its index from 0 and the number of windows.
+/// Function that is called before each prediction window, with the index of the window, from 0, and
+/// the number of windows.
 using WindowCallback = std::function<void(int index, int count)>;
 
-/// Evaluates parameter values of a request, or of its rig file, on recordings. Stores in the
-/// input's context the wall time, and the kind, step and weight that belong to the values.
+/// Evaluates given parameter values on recordings. The values are those of the request, or of its
+/// rig file. Their kind, step and weight and the wall time are stored in the context of `input`.
 /// @param input  returned by `load_input` for the request
-/// @throws InputError
+/// @throws InputError for unusable input
 estimator::Validation run_validation(const CalibrationRequest& request,
                                      const ValidationWindows& windows, CalibrationInput& input,
                                      const estimator::CalibrationMonitor& monitor,

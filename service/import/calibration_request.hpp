@@ -10,26 +10,26 @@
 
 namespace service {
 
-/// Input recording and the part of it that is used.
+/// Recording that a calibration reads, and the part of the recording that it uses.
 struct RecordingSource {
   std::string path;
-  std::string name = {};  ///< display name; empty: its path
+  std::string name = {};  ///< display name; if empty, the path is shown
   Selection selection = {};
-  std::string origin = {};  ///< name in results, "session:ID"; empty: its path
+  std::string origin = {};  ///< name in results, e.g. "session:ID"; if empty, the path
 };
 
-/// Complete request of a calibration from the command line, a job or a program.
+/// Inputs and options of a calibration, from the command line, a service job or a program.
 struct CalibrationRequest {
   std::string rig_name;  ///< name of the rig file, for messages
   std::string rig_text;  ///< contents of the rig file (proto/rig.proto)
   ParameterValues values = {};
-  ParameterEdits edits = {};  ///< applied after the values
+  ParameterEdits edits = {};  ///< changes to parameters, applied after `values`
   std::vector<RecordingSource> recordings;
   estimator::CalibrationOptions options = {};
   std::string version = {};        ///< version of this program
-  std::string operator_name = {};  ///< operator, for reports; empty: unknown
-  /// Time limit of the calibration [s]. A request that cannot finish in this time, however fast it
-  /// converges, is refused. Infinite on a user's own computer.
+  std::string operator_name = {};  ///< name of the operator for reports; empty if unknown
+  /// Time limit of the calibration [s]. A calibration is refused if it cannot finish in this time
+  /// even with one iteration. The limit is infinite on a user's own computer.
   double duration_s_max = std::numeric_limits<double>::infinity();
 };
 

@@ -27,7 +27,7 @@ int find_column(const std::string& name, const std::vector<NamedColumn>& columns
   return static_cast<int>(found - columns.begin());
 }
 
-/// Checks cells as in a file: none infinite, missing ones only if the column allows them.
+/// Checks that no value is infinite, and that values are missing only if the column allows it.
 void check_cells(const proto::CsvTable& table, int request, const proto::ColumnRequest& wanted) {
   const std::vector<double>& values = table.values[static_cast<std::size_t>(request)];
   for (std::size_t row = 0; row < values.size(); ++row) {

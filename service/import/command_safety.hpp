@@ -7,7 +7,8 @@
 
 namespace service {
 
-/// Returns the limits of a motor's command: its own, else those of the rig.
+/// Returns the limits of a motor's command. A limit given for the motor takes precedence over the
+/// limit given for all motors.
 inline CommandSafety command_safety(const rigcal::v1::Safety& safety, const std::string& motor) {
   CommandSafety limits{safety.command_max(), safety.command_slew_per_s_max()};
   for (const rigcal::v1::MotorSafety& own : safety.motor()) {

@@ -5,7 +5,7 @@
 namespace service {
 namespace {
 
-/// Returns the period of the first segment; 0 if there is none.
+/// Returns the sampling period of the first segment; 0 if there are no segments.
 double first_period(const std::vector<estimator::Recording>& recordings) {
   for (const estimator::Recording& recording : recordings) {
     if (!recording.segments.empty()) return recording.segments.front().period;

@@ -6,13 +6,16 @@
 
 namespace service {
 
-/// Replaces all periods within kPeriodToleranceRelative of the first segment's by that period.
-/// Periods of one rig differ by parts per million between recordings, since each corrects the
-/// unit's clock by its own measurement. A sample moves by at most that share of the time since its
-/// segment's start.
+/// Replaces sampling periods that are nearly equal by the period of the first segment. Periods are
+/// nearly equal if they differ by at most kPeriodToleranceRelative.
+///
+/// Each recording of a rig has its own measurement of the clock rate, so periods differ by parts
+/// per million between recordings. The time of a sample changes by at most kPeriodToleranceRelative
+/// of the time since the start of its segment.
 void unify_periods(std::vector<estimator::Recording>& recordings);
 
-/// Largest relative difference between two measurements of one crystal, minutes apart.
+/// Largest relative difference between two measurements, minutes apart, of the rate of one crystal
+/// oscillator.
 inline constexpr double kPeriodToleranceRelative = 2e-5;
 
 }  // namespace service

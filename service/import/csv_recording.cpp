@@ -20,7 +20,7 @@ namespace {
 // Speeds are averaged over this time, since differences of successive samples at 1 kHz are noise.
 constexpr double kSpeedWindow = 0.02;  // [s]
 
-/// Indices of the format's columns among the requests.
+/// Indices of the columns of a recording format among the columns requested from a table.
 struct Requests {
   std::vector<proto::ColumnRequest> columns;
   TimeColumns times;
@@ -56,7 +56,7 @@ Requests make_requests(const RecordingFormat& format) {
   return requests;
 }
 
-/// Checks numbers against the range of a streamed recording; NaN is checked elsewhere.
+/// Checks that numbers are in the range allowed in rigcal-daq recordings. NaN is accepted.
 void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int request,
              const std::string& column, const std::vector<double>& values) {
   const auto wrong = std::find_if(values.begin(), values.end(), [&](double value) {
@@ -68,7 +68,7 @@ void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int 
                           ", but must be " + range.text() + ". Correct or remove the row");
 }
 
-/// Import of one angle column [rad].
+/// Importer of one angle column, converted to rad.
 class AngleImport {
  public:
   AngleImport(const EncoderColumn& column, const proto::CsvTable& table, int request)
@@ -80,7 +80,7 @@ class AngleImport {
     hold_to(proto::range_of("Sample.angle_rad"), table, request, column.column, angles_);
   }
 
-  /// Unwraps angles that were recorded modulo a turn.
+  /// Unwraps angles that were recorded modulo one turn.
   void unwrap(const std::vector<double>& times, double speed_max, std::vector<std::string>& notes) {
     if (!joint_traits(column_.kind).wraps) return;
     using estimator::kWholeTurn;
@@ -113,7 +113,7 @@ class AngleImport {
     }
   }
 
-  /// Refuses joint speeds that only a wrong unit explains.
+  /// Checks joint speeds. Throws if only a wrong unit explains a speed.
   void check_speed(const RowSegment& stretch, const RowTimes& time, double speed_max) const {
     const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.period)));
     for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
@@ -125,7 +125,7 @@ class AngleImport {
     }
   }
 
-  /// Returns the row after the largest step in a window.
+  /// Returns the row after the largest change of the angle in rows first to first + window.
   int largest_step(int first, int window) const {
     int largest = first + 1;
     for (int row = first + 1; row <= first + window; ++row) {
@@ -134,7 +134,7 @@ class AngleImport {
     return largest;
   }
 
-  /// Adds hints about suspicious but valid data.
+  /// Appends notes on data that are valid but suspicious.
   void add_notes(std::vector<std::string>& notes) const {
     const auto [low, high] = range();
     if (high == low) {
@@ -200,7 +200,7 @@ class AngleImport {
   std::vector<double> angles_;
 };
 
-/// Returns a scaled control column; a missing last cell repeats the one before.
+/// Returns a control column in the control unit. A missing last value repeats the previous value.
 std::vector<double> read_control(const ControlColumn& column, std::vector<double> values) {
   for (double& value : values) value *= column.scale;
   if (std::isnan(values.back())) values.back() = values.size() > 1 ? values[values.size() - 2] : 0;

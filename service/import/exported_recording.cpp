@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kMatAngles = "angle_rad";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Returns the names of the inertial sensors in an export's header, whose columns start at `first`.
+/// Returns the inertial sensors in a CSV header of `rigcal export`, starting at column `first`.
 std::vector<std::string> inertial_sensors_of(const std::vector<std::string>& header,
                                              std::size_t first) {
   std::vector<std::string> sensors;
@@ -36,7 +36,7 @@ std::vector<std::string> inertial_sensors_of(const std::vector<std::string>& hea
   return sensors;
 }
 
-/// Returns the joints, motors and sensors in an export's header; nullopt for other tables.
+/// Returns joints, motors and sensors in a CSV header of `rigcal export`; nullopt for others.
 std::optional<proto::RecordingHeader> names_of_export(const std::vector<std::string>& header) {
   // Columns: time_s, readings, commands, segment, sequence, device_time_us, counts, ... The counts
   // columns give the joints and thereby the number of readings before the commands.
@@ -76,7 +76,7 @@ std::optional<proto::RecordingHeader> names_of_export(const std::vector<std::str
   return names;
 }
 
-/// Converts to an integer that a double represents exactly.
+/// Converts a double to the integer that it represents exactly; throws if it is no such integer.
 template <typename Whole>
 Whole whole(double value, const std::string& where, const std::string& what) {
   const bool has_sign = std::is_unsigned_v<Whole> ? value >= 0.0 : true;
@@ -88,7 +88,7 @@ Whole whole(double value, const std::string& where, const std::string& what) {
                           " is not an integer up to 2^53. Export the recording again");
 }
 
-/// Returns the prismatic joints of a MAT file, which are in metres.
+/// Returns the names of the prismatic joints of a MAT file, whose unit is metre.
 std::vector<std::string> slides_of(const std::string& path, const std::vector<std::string>& joints,
                                    const std::vector<std::string>& units) {
   const bool known = std::ranges::all_of(
@@ -105,7 +105,7 @@ std::vector<std::string> slides_of(const std::string& path, const std::vector<st
   return slides;
 }
 
-/// Collects samples with the checks of a recording's reader.
+/// Collector of samples that checks them like the reader of rigcal-daq recordings.
 class Samples {
  public:
   explicit Samples(const proto::RecordingHeader& names) : rules_(proto::shape_of(names)) {
@@ -113,7 +113,7 @@ class Samples {
     recording.scan.container.finished = true;  // a table cannot be cut off
   }
 
-  /// @param where  place of the sample, for messages
+  /// @param where  location of the sample in the file, for messages
   void add(const proto::Sample& sample, const std::string& where) {
     for (std::size_t c = 0; c < sample.channel_count; ++c) {
       const double angle = sample.angle_rad[c];
@@ -128,7 +128,7 @@ class Samples {
     recording.samples.push_back(sample);
   }
 
-  /// Adds a sensor's reading to the last sample; nothing if the saturation mask is missing.
+  /// Adds a sensor's reading to the last sample, unless its saturation mask is missing.
   void add_reading(std::size_t sensor, const std::array<double, proto::kInertialAxes + 1>& cells,
                    const std::string& where) {
     if (std::isnan(cells.back())) return;
@@ -150,8 +150,8 @@ class Samples {
   proto::RecordingRules rules_;
 };
 
-/// Returns the rate error of the unit's clock [ppm] from the first and the last sample, for exports
-/// without it.
+/// Returns the rate error of the acquisition unit's clock [ppm], computed from the first and the
+/// last sample. Older exports lack the measured rate error.
 std::optional<double> rate_error_of(const std::vector<proto::Sample>& samples) {
   if (samples.size() < 2) return std::nullopt;
   const double on_unit =
@@ -166,8 +166,8 @@ void set_rate_error(double rate_error_ppm, double deviation_ppm, proto::Recordin
       {.rate_error_ppm = rate_error_ppm, .rate_error_ppm_sd = deviation_ppm});
 }
 
-/// Returns the name of a MAT file's command variable, for one or several motors; empty if there is
-/// none.
+/// Returns the name of the MAT variable with the commands of one or several motors; empty if there
+/// is none.
 std::string command_variable(const proto::MatFile& file) {
   if (file.find(proto::kMatMotors) != nullptr) return proto::kMatCommands;
   for (const proto::MatFile::Variable& variable : file.variables()) {
@@ -180,7 +180,7 @@ std::string command_variable(const proto::MatFile& file) {
   return {};
 }
 
-/// Lists gaps in the sequence numbers.
+/// Adds the gaps in the sequence numbers of the samples to the recording.
 void list_gaps(proto::Recording& recording) {
   for (std::size_t k = 1; k < recording.samples.size(); ++k) {
     const std::uint64_t next = recording.samples[k - 1].sequence + 1;

@@ -7,8 +7,9 @@
 
 namespace service {
 
-/// Imports an HDF5 file with the column names of the rig file's recording { }, see proto::Hdf5File.
-/// @throws proto::InputError with file and data set
+/// Imports an HDF5 file. Its data sets must have the column names in the rig file's recording { };
+/// see proto::Hdf5File.
+/// @throws proto::InputError naming file and data set
 ImportedRecording import_hdf5(const std::string& path, const Rig& rig);
 
 }  // namespace service

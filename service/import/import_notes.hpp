@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// Returns messages on gaps, dropped rows and suspicious columns; empty if there are none.
+/// Returns messages on gaps, dropped rows and suspicious columns of an imported recording.
 std::vector<std::string> describe_import(const ImportSummary& summary);
 
 }  // namespace service

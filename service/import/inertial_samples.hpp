@@ -11,24 +11,24 @@
 
 namespace service {
 
-/// Readings of a recording's inertial sensors, converted to segments. Sensors are matched to the
-/// rig file by name. Saturated readings count as not observed.
+/// Reader that copies the readings of inertial sensors from a recording to segments. Sensors of the
+/// recording are matched by name to sensors of the rig file. Saturated readings count as missing.
 class InertialSampleReader {
  public:
   InertialSampleReader(const proto::Recording& recording, const Rig& rig);
 
-  /// Fills Segment::inertial of a segment with these rows.
+  /// Fills `segment.inertial` with the readings that belong to the rows of `source`.
   void fill(const proto::SeriesSegment& source, estimator::Segment& segment);
 
-  /// Adds messages on missing and unused readings.
+  /// Appends messages on missing, saturated and unused sensor readings to `notes`.
   void add_notes(std::vector<std::string>& notes) const;
 
  private:
   struct Column {
     std::string name;
-    int sensor = -1;  ///< index in the rig; −1: unknown
-    std::size_t read = 0;
-    std::size_t saturated = 0;
+    int sensor = -1;       ///< sensor index in the mechanism; −1 if the rig file lacks the sensor
+    std::size_t read = 0;  ///< number of readings
+    std::size_t saturated = 0;  ///< number of readings with a saturated axis
   };
 
   const proto::Recording& recording_;

@@ -6,12 +6,12 @@
 
 namespace service {
 
-/// Returns the options of a job; missing ones keep the estimator's default.
-/// @throws proto::InputError for an invalid choice
+/// Returns the calibration options of a service job. Missing options have the estimator's default.
+/// @throws proto::InputError for an invalid option
 estimator::CalibrationOptions calibration_options(const rigcal::v1::JobOptions& message);
 
-/// Returns the part of a recording that a job uses.
-/// @throws proto::InputError for times in the wrong order
+/// Returns the part of a recording that a service job uses.
+/// @throws proto::InputError if the end is before the start
 Selection selection_of(const rigcal::v1::JobRecording& recording);
 
 }  // namespace service

@@ -7,8 +7,8 @@ namespace {
 
 constexpr double kGridTolerance = 0.1;  // largest offset between two segments' grids [periods]
 
-/// Returns the number of rows missing between two segments; −1 if the second does not continue the
-/// first.
+/// Returns the number of rows missing between two segments; −1 if segment `after` does not continue
+/// segment `before`.
 int missing_between(const estimator::Segment& before, const estimator::Segment& after,
                     const Eigen::RowVectorXd& largest, double read) {
   if (before.period != after.period || !before.times.empty() || !after.times.empty()) return -1;

@@ -6,15 +6,15 @@
 
 namespace service {
 
-/// Missing rows within segments.
+/// Number of rows that are missing within the segments of a recording.
 struct MissingRows {
-  int count = 0;
-  int rows = 0;
+  int count = 0;  ///< number of places with missing rows
+  int rows = 0;   ///< total number of missing rows
 };
 
-/// Joins consecutive segments with a common clock where the recording continues
-/// (estimator::continues_across_gap). Missing rows have no readings and interpolated commands
-/// (estimator::draw_commands).
+/// Joins consecutive segments with the same sampling clock if the gap between them is short enough
+/// (estimator::continues_across_gap). Rows in the gap get no readings. Their commands are
+/// interpolated (estimator::interpolate_commands).
 MissingRows join_segments(std::vector<estimator::Segment>& segments);
 
 }  // namespace service

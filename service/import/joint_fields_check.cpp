@@ -13,7 +13,7 @@ using estimator::JointField;
 using estimator::JointTraits;
 using google::protobuf::Message;
 
-/// Fields other than friction whose names depend on the joint type.
+/// Fields of a joint, other than friction fields, whose names depend on the joint type.
 constexpr JointField JointTraits::*kKindedFields[] = {&JointTraits::rest, &JointTraits::inertia,
                                                       &JointTraits::counts, &JointTraits::constant};
 
@@ -25,7 +25,7 @@ bool has(const Message& message, const char* field) {
                                            message.GetDescriptor()->FindFieldByName(field));
 }
 
-/// Returns the message that holds the field; nullptr if the file does not have it.
+/// Returns the message that contains a field; nullptr if the rig file lacks the message.
 const Message* holder(const v1::Joint& joint, const JointField& field) {
   if (*field.part == '\0') return &joint;
   if (!has(joint, field.part)) return nullptr;
@@ -33,7 +33,7 @@ const Message* holder(const v1::Joint& joint, const JointField& field) {
                                             joint.GetDescriptor()->FindFieldByName(field.part));
 }
 
-/// Refuses friction fields of other joint types.
+/// Throws if a joint has a friction field that belongs to another joint type.
 void check_friction_fields(const v1::Joint& joint, const JointTraits& is,
                            const proto::TextLocator& place, const std::string& who) {
   for (const FrictionField& field : friction_fields(joint.friction(), place)) {
@@ -45,7 +45,7 @@ void check_friction_fields(const v1::Joint& joint, const JointTraits& is,
   }
 }
 
-/// @param path  as in estimator::LawQuantity: "viscous", or "makkar.rise" for a nested message
+/// @param path  field name, e.g. "viscous"; for a nested message with its name, "makkar.rise"
 FrictionField friction_field(const v1::Friction& friction, const proto::TextLocator& place,
                              const char* path) {
   const std::string_view whole(path);

@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Table of encoder columns, computed from joint columns.
+/// Table of encoder readings, computed from joint coordinates.
 class ReadingColumns {
  public:
   explicit ReadingColumns(const proto::CsvTable& source) : source_(source) {
@@ -19,7 +19,7 @@ class ReadingColumns {
     table.lines = source.lines;
   }
 
-  /// Adds a column of the file, for a request of the format.
+  /// Adds an unchanged column of the file.
   void add(int request) { add(request, source_.values[static_cast<std::size_t>(request)]); }
   void add(int request, std::vector<double> values) {
     const auto at = static_cast<std::size_t>(request);
@@ -44,8 +44,8 @@ class ReadingColumns {
   const proto::CsvTable& source_;
 };
 
-/// Times and segment numbers of rows. If time runs backwards, as at the start of another recording,
-/// later times are shifted forward by whole seconds.
+/// Times and segment numbers of the rows of a table. Time runs backwards where another recording
+/// starts; later times are then shifted forward by whole seconds.
 struct RowPlaces {
   explicit RowPlaces(const JointMotion& motion)
       : times(motion.table.values[static_cast<std::size_t>(motion.time)]),
@@ -73,7 +73,7 @@ struct RowPlaces {
   int shifts = 0;
 };
 
-/// Returns the format of these columns for import_table.
+/// Returns the recording format for importing a table of these columns with import_table.
 RecordingFormat format_of_motion(const Rig& rig) {
   RecordingFormat format = plain_format(rig);
   format.segment_column = "recording";

@@ -22,7 +22,7 @@ constexpr std::string_view kEffort = ".effort";
 constexpr const char* kTime = "header.stamp";
 constexpr std::size_t kMessagesMax = 20'000'000;  // hours at 1 kHz
 
-/// Collects the joint-state messages of a bag.
+/// Visitor that collects the joint-state messages of a ROS bag.
 class Collector final : public proto::McapVisitor {
  public:
   bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
@@ -48,7 +48,7 @@ class Collector final : public proto::McapVisitor {
   std::size_t unreadable = 0;
 };
 
-/// Column of a bag: a joint, and position, velocity or effort.
+/// Position, velocity or effort of a joint in a ROS bag, as a column.
 struct JointColumn {
   std::string joint;
   std::vector<double> proto::JointState::*numbers = &proto::JointState::positions;
@@ -64,7 +64,7 @@ JointColumn parse_column(const std::string& text) {
   return {text};
 }
 
-/// Returns the number of a column; NaN if the message lacks it.
+/// Returns the value of a column in a joint-state message; NaN if the message lacks it.
 double number_of(const proto::JointState& state, const JointColumn& column) {
   const auto found = std::ranges::find(state.names, column.joint);
   const auto index = static_cast<std::size_t>(found - state.names.begin());
@@ -78,8 +78,8 @@ std::string list_of(const std::set<std::string>& names) {
   return list;
 }
 
-/// Whether a unit is a torque or force, which ROS calls effort. Bags write products of units in
-/// several ways.
+/// Checks whether a unit is a torque or force, which ROS calls effort. Products of units may be
+/// written with a dot, a space or nothing.
 bool is_effort(const std::string& unit, estimator::JointKind kind) {
   const std::string force = joint_units(kind).force, dot = "·";
   if (unit == force) return true;
@@ -88,7 +88,7 @@ bool is_effort(const std::string& unit, estimator::JointKind kind) {
                                      unit == std::string(force).replace(at, dot.size(), " "));
 }
 
-/// Returns the columns to read, from the rig file or from joint names.
+/// Returns the recording format of a ROS bag, with columns from the rig file or from joint names.
 RecordingFormat format_of(const std::string& path, const Rig& rig,
                           const std::set<std::string>& joints) {
   RecordingFormat format = rig.format ? *rig.format : plain_format(rig);
@@ -134,8 +134,8 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
   return format;
 }
 
-/// Makes a table with one row per time stamp at which a requested joint was published. Messages
-/// with equal stamps share a row.
+/// Makes a table with one row per time stamp at which a required joint was published. Messages with
+/// equal time stamps share a row.
 proto::CsvTable make_table(const std::string& path, const Collector& bag,
                            const std::vector<proto::ColumnRequest>& requests) {
   proto::CsvTable table;

@@ -9,16 +9,17 @@
 
 namespace service {
 
-/// Imports the joint states of a ROS bag. Times are header stamps, relative to the first.
+/// Imports the joint states of a ROS bag. Times are header stamps relative to the first stamp.
 ///
-/// Joints are matched by the columns of the rig file's recording { } if these are joints of the bag
-/// ("elbow" or "elbow.position", with unit, sign and offset), else by the names of the encoders. A
-/// motor's control is the column of control { }, "elbow.effort", or, if its unit is a torque or
-/// force, the effort of the joint with its name.
-/// @throws proto::InputError with the file and the remedy
+/// Columns of the rig file's recording { } name joints of the bag, e.g. "elbow" or
+/// "elbow.position", with unit, sign and offset. If they do not, joints are matched to encoders by
+/// name. The control of a motor is the column that control { } names, e.g. "elbow.effort". Without
+/// it, it is the effort of the motor's joint, provided that the control unit is a torque or force.
+/// @throws proto::InputError naming the file and the remedy
 ImportedRecording import_joint_states(const std::string& path, const Rig& rig);
 
-/// Returns a bag's columns, time first: "header.stamp", "elbow", "elbow.effort".
+/// Returns the joint data of a ROS bag as columns, e.g. "header.stamp", "elbow", "elbow.effort".
+/// The time is first.
 /// @throws proto::InputError if the file cannot be read
 std::vector<NamedColumn> joint_state_columns(const std::string& path);
 

@@ -11,7 +11,7 @@
 namespace service {
 namespace {
 
-/// Column name in a rig file: a variable, or one column of a matrix.
+/// Column name in a rig file, which means a MAT variable or one column of a matrix.
 struct ColumnName {
   std::string variable;
   std::size_t column = 0;  // from 1; 0: the whole variable, a vector

@@ -7,9 +7,10 @@
 
 namespace service {
 
-/// Imports a MAT file (version 4, 5 or 7.3), written by rigcal export or with variables named like
-/// the columns of the rig file's recording { }. "theta(2)" is the second column of a matrix.
-/// @throws proto::InputError with file and variable
+/// Imports a MAT file (version 4, 5 or 7.3). `rigcal export` must have written it, or its variables
+/// must have the column names in the rig file's recording { }. The column name "theta(2)" means the
+/// second column of the matrix theta.
+/// @throws proto::InputError naming file and variable
 ImportedRecording import_mat(const std::string& path, const Rig& rig);
 
 }  // namespace service

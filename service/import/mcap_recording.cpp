@@ -19,7 +19,7 @@
 namespace service {
 namespace {
 
-/// Returns the series' columns of the rig's encoders, in their order.
+/// Returns for each encoder of the rig the column of its readings in the recording.
 std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
                                        const std::vector<std::string>& recorded) {
   std::vector<std::size_t> channels;
@@ -39,7 +39,7 @@ std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
   return channels;
 }
 
-/// Returns the series' columns of the motor commands, in joint order.
+/// Returns for each motor of the rig, in joint order, the column of its commands in the recording.
 std::vector<std::size_t> find_motors(const std::string& path, const Rig& rig,
                                      const std::vector<std::string>& recorded) {
   std::vector<std::string> motors;
@@ -87,7 +87,7 @@ estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t 
   return segment;
 }
 
-/// Drops a segment's rows before a time. @return their number
+/// Removes the rows of a segment before a time. @return number of removed rows
 std::size_t drop_before(double time_s, const proto::Series& series, proto::SeriesSegment& segment) {
   const double rows = std::ceil((time_s - segment.start_s) / segment.period_s - 1e-6);
   const auto count =
@@ -124,7 +124,7 @@ bool is_mcap(const std::string& path) {
   return path.ends_with(".mcap") || path.ends_with(".mcap.part");
 }
 
-/// Adds scenario, clock, arrival, missing samples and events to the summary.
+/// Adds scenario, clock error, jitter, missing samples and events to the summary of an import.
 void note_quality(const proto::Recording& recording, ImportSummary& summary) {
   const auto scenario = recording.header.facts.find("scenario");
   if (scenario != recording.header.facts.end()) summary.scenario = scenario->second;
@@ -154,7 +154,7 @@ void note_rows_before_release(int rows_before_release, ImportSummary& summary) {
                           " rows before the release of the rig are left out");
 }
 
-/// Refuses implausible clock errors and sampling periods, which other sources may have.
+/// Throws for implausible clock errors and sampling periods, which foreign files may have.
 void check_times(const std::string& path, const proto::Recording& recording,
                  const proto::Series& series) {
   const double rate_error_ppm =

@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Column requests for a file that may lack some of them.
+/// Columns to read from a file that may lack some of the columns.
 class MotionRequests {
  public:
   explicit MotionRequests(const std::vector<std::string>& header) : header_(header) {}
@@ -18,7 +18,7 @@ class MotionRequests {
     requests.push_back(request);
     return static_cast<int>(requests.size()) - 1;
   }
-  /// Returns the request's index; −1 if the file lacks the column.
+  /// Requests a column and returns its index; −1 if the file lacks the column.
   int find(const std::string& name, proto::MissingCells missing) {
     return std::ranges::count(header_, name) > 0 ? add({name, missing}) : -1;
   }
@@ -31,7 +31,7 @@ class MotionRequests {
 
 std::string truth_angle(std::size_t joint) { return "theta" + std::to_string(joint + 1) + "_rad"; }
 
-/// Drops the rows in which a column is not 0. @return their number
+/// Removes the rows in which a column is not 0. @return number of removed rows
 int drop_rows_of(std::size_t column, proto::CsvTable& table) {
   const std::vector<double> drops = table.values[column];
   const auto drop = [&](auto& rows) {

@@ -8,10 +8,11 @@
 
 namespace service {
 
-/// Imports a recording from a file with named columns and no lines, such as MAT and HDF5. `read`
-/// returns a column by its name in the rig file's recording { }; cells are checked as in a CSV
-/// file. `noun` is the format's word for a column.
-/// @throws proto::InputError with file and column
+/// Imports a recording from a file that stores whole columns by name, such as MAT or HDF5. Values
+/// are checked like the cells of a CSV file.
+/// @param noun  word for a column in messages, e.g. "variable"
+/// @param read  function that returns the column with a name from the rig file's recording { }
+/// @throws proto::InputError naming file and column
 ImportedRecording import_named_columns(
     const std::string& path, const std::string& noun, const RecordingFormat& format,
     const std::function<std::vector<double>(const std::string&)>& read);

@@ -10,19 +10,19 @@
 
 namespace service {
 
-/// Returns "physical" or "shadow".
+/// Returns the name of a kind of estimates: "physical" or "shadow".
 inline std::string to_text(estimator::EstimateKind kind) {
   return kind == estimator::EstimateKind::kPhysical ? "physical" : "shadow";
 }
 
-/// Inverse of `to_text`; nullopt for any other word.
+/// Parses the kind of estimates, "physical" or "shadow"; nullopt for any other word.
 inline std::optional<estimator::EstimateKind> parse_estimate_kind(const std::string& word) {
   if (word == "physical") return estimator::EstimateKind::kPhysical;
   if (word == "shadow") return estimator::EstimateKind::kShadow;
   return std::nullopt;
 }
 
-/// Returns the inertia parameterizations by name, the default first.
+/// Returns the inertia parameterizations with their names. The default is first.
 inline std::vector<std::pair<std::string, estimator::InertiaParameterization>>
 inertia_parameterizations() {
   using estimator::InertiaParameterization;

@@ -23,7 +23,7 @@ Assignment split(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-/// Returns the origin of an edit: "--fix arm.m=1", or "fix={'arm.m': 1}" in Python.
+/// Returns how the user wrote a change, e.g. "--fix arm.m=1", or "fix={'arm.m': 1}" in Python.
 std::string asked(const ParameterEdits& edits, std::string what, const Assignment& edit) {
   const bool value = !edit.value.empty();
   if (edits.from_python) std::ranges::replace(what, '-', '_');
@@ -55,7 +55,7 @@ void set_value(const std::string& place, const Assignment& edit, estimator::Para
   parameter.value = value;
 }
 
-/// Returns the names of the sensors in use: encoders, then the others.
+/// Returns the names of the sensors in use, first the encoders, then the other sensors.
 std::vector<std::string> used_sensors(const estimator::Mechanism& mechanism) {
   std::vector<std::string> names;
   for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism)) {

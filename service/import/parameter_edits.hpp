@@ -7,27 +7,27 @@
 
 namespace service {
 
-/// Changes to a rig file's parameters, applied in this order.
+/// Changes to the parameters of a rig file. They are applied in the order of the members.
 struct ParameterEdits {
-  std::vector<std::string> start;          ///< "NAME=VALUE": initial value; freedom as in the file
-  std::vector<std::string> free;           ///< "NAME": estimate
-  std::vector<std::string> fix;            ///< "NAME" or "NAME=VALUE": do not estimate
-  std::vector<std::string> hold_out = {};  ///< "NAME": hold out this sensor
-  bool from_python = false;                ///< from Python arguments, not from options
+  std::vector<std::string> start;          ///< "NAME=VALUE": set the initial value only
+  std::vector<std::string> free;           ///< "NAME": estimate this parameter
+  std::vector<std::string> fix;            ///< "NAME" or "NAME=VALUE": fix the parameter
+  std::vector<std::string> hold_out = {};  ///< "NAME": do not fit this sensor's readings
+  bool from_python = false;                ///< given in Python, not on the command line
 };
 
-/// Returns the parameter of that name.
+/// Returns the parameter of the mechanism with this name.
 ///
-/// @param asked   the option or argument, for messages: "--free arm.m"
+/// @param asked   option or argument for messages, e.g. "--free arm.m"
 /// @param lister  command that lists all parameters
-/// @throws InputError with the option and similar names, for an unknown or dependent parameter
+/// @throws InputError naming the option and similar names, for an unknown or dependent parameter
 estimator::Parameter& require_parameter(const std::string& asked, const std::string& name,
                                         estimator::Mechanism& mechanism,
                                         const char* lister = "rigcal info RIG");
 
-/// Applies the edits.
-/// @throws InputError with the option and similar names, for an unknown parameter or encoder, or a
-///         value that is not a number or is out of bounds
+/// Applies changes to the parameters and the held-out sensors of a mechanism.
+/// @throws InputError naming the option, for an unknown parameter or sensor, or a value that is not
+///         a number or is out of bounds
 void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism);
 
 }  // namespace service

@@ -62,7 +62,7 @@ ParameterDependency read_tie(const v1::Dependency& source, const proto::TextLoca
   return tie;
 }
 
-/// Names of one coordinate: of the centre of mass, and of points of joints, sensors and air drag.
+/// Field and quantities of the x, y or z coordinate of centres of mass and of points on bodies.
 struct Axis {
   const char* field;
   const char* suffix;
@@ -77,7 +77,7 @@ constexpr Axis kAxes[] = {{"x", ".c_x", JointQuantity::kPointAx, JointQuantity::
                           {"z", ".c_z", JointQuantity::kPointAz, JointQuantity::kPointBz,
                            SensorQuantity::kPointZ, AirQuantity::kPointZ}};
 
-/// Makes a point on a body depend on its position in the body's frame minus the centre of mass.
+/// Makes a coordinate of a point on a body depend on the body's centre of mass.
 void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,
                std::vector<ParameterDependency>& ties) {
   const Parameter& parameter = at(mechanism, point);
@@ -93,8 +93,8 @@ void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism
   tie->terms.push_back({centre, -1.0});
 }
 
-/// Adds the coordinates of a body's centre of mass in its frame, in the order of kAxes.
-/// @return the index of the first
+/// Adds the x, y and z coordinates of a body's centre of mass, in the body's frame, as parameters.
+/// @return parameter index of the x coordinate
 int add_centre_of_mass(const v1::Body& source, const proto::TextLocator& place,
                        Mechanism& mechanism) {
   const auto first = static_cast<int>(mechanism.parameters.size());
@@ -106,7 +106,8 @@ int add_centre_of_mass(const v1::Body& source, const proto::TextLocator& place,
   return first;
 }
 
-/// @param centre  index of the first coordinate of the body's centre of mass
+/// Makes all points on a body depend on the body's centre of mass.
+/// @param centre  parameter index of the x coordinate of the centre of mass
 void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism& mechanism,
                 std::vector<ParameterDependency>& ties) {
   for (const Axis& axis : kAxes) {
@@ -138,7 +139,7 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
   }
 }
 
-/// Checks that a stated value of a dependent parameter agrees with its dependency.
+/// Checks that the value that the rig file gives for a dependent parameter fits its dependency.
 void check_tied_value(const ParameterDependency& tie, double stated_value, bool is_stated,
                       const proto::TextLocator& place, const Mechanism& mechanism) {
   const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];

@@ -9,23 +9,22 @@
 
 namespace service {
 
-/// Adds the rig file's own quantities to the mechanism's parameters.
-/// @throws proto::InputError for a used name or an invalid value
+/// Adds the quantities that the rig file defines to the parameters of the mechanism.
+/// @throws proto::InputError for a name that is already used, or an invalid value
 void add_quantities(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
                     estimator::Mechanism& mechanism);
 
-/// Adds the centres of mass of bodies with another frame origin to the parameters. Then adds
-/// parameter dependencies: those of the file, and those of points on such bodies to the centre of
-/// mass. Dependent parameters get the values of their dependencies.
+/// Adds the parameter dependencies of the rig file to the mechanism. If the frame origin of a body
+/// is not its centre of mass, the centre of mass becomes a parameter, and the points on the body
+/// depend on it. Each dependent parameter gets the value that its dependency gives.
 ///
-/// @param stated  names of the parameters with a value in the file
-/// @throws proto::InputError for an unknown parameter, a circular dependency, a value that
-/// contradicts its
-///         dependency or violates its bounds
+/// @param stated  names of the parameters that have a value in the file
+/// @throws proto::InputError for an unknown parameter, a circular dependency, or a value that
+///         contradicts its dependency or violates its bounds
 void add_parameter_ties(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
                         const std::set<std::string>& stated, estimator::Mechanism& mechanism);
 
-/// Whether the file has a dependency of a parameter of that name.
+/// Checks whether the rig file defines a dependency for the parameter with this name.
 bool is_tied_parameter(const rigcal::v1::Rig& rig, const std::string& parameter);
 
 }  // namespace service

@@ -19,7 +19,7 @@ namespace {
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-/// Largest relative difference between a value and its dependency; exceeds rounding.
+/// Largest relative difference allowed between a value and its dependency, larger than rounding.
 constexpr double kTieTolerance = 1e-6;
 
 [[noreturn]] void fail(const std::string& file, const std::string& field, const std::string& what) {
@@ -71,7 +71,7 @@ void add_list(const Struct& result, const std::string& list, ParameterValues& ou
   }
 }
 
-/// Reads the covariance of the entries read so far.
+/// Reads the covariance of the estimated parameters that have been read.
 void read_covariance(const Struct& result, ParameterValues& out) {
   const Value* rows = find(result, "covariance");
   if (rows == nullptr) return;
@@ -110,7 +110,7 @@ void read_choices(const Struct& result, ParameterValues& out) {
   out.state_error_weight = number_of(out.file, "options", chosen, "stateErrorWeight");
 }
 
-/// Whether an entry is an encoder slip, which belongs to a recording and not to the rig.
+/// Checks whether an entry is an encoder slip, which belongs to a recording and not to the rig.
 bool is_of_recording(const ParameterValues::Entry& entry) {
   return entry.name.find(" slip at ") != std::string::npos;
 }

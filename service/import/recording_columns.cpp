@@ -67,7 +67,7 @@ RecordingColumns hdf5_columns(const std::string& path) {
   return found;
 }
 
-/// Keeps the columns of the most frequent length; scalars and settings are no columns.
+/// Keeps the columns with the most frequent length. Others are scalars or settings.
 void keep_rows(std::vector<NamedColumn>& columns) {
   std::size_t best = 0;
   std::ptrdiff_t most = 0;

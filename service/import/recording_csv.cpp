@@ -12,7 +12,7 @@ namespace {
 
 using estimator::Segment;
 
-/// Column of the file: its name, and its value in row k of segment s.
+/// Column of the CSV file, with its name and a function for its value in row k of segment s.
 struct CsvColumn {
   std::string name;
   std::function<double(const Segment& segment, std::size_t s, Eigen::Index k)> value;
@@ -63,7 +63,7 @@ bool is_read(const Segment& segment, Eigen::Index k) {
          (segment.inertial.cols() > 0 && !segment.inertial.row(k).array().isNaN().all());
 }
 
-/// Whether an angle of a column is missing in a row that has other readings.
+/// Checks whether an angle column misses a reading in a row that has other readings.
 bool lacks(const estimator::Recording& recording, Eigen::Index column) {
   for (const Segment& segment : recording.segments) {
     for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {

@@ -8,12 +8,13 @@
 
 namespace service {
 
-/// Returns a recording as CSV that import_recording reads with the same rig file. Columns, units,
-/// signs and offsets are those of the rig file's recording { }, or plain ones (plain_format) if
-/// there is none. Rows without readings are left out.
+/// Returns a recording as CSV text that import_recording can read with the same rig file. The rig
+/// file's recording { } defines columns, units, signs and offsets; without it, plain_format does.
+/// Rows without readings are left out.
 std::string recording_csv(const Rig& rig, const estimator::Recording& recording);
 
-/// Lists the data of a recording that this CSV file would lose, one sentence each with the remedy.
+/// Returns a list of the data of a recording that `recording_csv` cannot represent. Each entry is a
+/// sentence with the remedy.
 std::vector<std::string> csv_losses(const Rig& rig, const estimator::Recording& recording);
 
 }  // namespace service

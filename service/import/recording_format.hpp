@@ -8,55 +8,55 @@
 
 namespace service {
 
-/// CSV column with the coordinate of one measured joint: scale · value + offset, [rad], or [m] for
-/// a prismatic joint.
+/// CSV column of an encoder. The joint coordinate is scale · value + offset, in rad, or in m for a
+/// prismatic joint.
 struct EncoderColumn {
   std::string column;
   std::string joint;
   estimator::JointKind kind = estimator::JointKind::kRevolute;
-  double scale = 1.0;          ///< [rad or m per unit of the column], negative if inverted
-  double offset = 0.0;         ///< [rad] or [m]
-  bool in_radians = true;      ///< unit RADIAN in the rig file
-  bool in_degrees = false;     ///< unit DEGREE in the rig file
-  bool allow_missing = false;  ///< an empty cell or nan means "not observed"
+  double scale = 1.0;          ///< [rad or m per unit of the column]; negative if inverted
+  double offset = 0.0;         ///< joint coordinate at value 0 [rad or m]
+  bool in_radians = true;      ///< the rig file gives the unit RADIAN
+  bool in_degrees = false;     ///< the rig file gives the unit DEGREE
+  bool allow_missing = false;  ///< an empty cell or nan means a missing reading
   std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 
-/// CSV column with the control signal of one motorised joint: control = scale · value.
+/// CSV column with the control signal of one motorised joint. The control signal is scale · value.
 struct ControlColumn {
   std::string column;
   std::string joint;
   std::string unit;  ///< unit of the control signal
   double scale = 1.0;
-  std::string place = {};  ///< as in EncoderColumn
+  std::string place = {};  ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 
-/// CSV column with the reading of an inertial, torque, force or position sensor along one axis:
-/// reading = scale · value, in rad/s, m/s², N·m, N or m.
+/// CSV column with the readings of an inertial, torque, force or position sensor along one axis. A
+/// reading is scale · value, in rad/s, m/s², N·m, N or m.
 struct SensorColumn {
   std::string column;
   std::string sensor;
   const char* what = "";  ///< sensor type for messages (SensorTraits)
-  int index = 0;          ///< column of estimator::Segment::inertial
-  double scale = 1.0;     ///< [SI unit per unit of the column], negative if inverted
-  double range = 0.0;     ///< largest magnitude [SI unit]; 0: unknown
+  int index = 0;          ///< column index in estimator::Segment::inertial
+  double scale = 1.0;     ///< [SI unit per unit of the column]; negative if inverted
+  double range = 0.0;     ///< largest magnitude of a reading [SI unit]; 0 if unknown
   estimator::Reading reading = {};
-  bool in_si = true;       ///< the column is in that unit
-  std::string place = {};  ///< as in EncoderColumn
+  bool in_si = true;       ///< the column's values are in the SI unit
+  std::string place = {};  ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 
-/// Format of a rig's CSV recordings. Columns are in joint order, as in estimator::Segment.
+/// Format of a rig's CSV recordings. Columns are ordered as in estimator::Segment.
 struct RecordingFormat {
-  std::string time_column;            ///< empty: no time stamps, see rate
+  std::string time_column;            ///< empty if the file has no time stamps; `rate` then applies
   double time_scale = 1.0;            ///< seconds per unit of the time column
-  double rate = 0.0;                  ///< sampling rate if there are no time stamps [Hz]
-  double jitter_tolerance = 0.05;     ///< largest deviation from the uniform grid [periods]
-  double speed_max = 60.0;            ///< limit for plausible joint speeds [rad/s]
-  double prismatic_speed_max = 20.0;  ///< the same for prismatic joints [m/s]
-  std::string segment_column;         ///< a change of value starts a new segment; empty: none
+  double rate = 0.0;                  ///< sampling rate of files without time stamps [Hz]
+  double jitter_tolerance = 0.05;     ///< largest deviation from uniform sampling [periods]
+  double speed_max = 60.0;            ///< largest plausible speed of a revolute joint [rad/s]
+  double prismatic_speed_max = 20.0;  ///< largest plausible speed of a prismatic joint [m/s]
+  std::string segment_column;         ///< column whose changes start a new segment; may be empty
   std::vector<EncoderColumn> angles;
   std::vector<ControlColumn> controls;
-  std::vector<std::string> sensors = {};  ///< names of all other sensors, in order
+  std::vector<std::string> sensors = {};  ///< names of all sensors other than encoders
   std::vector<SensorColumn> inertial = {};
 };
 

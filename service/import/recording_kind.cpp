@@ -15,7 +15,7 @@
 namespace service {
 namespace {
 
-/// Finds the kind of an MCAP file; ends the scan as soon as it is known.
+/// Visitor that finds the format of an MCAP file and ends the scan as soon as it is known.
 class KindFinder final : public proto::McapVisitor {
  public:
   bool on_metadata(const proto::McapMetadata& metadata) override {
@@ -41,7 +41,7 @@ RecordingKind mcap_kind(const std::string& path) {
   return finder.kind;
 }
 
-/// Returns the first bytes, enough to recognize the kind.
+/// Returns the first bytes of a file, enough to recognize its format.
 std::string beginning_of(const std::string& path) {
   std::array<std::uint8_t, 64> bytes{};
   const auto file = proto::open_input_file(path);

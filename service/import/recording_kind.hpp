@@ -4,23 +4,23 @@
 
 namespace service {
 
-/// Kind of a file, by its name and first bytes.
+/// Format of a recording file, determined from its name and its first bytes.
 enum class RecordingKind {
-  kDaqMcap,     ///< of rigcal-daq, or other MCAP
-  kJointState,  ///< MCAP: a bag of ROS 2 with sensor_msgs/msg/JointState
+  kDaqMcap,     ///< MCAP of rigcal-daq, or MCAP of unknown origin
+  kJointState,  ///< MCAP bag of ROS 2 with sensor_msgs/msg/JointState
   kStateMcap,   ///< MCAP written by `rigcal estimate`
   kMat,
   kHdf5,
   kParquet,  ///< not supported
-  kJson,     ///< a result of rigcal, not a recording
-  kTable     ///< anything else: CSV
+  kJson,     ///< JSON result of rigcal, not a recording
+  kTable     ///< CSV, or any other file
 };
 
-/// Returns the kind of a file; for an unreadable file the kind of its name.
+/// Returns the format of a recording file. If the file is unreadable, the name alone decides.
 RecordingKind recording_kind(const std::string& path);
 
-/// @throws proto::InputError with the remedy, for unsupported kinds and files that are not
-///         recordings
+/// Checks that a file of this format can be imported.
+/// @throws proto::InputError with a remedy, if the format is unsupported or not a recording
 void refuse_unsupported_kind(const std::string& path, RecordingKind kind);
 
 }  // namespace service

@@ -42,8 +42,8 @@ void cut_segment(const std::string& name, const estimator::Segment& segment,
   }
 }
 
-/// Returns "run.csv", with the segment number if the file has several, and with the start time if
-/// the segment was split later.
+/// Returns the name of a piece of a recording, e.g. "run.csv". It includes the segment number if
+/// the file has several segments, and the start time if the segment was split later.
 std::string segment_name(const estimator::Recording& recording, const RecordingUse& use,
                          const estimator::Segment& segment) {
   const auto holds = [](const SegmentUse& whole, const estimator::Segment& part) {

@@ -22,7 +22,7 @@ int parse_index(std::string_view text, const std::string& list) {
   return index;
 }
 
-/// Returns the rows of a segment within [from, to].
+/// Returns the rows of a segment with times from `from` to `to` [s].
 estimator::Segment crop(const estimator::Segment& segment, double from, double to) {
   const double slack = estimator::kSampleTolerance * segment.period;
   const auto since_start = [&](double time) {

@@ -8,25 +8,27 @@
 
 namespace service {
 
-/// Part of a recording; by default all of it.
+/// Part of a recording to use. By default it is the whole recording.
 struct Selection {
-  double from = -std::numeric_limits<double>::infinity();  ///< [s]
-  double to = std::numeric_limits<double>::infinity();     ///< [s]
-  std::vector<int> segments;                               ///< indices from 0; empty: all
+  double from = -std::numeric_limits<double>::infinity();  ///< start time [s]
+  double to = std::numeric_limits<double>::infinity();     ///< end time [s]
+  std::vector<int> segments;  ///< indices from 0; if empty, all segments
 };
 
-/// Segment of a file and its used part.
+/// Segment of a recording, with the number of samples that a calibration uses.
 struct SegmentUse {
-  int index = 0;       ///< in the file, from 0
-  double start = 0.0;  ///< [s]
-  double end = 0.0;    ///< [s]
-  int samples = 0;     ///< number used; 0: none
+  int index = 0;       ///< segment index in the file, from 0
+  double start = 0.0;  ///< start time of the segment [s]
+  double end = 0.0;    ///< end time of the segment [s]
+  int samples = 0;     ///< number of used samples
 };
 
-/// Parses "0,2-4" as {0, 2, 3, 4}. @throws InputError
+/// Parses a list of segment numbers and ranges. For example, "0,2-4" gives {0, 2, 3, 4}.
+/// @throws InputError for any other format
 std::vector<int> parse_segment_list(const std::string& text);
 
-/// Keeps the selected part of the recording and returns the use of each segment.
+/// Removes everything except the selected part from the recording. Returns for each segment how
+/// many samples are used.
 /// @throws InputError if a segment does not exist or nothing is left
 std::vector<SegmentUse> select_part(const Selection& selection, ImportedRecording& imported);
 

@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// Recording used in a calibration.
+/// Import summary, used segments and file digest of a recording that a calibration uses.
 struct RecordingUse {
   ImportSummary summary;
   std::vector<SegmentUse> segments;

@@ -8,13 +8,13 @@
 
 namespace service {
 
-/// Function that reads a parameter from a field of a message, if present.
+/// Function that reads a parameter from a field of a message, if the message has the field.
 using ReadParameter =
     std::function<void(const google::protobuf::Message& message, const char* field,
                        const proto::TextLocator& where, estimator::Parameter& parameter)>;
 
-/// Reads the air drag of a body.
-/// @param place  location of its air_drag
+/// Reads the air drag parameters of a body from the rig file.
+/// @param place  location of the body's air_drag in the rig file
 /// @throws proto::InputError for a drag point without a drag coefficient
 void read_air_drag(const rigcal::v1::Rig& rig, int body, const proto::TextLocator& place,
                    estimator::Mechanism& mechanism, const ReadParameter& read);

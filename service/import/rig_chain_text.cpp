@@ -30,7 +30,7 @@ bool holds_no_message(const Message& message) {
   });
 }
 
-/// Appends a message in usual layout: on one line if it contains no messages.
+/// Appends a message as text, on one line if it contains no other messages.
 void append_message(const std::string& name, const Message& message, const std::string& indent,
                     std::string& text) {
   text += indent + name + " {";

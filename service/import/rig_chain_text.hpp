@@ -4,11 +4,12 @@
 
 namespace service {
 
-/// Replaces chain { } in a rig file by bodies and joints, whose values can differ between links.
-/// The chain stays above them as a comment. Nothing changes without a chain.
-/// @param path  for messages
-/// @return whether there was a chain
-/// @throws proto::InputError for an invalid chain
+/// Replaces chain { } in the text of a rig file by bodies and joints, so that values can differ
+/// between links. The text of chain { } stays above them as a comment. A file without chain { }
+/// does not change.
+/// @param path  name of the file for messages
+/// @return whether the file has chain { }
+/// @throws proto::InputError for an invalid chain { }
 bool expand_chain_text(const std::string& path, proto::TextEdit& edit);
 
 }  // namespace service

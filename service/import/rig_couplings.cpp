@@ -8,7 +8,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-/// Returns the index of a moving joint; joint_count() if there is none of that name.
+/// Returns the index of the moving joint with this name; joint_count() if there is none.
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
   const auto found = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
   return static_cast<int>(found - mechanism.joints.begin());

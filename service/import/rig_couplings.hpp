@@ -6,8 +6,8 @@
 
 namespace service {
 
-/// Adds the couplings of mimic joints. All joints must be in the mechanism.
-/// @throws proto::InputError for a field that is not the name of another moving joint
+/// Adds the couplings of mimic joints in a rig file to the mechanism, which must have all joints.
+/// @throws proto::InputError if a mimic joint names itself or no moving joint
 void add_couplings(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
                    estimator::Mechanism& mechanism);
 

@@ -37,7 +37,7 @@ using estimator::JointQuantity;
 using estimator::WorldQuantity;
 using google::protobuf::Message;
 
-/// Parameter field of a message, and the quantity it sets.
+/// Field of a rig file message that holds a parameter, and the quantity that the field sets.
 template <typename Quantity>
 struct ParameterField {
   const char* field;
@@ -65,7 +65,7 @@ constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQ
                                                             {"tilt_x", WorldQuantity::kTiltX},
                                                             {"tilt_z", WorldQuantity::kTiltZ}};
 
-/// Builds a Rig from the message and the locations of its fields.
+/// Reader that builds a Rig from the message of a rig file and the locations of its fields.
 class RigReader {
  public:
   RigReader(const v1::Rig& rig, const proto::TextLocator& root) : rig_(rig), root_(root) {}
@@ -122,7 +122,7 @@ class RigReader {
     return result;
   }
 
-  /// Returns the locations of all parameters; valid after read().
+  /// Returns the locations of all parameters in the rig file. Call it after read().
   std::map<std::string, std::vector<proto::FieldStep>> parameter_places(
       const estimator::Mechanism& mechanism) const {
     std::map<std::string, std::vector<proto::FieldStep>> places;
@@ -134,7 +134,7 @@ class RigReader {
   }
 
  private:
-  /// Returns the location of a joint's encoder or of one between bodies.
+  /// Returns the location of the encoder with this name, at a joint or between bodies.
   std::string encoder_place(const std::string& name) const {
     for (int i = 0; i < rig_.joint_size(); ++i) {
       if (rig_.joint(i).name() == name) return root_.at("joint", i).at("encoder").where();
@@ -391,8 +391,9 @@ class RigReader {
     remember_place(place.at(field), parameter);
   }
 
-  /// @param i      index in the file
-  /// @param joint  index in the mechanism
+  /// Reads the parameters of a joint.
+  /// @param i      index of the joint in the rig file
+  /// @param joint  index of the joint in the mechanism
   void read_joint(int i, int joint) {
     const v1::Joint& source = rig_.joint(i);
     const proto::TextLocator place = joint_place(i);
@@ -435,7 +436,7 @@ class RigReader {
     places_.insert_or_assign(parameter.name, place);
   }
 
-  /// Stores the locations of parameters that belong to no body, joint or gravity.
+  /// Stores the locations of parameters that do not belong to a body, a joint or gravity.
   void remember_additions() {
     for (int i = 0; i < rig_.quantity_size(); ++i) {
       places_.insert_or_assign(rig_.quantity(i).name(), root_.at("quantity", i).at("parameter"));

@@ -11,26 +11,27 @@
 
 namespace service {
 
-/// Limits of a motor's command from the rig file's safety section; 0: not given.
+/// Limits of a motor's command from the safety section of the rig file. A limit that is not given
+/// is 0.
 struct CommandSafety {
   double command_max = 0.0;
   double command_slew_per_s_max = 0.0;
 };
 
-/// Data of a joint in a rig file beyond the mechanism.
+/// Properties of a joint that the rig file gives but the mechanism model does not contain.
 struct JointFacts {
-  std::string control_unit;             ///< unit of the control signal; empty without a motor
-  double control_max = 0.0;             ///< largest magnitude of the control signal; 0: unknown
-  std::optional<CommandSafety> safety;  ///< absent in files without safety { }
+  std::string control_unit;             ///< unit of the control signal; empty if no motor
+  double control_max = 0.0;             ///< largest |control signal|; 0 if unknown
+  std::optional<CommandSafety> safety;  ///< nullopt if the rig file has no safety { }
 };
 
-/// Data of an encoder in a rig file beyond the mechanism.
+/// Properties of an encoder that the rig file gives but the mechanism model does not contain.
 struct EncoderFacts {
-  double counts = 0.0;                  ///< per turn, or per metre for prismatic joints; 0: unknown
+  double counts = 0.0;                  ///< counts per turn, prismatic: per metre; 0 if unknown
   const char* counts_of = "";           ///< "turn" or "m" (JointTraits::count_unit)
-  double count = 0.0;                   ///< size of one count [rad or m]; 0: unknown
-  std::string place = {};               ///< location in the file, "FILE:LINE:COLUMN"
-  estimator::SensorLimits limits = {};  ///< limits of the joint from the safety section
+  double count = 0.0;                   ///< size of one count [rad or m]; 0 if unknown
+  std::string place = {};               ///< location in the rig file, "FILE:LINE:COLUMN"
+  estimator::SensorLimits limits = {};  ///< safety limits of the joint that it reads
 };
 
 /// Contents of a rig file (proto/rig.proto).
@@ -39,8 +40,8 @@ struct Rig {
   estimator::Mechanism mechanism;
   std::vector<JointFacts> joint_facts;    ///< one per joint
   std::vector<EncoderFacts> encoders;     ///< one per encoder of the mechanism (used_encoders)
-  std::optional<RecordingFormat> format;  ///< absent without recording { }
-  /// Locations of priors in the file, by parameter name.
+  std::optional<RecordingFormat> format;  ///< nullopt if the file has no recording { }
+  /// Location of each prior in the rig file, by parameter name.
   std::map<std::string, std::string> prior_locations = {};
 };
 
@@ -50,7 +51,8 @@ struct Rig {
 ///         value, …
 Rig load_rig(const std::string& path);
 
-/// The same for text in memory; `path` is used in messages.
+/// Parses and checks the text of a rig file. Messages use `path` as the name of the file.
+/// @throws proto::InputError like load_rig
 Rig parse_rig(const std::string& path, const std::string& text);
 
 }  // namespace service

@@ -17,7 +17,7 @@ bool is_direction(const Eigen::Vector3d& vector) {
   return vector.norm() > 0.0 && vector.allFinite();
 }
 
-/// Makes a frame with x along one direction and y toward another; false if they are parallel.
+/// Makes a frame with x along `along` and y toward `toward`; false if these are parallel.
 bool make_frame(const Eigen::Vector3d& along, const Eigen::Vector3d& toward,
                 Eigen::Matrix3d& frame) {
   const Eigen::Vector3d x = along.normalized();

@@ -9,14 +9,14 @@
 
 namespace service {
 
-/// Reads the `field` of `message` into `target`, which has a default value and physical bounds. A
-/// missing field changes nothing.
+/// Reads a parameter from the field `field` of `message` into `target`, which must contain the
+/// default value and the physical bounds. A missing field leaves `target` unchanged.
 /// @return whether the field has a value
-/// @throws proto::InputError for values that the quantity cannot have
+/// @throws proto::InputError for a value outside the physical bounds
 bool read_parameter(const google::protobuf::Message& message, const char* field,
                     const proto::TextLocator& parent, estimator::Parameter& target);
 
-/// Whether the `field` of `message` has a negative value or lower bound.
+/// Checks whether the parameter in field `field` of `message` has a negative value or lower bound.
 bool goes_below_zero(const google::protobuf::Message& message, const char* field);
 
 }  // namespace service

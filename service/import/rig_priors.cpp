@@ -22,8 +22,8 @@ void read_drawing(const v1::Body& source, const proto::TextLocator& place, int b
   if (!fault.empty()) place.at("cad_uncertainty_percent").fail(fault);
 }
 
-/// Reads the recordings in which a body is present. Such a body must not affect the rest of the
-/// rig: it is held by one fixed joint and carries nothing.
+/// Reads the names of the recordings in which a body is present. Such a body must be attached by
+/// one fixed joint and carry nothing, so that the rest of the rig does not depend on it.
 void read_presence(const v1::Body& source, const proto::TextLocator& place, int body,
                    Mechanism& mechanism) {
   if (source.present_in_recordings_size() == 0) return;
@@ -69,7 +69,7 @@ void refuse_start_beyond_stops(const Mechanism& mechanism, int joint,
   }
 }
 
-/// Returns the locations of priors, and of the CAD uncertainty for a body that has one.
+/// Returns the locations of priors and CAD uncertainties in the rig file, by parameter name.
 std::map<std::string, std::string> prior_locations(
     const v1::Rig& rig, const proto::TextLocator& root,
     const std::map<std::string, proto::TextLocator>& places, const Mechanism& mechanism) {

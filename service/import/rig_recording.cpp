@@ -137,8 +137,8 @@ ControlColumn read_control(const v1::ControlColumn& source, const std::string& u
   return control;
 }
 
-/// Returns the index in `columns` of the joint's only column, or −1.
-/// @throws proto::InputError if there are two
+/// Returns the index of the column that belongs to a joint; −1 if there is none.
+/// @throws proto::InputError if the joint has two columns
 template <typename Columns>
 int find_column(const Columns& columns, const std::string& joint, const char* field,
                 const proto::TextLocator& place) {
@@ -158,10 +158,10 @@ std::string names_of(const std::vector<estimator::Encoder>& sensors) {
   return names;
 }
 
-/// Checks that every column belongs to an encoder of the right quantity.
+/// Checks that every angle or position column belongs to an encoder that measures this quantity.
 ///
-/// @param field   field of the recording format, named like its quantity
-/// @param remedy  suggested column for an encoder of another quantity
+/// @param field   field of recording { }, "angle" or "position"
+/// @param remedy  suggested column if the encoder measures another quantity
 template <typename Columns>
 void check_readings(const Columns& columns, const estimator::Mechanism& mechanism,
                     const std::vector<estimator::Encoder>& sensors, const char* field,
@@ -203,7 +203,7 @@ void check_controls(const v1::RecordingFormat& source, const estimator::Mechanis
   }
 }
 
-/// Returns the column of a sensor's readings.
+/// Reads the angle or position column with the readings of an encoder.
 EncoderColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& facts,
                           const estimator::Encoder& sensor, const proto::TextLocator& place) {
   const int angle = find_column(source.angle(), sensor.name, "angle", place);
@@ -222,7 +222,7 @@ EncoderColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& 
              "\" column: ... unit: ... } or remove the encoder");
 }
 
-/// Returns the joint of that name in the file, or nullptr.
+/// Returns the joint with this name in the rig file; nullptr if there is none.
 const v1::Joint* joint_of(const v1::Rig& rig, const std::string& name) {
   const auto found = std::find_if(rig.joint().begin(), rig.joint().end(),
                                   [&](const v1::Joint& joint) { return joint.name() == name; });

@@ -7,12 +7,13 @@
 
 namespace service {
 
-/// Returns the rig file's encoder of that name (estimator::used_encoders).
+/// Returns the message of the encoder with this name (estimator::used_encoders) in the rig file.
 const rigcal::v1::Encoder& encoder_of(const rigcal::v1::Rig& rig, const std::string& name);
 
-/// Reads the recording format of a rig, with columns in the order of its encoders and motors.
-/// @param mechanism  the rig's, for its sensors and motors
-/// @param place      location of `rig.recording`
+/// Reads the recording format from recording { } of a rig file. Columns are ordered like the
+/// encoders and motors of the mechanism.
+/// @param mechanism  mechanism of the same rig file
+/// @param place      location of recording { } in the rig file
 /// @throws proto::InputError for unknown joints, missing units, and superfluous or missing columns
 RecordingFormat read_recording_format(const rigcal::v1::Rig& rig,
                                       const estimator::Mechanism& mechanism,

@@ -13,7 +13,7 @@ using estimator::Sensor;
 using estimator::SensorQuantity;
 using google::protobuf::Message;
 
-/// Returns the index of a moving joint of that name.
+/// Returns the index of the moving joint with this name.
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name,
                const proto::TextLocator& place) {
   std::string known;
@@ -26,7 +26,7 @@ int find_joint(const estimator::Mechanism& mechanism, const std::string& name,
   place.at("joint").fail("no moving joint is called \"" + name + "\"; use one of " + known);
 }
 
-/// Returns the body of a sensor; refuses the ground.
+/// Returns the index of the body that carries a sensor, which must not be the ground.
 template <typename Message>
 int moving_body(const Message& source, const proto::TextLocator& place,
                 const estimator::Mechanism& mechanism) {
@@ -36,7 +36,7 @@ int moving_body(const Message& source, const proto::TextLocator& place,
   return find_body(mechanism, source.body(), "body", place, false);
 }
 
-/// Reader of one sensor's parameters.
+/// Reader of the parameters of one sensor.
 class SensorReader {
  public:
   SensorReader(int sensor, estimator::Mechanism& mechanism, const ParameterRead& read)
@@ -47,7 +47,7 @@ class SensorReader {
     read_(message, field, place, mechanism_.sensor_parameter(sensor_, quantity));
   }
 
-  /// @param first  first of the three quantities
+  /// Reads a vector of three parameters. @param first  quantity of the x component
   void three(const Message& message, const proto::TextLocator& place, SensorQuantity first) const {
     for (int axis = 0; axis < 3; ++axis) {
       static constexpr const char* kFields[] = {"x", "y", "z"};
@@ -56,7 +56,7 @@ class SensorReader {
     }
   }
 
-  /// Reads the first instrument of a sensor: a gyroscope or moment sensor.
+  /// Reads the parameters of a sensor's first instrument, a gyroscope or moment sensor.
   template <typename Instrument>
   void first(const Instrument& source, const proto::TextLocator& place) const {
     three(source.bias(), place.at("bias"), SensorQuantity::kRateBiasX);
@@ -64,7 +64,7 @@ class SensorReader {
     cross(source.cross_axis(), place.at("cross_axis"), SensorQuantity::kRateCrossXY);
   }
 
-  /// Reads the second instrument: an accelerometer or force sensor.
+  /// Reads the parameters of a sensor's second instrument, an accelerometer or force sensor.
   template <typename Instrument>
   void second(const Instrument& source, const proto::TextLocator& place) const {
     three(source.bias(), place.at("bias"), SensorQuantity::kForceBiasX);
@@ -72,14 +72,14 @@ class SensorReader {
     cross(source.cross_axis(), place.at("cross_axis"), SensorQuantity::kForceCrossXY);
   }
 
-  /// Reads a sensor with one axis.
+  /// Reads the parameters of a sensor with one axis.
   void only(const Message& source, const proto::TextLocator& place) const {
     one(source, "bias", place, SensorQuantity::kRateBiasX);
     one(source, "scale", place, SensorQuantity::kRateScaleX);
     one(source, "delay", place, SensorQuantity::kDelay);
   }
 
-  /// Reads the common parameters of sensors with their own axes.
+  /// Reads position, mounting rotation and delay of a sensor with its own axes.
   template <typename Message>
   void place(const Message& source, const proto::TextLocator& place) const {
     three(source.point(), place.at("point"), SensorQuantity::kPointX);
@@ -87,7 +87,7 @@ class SensorReader {
     one(source, "delay", place, SensorQuantity::kDelay);
   }
 
-  /// @param first  first of the six quantities
+  /// Reads the six cross-axis sensitivities. @param first  quantity of the first sensitivity
   void cross(const v1::CrossAxis& source, const proto::TextLocator& place,
              SensorQuantity first) const {
     static constexpr const char* kFields[] = {"xy", "xz", "yx", "yz", "zx", "zy"};
@@ -267,8 +267,8 @@ struct DistanceSource {
 using AllSources =
     std::tuple<InertialSource, TorqueSource, ForceTorqueSource, PositionSource, DistanceSource>;
 
-/// Calls `visit(source, message, i)` for every sensor of a rig, the i-th of its source, in the
-/// mechanism's order.
+/// Calls `visit(source, message, i)` for every sensor of a rig file, in the order of the mechanism.
+/// A sensor is the i-th of its `source`, the list of sensors of its type.
 template <typename Visit>
 void for_each_sensor(const v1::Rig& rig, const Visit& visit) {
   const auto of_source = [&](auto source) {

@@ -11,39 +11,42 @@
 
 namespace service {
 
-/// Function that refuses an empty or used name. @param kind  for messages
+/// Function that throws proto::InputError for a name that is empty or already used. Messages call
+/// the named element `kind`.
 using NameCheck =
     std::function<void(const std::string& name, const char* kind, const proto::TextLocator& place)>;
 
-/// Function that reads a field with a Parameter.
+/// Function that reads a parameter from a field of a message.
 using ParameterRead =
     std::function<void(const google::protobuf::Message& message, const char* field,
                        const proto::TextLocator& place, estimator::Parameter& parameter)>;
 
-/// Data of an instrument in a rig file for the columns of its readings.
+/// Range and units of an instrument in a rig file. A sensor has up to two instruments, such as the
+/// gyroscope and the accelerometer of an inertial sensor.
 struct InstrumentFacts {
-  /// Unit defined by the sensor itself.
+  /// Unit of readings whose size the sensor defines, such as counts.
   struct Unit {
-    const char* word;   ///< enumerator of the column's Unit
-    const char* what;   ///< "counts"
-    const char* field;  ///< field that defines it
-    double size;        ///< [SI unit]; 0: unknown
+    const char* word;   ///< name of the unit in recording { }
+    const char* what;   ///< name of the unit in messages, e.g. "counts"
+    const char* field;  ///< field of the sensor that gives the size
+    double size;        ///< size of one unit [SI unit]; 0 if unknown
   };
-  double range = 0.0;  ///< largest magnitude [SI unit]; 0: unknown
+  double range = 0.0;  ///< largest magnitude of a reading [SI unit]; 0 if unknown
   std::vector<Unit> units = {};
 };
 
-/// Returns the data of a sensor's instrument; nullopt if the sensor lacks it.
-/// @param instrument  0: the first, 1: the second
+/// Returns range and units of an instrument of a sensor; nullopt if the sensor lacks the
+/// instrument.
+/// @param instrument  0 for the first instrument, 1 for the second
 std::optional<InstrumentFacts> instrument_facts(const rigcal::v1::Rig& rig, int sensor,
                                                 int instrument);
 
-/// Adds a rig file's sensors other than encoders to the mechanism, grouped by type.
-/// @throws proto::InputError for a sensor without body or joint, or without instrument
+/// Adds the sensors of a rig file to the mechanism, grouped by type. Encoders are not included.
+/// @throws proto::InputError for a sensor without a body or joint, or without an instrument
 void add_sensors(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
                  estimator::Mechanism& mechanism, const NameCheck& check_name);
 
-/// Reads the parameters of these sensors, which the mechanism must have.
+/// Reads the parameters of all sensors other than encoders. `add_sensors` must be called first.
 void read_sensors(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
                   estimator::Mechanism& mechanism, const ParameterRead& read);
 

@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Rounds to nine significant digits: 0.00099999999999 s, with rounding errors, becomes 0.001 s.
+/// Rounds a number to nine significant digits, e.g. 0.00099999999999 s to 0.001 s.
 double round_digits(double value) { return std::stod(format_number(value, 9)); }
 
 std::vector<double> read_times(const proto::CsvTable& table, const RecordingFormat& format,
@@ -42,14 +42,14 @@ double median_step(const std::vector<double>& times) {
   return *middle;
 }
 
-/// Whether samples are missing between rows k − 1 and k. A late time stamp followed by one on time
-/// is jitter.
+/// Checks whether samples are missing between rows k − 1 and k. If the next time stamp is on time
+/// again, a late time stamp counts as jitter.
 bool is_gap(const std::vector<double>& times, std::size_t k, double period) {
   if (times[k] - times[k - 1] <= 1.5 * period) return false;
   return k + 1 >= times.size() || times[k + 1] - times[k - 1] > 2.5 * period;
 }
 
-/// Changes of the commands between successive rows.
+/// Changes of the motor commands between successive rows of a table.
 class CommandChanges {
  public:
   CommandChanges(const proto::CsvTable& table, const RecordingFormat& format, int first_control) {
@@ -63,7 +63,7 @@ class CommandChanges {
     }
   }
 
-  /// Returns the change from row k − 1 to row k with `missing` rows between them.
+  /// Returns the command change from row k − 1 to row k with `missing` rows between them.
   estimator::CommandChange at(std::size_t k, int missing) const {
     constexpr std::size_t kRows = estimator::kSideRows;
     estimator::CommandChange change;
@@ -84,20 +84,20 @@ class CommandChanges {
   std::vector<double> largest_;
 };
 
-/// Returns the number of missing rows before row k, from the duration of the hole; else 0.
+/// Returns the number of rows that are missing between rows k − 1 and k, from their time stamps.
 int missing_before(const std::vector<double>& times, std::size_t k, double period) {
   if (!is_gap(times, k, period)) return 0;
   return std::max(1, static_cast<int>(std::lround((times[k] - times[k - 1]) / period)) - 1);
 }
 
-/// Whether the duration of a hole is close to whole periods.
+/// Checks whether a duration [periods] is close to a whole number.
 bool is_whole(double periods) {
   constexpr double kTolerance = 0.25;
   return std::abs(periods - std::round(periods)) <= kTolerance;
 }
 
-/// Splits the rows into segments at gaps and changes of the segment column, and for uniform
-/// sampling also at holes that are not whole periods.
+/// Splits the rows into segments at gaps and at changes of the segment column. With uniform
+/// sampling, it also splits at missing rows whose duration is not a whole number of periods.
 void cut(const proto::CsvTable& table, const CommandChanges& commands, double period,
          int segment_request, RowTimes& result) {
   const std::vector<double>& times = result.stamps;
@@ -136,7 +136,7 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
   }
 }
 
-/// Returns the least-squares slope of time over grid index, pooled over the segments.
+/// Returns the sampling period by linear regression of time on sample number over all segments.
 double pooled_period(const std::vector<double>& times, const std::vector<RowSegment>& segments) {
   double covariance = 0.0;
   double variance = 0.0;
@@ -154,7 +154,8 @@ double pooled_period(const std::vector<double>& times, const std::vector<RowSegm
   return covariance / variance;
 }
 
-/// Returns the mean period of successive rows without holes; the median if there are none.
+/// Returns the mean time step between rows that have no missing rows between them. If there are no
+/// such rows, returns `median`.
 double period_between_holes(const std::vector<double>& times, double median) {
   double duration = 0.0, rows = 0.0;
   for (std::size_t k = 1; k < times.size(); ++k) {
@@ -165,7 +166,8 @@ double period_between_holes(const std::vector<double>& times, double median) {
   return rows > 0.0 ? duration / rows : median;
 }
 
-/// Sets the start of each segment's grid and returns the largest deviation of a stamp [periods].
+/// Sets the start time of each segment by fitting uniform times to the time stamps. Returns the
+/// largest deviation of a time stamp from uniform times [periods].
 double fit_grids(const std::vector<double>& times, double period,
                  std::vector<RowSegment>& segments) {
   double worst = 0.0;
@@ -192,7 +194,7 @@ double fit_grids(const std::vector<double>& times, double period,
                           std::to_string(kSegmentSamplesMin) + " samples. Record longer");
 }
 
-/// Refuses a sampling period that only a wrong unit of time explains.
+/// Checks the sampling period. Throws if only a wrong unit of time explains it.
 void check_period(const proto::CsvTable& table, const RecordingFormat& format, double period) {
   if (period >= kSamplingPeriodMin && period <= kSamplingPeriodMax) return;
   const std::string what = table.path + ": the sampling period would be " +

@@ -15,7 +15,7 @@ namespace v1 = rigcal::v1;
 using estimator::Instrument;
 using estimator::Sensor;
 
-/// Returns "inertial sensor 'tip'".
+/// Returns the type and name of a sensor for messages, e.g. "inertial sensor 'tip'".
 std::string named(const Sensor& sensor) {
   return std::string(sensor.traits().what) + " \"" + sensor.name + "\"";
 }
@@ -69,7 +69,7 @@ std::string in_capitals(std::string word) {
   return word;
 }
 
-/// Returns "A, B or C".
+/// Returns the words as a list such as "A, B or C".
 std::string one_of(const std::vector<std::string>& words) {
   std::string all = words.front();
   for (std::size_t k = 1; k < words.size(); ++k) {
@@ -78,7 +78,7 @@ std::string one_of(const std::vector<std::string>& words) {
   return all;
 }
 
-/// Returns the names of a sensor's axes by index; empty for axes that it lacks.
+/// Returns the names of a sensor's axes by index; empty for axes that the sensor lacks.
 std::vector<std::string> axis_words(const Sensor& sensor) {
   std::vector<std::string> words;
   for (int axis = 0; axis < Sensor::kAxes; ++axis) {
@@ -119,7 +119,7 @@ int find_sensor(const std::string& name, const estimator::Mechanism& mechanism,
                      : "use one of" + names));
 }
 
-/// Returns the scale [SI unit per unit of the column].
+/// Returns the scale of a sensor column [SI unit per unit of the column].
 template <typename Columns>
 double scale_of(const typename Columns::Message& source, const Sensor& sensor,
                 const Instrument& instrument, const estimator::ReadingTraits& reading,
@@ -171,7 +171,7 @@ SensorColumn read_column(const typename Columns::Message& source, const v1::Rig&
           .place = place.where()};
 }
 
-/// Appends all columns of one kind.
+/// Appends all columns of one sensor type.
 template <typename Columns>
 void read_all(const v1::Rig& rig, const estimator::Mechanism& mechanism,
               const proto::TextLocator& place, std::vector<SensorColumn>& columns) {

@@ -9,11 +9,11 @@
 
 namespace service {
 
-/// Returns the columns in a rig file's recording { } of inertial sensors, then of torque and force
-/// sensors, then of position sensors.
-/// @param place  location of recording { }
+/// Returns the sensor columns that recording { } of a rig file defines. They are ordered by type:
+/// inertial sensors, torque and force sensors, position sensors.
+/// @param place  location of recording { } in the rig file
 /// @throws proto::InputError for an unknown sensor or axis, a wrong unit, two columns for one axis,
-///         or one for two
+///         or one column for two axes
 std::vector<SensorColumn> read_sensor_columns(const rigcal::v1::Rig& rig,
                                               const estimator::Mechanism& mechanism,
                                               const proto::TextLocator& place);

@@ -33,12 +33,12 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Run of equal consecutive readings, by index among the readings that are not missing.
+/// Run of equal consecutive readings. Missing readings are skipped in counting the indices.
 struct Run {
   std::size_t first = 0, end = 0;
 };
 
-/// Returns the rows with a reading.
+/// Returns the indices of the rows that have a reading.
 std::vector<std::size_t> rows_read(const std::vector<double>& values) {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < values.size(); ++row) {
@@ -65,7 +65,7 @@ double usual_length(const std::vector<Run>& runs) {
   return median(lengths);
 }
 
-/// Returns the smallest difference of two readings; infinite if all are equal.
+/// Returns the smallest nonzero difference between two readings; infinite if all are equal.
 double quantum_of(const std::vector<double>& values, const std::vector<std::size_t>& rows) {
   std::vector<double> sorted;
   for (const std::size_t row : rows) sorted.push_back(values[row]);
@@ -106,7 +106,7 @@ SensorTableReader::SensorTableReader(const RecordingFormat& format, const proto:
   }
 }
 
-/// Drops readings at the end of the stated range.
+/// Replaces readings at the limits of the sensor's given range by NaN.
 void SensorTableReader::drop_saturated(Readings& readings) const {
   if (!(readings.column->range > 0.0)) return;
   for (double& value : readings.values) {
@@ -116,7 +116,7 @@ void SensorTableReader::drop_saturated(Readings& readings) const {
   }
 }
 
-/// Whether no other reading changes over these rows.
+/// Checks that no encoder and no other sensor has changing readings in the rows first to end − 1.
 bool SensorTableReader::rests(const Readings& readings, std::size_t first, std::size_t end,
                               int first_angle) const {
   const auto is_still = [&](int request) {
@@ -130,8 +130,8 @@ bool SensorTableReader::rests(const Readings& readings, std::size_t first, std::
   });
 }
 
-/// Drops saturated readings if the range is unknown: runs at the largest or smallest reading while
-/// the rig moves, too long for the peak of a smooth motion.
+/// Replaces saturated readings by NaN if the sensor's range is unknown. Readings count as saturated
+/// if they stay at the largest or smallest value for longer than a peak of a smooth motion.
 void SensorTableReader::drop_clipped_runs(Readings& readings, int first_angle) const {
   // The position of a resting marker has no full scale.
   if (readings.column->reading == estimator::Reading::kPosition) return;
@@ -174,7 +174,7 @@ const SensorTableReader::Readings* SensorTableReader::find(int index) const {
   return found == columns_.end() ? nullptr : &*found;
 }
 
-/// Checks the unit of a three-axis accelerometer: at rest it reads 1 g in any orientation.
+/// Checks the unit of a three-axis accelerometer, which reads 1 g at rest in any orientation.
 void SensorTableReader::check_gravity(int sensor) const {
   const Readings* axes[3];
   for (int k = 0; k < 3; ++k) {

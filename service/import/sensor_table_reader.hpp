@@ -10,31 +10,32 @@
 
 namespace service {
 
-/// Readings of inertial and other sensors in SI units, converted from a table to segments.
-/// Saturated readings count as not observed.
+/// Reader that copies the readings of all sensors other than encoders from a table to segments, in
+/// SI units. Saturated readings count as missing.
 class SensorTableReader {
  public:
-  /// @param first        index of the first inertial column in the table's requests
-  /// @param first_angle  index of the first angle column
+  /// Converts the sensor columns of a table to SI units and checks them.
+  /// @param first        index of the first sensor column among the columns of the table
+  /// @param first_angle  index of the first angle column among the columns of the table
   /// @throws proto::InputError for readings that only a wrong unit explains
   SensorTableReader(const RecordingFormat& format, const proto::CsvTable& table, int first,
                     int first_angle);
 
-  /// Adds messages on missing and saturated readings.
+  /// Appends messages on missing and saturated sensor readings to `notes`.
   void add_notes(std::vector<std::string>& notes) const;
 
-  /// Returns a Segment::inertial of NaN for this number of rows.
+  /// Returns a matrix of NaN for Segment::inertial with this number of rows.
   Eigen::MatrixXd empty_readings(int rows) const;
 
-  /// Copies a row of the table to a row of the segment.
+  /// Copies the sensor readings in row `from` of the table to row `to` of the segment.
   void write_row(int from, Eigen::Index to, estimator::Segment& segment) const;
 
  private:
   struct Readings {
     const SensorColumn* column = nullptr;
     int request = 0;
-    std::vector<double> values = {};  ///< [SI unit], NaN if missing or saturated
-    int saturated = 0;
+    std::vector<double> values = {};  ///< [SI unit]; NaN if missing or saturated
+    int saturated = 0;                ///< number of saturated readings
   };
 
   bool rests(const Readings& readings, std::size_t first, std::size_t end, int first_angle) const;

@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Whether the rig file can cause a finding; others arise during recording.
+/// Checks whether an error in the rig file, rather than in the recording, can cause the finding.
 bool is_about_the_file(const estimator::Finding& finding) {
   static const std::set<std::string> kSignals = {"outliers", "slip",  "lost-time",
                                                  "jump",     "break", "clipped"};

@@ -8,10 +8,10 @@
 
 namespace service {
 
-/// Returns the rig file's data on the sensors in use.
+/// Returns what the rig file says about the sensors in use.
 estimator::SensorDescription sensor_facts(const Rig& rig);
 
-/// Appends the rig file's line to the advice of findings on a column or an encoder, as the place to
+/// Appends to the advice of each finding on a column or an encoder the line of the rig file to
 /// check or correct.
 void add_source_locations(const Rig& rig, std::vector<estimator::Finding>& findings);
 

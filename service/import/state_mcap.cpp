@@ -17,7 +17,7 @@ namespace {
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kStatesMax = 50'000'000;  // hours of a rig with many joints
 
-/// Collects positions and controls of the joints by time.
+/// Collector of the positions and controls of the joints by time.
 class StateCollector final : public proto::McapVisitor {
  public:
   explicit StateCollector(const Rig& rig) : values_(2 * rig.mechanism.joints.size()) {
@@ -79,7 +79,7 @@ class StateCollector final : public proto::McapVisitor {
   std::size_t unreadable = 0;
 
  private:
-  std::map<std::string, std::size_t> joints_;  ///< by topic
+  std::map<std::string, std::size_t> joints_;  ///< joint index by topic
   std::vector<std::vector<double>> values_;    ///< position and control of each joint
   std::map<std::size_t, bool> has_data_;       ///< which of these contain data
   rigcal::v1::JointEstimate state_;

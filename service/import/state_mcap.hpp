@@ -7,8 +7,9 @@
 
 namespace service {
 
-/// Imports states that `rigcal estimate` wrote as MCAP, as import_state_csv does.
-/// @throws proto::InputError with the file and the remedy
+/// Imports an MCAP file of `rigcal estimate` as a recording of the estimated joint positions and
+/// the controls.
+/// @throws proto::InputError naming the file and the remedy
 ImportedRecording import_state_mcap(const std::string& path, const Rig& rig);
 
 }  // namespace service

@@ -6,11 +6,10 @@
 
 namespace service {
 
-/// Checks the work of a calibration before it starts. Refuses an invalid step, and more steps than
-/// can be computed within the time even with one iteration.
-/// @param step        requested h [s]; 0: chosen from the data
-/// @param duration_s  time limit of the calibration [s]; infinite: none
-/// @throws proto::InputError
+/// Checks before a calibration starts that it can finish within its time limit.
+/// @param step        requested simulation step [s]; 0 if rigcal chooses the step
+/// @param duration_s  time limit of the calibration [s]; infinite if there is no limit
+/// @throws proto::InputError for an invalid step, or if even one iteration would take too long
 void check_work_budget(const std::vector<estimator::Recording>& recordings, double step,
                        double duration_s);
 

@@ -72,7 +72,7 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
   return html + "</div>\n";
 }
 
-/// Plots the cost over iterations, a line per solve and a style per stage.
+/// Plots the cost over iterations, with a line per solver run and a line style per stage.
 Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
                  const std::string& first_stage) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -151,7 +151,7 @@ std::string chosen(double value, const char* unit, bool by_program) {
   return format_number(value, 6) + unit + (by_program ? " (chosen)" : " (asked for)");
 }
 
-/// Options of a SPOOK simulator with a fixed step.
+/// Describes the options of a SPOOK simulator with a fixed step.
 void add_shadow_options(const Calibration& calibration, const estimator::CalibrationOptions& asked,
                         HtmlTable& table) {
   const auto of_rig = [](double value, const char* unit) {
@@ -170,7 +170,7 @@ void add_shadow_options(const Calibration& calibration, const estimator::Calibra
   table.add({"low-pass for initial states", format_number(asked.filter_cutoff) + " Hz"});
 }
 
-/// Formats levels with their unit, written once for consecutive equal units.
+/// Formats noise levels with units. Consecutive levels with equal units share one unit.
 std::string noise_text(const Eigen::VectorXd& levels, double scale,
                        const std::vector<std::string>& units) {
   std::string text;

@@ -9,10 +9,10 @@
 namespace service {
 
 /// Returns the result of a calibration as one self-contained HTML page. It shows the parameters
-/// with intervals, priors and bounds; unidentifiable directions; measured and simulated angles and
-/// their difference for each joint and segment; the cost per iteration; the data quality; and the
-/// options.
-/// @param validation  cross-validation of the same recordings; null: none
+/// with confidence intervals, priors and bounds; and unidentifiable directions. For each joint and
+/// segment it shows measured and simulated angles and their difference. It also shows the cost per
+/// iteration, the data quality and the options.
+/// @param validation  cross-validation of the same recordings; may be null
 std::string calibration_page(const estimator::Calibration& calibration,
                              const CalibrationContext& context,
                              const estimator::CrossValidation* validation = nullptr);

@@ -11,11 +11,11 @@ namespace {
 
 using Column = std::vector<double>;
 
-/// Rows of a figure: one x and a column per series.
+/// Data of a figure as a table with a column for x and a column for each series.
 struct ChartRows {
   Column x;
   std::vector<Column> columns;
-  bool has_merged_x = false;  ///< from series with different x: an empty value is no gap
+  bool has_merged_x = false;  ///< the x values of the series differ: NaN is no gap
 };
 
 std::vector<const ChartSeries*> series_of(const ChartFigure& figure) {
@@ -55,7 +55,8 @@ ChartRows rows_of(const std::vector<const ChartSeries*>& all) {
   return rows;
 }
 
-/// Reduces the rows to those that draw the same lines. Returns the number of rows per interval.
+/// Removes rows that do not change the look of the lines. Returns the number of original rows per
+/// interval.
 std::size_t reduce(ChartRows& rows, std::size_t rows_max) {
   if (rows.x.size() <= rows_max) return 1;
   // Per pixel column each series keeps its first, lowest, highest and last value; first and last
@@ -79,7 +80,7 @@ std::size_t reduce(ChartRows& rows, std::size_t rows_max) {
   return stretch;
 }
 
-/// Returns a column title such as "measured 1 [rad]": series and unit of its axis.
+/// Returns a column title from the series and the unit of its axis, e.g. "measured 1 [rad]".
 std::string column_name(const Chart& chart, const ChartSeries& series) {
   if (!series.column.empty()) return series.column;
   const std::size_t unit = chart.y_label.rfind(" [");
@@ -87,7 +88,7 @@ std::string column_name(const Chart& chart, const ChartSeries& series) {
   return unit == std::string::npos ? what : what + chart.y_label.substr(unit);
 }
 
-/// Builds a JSON object member by member.
+/// Builder of a JSON object, to which members are added one by one.
 class Object {
  public:
   Object& add(const char* key, const std::string& json) {
@@ -124,7 +125,7 @@ std::string mark_json(const ChartMark& mark) {
       .text();
 }
 
-/// Describes a chart as JSON; its series refer to columns from `column` on.
+/// Describes a chart as JSON. The data of its series are in the columns from `column` on.
 std::string chart_json(const Chart& chart, std::size_t& column) {
   std::vector<std::string> series, marks;
   for (const ChartSeries& one : chart.series) {

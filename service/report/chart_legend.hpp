@@ -6,14 +6,15 @@
 
 namespace service {
 
-/// The right-aligned names of a chart's series: beside the title as far as they fit, the others in
-/// rows below it, for which the plot makes room.
+/// Legend of a chart with the names of its series, right-aligned. Names that fit are on the line of
+/// the title, the others in rows below the title. The plot area shrinks to make room for the rows.
 struct ChartLegend {
   std::string svg;
   double height = 0.0;  ///< height of the rows below the title [px]
 };
 
-/// @param left, right  edges of the plot; the title starts left, rows end right [px]
+/// Returns the legend of a chart.
+/// @param left, right  edges of the plot [px]; the title starts at `left`, rows end at `right`
 ChartLegend chart_legend(const Chart& chart, double left, double right);
 
 }  // namespace service

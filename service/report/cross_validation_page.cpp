@@ -52,8 +52,8 @@ std::vector<std::string> matrix_titles(Eigen::Index columns) {
   return titles;
 }
 
-/// Formats errors as a table. The shade grows with the logarithm of the error, from the best to the
-/// worst or to ten times the best.
+/// Formats an error matrix as a table with shaded cells. The shade depends on the logarithm of the
+/// error and ranges from the smallest error to the largest, or to ten times the smallest.
 std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
   double low = std::numeric_limits<double>::infinity();
   double high = 0.0;

@@ -52,7 +52,7 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   return format_table(rows, right);
 }
 
-/// Warnings of the calibrations, each once.
+/// Returns the warnings of all calibrations of a cross-validation without duplicates.
 std::string warnings(const estimator::CrossValidation& validation) {
   std::vector<std::string> seen;
   std::string text;

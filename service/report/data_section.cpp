@@ -43,7 +43,7 @@ std::string clock_text(const ImportSummary& summary) {
          rate.standard_deviation + " ppm";
 }
 
-/// Jitter of a CSV file's time stamps, or of the arrival at the host in a rigcal-daq recording.
+/// Describes the jitter of a CSV file's time stamps or of a rigcal-daq recording's arrival times.
 std::string jitter_text(const ImportSummary& summary) {
   if (!summary.arrival) {
     const double percent = 100.0 * summary.jitter_max;
@@ -99,7 +99,8 @@ std::string table(const CalibrationContext& context) {
   return table.html();
 }
 
-/// Draws segments as bars over time: used ones filled, others hollow, gaps in another colour.
+/// Draws segments as bars over time. Used segments are filled, others are hollow, and gaps have
+/// another colour.
 std::string strip(const RecordingUse& use) {
   const double low = use.segments.front().start;
   const double high = std::max(use.segments.back().end, low + 1e-9);
@@ -130,7 +131,7 @@ std::string strip(const RecordingUse& use) {
   return svg + "</svg>\n";
 }
 
-/// Formats segments and gaps in order of time.
+/// Formats the segments and gaps of a recording as a list in order of time.
 std::string use_csv(const RecordingUse& use) {
   struct Row {
     double from, to;

@@ -6,8 +6,9 @@
 
 namespace service {
 
-/// Section on the recorded data. For each recording it shows rate, clock, jitter, and the numbers
-/// of used, omitted and missing samples, as a time line and as a list of segments and gaps.
+/// Returns an HTML section on the recorded data. For each recording it shows sampling rate, clock
+/// error, jitter, and the numbers of used, omitted and missing samples. A time line and a list show
+/// segments and gaps.
 std::string data_section(const CalibrationContext& context);
 
 }  // namespace service

@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Up to this many numbers are written as text, which is shorter than encoding them.
+/// Largest count of numbers that are written as text, which is shorter than Base64 for few numbers.
 constexpr std::size_t kTextCountMax = 64;
 constexpr double kEvenShare = 1e-6;  // of a step
 constexpr int kStepDigits = 12;      // more digits of a step are rounding errors

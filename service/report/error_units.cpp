@@ -7,7 +7,8 @@
 namespace service {
 namespace {
 
-/// Joins the texts of the types that occur; that of the first type if none does.
+/// Returns the texts of the joint types in `kinds`, joined by "or". Without joints it is the text
+/// of revolute joints.
 template <typename Text>
 std::string units_of_kinds(const std::vector<estimator::JointKind>& kinds, const Text& text) {
   std::string all;

@@ -7,12 +7,13 @@
 
 namespace service {
 
-/// Returns the units of a thousandth of the readings of these sensor or joint types: "mrad", "mm",
-/// or "mrad or mm" if both occur.
+/// Returns the unit in which errors of these joint types are given: "mrad" for revolute joints,
+/// "mm" for prismatic joints, "mrad or mm" for a mix.
 std::string error_units(const std::vector<estimator::JointKind>& kinds);
 
-/// Returns the units of errors pooled over these types, in which kMetresPerRadian of a prismatic
-/// joint counts as one radian: "mrad", "0.1 mm" or "mrad or 0.1 mm".
+/// Returns the unit of errors that are pooled over joints of these types: "mrad", "0.1 mm", or
+/// "mrad or 0.1 mm". In pooled errors, kMetresPerRadian (0.1 m) of a prismatic joint counts as one
+/// radian of a revolute joint.
 std::string pooled_error_units(const std::vector<estimator::JointKind>& kinds);
 
 }  // namespace service

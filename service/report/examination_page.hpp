@@ -9,10 +9,11 @@
 
 namespace service {
 
-/// Returns the results available before a fit as one self-contained page: the findings, the
-/// predicted identifiability, and the readings with findings marked and rejected samples as points.
-/// @param mechanism   of the recorded rig
-/// @param recordings  after repair; `context` has the rejected samples
+/// Returns the results of checking recordings before a fit as a self-contained HTML page. It shows
+/// the findings, the predicted identifiability, and plots of the readings. The plots highlight
+/// findings and show rejected samples as points.
+/// @param mechanism   mechanism of the recorded rig
+/// @param recordings  repaired recordings; `context` has the rejected samples
 std::string examination_page(const estimator::Mechanism& mechanism,
                              const std::vector<estimator::Recording>& recordings,
                              const std::vector<estimator::Finding>& findings,

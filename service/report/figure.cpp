@@ -18,7 +18,7 @@ constexpr int kLegendHeight = 26;  // [px] per row of the legend
 constexpr double kCharacterWidth = 7.4;
 constexpr double kEntryGap = 50.0;  // [px] for the key and spaces of a legend entry
 
-/// One series per label, in order of appearance.
+/// Returns one series for each label in a figure, in order of appearance.
 std::vector<ChartSeries> legend_entries(const Figure& figure) {
   std::vector<ChartSeries> entries;
   for (const Chart& panel : figure.panels) {
@@ -97,7 +97,7 @@ std::string open_svg(const Figure& figure, const Drawing& drawing, const std::st
          escape_html(figure.title) + "\">\n";
 }
 
-/// Formats one row per point.
+/// Formats the data of a figure as CSV with one row per point.
 std::string figure_csv(const Figure& figure) {
   std::string csv = csv_row({"panel", "series", "x axis", "x", "y axis", "y", "y error"});
   for (const Chart& panel : figure.panels) {

@@ -15,7 +15,7 @@ namespace {
 
 using estimator::Finding;
 
-/// The probability of a finding is printed if it is below this.
+/// Limit below which the probability of a finding is printed.
 constexpr double kPrintedProbabilityMax = 0.99;
 
 std::vector<Finding> worst_first(std::vector<Finding> findings) {
@@ -32,7 +32,7 @@ std::string what_of(const Finding& finding) {
   return text;
 }
 
-/// Describes whether an error of the clock's rate would be identifiable.
+/// Describes whether a rate error of the recording's clock is identifiable.
 std::string format_clock(const estimator::ClockExcitation& clock) {
   const bool reported = clock.deviation < estimator::kDetectableClockDeviation;
   if (reported) {

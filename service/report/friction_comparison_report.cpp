@@ -25,7 +25,7 @@ std::vector<std::string> law_head(const LawComparison& comparison) {
   return {"law", "parameters", "held out" + unit, "± %", "fit" + unit, "relative to the best", ""};
 }
 
-/// Formats an error ratio: "+12 ± 4 %", or "2.3 times" for large ones.
+/// Formats the ratio of two errors, e.g. "+12 ± 4 %", or "2.3 times" if it is large.
 std::string excess(const LawScore& score) {
   const double ratio = std::exp(score.log_ratio.value);
   if (score.log_ratio.value == 0.0 && score.log_ratio.deviation == 0.0) return "";
@@ -87,7 +87,7 @@ std::string law_table(const LawComparison& comparison) {
   return "<section><h2>Laws</h2>\n" + table.html() + "</section>\n";
 }
 
-/// Lists the laws below one another: there may be many pieces, but errors are short texts.
+/// Formats a table of errors with a row per friction law and a column per held-out piece.
 std::string piece_table(const LawComparison& comparison) {
   std::string html = "<section><h2>Pieces</h2><ol>\n";
   std::vector<std::string> titles = {"law"};

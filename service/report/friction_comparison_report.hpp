@@ -6,11 +6,13 @@
 
 namespace service {
 
-/// Formats a comparison of friction laws: laws by held-out error, and the recommended one.
+/// Formats a comparison of friction laws as text. The laws are sorted by their error on held-out
+/// data, followed by the recommended law.
 std::string format_friction_comparison(const estimator::LawComparison& comparison,
                                        double wall_time);
 
-/// Returns it as one self-contained HTML page, with the errors of every piece.
+/// Returns a comparison of friction laws as a self-contained HTML page, with the errors of the laws
+/// on every held-out piece.
 std::string friction_comparison_page(const estimator::LawComparison& comparison,
                                      const CalibrationContext& context);
 

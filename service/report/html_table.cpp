@@ -23,8 +23,9 @@ const char* class_of(CellAlign align) {
   return "";
 }
 
+/// Returns the HTML of a table cell.
 /// @param element  "td", or "th" with its scope
-/// @param title    of its column, shown beside the cell on a narrow page
+/// @param title    title of the column, shown beside the cell on a narrow page
 std::string element_of(const std::string& element, const HtmlCell& cell, CellAlign align,
                        const std::string& title = "") {
   std::string css = class_of(align);

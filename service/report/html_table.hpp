@@ -5,13 +5,14 @@
 
 namespace service {
 
+/// Alignment of the cells of a table column.
 enum class CellAlign {
   kLeft,
-  kRight,  ///< numbers
-  kWords,  ///< sentences and names; long ones are wrapped
+  kRight,  ///< right-aligned, for numbers
+  kWords,  ///< left-aligned with line breaks, for sentences and names
 };
 
-/// A table cell: plain text, to be escaped, or HTML.
+/// Cell of an HTML table. It contains HTML or plain text, whose special characters are escaped.
 struct HtmlCell {
   HtmlCell(const char* plain) : text(plain) {}             // NOLINT: a text is a cell
   HtmlCell(std::string plain) : text(std::move(plain)) {}  // NOLINT
@@ -29,8 +30,8 @@ struct HtmlCell {
   std::string style = {};
 };
 
-/// An HTML table. On a narrow page each row becomes a list of cells with their column titles; a
-/// table of class "matrix" scrolls sideways instead.
+/// Builder of an HTML table. On a narrow page, each row is shown as a list of cells with their
+/// column titles. A table of class "matrix" can be scrolled horizontally instead.
 class HtmlTable {
  public:
   struct Column {
@@ -38,12 +39,13 @@ class HtmlTable {
     CellAlign align = CellAlign::kLeft;
   };
 
+  /// Starts a table with these columns.
   /// @param caption    text above the table
-  /// @param css_class  class of the table
+  /// @param css_class  CSS class of the table
   HtmlTable(const std::string& caption, std::vector<Column> columns,
             const std::string& css_class = "");
 
-  /// Adds a row; its first cell is the row's heading.
+  /// Adds a row to the table. The first cell is the heading of the row.
   void add(const std::vector<HtmlCell>& cells);
 
   std::string html() const { return html_ + "</tbody></table></div>\n"; }
@@ -53,7 +55,8 @@ class HtmlTable {
   std::string html_;
 };
 
-/// Returns columns with these titles: the first `texts` left-aligned, the others right-aligned.
+/// Returns table columns with these titles. The first `texts` columns are left-aligned for text,
+/// the remaining ones right-aligned for numbers.
 std::vector<HtmlTable::Column> text_and_number_columns(const std::vector<std::string>& titles,
                                                        std::size_t texts);
 

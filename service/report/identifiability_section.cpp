@@ -31,12 +31,12 @@ constexpr double kNotableCorrelation = 0.5;
 // Coefficients below this share of the largest in a direction are not reported.
 constexpr double kCoefficientShare = 1e-3;
 
-/// An identifiable parameter.
+/// Identifiable parameter, and how the uncertainty of other parameters affects it.
 struct IdentifiableParameter {
-  Eigen::Index index = 0;        ///< among all parameters
-  double deviation_alone = 0.0;  ///< standard deviation if all others were known
-  double inflation = 1.0;        ///< factor on it because the others are uncertain
-  Eigen::Index partner = -1;     ///< the most strongly correlated parameter
+  Eigen::Index index = 0;        ///< index among all parameters
+  double deviation_alone = 0.0;  ///< standard deviation if all other parameters were known
+  double inflation = 1.0;        ///< true standard deviation / deviation_alone
+  Eigen::Index partner = -1;     ///< index of the most strongly correlated parameter
 };
 
 std::vector<IdentifiableParameter> find_identifiable(const Calibration& calibration) {
@@ -54,7 +54,8 @@ std::vector<IdentifiableParameter> find_identifiable(const Calibration& calibrat
   return seen;
 }
 
-/// sd_i given all others is sd_i / √((R⁻¹)_ii); R correlates the identifiable parameters.
+/// Computes the standard deviation of each parameter if all other parameters were known. It is
+/// sd_i / √((R⁻¹)_ii), where R is the correlation matrix of the identifiable parameters.
 void measure(const Calibration& calibration, std::vector<IdentifiableParameter>& seen) {
   const auto n = static_cast<Eigen::Index>(seen.size());
   Eigen::MatrixXd R(n, n);
@@ -114,7 +115,7 @@ std::string dependence_table(const Calibration& calibration) {
   return "<h3>Uncertainty due to other parameters</h3>\n" + table.html();
 }
 
-/// Formats the parameter changes along a direction; empty if it changes only one parameter.
+/// Formats the parameter changes along an unidentifiable direction; empty if only one changes.
 std::string coefficients(const Calibration& calibration, const Eigen::VectorXd& direction) {
   const double largest = direction.size() == 0 ? 0.0 : direction.cwiseAbs().maxCoeff();
   if ((direction.array().abs() > kCoefficientShare * largest).count() < 2) return "";

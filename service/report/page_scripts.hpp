@@ -8,7 +8,7 @@ namespace service {
 const std::string& chart_style();
 
 /// Returns the HTML script elements that make figures interactive: uPlot with its licence, and the
-/// page's own script (web/charts.js). No external resources.
+/// script web/charts.js. They need no external resources.
 const std::string& page_scripts();
 
 }  // namespace service

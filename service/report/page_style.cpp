@@ -3,7 +3,7 @@
 namespace service {
 namespace {
 
-/// Colours on paper and in saved pictures.
+/// Style sheet with the colours on paper and in saved pictures.
 const std::string kPaper = R"(
   --paper: #ffffff; --ink: #000000; --quiet: #444444; --grid: #dddddd; --frame: #888888;
   --panel: #ffffff; --measured: #8a9099; --simulated: #0072b2; --residual: #d55e00;

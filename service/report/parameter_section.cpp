@@ -39,14 +39,15 @@ std::string prior_text(const ParameterPrior& prior) {
   return format_with_deviation(prior.mean, prior.standard_deviation);
 }
 
-/// Formats the estimate from the data without priors.
+/// Formats the estimate of a parameter from the data without priors.
 std::string data_text(const ParameterEstimate& estimate) {
   if (std::isnan(estimate.data_deviation)) return "";
   if (std::isinf(estimate.data_deviation)) return "not identifiable";
   return format_with_deviation(estimate.data_value, estimate.data_deviation);
 }
 
-/// Formats the half width of the 95 % interval in percent, or that it includes zero.
+/// Formats half the width of a parameter's 95 % confidence interval in percent of the estimate. If
+/// the interval includes zero, the text says so.
 std::string share_text(const ParameterEstimate& estimate) {
   if (estimate.at_bound || !(estimate.standard_deviation > 0.0)) return "";
   if (!std::isfinite(estimate.half_interval)) return "";
@@ -54,7 +55,7 @@ std::string share_text(const ParameterEstimate& estimate) {
   return "± " + format_number(100.0 * estimate.half_interval / std::abs(estimate.value), 2) + " %";
 }
 
-/// @param remark  printed after the name
+/// Returns the table cells of a parameter. @param remark  text after the parameter's name
 std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const ParameterPrior& prior,
                                const RelativeScale& scale, const std::string& remark = "") {
   const Measured number = format_measured(estimate.value, estimate.standard_deviation);

@@ -6,7 +6,8 @@
 
 namespace service {
 
-/// Section of the estimates: values and plots of 95 % intervals, priors, bounds and initial values.
+/// Returns an HTML section on the estimated parameters, with values and plots of 95 % confidence
+/// intervals, priors, bounds and initial values.
 std::string parameter_section(const estimator::Calibration& calibration);
 
 }  // namespace service

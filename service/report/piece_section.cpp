@@ -21,7 +21,7 @@ using estimator::Calibration;
 
 constexpr int kLongestName = 15;  // [characters]; leaves room for times beside the plot
 
-/// "run.csv 5 to 10 s".
+/// Returns the name of a piece of a recording with its time range, e.g. "run.csv 5 to 10 s".
 std::vector<std::string> labels_of(const Calibration& calibration,
                                    const std::vector<std::string>& names) {
   std::vector<std::string> labels;

@@ -14,8 +14,8 @@ using estimator::ParameterEstimate;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Returns the difference in standard deviations. Without a finite deviation it is 0 if the values
-/// are equal, else infinite.
+/// Returns the difference of two estimates in standard deviations. If the standard deviation is not
+/// finite, the result is 0 for equal values and infinite for different values.
 double difference_of(const ParameterEstimate& before, double now) {
   if (before.value == now) return 0.0;
   const double deviation = before.at_bound ? 0.0 : before.standard_deviation;

@@ -23,7 +23,7 @@ std::string remark(const estimator::ParameterEstimate& estimate) {
                : "at upper bound " + notation_of(estimate).number(estimate.upper);
 }
 
-/// Cells for the estimate from the data without priors.
+/// Returns the table cells for the estimate of a parameter from the data without priors.
 std::vector<std::string> data_cells(const estimator::ParameterEstimate& estimate) {
   if (std::isnan(estimate.data_deviation)) return {"", ""};
   if (std::isinf(estimate.data_deviation)) return {"-", "not identifiable"};
@@ -54,7 +54,8 @@ std::string parameter_table(const estimator::Calibration& calibration) {
   return format_table(rows, right);
 }
 
-/// Principal moments of bodies whose inertia is entirely free or at its feasibility boundary.
+/// Formats the principal moments of inertia of bodies whose inertia is entirely free or at its
+/// feasibility boundary.
 std::string principal_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
       {"principal moments", "value", "± sd", "unit", "axis", ""}};
@@ -74,7 +75,7 @@ std::string principal_table(const estimator::Calibration& calibration) {
   return format_table(rows, {false, true, true, false, false, false}) + "\n";
 }
 
-/// Table of base parameters, if only combinations of inertial parameters are identifiable.
+/// Formats the base parameters, if only combinations of inertial parameters are identifiable.
 std::string base_table(const estimator::Calibration& calibration) {
   if (calibration.base.empty() || calibration.null_directions.empty()) return "";
   std::vector<std::vector<std::string>> rows = {
@@ -100,7 +101,7 @@ std::string combination_table(const estimator::Calibration& calibration) {
   return format_table(rows, {false, true, true, false}) + "\n";
 }
 
-/// The verdict as a separate sentence; empty if there is none.
+/// Returns the verdict on a calibration as a sentence; empty if there is no verdict.
 std::string first_line(const estimator::Calibration& calibration) {
   if (calibration.verdict.sentence.empty()) return "";
   return as_sentence(calibration.verdict.sentence) + "\n\n";
@@ -118,7 +119,7 @@ std::string simulation_table(const estimator::Calibration& calibration) {
   return format_table(rows, {false, true, false});
 }
 
-/// Table of inertial sensors' errors with respect to the model.
+/// Formats a table of the differences between inertial sensors and the model.
 std::string inertial_table(const estimator::Calibration& calibration) {
   if (calibration.inertial.empty()) return "";
   std::vector<std::vector<std::string>> rows = {{"inertial sensors", "RMSE", "noise", "unit"}};

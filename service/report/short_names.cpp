@@ -6,7 +6,7 @@
 namespace service {
 namespace {
 
-/// Byte offsets of the characters of UTF-8 text, and its end.
+/// Returns the byte offset of each character of a UTF-8 text, and of the end of the text.
 std::vector<std::size_t> character_begins(const std::string& text) {
   std::vector<std::size_t> begins;
   for (std::size_t k = 0; k < text.size(); ++k) {

@@ -10,7 +10,7 @@ namespace {
 
 using estimator::StateEstimate;
 
-/// A state's name in requests, and the endings of its columns for revolute and prismatic joints.
+/// Name of a joint state in requests, and endings of its CSV columns for each joint type.
 struct Quantity {
   const char* name;
   const char* turn;

@@ -7,20 +7,23 @@
 
 namespace service {
 
-/// Returns the names of the states that can be requested: "angle", "rate", ..., "moment", "force".
+/// Returns the names of the states that a user can request, e.g. "angle", "rate" or "force".
 std::vector<std::string> state_names();
 
-/// Returns the quantities of StateEstimate for a name; none if the name is unknown.
+/// Returns the indices of the quantities of StateEstimate that belong to a state name; empty for an
+/// unknown name.
 std::vector<int> state_quantities(const std::string& name);
 
-/// Whether joint positions are among the quantities; the controls are then written, too.
+/// Checks whether joint positions are among these quantities of StateEstimate. If they are, the
+/// controls are written too.
 bool includes_angles(const std::vector<int>& wanted);
 
-/// Formats estimated states as CSV, a row per sample: the time in its recording, then each
-/// requested and identifiable state of each joint, followed by its standard deviation. With angles
-/// it includes the recorded controls, so that the file can be used as a recording.
-/// @param mechanism  has the joints
-/// @param wanted     quantities of StateEstimate
+/// Formats estimated states as CSV with one row per sample. A row has the time in the recording and
+/// the requested, identifiable states of each joint with their standard deviations. If joint
+/// positions are requested, a row also has the recorded controls, so that the file can be used as a
+/// recording.
+/// @param mechanism  mechanism whose joint states were estimated
+/// @param wanted     indices of the requested quantities of StateEstimate
 std::string state_csv(const estimator::Mechanism& mechanism,
                       const std::vector<estimator::StateEstimate>& estimates,
                       const std::vector<int>& wanted);

@@ -44,7 +44,7 @@ std::string pixel(double value) {
   return text;
 }
 
-/// Maps data to pixels.
+/// Plot area of a chart, which maps data to pixels.
 class Plane {
  public:
   explicit Plane(const Chart& chart) : chart_(chart) {
@@ -68,11 +68,11 @@ class Plane {
   double bottom() const { return chart_.height - kMarginBottom; }
   double transform(double y) const { return chart_.log_y ? std::log10(y) : y; }
   double transform_x(double x) const { return chart_.log_x ? std::log10(x) : x; }
-  /// Maps a result of `transform_x` to pixels.
+  /// Maps an x value that `transform_x` returned to pixels.
   double to_x(double x) const {
     return left() + (x - x_.low) / (x_.high - x_.low) * (right() - left());
   }
-  /// Maps a result of `transform` to pixels.
+  /// Maps a y value that `transform` returned to pixels.
   double to_y(double y) const {
     return bottom() - (y - y_.low) / (y_.high - y_.low) * (bottom() - top());
   }
@@ -80,8 +80,8 @@ class Plane {
   const Range& y_range() const { return y_; }
 
  private:
-  /// Extends the axis for error bars by at most the points' range on each side: one huge bar must
-  /// not flatten all else.
+  /// Extends the y axis to include error bars. The extension on each side is at most the range of
+  /// the points, so that a very long error bar does not compress the rest.
   void include_bars(const ChartSeries& series) {
     if (series.y_error.empty()) return;
     Range points;
@@ -129,14 +129,15 @@ AxisTicks texts_at(const std::vector<double>& values, bool logarithmic) {
   return axis;
 }
 
-/// Formats a factor of a power of ten: plain from 0.001 to 9999, else "5·10⁻⁸".
+/// Formats factor · 10^exponent as a plain number from 0.001 to 9999, otherwise e.g. as "5·10⁻⁸".
 std::string factor_text(double factor, int exponent) {
   if (exponent >= -3 && exponent < 4) return format_number(factor * std::pow(10.0, exponent), 4);
   return factor == 1.0 ? decade_text(exponent)
                        : format_number(factor, 1) + "·" + decade_text(exponent);
 }
 
-/// Ticks at decades. Up to two decades, ticks at 1, 2 and 5 times these; below one, linear ticks.
+/// Returns the ticks of a logarithmic axis. Ticks are at powers of ten; for up to two decades also
+/// at 2 and 5 times these; for less than one decade they are linear.
 AxisTicks log_ticks(const Range& range, double count_max) {
   AxisTicks axis;
   const double span = range.high - range.low;
@@ -203,7 +204,7 @@ std::string axes(const Chart& chart, const Plane& plane) {
   return svg;
 }
 
-/// Draws the visible part of marked intervals, each at least kWidthMin wide.
+/// Draws the visible part of the highlighted intervals, each at least kWidthMin wide.
 std::string marks(const Chart& chart, const Plane& plane) {
   constexpr double kWidthMin = 3.0;  // [px]
   std::string svg;
@@ -221,7 +222,7 @@ std::string marks(const Chart& chart, const Plane& plane) {
   return svg;
 }
 
-/// Draws a marker centred at a pixel.
+/// Draws a marker of a series with its centre at pixel (x, y).
 std::string mark(const ChartSeries& series, double x, double y) {
   const auto at = [&](double dx, double dy) { return pixel(x + dx) + ',' + pixel(y + dy) + ' '; };
   const std::string css = "\" class=\"dot " + series.css_class + "\"/>\n";
@@ -238,7 +239,8 @@ std::string mark(const ChartSeries& series, double x, double y) {
   return "<circle cx=\"" + pixel(x) + "\" cy=\"" + pixel(y) + "\" r=\"3" + css;
 }
 
-/// Returns a series in transformed coordinates, with NaN for points that cannot be drawn.
+/// Returns a series in the coordinates of the axes, with logarithms on logarithmic axes. Points
+/// that cannot be drawn have y = NaN.
 ChartSeries transformed(const Plane& plane, const ChartSeries& series) {
   ChartSeries points = series;
   for (std::size_t k = 0; k < points.x.size(); ++k) {
@@ -286,7 +288,7 @@ std::string path(const Plane& plane, const ChartSeries& series) {
   return "<path d=\"" + d + "\" class=\"line " + series.css_class + "\"/>\n";
 }
 
-/// Draws markers unless there are more than pixels, as they would merge.
+/// Draws the markers of a series, unless there are more markers than pixels.
 std::string point_marks(const Chart& chart, const Plane& plane, const ChartSeries& series) {
   if (!series.markers) return "";
   const ChartSeries points = transformed(plane, series);

@@ -5,61 +5,62 @@
 
 namespace service {
 
-/// Marker shape of a line, so that series also differ without colour.
+/// Shape of the markers of a data series, so that series can be distinguished without colour.
 enum class MarkerShape { kCircle, kSquare, kTriangle, kDiamond };
 
-/// One line of a chart. A NaN in `y` breaks the line.
+/// Data series of a chart, drawn as a line. A NaN in `y` interrupts the line.
 struct ChartSeries {
-  std::string label;      ///< in the legend; empty: not listed
-  std::string css_class;  ///< sets colour and width, see page_style
+  std::string label;      ///< text in the legend; empty to leave it out there
+  std::string css_class;  ///< CSS class for colour and width, see page_style
   std::vector<double> x;  ///< increasing
   std::vector<double> y;
-  bool markers = false;  ///< mark every point; for few points
+  bool markers = false;  ///< draw a marker at every point
   MarkerShape shape = MarkerShape::kCircle;
-  std::vector<double> y_error = {};  ///< half lengths of error bars; empty: none
-  bool excluded_from_range =
-      false;                ///< points only; they do not extend the axis but are drawn at its end
-  std::string column = {};  ///< title in saved data, with unit; empty: label and y axis
+  std::vector<double> y_error = {};  ///< half lengths of error bars; may be empty
+  bool excluded_from_range = false;  ///< draw points only, at the axis end if beyond the axis range
+  std::string column = {};           ///< column title in saved data; may be empty
 };
 
-/// An interval of x that is marked behind the lines.
+/// Interval of x that a chart highlights in the background.
 struct ChartMark {
   double from, to;
-  std::string text = {};  ///< shown when the pointer is on the mark
+  std::string text = {};  ///< tooltip
 };
 
+/// Chart with axes and data series.
 struct Chart {
   std::string title;
-  std::string x_label;  ///< with unit
-  std::string y_label;  ///< with unit
+  std::string x_label;  ///< label of the x axis, with unit
+  std::string y_label;  ///< label of the y axis, with unit
   int width = 900;      ///< [px]
   int height = 220;     ///< [px]
   bool log_y = false;
-  bool integer_x = false;  ///< x is a count: ticks at integers only
+  bool integer_x = false;  ///< ticks at integers only, for counts
   std::vector<ChartSeries> series;
   bool log_x = false;  ///< points at x ≤ 0 are omitted
   std::vector<ChartMark> marks = {};
 };
 
 /// Returns the chart as an SVG element with axes, ticks, grid and legend. A line with more points
-/// than pixels is reduced to the first, lowest, highest and last value per pixel column, which
-/// draws the same picture.
+/// than pixels is reduced to the first, lowest, highest and last value per pixel column. The
+/// reduction does not change the appearance of the line.
 std::string svg_chart(const Chart& chart);
 
-/// Returns the contents of that element, for pictures of several charts.
+/// Returns the chart as SVG without the enclosing svg element, for pictures with several charts.
 std::string chart_content(const Chart& chart);
 
-/// Returns the indices of points that draw the same line at a width of `columns` pixels.
+/// Returns the indices of points that suffice to draw a line. At a width of `columns` pixels the
+/// line looks as with all points.
 std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vector<double>& y,
                                   int columns);
 
-/// Formats a power of ten for axes: "10⁻³", "1", "10".
+/// Formats the power of ten with this exponent for axis labels, e.g. "10⁻³", "1" or "10".
 std::string decade_text(int exponent);
 
-/// Draws a legend's line and mark, 20 px wide with its left end at (x, y).
+/// Returns the SVG of a legend entry's line and marker, 20 px wide with the left end at (x, y).
 std::string legend_key(const ChartSeries& series, double x, double y);
 
-/// Replaces HTML's special characters.
+/// Returns text with the special characters of HTML replaced by entities.
 std::string escape_html(const std::string& text);
 
 }  // namespace service

@@ -45,7 +45,7 @@ double half_width(const PartEstimate& piece, Eigen::Index at) {
   return estimator::kNormalHalfWidth95 * piece.standard_deviations[at];
 }
 
-/// One parameter's axis in pixels.
+/// Axis of one parameter in a forest plot, which maps parameter values to pixels.
 class ForestAxis {
  public:
   ForestAxis(const std::vector<PartEstimate>& pieces, const ParameterEstimate& estimate,
@@ -80,7 +80,8 @@ class ForestAxis {
     return left_ + kColumn * (std::clamp(value, low_, high_) - low_) / (high_ - low_);
   }
 
-  /// Draws ticks with a unit: percent off the estimate, or the parameter's unit for a wide range.
+  /// Draws the ticks of the axis. They show the deviation from the estimate in percent, or for a
+  /// wide range the value in the parameter's unit.
   std::string ticks(const ParameterEstimate& estimate, double y) const {
     const double far = std::max(high_ - estimate.value, estimate.value - low_);
     const bool relative = far < kMostPercent * std::abs(estimate.value);
@@ -157,7 +158,7 @@ std::string label_column(const std::vector<std::string>& labels) {
   return svg;
 }
 
-/// @param attributes  in addition to the size
+/// Returns an svg element. @param attributes  attributes of the element in addition to its size
 std::string picture(double width, std::size_t pieces, const std::string& attributes,
                     const std::string& content) {
   const double height = kTop + kRow * static_cast<double>(pieces + 1) + kBottom;

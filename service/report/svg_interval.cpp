@@ -32,7 +32,7 @@ bool has_interval(const ParameterEstimate& estimate) {
          estimate.standard_deviation > 0.0;
 }
 
-/// Maps values to pixels on the scale.
+/// Map from values of a parameter to pixels on the common axis of the intervals.
 class IntervalAxis {
  public:
   IntervalAxis(const ParameterEstimate& estimate, const RelativeScale& scale)
@@ -74,7 +74,7 @@ std::string prior_band(const IntervalAxis& axis, const ParameterPrior& prior) {
                 right - left);
 }
 
-/// Positions of the estimate and of 1 %, 10 %, … to its right.
+/// Returns the axis positions of the estimate and of deviations of 1 %, 10 % and so on.
 std::vector<double> decade_places(const RelativeScale& scale) {
   std::vector<double> places = {0.0};
   for (int k = 1; k <= scale.decades(); ++k)

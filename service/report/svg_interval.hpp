@@ -8,34 +8,34 @@
 
 namespace service {
 
-/// Scale shared by the intervals of a table: percent deviation from the estimate, logarithmic on
-/// both sides, so that accuracies of 0.01 % and 30 % can be compared. It ends at 100 %. Its first
-/// tick beside the estimate lies a decade below the narrowest interval.
+/// Common axis of the confidence intervals in a table. It shows the deviation from the estimate in
+/// percent, logarithmically on both sides, so that accuracies of 0.01 % and 30 % can be compared.
+/// The axis ends at 100 %. The first tick is one decade below the narrowest interval.
 class RelativeScale {
  public:
   explicit RelativeScale(const std::vector<estimator::ParameterEstimate>& estimates);
 
-  /// Returns the position, between -1 and 1, of a deviation given as a share of the estimate.
-  /// Deviations beyond the ends are clamped.
+  /// Returns the position on the axis, between -1 and 1, of a relative deviation from the estimate.
+  /// Deviations beyond the ends of the axis are clamped.
   double axis_position(double share) const;
   int decades() const { return decades_; }
 
  private:
-  int decades_ = 3;  ///< from the centre to 100 %
+  int decades_ = 3;  ///< number of decades from the centre to 100 %
 };
 
-/// Whether a parameter differs from zero: its 95 % interval excludes zero. Otherwise a deviation in
-/// percent is meaningless.
+/// Checks whether the 95 % confidence interval of a parameter excludes zero. If it includes zero, a
+/// deviation in percent of the estimate is meaningless.
 bool interval_excludes_zero(const estimator::ParameterEstimate& estimate);
 
-/// Draws one parameter on the scale: its 95 % interval (bar) around the estimate (dot), the prior's
-/// 95 % interval (band) if any, bounds within the scale (ticks), and the initial value (ring, or an
-/// arrow if beyond 100 %). A dashed line marks a parameter that is undetermined or compatible with
-/// zero; one at a bound has no bar.
+/// Returns the SVG picture of one parameter. It shows the 95 % confidence interval as a bar, the
+/// estimate as a dot, the 95 % interval of the prior as a band, and bounds on the axis as ticks.
+/// The initial value is a ring, or an arrow if it is beyond 100 %. A dashed line marks a parameter
+/// that is undetermined or compatible with zero. A parameter at a bound has no bar.
 std::string svg_interval(const estimator::ParameterEstimate& estimate, const ParameterPrior& prior,
                          const RelativeScale& scale);
 
-/// Draws the scale's tick labels, for the row above the intervals.
+/// Returns the SVG of the tick labels of the common axis, for the row above the intervals.
 std::string svg_interval_axis(const RelativeScale& scale);
 
 }  // namespace service

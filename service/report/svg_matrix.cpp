@@ -21,7 +21,7 @@ std::string fixed(const char* format, double value) {
   return text;
 }
 
-/// Formats with two decimals, without a sign for zero.
+/// Formats a number with two decimals. Zero has no sign.
 std::string correlation_text(double value) {
   if (std::isnan(value)) return "-";
   return fixed("%.2f", std::abs(value) < 0.005 ? 0.0 : value);

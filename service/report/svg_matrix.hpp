@@ -6,8 +6,9 @@
 
 namespace service {
 
-/// Heat map of a correlation matrix, entries in [−1, 1], with names at rows and columns and the
-/// numbers in the cells. Orange is positive, blue negative, stronger where the magnitude is larger.
+/// Returns a heat map of a correlation matrix as SVG, with numbers in the cells. Positive
+/// correlations are orange, negative ones blue; larger magnitudes have a stronger colour.
+/// @param names  names of the rows and columns
 std::string svg_correlation(const Eigen::MatrixXd& correlation,
                             const std::vector<std::string>& names);
 

@@ -99,7 +99,7 @@ std::vector<const SegmentTrajectory*> those_with_motion(
   return moving;
 }
 
-/// Number of values: three per sensor and one per motor in each row.
+/// Returns the number of values in a trajectory. Each row has three per sensor and one per motor.
 std::size_t numbers_in(const SegmentTrajectory& trajectory) {
   return static_cast<std::size_t>(trajectory.measured.rows() *
                                   (3 * trajectory.measured.cols() + trajectory.control.cols()));
@@ -110,7 +110,7 @@ std::string label_of(const TrajectoryLabels& labels, Eigen::Index motor) {
   return index < labels.controls.size() ? labels.controls[index] : "";
 }
 
-/// Describes the range of samples; names of pieces include it.
+/// Returns the recording's name with the time range of the trajectory, unless it is in the name.
 std::string title_of(const SegmentTrajectory& trajectory) {
   const std::string range = format_number(trajectory.start, 6) + " s to " +
                             format_number(trajectory.time(trajectory.measured.rows() - 1), 6) +

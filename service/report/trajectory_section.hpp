@@ -10,37 +10,39 @@
 
 namespace service {
 
-/// Maximum number of trajectory values in a page: 5 MB. A recording of 60 s at 1 kHz of two joints
-/// and a motor has 420 000.
+/// Maximum number of trajectory values in a page, which amount to 5 MB. For comparison, a recording
+/// of two joints and a motor for 60 s at 1 kHz has 420 000 values.
 inline constexpr std::size_t kPageNumbersMax = 1'000'000;
 
-/// Labels and annotations of trajectories.
+/// Labels and annotations of trajectory charts.
 struct TrajectoryLabels {
   std::vector<std::string> joints;                ///< names of the measured joints
-  std::vector<estimator::JointKind> kinds;        ///< of these joints; missing ones are revolute
-  std::vector<std::string> controls;              ///< of the motors, e.g. "joint 1 [V]"
-  std::vector<estimator::Finding> findings = {};  ///< marked if they have a time
+  std::vector<estimator::JointKind> kinds;        ///< joint types; missing ones are revolute
+  std::vector<std::string> controls;              ///< labels of controls, e.g. "joint 1 [V]"
+  std::vector<estimator::Finding> findings = {};  ///< highlighted if they have a time
   std::vector<RejectedReading> held = {};         ///< rejected samples, drawn as points
 };
 
-/// Returns the rejected samples of a sensor on the rows of `times`, NaN elsewhere. Empty if there
-/// are none in this time.
+/// Returns for each time in `times` the rejected sample of a sensor; NaN if no sample was rejected
+/// at that time. The result is empty if no sample was rejected in the whole interval.
 std::vector<double> rejected_samples_on(const std::vector<double>& times,
                                         const std::vector<RejectedReading>& held,
                                         const std::string& recording, Eigen::Index sensor);
 
-/// Returns a series of rejected samples; `unit` of its values, e.g. "[rad]".
+/// Returns a chart series of the rejected samples of a sensor.
+/// @param unit  unit of the values, e.g. "[rad]"
 ChartSeries rejected_series(const std::vector<double>& times, std::vector<double> values,
                             const std::string& sensor, const std::string& unit);
 
-/// Intervals of `times` with findings about a recording as a whole or about one sensor.
+/// Returns chart highlights for the findings about a recording or one of its sensors, within the
+/// interval that `times` covers.
 std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
                                 const std::string& recording, const std::string& sensor,
                                 const std::vector<double>& times);
 
-/// Sections for the first 24 segments: measured and simulated angles, their difference and the
-/// control, in one figure each.
-/// @param numbers_max  total number of values; beyond it the data are reduced
+/// Returns HTML sections for the first 24 segments. Each section has one figure with the measured
+/// and simulated angles, their differences, and the controls.
+/// @param numbers_max  largest total number of values; more data are reduced
 std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>& trajectories,
                                 const TrajectoryLabels& labels,
                                 std::size_t numbers_max = kPageNumbersMax);

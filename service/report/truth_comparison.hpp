@@ -8,9 +8,10 @@
 
 namespace service {
 
-/// Formats estimates beside the true parameters of a simulated rig: truth, estimate, standard
-/// deviation, and the error in percent of the truth (in the parameter's unit if that is zero) and
-/// in standard deviations. Parameters without a true value are omitted.
+/// Formats a table that compares estimates with the true parameter values of a simulated rig. It
+/// has the true value, the estimate, the standard deviation, and the error. The error is given in
+/// percent of the true value (in the parameter's unit if the true value is zero) and in standard
+/// deviations. Parameters without a true value are omitted.
 /// @throws proto::InputError if no parameter has a true value
 std::string format_truth_comparison(const std::vector<estimator::ParameterEstimate>& estimates,
                                     const TrueParameters& truth);

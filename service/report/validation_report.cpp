@@ -25,7 +25,7 @@ const std::vector<std::string> kHead = {"recording", "sensor",  "windows", "RMSE
 
 std::string thousandths(double value) { return format_number(1e3 * value, 3); }
 
-/// Rows of the table without its heading.
+/// Returns the rows of the table of prediction errors without the heading.
 TableRows error_rows(const Validation& validation) {
   const std::vector<RecordingErrors> errors = errors_by_recording(validation);
   std::vector<std::string> names;
@@ -64,7 +64,7 @@ std::string table_section(const Validation& validation) {
   return "<section><h2>Errors</h2>\n" + table.html() + "</section>\n";
 }
 
-/// Plots the root mean square of every window of one recording over time.
+/// Plots the root mean square error of every prediction window of a recording over time.
 std::string window_chart(const Validation& validation, const std::string& recording) {
   Chart chart;
   chart.title = recording;

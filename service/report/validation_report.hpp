@@ -6,20 +6,22 @@
 
 namespace service {
 
-/// Formats a validation: errors by recording and sensor, beside the noise of the readings.
+/// Formats the result of a validation as text, with the errors of each sensor in each recording
+/// next to the sensor noise.
 std::string format_validation(const estimator::Validation& validation,
                               const ValidationSettings& choice, double wall_time);
 
-/// Returns it as one self-contained HTML page, with the error of every window over time and plots
-/// of the first windows.
+/// Returns the result of a validation as a self-contained HTML page, with the errors of all
+/// prediction windows over time and plots of the first prediction windows.
 std::string validation_page(const estimator::Validation& validation,
                             const ValidationSettings& choice, const CalibrationContext& context);
 
-/// Notes on a validation: how states were found, and windows without results.
+/// Returns notes on a validation: how initial states were determined, and which prediction windows
+/// have no result.
 std::vector<std::string> describe_validation(const estimator::Validation& validation,
                                              const ValidationSettings& choice);
 
-/// Whether every window's initial state was fitted to the simulation.
+/// Checks whether the initial states of all prediction windows were fitted to the simulation.
 bool is_fitted(const estimator::Validation& validation);
 
 }  // namespace service

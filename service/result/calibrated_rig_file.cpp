@@ -35,7 +35,7 @@ Steps below(Steps steps, const char* field) {
   return steps;
 }
 
-/// Returns a line's comment without the deviations of an earlier calibration.
+/// Returns a comment without the standard deviations that an earlier calibration wrote to it.
 std::string without_deviations(const std::string& comment) {
   static const std::regex kDeviations(std::string("^((\\S+ )?(± \\S+|") + kAtBound + "|" + kUnseen +
                                       "|" + kUnseenEarlier + ")(, |; |$))+");
@@ -61,7 +61,7 @@ class RigWriter {
     proto::parse_text(name, edit_.text(), rig_, tree);
   }
 
-  /// Writes a value at the parameter's place in the file, adding the field if necessary.
+  /// Writes the value of a parameter to the rig file, adding the field if necessary.
   bool set_value(const std::string& parameter, double value, const Notation& notation) {
     const Steps* const steps = place_of(parameter);
     if (steps == nullptr) return false;
@@ -99,7 +99,7 @@ class RigWriter {
                      notation.exact(estimate.standard_deviation));
   }
 
-  /// Writes the value of a dependent parameter if the file states it.
+  /// Writes the value of a dependent parameter if the rig file has a value for it.
   void set_dependent(const estimator::ParameterEstimate& estimate) {
     const auto found = placed_.places.find(estimate.name);
     if (found == placed_.places.end() || !is_tied_by_name(estimate.name)) return;
@@ -130,7 +130,8 @@ class RigWriter {
     }
   }
 
-  /// Sets the first comment, which gives the source of the values. Editor directives stay above it.
+  /// Sets the first comment of the rig file, which gives the source of the values. Comments with
+  /// directives for editors stay above it.
   void set_headline(const std::string& headline) {
     int line = 0;
     while (edit_.comment_of(line).starts_with("proto-")) ++line;
@@ -146,7 +147,8 @@ class RigWriter {
   std::vector<std::string> take_notes() { return std::move(notes_); }
 
  private:
-  /// Returns the parameter's place; nullptr, with a note, if the file has none.
+  /// Returns the location of a parameter. If the rig file cannot have it, adds a note and returns
+  /// nullptr.
   const Steps* place_of(const std::string& parameter) {
     const auto found = placed_.places.find(parameter);
     if (found == placed_.places.end()) {
@@ -183,7 +185,8 @@ class RigWriter {
         rig_.dependency(), [&](const v1::Dependency& tie) { return tie.parameter() == parameter; });
   }
 
-  /// Whether a point is on a body with a centre of mass; it stays, being in that body's frame.
+  /// Checks whether a point is on a body whose centre of mass the rig file gives. Such a point does
+  /// not depend on the estimated centre of mass, and its value in the file stays unchanged.
   bool is_point_from_centre(const Steps& steps) const {
     if (steps.size() != 4 || steps[2].field->name() != "point") return false;
     if (steps[0].field->name() == "body") return rig_.body(steps[0].index).has_center_of_mass();

@@ -38,7 +38,7 @@ void add_null_directions(const std::vector<estimator::NullDirection>& directions
   }
 }
 
-/// Adds one entry per joint, then one per encoder between bodies.
+/// Adds the noise of each joint, and then of each encoder between bodies, to a result message.
 void add_noise(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const auto add = [&](const std::string& name, estimator::JointKind kind, double reading,
@@ -94,7 +94,8 @@ void add_combinations(const std::vector<estimator::Combination>& combinations,
   }
 }
 
-/// Adds verdict, agreement of the pieces, piece estimates and combinations.
+/// Adds to a result message the verdict, the estimates from pieces of the data with their
+/// consistency, and the well-identified combinations of parameters.
 void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   result.mutable_verdict()->set_kind(std::string(estimator::to_string(calibration.verdict.kind)));
   result.mutable_verdict()->set_sentence(calibration.verdict.sentence);
@@ -114,7 +115,7 @@ void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResu
   add_combinations(calibration.combinations, result.mutable_combinations());
 }
 
-/// Adds principal inertias, base parameters and prior conflicts.
+/// Adds principal inertias, base parameters and conflicts with priors to a result message.
 void add_inertias(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   for (const estimator::PrincipalInertia& inertia : calibration.principal) {
     v1::PrincipalInertiaResult* out = result.add_principal_inertias();

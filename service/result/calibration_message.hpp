@@ -9,33 +9,34 @@
 
 namespace service {
 
-/// Reading that was rejected as faulty.
+/// Sensor reading that rigcal rejected as faulty.
 struct RejectedReading {
   std::string recording;
   int sensor = 0;      ///< sensor index
-  double time = 0.0;   ///< [s]
+  double time = 0.0;   ///< time in the recording [s]
   double value = 0.0;  ///< [rad or m]
 };
 
-/// Metadata of a calibration.
+/// Metadata of a calibration for its result, such as options, recordings and date.
 struct CalibrationContext {
-  std::string rig;         ///< name of the rig, or of its file if it has none
-  std::string version;     ///< of this program
-  double wall_time = 0.0;  ///< of the calibration only [s]
+  std::string rig;         ///< name of the rig; if it has none, of the rig file
+  std::string version;     ///< version of this program
+  double wall_time = 0.0;  ///< duration of the calibration, without loading [s]
   estimator::CalibrationOptions options;
   std::vector<RecordingUse> recordings;
   std::vector<std::string> controls;  ///< label of each motor's control, e.g. "joint 1 [V]"
-  std::string command = "calibrate";  ///< command that made the result
+  std::string command = "calibrate";  ///< rigcal command that made the result
   std::string date = {};              ///< time at which the input was loaded, UTC
   CalibrationRequest request = {};
   std::vector<RejectedReading> held = {};
-  std::vector<estimator::Parameter> kept = {};  ///< fixed parameters with changed values
+  std::vector<estimator::Parameter> kept = {};  ///< fixed, but not at the file's value
 };
 
-/// Whether a result contains the measured, estimated and simulated trajectories.
+/// Choice whether a result file contains the measured, estimated and simulated trajectories.
 enum class Trajectories { kLeftOut, kWritten };
 
-/// Returns the result as JSON: the proto3 mapping of rigcal.v1.CalibrationResult with all fields.
+/// Returns the result of a calibration as JSON, in the proto3 mapping of
+/// rigcal.v1.CalibrationResult with all fields.
 std::string calibration_json(const estimator::Calibration& calibration,
                              const CalibrationContext& context,
                              Trajectories trajectories = Trajectories::kLeftOut);

@@ -8,23 +8,24 @@
 
 namespace service {
 
-/// Whether the stop flag ended either stage.
+/// Checks whether the user stopped the joint estimation or the simulation fit of a calibration.
 bool was_stopped(const estimator::Calibration& calibration);
 
-/// Returns how a stage ended, e.g. "cost tolerance after 7 iterations".
+/// Describes how a stage of a calibration ended, e.g. "cost tolerance after 7 iterations".
 std::string describe_stage(estimator::Termination termination, int iterations);
 
-/// Returns whether and how a calibration ended: "Converged", "Converged (the simulation fit; the
-/// joint estimation before it ended by …)", "NOT CONVERGED", "NO RESULT (…)".
+/// Describes how a calibration ended. Examples are "Converged", "Converged (the simulation fit; the
+/// joint estimation before it ended by …)", "NOT CONVERGED" and "NO RESULT (…)".
 std::string describe_ending(const estimator::Calibration& calibration);
 
-/// Returns why 95 % intervals are wider than ± 2 standard deviations; empty if none is.
+/// Explains why some 95 % confidence intervals are wider than ± 2 standard deviations; empty if
+/// none is wider.
 std::string describe_intervals(const estimator::Calibration& calibration);
 
-/// Returns warnings on joints whose motion the model does not reproduce (see is_unexplained).
+/// Returns warnings on joints whose measured motion the model does not reproduce (is_unexplained).
 std::vector<std::string> describe_misfit(const estimator::Calibration& calibration);
 
-/// Returns the number format of an estimate, common to all tables, pages and files.
+/// Returns the number format of an estimate, which all tables, pages and files use.
 inline Notation notation_of(const estimator::ParameterEstimate& estimate) {
   return {estimate.value, estimate.standard_deviation};
 }

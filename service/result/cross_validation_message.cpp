@@ -13,7 +13,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-/// Returns the root mean square of the diagonal, which holds the errors on the held-out pieces.
+/// Returns the root mean square of a matrix diagonal, which has the errors on held-out pieces.
 double diagonal_rms(const Eigen::MatrixXd& matrix) {
   return std::sqrt(matrix.diagonal().squaredNorm() / static_cast<double>(matrix.rows()));
 }

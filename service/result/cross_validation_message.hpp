@@ -7,18 +7,20 @@
 
 namespace service {
 
-/// Prediction errors on the held-out pieces, over all folds.
+/// Prediction errors of a cross-validation on the held-out pieces of data, over all folds.
 struct PredictionErrors {
-  double observation = 0.0;                            ///< RMS of the folds' RMSE [rad]
-  std::vector<estimator::SimulationError> simulation;  ///< the same in open loop, per joint
+  double observation = 0.0;                            ///< RMS error of the estimated states [rad]
+  std::vector<estimator::SimulationError> simulation;  ///< open-loop errors per joint
 };
 
+/// Returns the prediction errors of a cross-validation, as root mean squares over the folds.
 PredictionErrors prediction_errors(const estimator::CrossValidation& validation);
 
-/// Whether the calibration of every fold converged.
+/// Checks whether the calibrations of all folds of a cross-validation converged.
 bool has_converged(const estimator::CrossValidation& validation);
 
-/// Returns the result as JSON, all fields of rigcal.v1.CrossValidationResult.
+/// Returns the result of a cross-validation as JSON, with all fields of
+/// rigcal.v1.CrossValidationResult.
 std::string cross_validation_json(const estimator::CrossValidation& validation,
                                   const CalibrationContext& context);
 

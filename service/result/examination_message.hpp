@@ -8,7 +8,8 @@
 
 namespace service {
 
-/// Returns findings and predicted precision as JSON (rigcal.v1.ExaminationResult).
+/// Returns findings about the recordings and the predicted precision of the parameters as JSON
+/// (rigcal.v1.ExaminationResult).
 std::string examination_json(const std::vector<estimator::Finding>& findings,
                              const estimator::Excitation& excitation,
                              const CalibrationContext& context);

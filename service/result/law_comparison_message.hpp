@@ -7,10 +7,10 @@
 
 namespace service {
 
-/// Returns which friction law to use, and which others the data cannot distinguish from it.
+/// Describes which friction law to use, and which other laws the data cannot distinguish from it.
 std::string describe_recommendation(const estimator::LawComparison& comparison);
 
-/// Returns rigcal.v1.LawComparisonResult as JSON.
+/// Returns a comparison of friction laws as JSON (rigcal.v1.LawComparisonResult).
 std::string law_comparison_json(const estimator::LawComparison& comparison,
                                 const CalibrationContext& context);
 

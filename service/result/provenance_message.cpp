@@ -39,7 +39,7 @@ std::string dotted(int major, int minor, int patch) {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
-/// Returns the build properties that can change the last digits of results.
+/// Returns a description of the build properties that can change the last digits of results.
 std::string describe_build() {
   return std::string(kProcessor) + ", " + kAssertions + ", compiler " + __VERSION__ + ", Eigen " +
          dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) + ", Protobuf " +

@@ -17,7 +17,7 @@ const Value* head_field(const Struct& object, const std::string& name) {
   return found == object.fields().end() ? nullptr : &found->second;
 }
 
-/// Returns a text field; empty if missing.
+/// Returns the text in a field of a JSON object; empty if the field is missing.
 std::string head_text(const Struct& object, const std::string& name) {
   const Value* value = head_field(object, name);
   return value == nullptr ? "" : value->string_value();

@@ -5,9 +5,9 @@
 
 namespace service {
 
-/// Header data of a result of any command.
+/// General data in the result file of any rigcal command, such as command, date and rig.
 struct ResultHeader {
-  std::string command;  ///< "calibrate", "compare" …; empty if missing
+  std::string command;  ///< e.g. "calibrate"; empty if not given
   std::string date;
   std::string version;
   std::string rig;  ///< name of the rig
@@ -16,11 +16,11 @@ struct ResultHeader {
   std::vector<std::string> recordings;
 };
 
-/// Reads the header data of a JSON result.
-/// @throws proto::InputError with the file and the remedy, if the file is not a result
+/// Reads the general data of a JSON result file.
+/// @throws proto::InputError naming the file and the remedy, if the file is not a result of rigcal
 ResultHeader read_result_header(const std::string& path);
 
-/// Returns "a result of 'rigcal calibrate' 0.1.0 of 2026-11-22T20:15:00Z".
+/// Describes a result file, e.g. "a result of 'rigcal calibrate' 0.1.0 of 2026-11-22T20:15:00Z".
 std::string describe_result(const ResultHeader& head);
 
 }  // namespace service

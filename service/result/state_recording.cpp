@@ -23,7 +23,7 @@ using estimator::StateQuantity;
 constexpr double kNanosecond = 1e-9;  // [s]
 constexpr double kMissingState = std::numeric_limits<double>::quiet_NaN();
 
-/// Copies a joint's row of values or of deviations into a message.
+/// Copies the estimated states of a joint, or their standard deviations, to a message.
 void fill(const Eigen::RowVectorXd& row, v1::JointEstimate& out) {
   const auto load = [&](JointLoad each) { return row[estimator::quantity_of(each)]; };
   out.set_position(row[static_cast<int>(StateQuantity::kAngle)]);

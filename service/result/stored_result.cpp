@@ -54,7 +54,8 @@ CalibratedRig rig_of(const v1::CalibrationResult& result) {
   return rig;
 }
 
-/// @throws InputError if it is not square or does not match the number of parameters
+/// Returns the covariance matrix in a calibration result; zeros if the result has none.
+/// @throws InputError if the matrix does not have one row and one column per parameter
 Eigen::MatrixXd covariance_of(const std::string& file, const v1::CalibrationResult& result) {
   const int count = result.parameters_size();
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(count, count);

@@ -15,27 +15,29 @@ class CalibrationResult;
 
 namespace service {
 
-/// Result of a calibration, read from a file or a service.
+/// Result of an earlier calibration, read from a file or received from a service.
 struct StoredResult {
-  std::string file;  ///< for messages
+  std::string file;  ///< path of the result for messages
   CalibratedRig rig;
-  Eigen::MatrixXd covariance;           ///< in the order of the estimates
-  std::map<std::string, double> noise;  ///< by encoder [rad or m]; may be incomplete
+  Eigen::MatrixXd covariance;           ///< covariance of rig.estimates
+  std::map<std::string, double> noise;  ///< noise by encoder [rad or m]; may lack some
   std::string rig_name;
   std::string rig_text;
-  std::string command;  ///< command that made it
+  std::string command;  ///< rigcal command that made the result
   std::string date;
   std::string version;
   std::string build;
-  CalibrationRequest request;          ///< recordings have their original paths
-  std::vector<FileDigest> recordings;  ///< one per recording of the request
+  CalibrationRequest request;          ///< request, with the original paths of recordings
+  std::vector<FileDigest> recordings;  ///< digest of each recording of the request
 };
 
-/// @throws proto::InputError with file and field, if the provenance is missing
+/// Converts a calibration result that was read from a file or received from a service.
+/// @param file  path of the result for messages
+/// @throws proto::InputError naming file and field, if the provenance is missing
 StoredResult stored_result(const std::string& file, const rigcal::v1::CalibrationResult& result);
 
-/// Reads a file written by `rigcal calibrate --json`.
-/// @throws proto::InputError with the file and the remedy
+/// Reads a calibration result that `rigcal calibrate --json` wrote.
+/// @throws proto::InputError naming the file and the remedy
 StoredResult read_result(const std::string& path);
 
 }  // namespace service

@@ -7,7 +7,8 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-/// Adds a column; nothing if the matrix lacks it, e.g. because no simulation was made.
+/// Appends a column of a matrix to `out`, unless the matrix lacks the column. Without a simulation,
+/// for example, the matrix of simulated angles is empty.
 void add_column(const Eigen::MatrixXd& matrix, Eigen::Index column,
                 google::protobuf::RepeatedField<double>* out) {
   if (column >= matrix.cols()) return;

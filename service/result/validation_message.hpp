@@ -9,31 +9,33 @@
 
 namespace service {
 
-/// Errors of one sensor over the windows of one or all recordings.
+/// Prediction errors of one sensor in the prediction windows of one recording, or of all
+/// recordings.
 struct SensorErrors {
-  estimator::PredictionError all;
-  double median_window = 0.0;  ///< median of the windows' RMSE [rad or m]
-  double worst_window = 0.0;
+  estimator::PredictionError all;  ///< errors pooled over the windows
+  double median_window = 0.0;      ///< median of the RMSE per window [rad or m]
+  double worst_window = 0.0;       ///< largest RMSE of a window [rad or m]
 };
 
-/// Table row: one recording and its sensors.
+/// Prediction errors of all sensors in one recording, or in all recordings.
 struct RecordingErrors {
-  std::string recording;  ///< empty: all recordings
-  int windows = 0;
+  std::string recording;  ///< name of the recording; empty for all recordings
+  int windows = 0;        ///< number of prediction windows
   std::vector<SensorErrors> sensors;
 };
 
-/// Returns one row per recording, then one for all if there are several.
+/// Returns the prediction errors of each recording. If there are several recordings, the errors
+/// over all of them follow.
 std::vector<RecordingErrors> errors_by_recording(const estimator::Validation& validation);
 
-/// Options of a validation.
+/// Parameter values and window length that a validation used.
 struct ValidationSettings {
-  std::string parameters_file;  ///< empty: the rig file's own values
-  double window = 0.0;          ///< [s]; 0: whole segments
+  std::string parameters_file;  ///< result file with the values; empty if from the rig file
+  double window = 0.0;          ///< window length [s]; 0 for whole segments
   estimator::Mechanism estimate;
 };
 
-/// Returns rigcal.v1.ValidationResult as JSON.
+/// Returns the result of a validation as JSON (rigcal.v1.ValidationResult).
 std::string validation_json(const estimator::Validation& validation,
                             const ValidationSettings& choice, const CalibrationContext& context);
 

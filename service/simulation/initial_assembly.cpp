@@ -23,7 +23,7 @@ constexpr double kReadNear = 1e-3, kPassiveNear = 0.05;
 constexpr double kWayStep = 0.05;
 constexpr int kWayStepsMax = 1000;
 
-/// Moves the joints of closed loops to their given coordinates.
+/// Solver that moves the joints of a mechanism with closed loops to their given coordinates.
 class StartAssembly {
  public:
   StartAssembly(const estimator::Mechanism& mechanism, const Eigen::VectorXd& stated)
@@ -49,7 +49,7 @@ class StartAssembly {
     return mechanism_.joints[static_cast<std::size_t>(j)];
   }
 
-  /// Returns the assembly guesses of the rig file (assembly_guess).
+  /// Returns the assembly guess of each joint in the rig file (assembly_guess).
   Eigen::VectorXd described() const {
     Eigen::VectorXd at(stated_.size());
     for (Eigen::Index j = 0; j < at.size(); ++j) at[j] = joint(j).assembly_guess;
@@ -76,7 +76,7 @@ class StartAssembly {
     return true;
   }
 
-  /// Searches all assembly branches with the given coordinates for the one nearest to rest.
+  /// Returns the assembly with the given joint coordinates that is nearest to the position `rest`.
   std::optional<Eigen::VectorXd> search(const Eigen::VectorXd& rest) {
     std::optional<Eigen::VectorXd> nearest;
     estimator::LoopClosure closure(mechanism_);
@@ -97,7 +97,7 @@ class StartAssembly {
   }
 
   /// Moves the measured joints exactly to their given coordinates.
-  /// @return false if a joint misses its given coordinate
+  /// @return false if a joint does not reach its given coordinate
   bool settle(Eigen::VectorXd& joints) {
     Eigen::VectorXd read = stated_;
     for (Eigen::Index j = 0; j < read.size(); ++j) {

@@ -4,9 +4,9 @@ namespace service {
 
 /// Integration method of a simulation.
 enum class Integrator {
-  kAutomatic,  ///< SPOOK if it supports all joints, else the equations of motion
-  kSpook,      ///< time-discrete stepper: joints only, first order
-  kPhysical    ///< equations of motion in joint coordinates: any joint, fourth order
+  kAutomatic,  ///< kSpook if it supports all joints, otherwise kPhysical
+  kSpook,      ///< SPOOK time stepper: some joint types only, first order
+  kPhysical    ///< equations of motion in joint coordinates: all joints, 4th order
 };
 
 }  // namespace service

@@ -72,10 +72,10 @@ class SpookPlant final : public Plant {
       Eigen::Matrix<double, Eigen::Dynamic, 3>::Zero(angles_.size(), 3);
 };
 
-/// Equations of motion in one choice of independent coordinates.
+/// Equations of motion of a mechanism for one choice of independent joint coordinates.
 class Course {
  public:
-  /// @param near_rest  longest step while joints creep near rest [s]
+  /// @param near_rest  longest integration step while joints creep near rest [s]
   Course(const estimator::Mechanism& mechanism, estimator::CoordinateChoice choice,
          double near_rest)
       : choice_(std::move(choice)),
@@ -92,9 +92,9 @@ class Course {
   estimator::IntervalMotion motion_;
 };
 
-/// Plant that integrates the equations of motion with Runge–Kutta steps, split where joints stop,
-/// reverse or break loose. In a loop, the independent coordinates change when they determine the
-/// dependent ones poorly.
+/// Simulated mechanism that integrates the equations of motion by Runge–Kutta steps. A step is
+/// split where a joint stops, reverses or breaks loose. For a mechanism with loops, other
+/// independent coordinates are chosen when the dependent coordinates become ill-conditioned.
 class PhysicalPlant final : public Plant {
  public:
   PhysicalPlant(const Rig& rig, const Scenario& scenario, double step)
@@ -149,7 +149,8 @@ class PhysicalPlant final : public Plant {
   }
 
  private:
-  /// Closes the loops at the start. Joints with a given speed determine the speeds of the others.
+  /// Closes the kinematic loops at the start. Joints with a nonzero initial speed determine the
+  /// speeds of all other joints.
   void close() {
     if (!closure_.has_loops()) return;
     Eigen::MatrixXd states(2 * angles_.size(), 1);
@@ -172,7 +173,7 @@ class PhysicalPlant final : public Plant {
     if (closure_.has_loops()) good_ = closure_.condition(angles_, course_->choice().dependent);
   }
 
-  /// Returns the longest step that resolves creeping joints near rest [s].
+  /// Returns the longest integration step that resolves creeping joints near rest [s].
   double near_rest() const {
     Eigen::VectorXd state(2 * angles_.size());
     state << angles_, speeds_;

@@ -12,7 +12,7 @@
 
 namespace service {
 
-/// Simulated mechanism that advances step by step.
+/// Simulated mechanism that advances in time step by step.
 class Plant {
  public:
   virtual ~Plant() = default;
@@ -23,17 +23,17 @@ class Plant {
   const Eigen::VectorXd& angles() const { return angles_; }
   const Eigen::VectorXd& speeds() const { return speeds_; }
 
-  /// Returns the joint states that a scenario reads; valid until the next call.
+  /// Returns the states of all joints for a scenario. The result is valid until the next call.
   std::span<const daq::JointState> joints();
 
-  /// Advances by one step under constant controls.
-  /// @param control  one per motor, in joint order
-  /// @param time     at the start of the step, for messages [s]
+  /// Advances the simulation by one step with constant controls.
+  /// @param control  control of each motor, in joint order
+  /// @param time     time at the start of the step for messages [s]
   /// @throws proto::InputError if the model cannot be stepped
   virtual void advance(const Eigen::VectorXd& control, double time) = 0;
 
-  /// Returns coordinates, rates and accelerations of all joints at the beginning of the last step,
-  /// under its controls (3 columns). SPOOK has one velocity and one acceleration per step.
+  /// Returns the motion of all joints at the beginning of the last step. The columns are
+  /// coordinates, speeds and accelerations. SPOOK has one speed and one acceleration per step.
   virtual Eigen::MatrixXd motion() const = 0;
 
  protected:
@@ -45,13 +45,15 @@ class Plant {
   std::vector<daq::JointState> joints_;
 };
 
-/// Makes the requested kind of plant, or the kind that the mechanism's joints need.
-/// @param step  [s]
+/// Creates the simulated mechanism of a rig with the requested integration method. For kAutomatic,
+/// the joint types determine the method.
+/// @param step  simulation step [s]
 /// @throws std::invalid_argument if SPOOK is requested and does not support all joints
 std::unique_ptr<Plant> make_plant(const Rig& rig, const Scenario& scenario, double step,
                                   Integrator integrator);
 
-/// Returns `asked`, or the method that replaces kAutomatic for this mechanism.
+/// Returns the integration method for a mechanism. It is `asked`, unless that is kAutomatic; the
+/// joint types then determine the method.
 Integrator choose_integrator(const estimator::Mechanism& mechanism, Integrator asked);
 
 }  // namespace service

@@ -17,7 +17,7 @@ namespace {
 namespace v1 = rigcal::v1;
 using estimator::JointTraits;
 
-/// Reads one scenario message for a rig.
+/// Reader of the scenario message of a scenario file.
 class ScenarioReader {
  public:
   ScenarioReader(const std::string& path, const v1::Scenario& source,

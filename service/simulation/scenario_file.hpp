@@ -7,7 +7,8 @@
 
 namespace service {
 
-/// Returns the rig file's limits of a motor's command: its safety section, else the motor's own.
+/// Returns the limits of a motor's command in the rig file. Limits in the safety section take
+/// precedence over the control range of the motor.
 /// @param motor  index of the driven joint
 daq::CommandLimits motor_command_limits(const Rig& rig, int motor);
 
@@ -15,7 +16,9 @@ daq::CommandLimits motor_command_limits(const Rig& rig, int motor);
 /// @throws InputError "FILE:LINE:COLUMN: message; remedy"
 Scenario load_scenario(const std::string& path, const Rig& rig);
 
-/// The same for text in memory; a replayed file is searched for in the folder of `path`.
+/// Parses and checks the text of a scenario file for a rig. A recording to replay is searched for
+/// in the folder of `path`.
+/// @throws InputError "FILE:LINE:COLUMN: message; remedy"
 Scenario parse_scenario(const std::string& path, const std::string& text, const Rig& rig);
 
 }  // namespace service

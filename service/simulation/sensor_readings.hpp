@@ -10,21 +10,22 @@
 
 namespace service {
 
-/// Simulated readings of all sensors other than encoders: inertial, torque, force and position.
+/// Simulator of the readings of all sensors other than encoders: inertial, torque, force and
+/// position sensors.
 class SensorReadings {
  public:
-  /// @param step  step of the plant [s]
+  /// @param step  simulation step [s]
   SensorReadings(const Rig& rig, const Scenario& scenario, double step);
 
   int sensor_count() const { return mechanism_.sensor_count(); }
 
-  /// Records one step of the plant.
-  /// @param motion   Plant::motion
+  /// Computes and stores the true readings at the beginning of a simulation step.
+  /// @param motion   joint motion from Plant::motion
   /// @param control  controls of the motors during the step
   void take(const Eigen::MatrixXd& motion, const Eigen::VectorXd& control);
 
-  /// Returns the readings at the beginning of the last step, laid out as Segment::inertial; NaN if
-  /// a delayed reading would predate the start.
+  /// Returns the sensor readings at the beginning of the last step, in the layout of
+  /// Segment::inertial. A delayed reading from before the start of the simulation is NaN.
   Eigen::RowVectorXd read();
 
  private:

@@ -22,14 +22,15 @@ constexpr double kTwoPi = 2.0 * std::numbers::pi;
 constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz, a CSV file of about 1 GB
 constexpr double kStepsPerSampleMax = 1e6;
 
-/// Commands of one motor at the samples, and their mean over any time interval.
+/// Commands of one motor over time, with their mean over any time interval.
 class CommandHistory {
  public:
-  /// @param delay  input delay of the motor [s]
+  /// @param period  sampling period of the commands [s]
+  /// @param delay   input delay of the motor [s]
   CommandHistory(double period, double delay, const daq::CommandLimits& limits)
       : period_(period), delay_(delay), limits_(limits) {}
 
-  /// Appends the next command, limited as daq::SafetyMonitor limits it on the rig.
+  /// Appends the command of the next sample. It is limited as daq::SafetyMonitor does on the rig.
   void append(double command) {
     const double slew = limits_.command_slew_per_s_max * period_;
     commands_.push_back(std::clamp(std::clamp(command, -limits_.command_max, limits_.command_max),
@@ -37,8 +38,8 @@ class CommandHistory {
   }
   double last() const { return commands_.empty() ? 0.0 : commands_.back(); }
 
-  /// Returns the mean effective command over `duration` from `time`: zero before the start, the
-  /// last command after the end.
+  /// Returns the mean of the delayed command from `time` to `time + duration`. The command is zero
+  /// before the start and constant after the last sample.
   double acting(double time, double duration) const {
     return mean(time - delay_, time - delay_ + duration);
   }
@@ -62,7 +63,7 @@ class CommandHistory {
   std::vector<double> commands_;
 };
 
-/// Simulated encoders: converts true joint coordinates to readings.
+/// Simulator of encoders, which converts true joint coordinates to readings.
 class Encoders {
  public:
   Encoders(const Rig& rig, const Scenario& scenario, double step)
@@ -89,7 +90,7 @@ class Encoders {
 
   Eigen::Index count() const { return static_cast<Eigen::Index>(sensors_.size()); }
 
-  /// Records the joint states after each step.
+  /// Stores the joint states after a simulation step, for encoders with delay.
   void take(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds) {
     if (sensors_.empty()) return;
     past_.push_back({angles, speeds});
@@ -98,7 +99,7 @@ class Encoders {
     }
   }
 
-  /// Returns the readings after the last step. Before the start the rig is taken to stand still.
+  /// Returns the encoder readings after the last step. The rig is assumed at rest before the start.
   Eigen::VectorXd read() {
     Eigen::VectorXd readings(count());
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
@@ -119,7 +120,7 @@ class Encoders {
     Eigen::VectorXd angles, speeds;
   };
 
-  /// Returns a joint's coordinate `ago` steps ago, interpolated by a cubic between steps.
+  /// Returns a joint's coordinate `ago` steps before now, interpolated by cubic polynomials.
   double place(int joint, double ago) const {
     if (ago == 0.0) return past_.back().angles[joint];
     const double at = static_cast<double>(past_.size()) - 1.0 - ago;
@@ -142,7 +143,7 @@ class Encoders {
   std::normal_distribution<double> normal_;
 };
 
-/// Checks joint limits and reports each violation once.
+/// Monitor of joint limits, which reports the first violation of each limit.
 class Watch {
  public:
   Watch(const Rig& rig, const Scenario& scenario) : rig_(rig), scenario_(scenario) {}
@@ -176,7 +177,7 @@ class Watch {
   std::vector<std::string> reported_;
 };
 
-/// Returns the number of steps per sample.
+/// Returns the number of simulation steps per sampling period.
 /// @throws InputError if the period is not a whole multiple of the step
 int count_steps(double period, double step) {
   const double ratio = period / step;
@@ -195,7 +196,7 @@ int count_steps(double period, double step) {
   return *steps;
 }
 
-/// @throws InputError for more than kSamplesMax samples
+/// Returns the number of samples of a simulation. @throws InputError if it exceeds kSamplesMax
 Eigen::Index count_samples(double duration, double period) {
   const double count = std::floor(duration / period + 1e-9) + 1.0;
   if (count >= 1.0 && count <= kSamplesMax) return static_cast<Eigen::Index>(count);
@@ -205,12 +206,12 @@ Eigen::Index count_samples(double duration, double period) {
                           ". Shorten the scenario or lower rate_hz");
 }
 
-/// Whether a release came to rest before its duration ended.
+/// Checks whether a scenario finished early because the rig came to rest after a release.
 bool has_ended_early(const daq::Scenario& excitation, double time) {
   return excitation.phase() == daq::Phase::kFinished && time < excitation.duration_s();
 }
 
-/// Returns one history per motor, in joint order.
+/// Returns an empty command history for each motor, in joint order.
 std::vector<CommandHistory> make_histories(const estimator::Mechanism& mechanism,
                                            const Scenario& scenario, double period) {
   std::vector<CommandHistory> motors;

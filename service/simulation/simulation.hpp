@@ -11,26 +11,27 @@
 
 namespace service {
 
-/// Samples of a simulated run.
+/// Sampled readings and controls of a simulation.
 struct SimulatedRun {
   double period = 0.0;       ///< sampling period [s]
-  double step = 0.0;         ///< h of the stepper [s]
-  Eigen::MatrixXd angles;    ///< samples × encoders, their readings [rad or m]
-  Eigen::MatrixXd inertial;  ///< samples × axes of other sensors, laid out as Segment::inertial
-  Eigen::MatrixXd controls;  ///< samples × motors; row k is held until row k + 1
-  Integrator integrator = Integrator::kSpook;  ///< method used
-  bool cancelled = false;                      ///< the stop flag was set; earlier samples are valid
+  double step = 0.0;         ///< simulation step [s]
+  Eigen::MatrixXd angles;    ///< encoder readings, samples × encoders [rad or m]
+  Eigen::MatrixXd inertial;  ///< readings of other sensors, layout of Segment::inertial
+  Eigen::MatrixXd controls;  ///< samples × motors; row k acts until row k + 1
+  Integrator integrator = Integrator::kSpook;  ///< integration method used
+  bool cancelled = false;                      ///< stopped early; existing samples are valid
   std::vector<std::string> notes;              ///< messages on exceeded limits and early ends
 };
 
-/// Simulates a scenario with the SPOOK stepper or the equations of motion.
+/// Simulates a scenario on a rig with the SPOOK stepper or the equations of motion.
 ///
-/// The command is computed at every sample from the true state and acts after the motor's input
-/// delay. Angles are unwrapped; encoder offsets, noise and quantization are applied to them.
-/// @param step h [s]: divides the sampling period; if it is longer than the period, one sample is
-///         taken per step instead
-/// @param integrator  method; automatic: SPOOK if it supports all joints
-/// @throws InputError if the step does not divide the period, or the model cannot be stepped
+/// The command is computed from the true state at every sample and acts after the input delay of
+/// the motor. Encoder readings are unwrapped and include encoder offsets, noise and quantization.
+/// @param step  simulation step [s]. It must divide the sampling period. If it is longer than the
+///         sampling period, each step gives one sample
+/// @param stop  flag that another thread sets to stop the simulation; may be null
+/// @param integrator  integration method
+/// @throws InputError if the step does not divide the period, or the model cannot be integrated
 SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
                       const std::atomic<bool>* stop = nullptr,
                       Integrator integrator = Integrator::kAutomatic);

@@ -6,7 +6,7 @@
 
 namespace service {
 
-/// Returns the run as a CSV recording, see recording_csv.
+/// Returns the samples of a simulation as a CSV recording, see recording_csv.
 std::string simulation_csv(const Rig& rig, const SimulatedRun& run);
 
 }  // namespace service

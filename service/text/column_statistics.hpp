@@ -4,21 +4,22 @@
 
 namespace service {
 
-/// Statistics of one column of numbers.
+/// Range, resolution and noise of a column of numbers, such as the readings of a sensor.
 struct ColumnStatistics {
-  int observed = 0;  ///< number of values that are not NaN
-  double low = 0.0;
-  double high = 0.0;
-  double smallest_step = 0.0;  ///< smallest nonzero change between observed neighbours
-  double noise = 0.0;          ///< standard deviation of the white noise, see column_statistics
+  int observed = 0;            ///< number of values that are not NaN
+  double low = 0.0;            ///< smallest value
+  double high = 0.0;           ///< largest value
+  double smallest_step = 0.0;  ///< smallest nonzero change between successive values
+  double noise = 0.0;          ///< standard deviation of the white noise
 };
 
-/// Returns the statistics of a column. NaN means "not observed".
+/// Returns range, resolution and noise of a column of numbers. NaN marks a missing value.
 ///
 /// The noise is estimated from third differences, which are small for a smooth motion. White noise
-/// of standard deviation σ gives third differences of standard deviation √20 σ. The median of their
-/// magnitude (0.6745 of their standard deviation) is robust against outliers. The noise is 0 for
-/// fewer than four values, and for a column that rises in steps equal up to rounding.
+/// of standard deviation σ gives third differences of standard deviation √20 σ. Their standard
+/// deviation is estimated by the median of their magnitude divided by 0.6745, since the median is
+/// robust against outliers. The noise is 0 for fewer than four values, and for a column that rises
+/// in equal steps (up to rounding).
 ColumnStatistics column_statistics(const std::vector<double>& values);
 
 }  // namespace service

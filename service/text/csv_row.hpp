@@ -5,10 +5,10 @@
 
 namespace service {
 
-/// Returns one CSV line: the cells, quoted where needed, with commas between and a line end.
+/// Returns one line of a CSV file with these cells, quoted if necessary, and a line end.
 std::string csv_row(const std::vector<std::string>& cells);
 
-/// Returns a number with ten significant digits: more than sensors resolve, shorter than exact.
+/// Returns a number as text with ten significant digits, which is more than sensors resolve.
 std::string csv_number(double value);
 
 }  // namespace service

@@ -17,7 +17,7 @@ using notation::Notation;
 /// Returns the text with a capital first letter and a full stop.
 std::string as_sentence(std::string text);
 
-/// Returns the number of terminal columns that a UTF-8 text takes.
+/// Returns the number of columns that a UTF-8 text occupies in a terminal.
 int display_width(const std::string& text);
 
 }  // namespace service

@@ -20,7 +20,8 @@ std::string name_of(const XMLElement& element) {
   return std::string("\"").append(name).append("\"");
 }
 
-/// Reads motors: force gear · (gain control + bias), bias proportional to speed.
+/// Reader of motors. Their force is gear · (gain · control + bias), with bias proportional to
+/// speed.
 class MotorReader {
  public:
   MotorReader(const MjcfSource& source, Robot& robot) : source_(source), robot_(robot) {}
@@ -36,7 +37,7 @@ class MotorReader {
   }
 
  private:
-  /// Returns an attribute; all kinds of actuators share their defaults.
+  /// Returns the numbers in an attribute of an actuator; all actuator types share their defaults.
   std::vector<double> numbers(const XMLElement& element, const char* name) const {
     for (const char* const kind : {"general", "motor"}) {
       auto found = source_.numbers(element, kind, name, "");
@@ -88,7 +89,7 @@ class MotorReader {
   Robot& robot_;
 };
 
-/// Point that two links have in common.
+/// Point at which two links are connected.
 struct Connection {
   std::string name;
   std::array<MjcfPoses::Site, 2> ends;
@@ -127,7 +128,8 @@ class ConstraintReader {
         " is neither a joint between two bodies nor a linear joint coupling: left out");
   }
 
-  /// Adds y − y₀ = c₀ + c₁ (x − x₀), with x₀ and y₀ the coordinates in the file's pose.
+  /// Adds the coupling y − y₀ = c₀ + c₁ (x − x₀) of joint coordinates x and y, which are x₀ and y₀
+  /// in the pose of the file.
   bool add_following(const XMLElement& element) const {
     if (std::strcmp(element.Name(), "joint") != 0) return false;
     const char* const one = element.Attribute("joint1");
@@ -199,7 +201,7 @@ class ConstraintReader {
     robot_.loops.push_back(loop);
   }
 
-  /// Adds a joint with the axis through two points.
+  /// Adds a loop-closing joint whose axis goes through two connection points.
   bool add_joint(const Connection& a, const Connection& b) const {
     const Eigen::Vector3d first = b.ends[0].at - a.ends[0].at, second = b.ends[1].at - a.ends[1].at;
     const double length = first.norm();
@@ -210,8 +212,8 @@ class ConstraintReader {
     return true;
   }
 
-  /// Adds a joint from one point, if all rotary joints of the loop are parallel and all prismatic
-  /// ones perpendicular to them.
+  /// Adds a loop-closing joint at one connection point. The loop must be planar: its revolute
+  /// joints are parallel to each other and perpendicular to its prismatic joints.
   bool add_flat_joint(const Connection& connection) const {
     std::set<const RobotJoint*> around;
     for (const MjcfPoses::Site& end : connection.ends) {
@@ -235,7 +237,7 @@ class ConstraintReader {
     return true;
   }
 
-  /// Returns a link's orientation in the file's pose; auxiliary links have that of their body.
+  /// Returns the orientation of a link in the pose of the file.
   const Eigen::Matrix3d& orientation_of(std::size_t link) const {
     return places_.at_reference[link].rotation;
   }

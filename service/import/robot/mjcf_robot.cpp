@@ -52,12 +52,13 @@ class MjcfReader {
     robot_.gravity = gravity;
   }
 
-  /// Parent of a body: a link, a placement in its frame, default class of its contents.
+  /// Parent link of a body, with the pose in the link's frame and the default class of its
+  /// contents.
   struct Parent {
     std::size_t link;
     Placement placement;
     std::string classes;
-    bool moves;  ///< relative to the world
+    bool moves;  ///< the parent moves relative to the world
   };
 
   static std::string classes_of(const XMLElement& element, const std::string& around) {
@@ -216,7 +217,7 @@ class MjcfReader {
     return is.turns ? source_.radians(ref) : ref;
   }
 
-  /// Returns the displacement of the child for a joint motion.
+  /// Returns the displacement of the child link if the joint moves by `by` [rad or m].
   static Placement moved_by(const RobotJoint& joint, double by) {
     if (by == 0.0) return {};
     if (!joint.traits().turns) return {.translation = by * joint.axis};
@@ -267,7 +268,7 @@ class MjcfReader {
     return joint;
   }
 
-  /// Returns the linear coefficient; those of higher powers are unsupported and noted.
+  /// Returns the linear coefficient of a property. Higher coefficients are not supported and noted.
   double first_of(const XMLElement& element, const char* name, const std::string& classes,
                   const std::string& joint) {
     const std::vector<double> v = source_.numbers(element, "joint", name, classes);

@@ -45,13 +45,13 @@ class MjcfWriter {
  private:
   void open(const char* element) { xml_.OpenElement(element); }
 
-  /// Joint of a body, possibly passed on from a massless link above it.
+  /// Joint of a MuJoCo body, which may be the joint of a massless link that carries the body.
   struct BodyJoint {
     const RobotJoint* joint;
-    Eigen::Vector3d axis, at;  ///< in the body's frame
+    Eigen::Vector3d axis, at;  ///< direction and point of the axis, in the frame of the body
   };
 
-  /// Returns the joints from `first` to the next link that has mass or branches.
+  /// Returns the joints in series from `first` to the next link that has mass or branches.
   std::vector<std::size_t> joints_to_body(std::size_t first) const {
     std::vector<std::size_t> chain = {first};
     for (;;) {
@@ -142,7 +142,7 @@ class MjcfWriter {
     if (joint.velocity > 0.0) speeds_ += (speeds_.empty() ? "\"" : ", \"") + joint.name + "\"";
   }
 
-  /// Writes the points on this link of joints that close loops.
+  /// Writes the points at which loop-closing joints connect this link to another link.
   void write_sites(std::size_t link) {
     for (const RobotLoop& loop : robot_.loops) {
       for (std::size_t side = 0; side < 2; ++side) {

@@ -23,7 +23,7 @@ using estimator::Mechanism;
 
 constexpr double kSeenShare = 1e-9;  // largest relative change of an identifiable moment
 
-/// Joint properties other than friction that robot descriptions lack; noted if not zero.
+/// Joint properties other than friction that robot descriptions cannot represent.
 constexpr struct {
   JointQuantity quantity;
   const char* what;
@@ -32,7 +32,7 @@ constexpr struct {
                 {JointQuantity::kEncoderOffset, "an encoder's offset"},
                 {JointQuantity::kEncoderDelay, "an encoder's delay"}};
 
-/// Side of a joint: a body, and the joint's frame and point on it, from its centre of mass.
+/// Body of a joint, with the joint frame and the joint's point relative to the centre of mass.
 struct Side {
   int body;
   Eigen::Matrix3d frame;
@@ -83,7 +83,7 @@ class RobotBuilder {
     return mechanism_.joint_parameter(joint, quantity).value;
   }
 
-  /// Returns the origin of the rig file's body frame, relative to the centre of mass.
+  /// Returns the origin of a body's frame in the rig file, relative to the centre of mass.
   Eigen::Vector3d frame_of(int body) const {
     if (body == Joint::kGround) return Eigen::Vector3d::Zero();
     Eigen::Vector3d frame = Eigen::Vector3d::Zero();
@@ -96,8 +96,8 @@ class RobotBuilder {
     return frame;
   }
 
-  /// Returns an inertia that is physically consistent. Rig files allow any value for moments
-  /// without effect on the motion; robot descriptions do not.
+  /// Returns a physically consistent inertia. Rig files allow any value for moments of inertia that
+  /// do not affect the motion; robot descriptions do not.
   Eigen::Matrix3d inertia_of(int body, double mass) {
     const Eigen::Matrix3d inertia =
         estimator::inertia_matrix(estimator::moments_of(mechanism_, body));
@@ -127,7 +127,7 @@ class RobotBuilder {
     }
   }
 
-  /// Returns the point of a joint's side in the frame of its link.
+  /// Returns the joint's point on one of its two bodies, in the frame of that body's link.
   Eigen::Vector3d point_in_link(const Side& side) const {
     const Eigen::Vector3d point = side.point - frame_of(side.body);
     return side.body == Joint::kGround ? Eigen::Vector3d(rig_from_robot_world().transpose() * point)
@@ -224,7 +224,7 @@ class RobotBuilder {
     robot_.loops.push_back(loop);
   }
 
-  /// Removes couplings of joints that close a loop, since these are no joints in the robot.
+  /// Removes couplings to joints that close a loop, since these joints are not in the robot's tree.
   void leave_out_following(const std::set<int>& joints_in_tree) {
     for (const estimator::MimicJoint& each : mechanism_.mimic_joints) {
       if (joints_in_tree.contains(each.joint) && joints_in_tree.contains(each.follows)) continue;

@@ -5,9 +5,9 @@
 
 namespace service {
 
-/// Converts a rig to a robot: bodies become links, below a link "world" for the ground. Notes list,
-/// one sentence each, what robot descriptions cannot represent: friction that decreases with speed
-/// or depends on load, delays, encoder offsets, and so on.
+/// Converts a rig to a robot. Bodies become links, and the ground becomes the root link "world".
+/// The notes list properties that robot descriptions cannot represent, one sentence each. Examples
+/// are friction that decreases with speed or depends on load, delays, and encoder offsets.
 Robot make_robot(const Rig& rig);
 
 }  // namespace service

@@ -11,7 +11,8 @@
 
 namespace service {
 
-/// Pose of a frame in another: x_other = rotation · x + translation.
+/// Pose of an inner frame in an outer frame. A point x of the inner frame has the outer coordinates
+/// rotation · x + translation.
 struct Placement {
   Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
   Eigen::Vector3d translation = Eigen::Vector3d::Zero();  ///< [m]
@@ -24,92 +25,97 @@ struct Placement {
   }
 };
 
-/// Returns the rotation from a robot's world (z up) to a rig's (y up).
+/// Returns the rotation from the robot's world frame (z up) to the rig's world frame (y up).
 Eigen::Matrix3d rig_from_robot_world();
 
-/// Mass distribution of a link, in the link's frame.
+/// Mass, centre of mass and inertia tensor of a robot link, in the frame of the link.
 struct RobotInertial {
   double mass = 0.0;                                  ///< [kg]
   Eigen::Vector3d center = Eigen::Vector3d::Zero();   ///< centre of mass [m]
-  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  ///< about it, along the link's axes [kg·m²]
+  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  ///< about the centre of mass [kg·m²]
 };
 
+/// Link of a robot: a rigid body that joints connect to other links.
 struct RobotLink {
   std::string name;
-  std::optional<RobotInertial> inertial;  ///< absent if massless
+  std::optional<RobotInertial> inertial;  ///< nullopt for a massless link
 };
 
-/// Motor with torque or force gain (u − back_emf rate), u the control signal.
+/// Motor of a joint. Its torque or force is gain · (u − back_emf · rate), where u is the control
+/// signal and rate the joint speed.
 struct RobotMotor {
   std::string control_unit;
   double gain = 1.0;
   double back_emf = 0.0;
-  double control_max = 0.0;  ///< largest |u|; 0: unknown
+  double control_max = 0.0;  ///< largest |u|; 0 if unknown
 };
 
-/// Coupling of a mimic joint: its coordinate is ratio times another's plus offset.
+/// Coupling of a mimic joint. Its coordinate is `ratio` times the coordinate of `joint`, plus
+/// `offset`.
 struct MimicCoupling {
   std::string joint;
   double ratio = 1.0;
   double offset = 0.0;  ///< [rad] or [m]
 };
 
-/// Joint. For a prismatic one read m for rad, N for N·m and kg for kg·m².
+/// Joint of a robot. Units are given for revolute joints. For prismatic joints, lengths in m
+/// replace angles in rad, N replaces N·m, and kg replaces kg·m².
 struct RobotJoint {
   std::string name;
-  std::optional<estimator::JointKind> kind = {};  ///< none: fixed
+  std::optional<estimator::JointKind> kind = {};  ///< nullopt for a fixed joint
   std::size_t parent = 0, child = 0;              ///< link indices
-  Placement origin;                               ///< child frame in the parent's, at coordinate 0
-  Eigen::Vector3d axis = Eigen::Vector3d::UnitX();          ///< in the child's frame
-  Eigen::Vector3d at = Eigen::Vector3d::Zero();             ///< point on the axis there [m]
-  double lower = -std::numeric_limits<double>::infinity();  ///< range [rad]
-  double upper = std::numeric_limits<double>::infinity();
-  double velocity = 0.0;   ///< largest speed [rad/s]; 0: unknown
-  double damping = 0.0;    ///< [N·m·s/rad]
-  double friction = 0.0;   ///< dry [N·m]
-  double armature = 0.0;   ///< inertia of the motor's rotor, at the joint [kg·m²]
+  Placement origin;  ///< child frame in the parent frame, at joint coordinate 0
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitX();          ///< joint axis in the child frame
+  Eigen::Vector3d at = Eigen::Vector3d::Zero();             ///< point on the axis, child frame [m]
+  double lower = -std::numeric_limits<double>::infinity();  ///< lower limit [rad]
+  double upper = std::numeric_limits<double>::infinity();   ///< upper limit [rad]
+  double velocity = 0.0;                                    ///< largest speed [rad/s]; 0 if unknown
+  double damping = 0.0;                                     ///< viscous damping [N·m·s/rad]
+  double friction = 0.0;                                    ///< dry friction [N·m]
+  double armature = 0.0;   ///< rotor inertia referred to the joint [kg·m²]
   double stiffness = 0.0;  ///< spring stiffness [N·m/rad]
   double rest = 0.0;       ///< coordinate at which the spring is relaxed [rad]
   std::optional<RobotMotor> motor = {};
   std::optional<MimicCoupling> follows = {};
-  bool of_free_body = false;  ///< one of the six joints of a free body
+  bool of_free_body = false;  ///< one of the six joints of a floating body
   int line = 0;
 
   bool moves() const { return kind.has_value(); }
-  /// Requires a joint that is not fixed.
+  /// Returns the properties of the joint type. The joint must not be fixed.
   const estimator::JointTraits& traits() const { return joint_traits(*kind); }
   bool has_range() const { return lower < upper && std::isfinite(lower) && std::isfinite(upper); }
 };
 
-/// Joint that closes a kinematic loop: two links share its axis.
+/// Joint that closes a kinematic loop. Two links share its axis.
 struct RobotLoop {
   std::string name;
   std::array<std::size_t, 2> links = {};
-  /// In the frame of each link.
+  /// Point on the joint axis [m] and direction of the axis, in the frame of each link.
   std::array<Eigen::Vector3d, 2> points = {}, axes = {};
 };
 
-/// Kinematic tree of a robot.
+/// Kinematic tree of a robot, with the joints that close loops.
 struct Robot {
   std::string name;
   std::vector<RobotLink> links;
   std::vector<RobotJoint> joints;
   std::vector<RobotLoop> loops;
   std::size_t root = 0;                    ///< link without a parent
-  std::optional<Eigen::Vector3d> gravity;  ///< z up [m/s²]; absent: not given
+  std::optional<Eigen::Vector3d> gravity;  ///< [m/s²], z up; nullopt if not given
   std::vector<std::string> notes;          ///< contents of the file that are not represented
 
-  /// Returns the child joints of each link, in order.
+  /// Returns for each link the indices of the joints whose parent it is.
   std::vector<std::vector<std::size_t>> child_joints() const;
 
-  /// Whether `joint` is `other` or mimics it, directly or through other joints.
+  /// Checks whether `joint` is `other` or mimics `other`, directly or through further joints.
   bool follows(std::string joint, const std::string& other) const;
 };
 
-/// Adds six joints between two links: slides along the axes of a world with z up, then rotations
-/// about the vertical and two more axes, with massless links between. The child's frame is at
-/// `origin` if all coordinates are zero.
-/// @param prefix  prefix of the added names
+/// Adds six joints in series that let the child link move freely relative to the parent link:
+/// three prismatic joints along the world axes (z up), then three revolute joints, the first about
+/// the vertical. Massless links separate the joints. At zero coordinates the child frame is at
+/// `origin`.
+/// @param prefix  prefix of the names of the added joints and links
 void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const Placement& origin,
                     const std::string& prefix, int line);
 

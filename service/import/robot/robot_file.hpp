@@ -6,7 +6,7 @@
 
 namespace service {
 
-/// Reads a URDF file or a MuJoCo model; the root element decides.
+/// Parses the text of a URDF file or a MuJoCo model. The root element determines the format.
 /// @throws proto::InputError "FILE:LINE: message; remedy"
 Robot parse_robot(const std::string& path, const std::string& text);
 

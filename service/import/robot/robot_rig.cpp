@@ -25,7 +25,7 @@ constexpr double kTiltMost = 1.5;  // [rad]
 // Least moment of inertia in a rig file.
 constexpr double kInertiaLeast = 1e-9;  // [kg·m²]
 
-/// Returns an exact number; values within rounding of zero become 0.
+/// Returns a number as text without loss of digits. Rounding errors around zero become 0.
 std::string number(double value, double size = 1.0) {
   if (std::abs(value) < 1e-15 * size) return "0";
   return notation::format_exact(value);
@@ -40,7 +40,7 @@ std::string direction(const Eigen::Vector3d& v) {
   return text + " }";
 }
 
-/// Returns the nonzero coordinates; empty at the origin.
+/// Returns the nonzero coordinates of a point as text; empty for the origin.
 std::string point(const Eigen::Vector3d& v) {
   std::string text;
   const char* const names[] = {" x", " y", " z"};
@@ -50,8 +50,8 @@ std::string point(const Eigen::Vector3d& v) {
   return text;
 }
 
-/// Returns a unit vector perpendicular to an axis, derived from the most perpendicular coordinate
-/// axis.
+/// Returns a unit vector perpendicular to an axis. It is close to the coordinate axis that is most
+/// nearly perpendicular.
 Eigen::Vector3d across(const Eigen::Vector3d& axis) {
   Eigen::Index least = 0;
   axis.cwiseAbs().minCoeff(&least);
@@ -59,10 +59,10 @@ Eigen::Vector3d across(const Eigen::Vector3d& axis) {
   return (e - e.dot(axis) * axis).normalized();
 }
 
-/// Body that represents a link: a body of the rig, or the ground.
+/// Body of the rig, or the ground, that represents a link of the robot.
 struct Carrier {
   std::string body = "ground";
-  Placement placement;  ///< link frame in the body's
+  Placement placement;  ///< pose of the link frame in the frame of the body
 };
 
 class RigWriter {
@@ -101,7 +101,7 @@ class RigWriter {
   }
 
  private:
-  /// Returns a valid and unique name for the rig file.
+  /// Returns a name that is valid and unique in the rig file.
   std::string named(const std::string& name) {
     std::string allowed = name;
     std::ranges::replace_if(
@@ -228,8 +228,8 @@ class RigWriter {
     add_safety(joint, name);
   }
 
-  /// Adds the coupling of a mimic joint. It gets no encoder and no range, since the other joint has
-  /// both.
+  /// Adds the coupling of a mimic joint. A mimic joint gets no encoder and no range, since the
+  /// joint that it mimics has both.
   bool add_following(const RobotJoint& joint) {
     if (!joint.follows) return false;
     const MimicCoupling& follows = *joint.follows;
@@ -248,7 +248,7 @@ class RigWriter {
     return std::ranges::find(robot_.joints, name, &RobotJoint::name);
   }
 
-  /// Returns a joint's name in the rig file. A mimic joint may need it before the joint is written.
+  /// Returns a joint's name in the rig file. A mimic joint may refer to a joint not yet written.
   const std::string& name_of(const RobotJoint& joint) {
     const auto found = joint_names_.find(joint.name);
     return found != joint_names_.end()

@@ -7,18 +7,21 @@
 
 namespace service {
 
-/// Robot description, and notes on what its format cannot represent, one sentence each.
+/// Text of a robot description file. The notes list the properties of the robot that its format
+/// cannot represent, one sentence each.
 struct RobotText {
   std::string text;
   std::vector<std::string> notes;
 };
 
-/// Writes a robot as a URDF file, with link frames on the axes of their joints.
-/// @param remarks  lines of a comment at the beginning of the file
+/// Returns a robot as the text of a URDF file. The origin of a link frame is on the axis of the
+/// link's joint.
+/// @param remarks  lines of the comment at the beginning of the file
 RobotText urdf_text(const Robot& robot, const std::vector<std::string>& remarks);
 
-/// Writes a robot as a MuJoCo model (MJCF). Joints of a massless link are passed on to the body
-/// that it carries, as MuJoCo requires. A joint that closes a loop becomes two connected points.
+/// Returns a robot as the text of a MuJoCo model (MJCF). MuJoCo requires moving bodies to have
+/// mass, so joints of a massless link move to the body that the link carries. A joint that closes a
+/// loop becomes a connection of two bodies at two points.
 RobotText mjcf_text(const Robot& robot, const std::vector<std::string>& remarks);
 
 }  // namespace service

@@ -16,7 +16,7 @@ constexpr double kUnbounded = 1e4;  // [rad] or [m]
 constexpr double kMassLeast = 1e-6;  // [kg]
 constexpr const char* kTree = ". A URDF must be a tree (describe closed loops in a rig file)";
 
-/// Reads one file; error messages give its name and the line.
+/// Reader of a URDF file. Error messages give the name of the file and the line.
 class UrdfReader {
  public:
   UrdfReader(const std::string& path, const std::string& text) : xml_(path, text) {}
@@ -55,8 +55,8 @@ class UrdfReader {
     }
   }
 
-  /// Returns the pose of an origin. Roll, pitch and yaw are about the fixed x, y and z axes, in
-  /// this order.
+  /// Returns the pose that an origin element gives. Roll, pitch and yaw are rotations about the
+  /// fixed x, y and z axes, in this order.
   Placement placement(const XMLElement* origin) const {
     const Eigen::Vector3d rpy = xml_.vector_or(origin, "rpy", Eigen::Vector3d::Zero());
     Placement placement;
@@ -171,7 +171,7 @@ class UrdfReader {
     robot.joints.push_back(std::move(joint));
   }
 
-  /// Returns why a joint cannot mimic the other one; empty: it can.
+  /// Returns why a joint cannot mimic the joint that its mimic element names; empty if it can.
   static std::string obstacle(const Robot& robot, const RobotJoint& joint) {
     const auto other = std::ranges::find(robot.joints, joint.follows->joint, &RobotJoint::name);
     if (other == robot.joints.end()) return "\", which is not a joint of the file";
@@ -180,7 +180,7 @@ class UrdfReader {
     return joint.follows->ratio == 0.0 ? "\" times 0" : "";
   }
 
-  /// Fixes joints that cannot mimic, and joints that mimic these, at zero.
+  /// Fixes mimic joints at zero that cannot mimic another joint, and joints that mimic fixed ones.
   static void hold_what_cannot_follow(Robot& robot) {
     for (std::size_t round = 0; round < robot.joints.size(); ++round) {
       for (RobotJoint& joint : robot.joints) {
@@ -195,7 +195,7 @@ class UrdfReader {
     }
   }
 
-  /// Finds the root and checks for a tree: every other link has one parent joint.
+  /// Finds the root link and checks that every other link has exactly one parent joint.
   void find_root(const XMLElement& element, Robot& robot) const {
     std::vector<const RobotJoint*> above(robot.links.size(), nullptr);
     for (const RobotJoint& joint : robot.joints) {

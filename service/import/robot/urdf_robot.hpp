@@ -6,11 +6,11 @@
 
 namespace service {
 
-/// Reads a URDF file: links, inertials, joints with limits, dynamics and mimicry. Geometry,
-/// materials and simulator extensions are skipped.
-/// @param path  for messages
-/// @throws proto::InputError "FILE:LINE: message; remedy" if it is not a URDF, is not a tree, or
-///         has unsupported joint types
+/// Parses the text of a URDF file. It reads links, inertials, and joints with their limits,
+/// dynamics and mimic elements. Geometry, materials and simulator extensions are skipped.
+/// @param path  name of the file for messages
+/// @throws proto::InputError "FILE:LINE: message; remedy" if the text is not a URDF, the links do
+///         not form a tree, or a joint type is not supported
 Robot parse_urdf(const std::string& path, const std::string& text);
 
 }  // namespace service

@@ -7,8 +7,8 @@
 namespace service {
 namespace {
 
-/// Returns roll, pitch and yaw of a rotation. Near a pitch of ± 90° roll and yaw are undetermined
-/// individually, but the three together still give the rotation accurately.
+/// Returns roll, pitch and yaw of a rotation. Near a pitch of ± 90° only the sum or difference of
+/// roll and yaw is determined, but the three angles together still give the rotation accurately.
 Eigen::Vector3d roll_pitch_yaw(const Eigen::Matrix3d& R) {
   const double yaw = std::atan2(R(1, 0), R(0, 0));
   const double c = std::cos(yaw), s = std::sin(yaw);

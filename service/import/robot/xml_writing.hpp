@@ -8,14 +8,15 @@
 
 namespace service {
 
-/// Returns numbers that parse to the same values, separated by spaces.
+/// Returns numbers as text, separated by spaces. Parsing the text gives exactly the same values.
 std::string number_list(const std::vector<double>& values);
 std::string vector_text(const Eigen::Vector3d& v);
 
-/// Sets lengths, angles or direction components within rounding of zero to zero.
+/// Returns lengths, angles or direction components with rounding errors replaced by exact zeros.
 Eigen::VectorXd with_exact_zeros(const Eigen::VectorXd& v);
 
-/// Writes a comment of several lines; XML does not allow "--" in it.
+/// Writes an XML comment of several lines. The characters "--" are replaced, since XML does not
+/// allow them in comments.
 void push_comment(tinyxml2::XMLPrinter& xml, const std::vector<std::string>& lines);
 
 void push(tinyxml2::XMLPrinter& xml, const char* attribute, const std::string& value);
