@@ -38,10 +38,9 @@ struct InfoOptions {
   std::string rig;
   std::string values;   ///< result file with the rig's parameter values; empty: as in the rig file
   std::string picture;  ///< SVG file to write, or "-" for the terminal; empty: no picture
-  std::vector<std::string>
-      places;         ///< joint positions of the picture that differ from rest, "NAME=VALUE"
-  bool base = false;  ///< list the identifiable combinations of inertias
-  bool all = false;   ///< also list parameters that are fixed at zero
+  std::vector<std::string> places;  ///< joint positions in the picture; others: at rest
+  bool base = false;                ///< list the identifiable combinations of inertias
+  bool all = false;                 ///< also list parameters that are fixed at zero
 };
 
 // A picture on a terminal leaves room for the text below it.

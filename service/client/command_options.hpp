@@ -39,9 +39,8 @@ struct CrossvalidateOptions {
 /// Options of `rigcal validate`.
 struct ValidateOptions {
   EstimationOptions estimation;
-  double window = 0.0;  ///< length of the predicted windows [s]; 0: whole segments
-  double start_window =
-      0.0;  ///< part of a window used to estimate its initial state [s]; 0: whole window
+  double window = 0.0;        ///< length of the predicted windows [s]; 0: whole segments
+  double start_window = 0.0;  ///< initial part that gives the state [s]; 0: whole window
   ResultFiles files;
 };
 
@@ -61,10 +60,8 @@ enum class ComparisonPieces { kChosen, kRecording, kSegment, kWindow };
 /// Options of `rigcal compare`.
 struct CompareOptions {
   EstimationOptions estimation;
-  std::vector<std::string>
-      laws;  ///< names of the friction laws to compare; empty: the default laws
-  std::vector<std::string>
-      joints;  ///< names of the compared joints; empty: all joints with friction
+  std::vector<std::string> laws;    ///< friction laws to compare; empty: the defaults
+  std::vector<std::string> joints;  ///< joints to compare; empty: all with friction
   ComparisonPieces by = ComparisonPieces::kChosen;
   double window = 0.0;  ///< length of a piece [s]; 0: chosen for enough pieces of equal length
   int folds = 5;
@@ -74,8 +71,7 @@ struct CompareOptions {
 /// Options of `rigcal repeat`.
 struct RepeatOptions {
   std::string result;
-  std::vector<std::string>
-      recordings;  ///< recording files; empty: search at their stored paths and beside the result
+  std::vector<std::string> recordings;  ///< files; empty: at stored paths or beside the result
   bool changed_data = false;
   int threads = 0;  ///< number of threads; 0: one per processor
   bool quiet = false;
@@ -91,8 +87,7 @@ struct SimulateOptions {
   // SPOOK is first-order: at 0.1 ms a Furuta pendulum deviates by about 0.01 rad in 3 s.
   double step = 1e-4;  ///< time step [s]
   Integrator integrator = Integrator::kAutomatic;
-  std::string
-      values;  ///< result file with parameter values, applied before `edits`; empty: no file
+  std::string values;  ///< result file with parameter values, applied before `edits`; or empty
   ParameterEdits edits;
 };
 
@@ -112,10 +107,9 @@ struct IdentifyOptions {
   std::string rig;
   std::vector<std::string> targets;  ///< targets "NAME:PRECISION"
   std::string folder;
-  std::string
-      values;  ///< result file with the first run's initial values; empty: those of the rig file
-  std::string url;  ///< address of the rig; empty: as in the rig file
-  std::string daq;  ///< path of rigcal-daq; empty: in this program's folder
+  std::string values;  ///< result file with the first initial values; empty: as in the rig file
+  std::string url;     ///< address of the rig; empty: as in the rig file
+  std::string daq;     ///< path of rigcal-daq; empty: in this program's folder
   int runs = 8;
   double pause = 20.0;           ///< time between two runs [s]
   ExperimentRequest experiment;  ///< 0 threads: one per processor

@@ -16,8 +16,7 @@ struct EstimationOptions {
   std::string rig;
   Selection selection;
   std::string segments;
-  std::string
-      values;  ///< result file with parameter values, applied before `edits`; empty: no file
+  std::string values;  ///< result file with parameter values, applied before `edits`; or empty
   ParameterEdits edits;
   estimator::CalibrationOptions calibration;
   bool no_refine = false;

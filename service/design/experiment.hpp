@@ -24,8 +24,7 @@ struct ExperimentRequest {
   double limit_share = 1.0;           ///< usable share of the rig's motion limits
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(const std::string&)> progress =
-      {};  ///< called every few seconds with a message
+  std::function<void(const std::string&)> progress = {};  ///< called with messages
 };
 
 /// Uncertainty of a free parameter before and after the planned experiment.

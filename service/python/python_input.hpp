@@ -14,8 +14,7 @@ namespace service {
 /// Calibration request of a Python program, together with its recordings in memory.
 struct PythonRequest {
   CalibrationRequest request;
-  std::map<std::string, std::vector<NamedColumn>>
-      tables;  ///< columns of recordings in memory, by the path of their source
+  std::map<std::string, std::vector<NamedColumn>> tables;  ///< recordings, by path of their source
 
   /// Reads a recording from memory if it is in memory, otherwise from its file.
   ImportedRecording read(const RecordingSource& source, const Rig& rig) const;

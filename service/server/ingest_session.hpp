@@ -108,9 +108,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
 
   bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }
   rigcal::v1::SessionInfo info() const;
-  const rigcal::v1::SessionInfo& stored_info() const {
-    return info_;
-  }  ///< info without the flag `connected`
+  const rigcal::v1::SessionInfo& stored_info() const { return info_; }  ///< without `connected`
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -24,8 +24,7 @@ class DurationHistogram {
 /// Counters and gauges that the service exports for monitoring. Used by the main thread only.
 struct Metrics {
   std::uint64_t connections_total = 0;
-  std::map<std::string, std::uint64_t>
-      connections_refused_total;  ///< number of refused connections by reason
+  std::map<std::string, std::uint64_t> connections_refused_total;  ///< number by reason
   std::uint64_t connections = 0;
   std::uint64_t protocol_errors_total = 0;
   std::uint64_t received_bytes_total = 0;

@@ -27,8 +27,7 @@ struct ServiceShare {
   std::uint32_t running_jobs = 0;
   std::uint64_t buffer_bytes = 0;
   std::uint64_t index_bytes = 0;
-  double processor_s =
-      0.0;  ///< processor time of jobs in the last hour [s]; 0: as much as `running_jobs` can use
+  double processor_s = 0.0;  ///< of jobs in the last hour [s]; 0: as much as `running_jobs` can use
 };
 
 /// Limits of the service for all clients together; proto/daemon.proto documents each limit.
@@ -92,10 +91,9 @@ struct ServiceContext {
   /// disk.
   std::function<std::uint64_t()> measure_disk_capacity;
   std::function<double()> time_s = steady_time_s;
-  Poster main;  ///< runs tasks on the main thread
-  std::vector<OwnedPoster>
-      storage;         ///< run tasks on storage threads; each session uses one of these threads
-  OwnedPoster reader;  ///< runs tasks that read files for clients
+  Poster main;                       ///< runs tasks on the main thread
+  std::vector<OwnedPoster> storage;  ///< run tasks on the storage threads
+  OwnedPoster reader;                ///< runs tasks that read files for clients
   OwnedPoster maintenance;  ///< runs low-priority tasks: writes recordings, deletes folders
 
   /// Returns a function that runs tasks on the storage thread of a session, on behalf of its owner.

@@ -31,16 +31,13 @@ class SessionLog {
   /// batch must be durable.
   proto::Result<bool> holds(std::uint64_t sequence, const std::string& batch);
 
-  std::uint64_t last_durable() const {
-    return last_durable_;
-  }  ///< number of the last durable batch
-  std::uint64_t sample_count() const {
-    return sample_count_;
-  }  ///< number of samples found by open()
+  /// Returns the number of the last durable batch.
+  std::uint64_t last_durable() const { return last_durable_; }
+  /// Returns the number of samples that open() found.
+  std::uint64_t sample_count() const { return sample_count_; }
   std::uint64_t size_bytes() const { return spool_.size_bytes(); }
-  const BatchCheck& check() const {
-    return check_;
-  }  ///< state of the check after the batches found by open()
+  /// Returns the state of the check after the batches that open() found.
+  const BatchCheck& check() const { return check_; }
 
  private:
   SessionLog(proto::Spool spool, const proto::RecordingShape& shape)

@@ -65,8 +65,7 @@ class SessionStore {
   /// thus complete.
   std::optional<rigcal::v1::ServiceError> usability_error(const std::string& id) const;
 
-  std::map<std::string, std::uint64_t> counts()
-      const;  ///< number of sessions by state, for metrics
+  std::map<std::string, std::uint64_t> counts() const;  ///< sessions by state, for metrics
 
   /// Tries again to store the recordings that could not be stored, e.g. because the disk was full.
   /// Call it periodically.
