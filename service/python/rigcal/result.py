@@ -240,7 +240,7 @@ class CrossValidation(ResultBase):
 
     @property
     def errors(self) -> dict[str, pd.DataFrame]:
-        """Open-loop errors of each joint, in `units`: a table with rows of folds, columns of parts.
+        """Open-loop errors of each joint, in `units`, as tables of folds (rows) × pieces (columns).
 
         Fold i holds out piece i, so the diagonal has the errors of predictions.
         """
