@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kShort = 0.043, kLong = 0.3, kBase = 0.35 - 0.0515;  // of the linkage [m]
 
-/// Angle of the lever from the thigh's line, by the law of cosines.
+/// Returns the lever's angle from the thigh's line for a crank angle, by the law of cosines [rad].
 double lever_angle(double crank) {
   const double along = kBase - kShort * std::cos(crank), across = -kShort * std::sin(crank);
   const double reach = std::hypot(along, across);
@@ -164,7 +164,8 @@ TEST(LegStudy, RefusesFaultsWithFileAndLine) {
       {"legs: 1", "legs: -1", "legs is -1"},
       {"torque_noise_Nm: 0.1", "", "torque_noise_Nm must be given"},
       {"cutoff_Hz: 35", "cutoff_Hz: 600", "cutoff_Hz must be below half of rate_Hz"},
-      {"frequency_min_Hz: 0.2", "frequency_min_Hz: 9", "frequency_min_Hz must not exceed frequency_max_Hz"},
+      {"frequency_min_Hz: 0.2", "frequency_min_Hz: 9",
+       "frequency_min_Hz must not exceed frequency_max_Hz"},
       {"KFE.b=0.4", "KFE.q=0.4", "KFE.q"},
       {"joint: \"KFE\"", "joint: \"knee\"", "no drive { } of the motor at joint \"KFE\""},
       {"draw {", "recorded { training: \"a.csv\" held_out: \"b.csv\" }\n  draw {",
