@@ -122,8 +122,8 @@ class MovingArm {
     return false;
   }
 
-  /// Sets each joint's friction sign. Releases the resting joint with the largest torque relative to
-  /// its dry friction, and repeats this until friction can keep all other joints at rest.
+  /// Sets each joint's friction sign. Releases the resting joint with the largest torque relative
+  /// to its dry friction, and repeats this until friction can keep all other joints at rest.
   void choose_friction_signs() {
     for (Eigen::Index j = 0; j < friction_sign_.size(); ++j) {
       friction_sign_[j] = rate_[j] > 0.0 ? 1.0 : rate_[j] < 0.0 ? -1.0 : 0.0;

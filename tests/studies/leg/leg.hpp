@@ -32,8 +32,8 @@ struct RandomLegs {
   std::vector<int> drawn;               ///< indices of further varied parameters of `typical`
   std::vector<LegDrive> drives;         ///< one per motor
   double slowest = 0.0, fastest = 0.0;  ///< frequencies of the sines [Hz]
-  double duration = 0.0, period = 0.0;  ///< of a recording, and of its samples [s]
-  double encoder_noise = 0.0;           ///< standard deviation [rad]
+  double duration = 0.0, period = 0.0;  ///< duration and sampling period of a recording [s]
+  double encoder_noise = 0.0;           ///< standard deviation of encoder noise [rad]
 };
 
 /// Files of existing recordings of a leg (StudyLeg.Recorded).

@@ -32,7 +32,7 @@ struct InstantNoise {
 struct InstantEstimate {
   Eigen::VectorXd motion;             ///< coordinates, rates, accelerations
   Eigen::VectorXd external_wrenches;  ///< external wrenches, ordered as in InstantModel
-  Eigen::MatrixXd covariance;         ///< of the motion
+  Eigen::MatrixXd covariance;         ///< covariance of the motion
   /// Twice the negative logarithm of the posterior density, up to a constant. It is the sum of the
   /// squared residuals of sensors and prior over their variances.
   double cost = std::numeric_limits<double>::infinity();

@@ -11,10 +11,10 @@ namespace estimator {
 
 /// Kinds of quantity of a mechanism at one instant that can be measured or computed.
 enum class InstantQuantity {
-  kMotion,        ///< of joint `index`: 0 coordinate, 1 rate, 2 acceleration
-  kInertial,      ///< of inertial sensor `index`: its axes in order
-  kLoad,          ///< of joint `index`: JointLoad
-  kAcceleration,  ///< of the body b of joint `index`: TreeInverseDynamics::body_accelerations
+  kMotion,        ///< motion of joint `index`: 0 coordinate, 1 rate, 2 acceleration
+  kInertial,      ///< axes of inertial sensor `index`, in order
+  kLoad,          ///< load of joint `index`, ordered as in JointLoad
+  kAcceleration,  ///< of the body of joint `index`: TreeInverseDynamics::body_accelerations
 };
 
 struct InstantAxis {

@@ -71,8 +71,8 @@ struct ChainResult {
   double lead = 0.0;  ///< FoundMotion::cost_margin
   bool converged = false;
   bool near_truth = false;  ///< all errors below kNearTruthDeviations deviations
-  int iterations = 0;       ///< of the whole search
-  double seconds = 0.0;     ///< of the whole search, processor time
+  int iterations = 0;       ///< iterations of the whole search
+  double seconds = 0.0;     ///< processor time of the whole search [s]
   double repeat_seconds =
       0.0;  ///< time of an estimate from the result of the search, with all derivatives [s]
   std::string line;  ///< chain, sensors, readings and results as a JSON object
