@@ -8,12 +8,14 @@
 
 namespace service {
 
-/// Calibrates with a progress line. Prints the findings that prevent a calibration.
-/// @throws proto::InputError
+/// Calibrates in this process and shows a progress line. Prints the findings that prevent a
+/// calibration.
+/// @throws proto::InputError if the input is invalid
 estimator::Calibration calibrate_locally(CalibrationInput& input, const InterruptFlag& interrupt,
                                          bool quiet, int threads);
 
-/// Prints the table and writes the files; nothing if the calibration was stopped.
+/// Prints the table of a calibration's results and writes the requested files; neither if the
+/// calibration was stopped.
 ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
                            const ResultFiles& files);
 

@@ -8,15 +8,15 @@ namespace service {
 enum ExitCode : int {
   kDone = 0,
   kBadInput = 1,  ///< bad input or usage; the message gives the remedy
-  /// The result was written, but the solver did not converge. check: there are warnings. identify:
-  /// the precision was not reached.
+  /// The result was written, but the solver did not converge. For "check": there are warnings. For
+  /// "identify": the requested precision was not reached.
   kNotConverged = 2,
   kServiceTrouble = 3,  ///< service unavailable or request refused, or the job has no result
   kInterrupted = 130    ///< stopped by Ctrl-C
 };
 
-/// Each function adds one command to the program. The command sets `exit_code` when it runs. It
-/// throws InputError, or std::invalid_argument from the estimator, for bad input.
+/// Each of the functions below adds one command to the program. When the command runs, it sets
+/// `exit_code`, and for bad input it throws InputError or the estimator's std::invalid_argument.
 void add_calibrate(CLI::App& app, ExitCode& exit_code);
 void add_check(CLI::App& app, ExitCode& exit_code);
 void add_repeat(CLI::App& app, ExitCode& exit_code);

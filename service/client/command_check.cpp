@@ -18,7 +18,8 @@
 namespace service {
 namespace {
 
-/// Predicts which parameters the recordings can identify. Prints a note if that fails.
+/// Returns a prediction which parameters the recordings can identify. If it fails, prints a note
+/// and returns an empty prediction.
 estimator::Excitation excitation_of(const estimator::DiagnosedInput& input,
                                     const EstimationOptions& options) {
   try {

@@ -18,7 +18,8 @@
 namespace service {
 namespace {
 
-/// Minimum number of pieces; fewer errors give a poor estimate of their scatter.
+/// Minimum number of pieces of recordings. With fewer pieces, the scatter of their errors is poorly
+/// known.
 constexpr std::size_t kPiecesWanted = 5;
 
 std::size_t segment_count(const std::vector<estimator::Recording>& recordings) {

@@ -29,7 +29,8 @@ estimator::CrossValidation run(const std::vector<estimator::Recording>& pieces,
   });
 }
 
-/// Repairs the recordings before they are cut into pieces.
+/// Repairs faults of the recordings and prints them. Call it before the recordings are cut into
+/// pieces.
 std::vector<estimator::Finding> repair_and_report(CalibrationInput& input) {
   try {
     return repair_input(input);

@@ -25,8 +25,8 @@ namespace {
 struct ExportOptions {
   std::string source;
   std::vector<std::string> out;
-  std::string rig;     ///< used to read the recording; empty: none
-  std::string values;  ///< result that provides the rig's values; empty: none
+  std::string rig;     ///< rig file used to read the recording; empty: none
+  std::string values;  ///< result file that provides the rig's parameter values; empty: none
 };
 
 using Exporter = proto::Result<proto::RecordingScan> (*)(const std::string&, const std::string&);
@@ -77,7 +77,7 @@ void export_recording(const ExportOptions& options) {
   }
 }
 
-/// Exports a recording after applying the rig file, in the rig file's columns.
+/// Exports a recording as the rig file interprets it, with the columns that the rig file names.
 void export_as_read(const ExportOptions& options) {
   for (const std::string& path : options.out) {
     if (!path.ends_with(".csv")) {

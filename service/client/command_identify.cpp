@@ -29,16 +29,16 @@ namespace {
 // Exit statuses of rigcal-daq.
 constexpr int kRunDone = 0, kRunTripped = 3, kRunNotCommissioned = 4;
 
-/// Share of the rig's limits used by a run before anything was estimated, and the factor on it
-/// after a run that reached a limit.
+/// Share of the rig's limits that the first run may use, before any estimate, and the factor by
+/// which the share is reduced after a run that reached a limit.
 constexpr double kFirstCaution = 0.2, kMoreCaution = 0.7;
 
-/// A run is worthwhile if it is predicted to reduce some target's standard deviation below this
-/// share of the present one.
+/// A run is worthwhile only if it is predicted to reduce the standard deviation of some target to
+/// less than this share of its present value.
 constexpr double kMinImprovementRatio = 0.97;
 
-/// Returns the trip of a run without usable data: nothing was driven, or something other than a
-/// motion limit ended it. Empty otherwise.
+/// Returns why a run has no usable data: the text of its trip if the rig was not driven, or if the
+/// run was not ended by a motion limit. Returns an empty text for a usable run.
 std::string unusable_trip(const std::string& recording) {
   const auto info = proto::inspect_recording(recording);
   if (!info.ok()) return "";
@@ -54,7 +54,8 @@ std::string unusable_trip(const std::string& recording) {
   return has_driven && meets_limit ? "" : trip;
 }
 
-/// Repeats: record, estimate, design.
+/// Identification of a rig: repeatedly records a run, estimates the parameters and designs the next
+/// run.
 class Identification {
  public:
   Identification(const IdentifyOptions& options, const InterruptFlag& interrupt)
@@ -113,7 +114,8 @@ class Identification {
     return request;
   }
 
-  /// Joint positions at rest after the last run. The encoders keep counting between runs.
+  /// Returns the joint positions at rest after the last run. The encoders keep counting between
+  /// runs, so these are the positions at the start of the next run.
   std::vector<std::string> rest_positions(const Rig& rig) const {
     const estimator::Mechanism& mechanism = rig.mechanism;
     const ImportedRecording imported = import_recording(folder_.recording(folder_.count()), rig);
@@ -159,7 +161,7 @@ class Identification {
     return reached_;
   }
 
-  /// Prints predicted and obtained standard deviations of the last run.
+  /// Prints the predicted and the obtained standard deviations of the parameters after a run.
   void print_obtained_deviations(const PriorState& today) const {
     if (predicted_.empty()) return;
     std::vector<std::vector<std::string>> rows = {
@@ -243,7 +245,7 @@ class Identification {
     }
   }
 
-  /// Estimates from all recordings, starting from the previous estimates.
+  /// Estimates the parameters from all recordings so far, starting from the previous estimates.
   ExitCode estimate() {
     const int run = folder_.count();
     EstimationOptions estimation;

@@ -36,9 +36,9 @@ using TableRows = std::vector<std::vector<std::string>>;
 struct InfoOptions {
   std::string file;
   std::string rig;
-  std::string values;               ///< result that provides the rig's values; empty: the rig file
-  std::string picture;              ///< SVG file to write, or "-": the terminal; empty: none
-  std::vector<std::string> places;  ///< joint positions of the picture that differ from rest
+  std::string values;   ///< result file with the rig's parameter values; empty: as in the rig file
+  std::string picture;  ///< SVG file to write, or "-" for the terminal; empty: no picture
+  std::vector<std::string> places;  ///< joint positions in the picture; others: at rest
   bool base = false;                ///< list the identifiable combinations of inertias
   bool all = false;                 ///< also list parameters that are fixed at zero
 };
@@ -123,7 +123,7 @@ void print_columns(const std::string& path) {
   std::cout << "\nAdd --rig FILE to show the rate, gaps and segments, too.\n";
 }
 
-/// Prints the variables that recording { } in a rig file may name as columns.
+/// Prints the variables of a file that the block "recording" of a rig file can use as columns.
 void print_variables(const std::string& path) {
   TableRows rows = {{"variable", "rows", "columns"}};
   const proto::MatFile file(path);
@@ -169,7 +169,7 @@ void check_picture(const InfoOptions& options) {
   proto::check_output(options.picture, inputs);
 }
 
-/// Prints a calibration's parameters; for other results their kind and origin.
+/// Prints the parameters of a calibration result; for other results, prints their kind and origin.
 void print_result(const std::string& path) {
   const ResultHeader head = read_result_header(path);
   std::cout << path << ": " << describe_result(head) << '\n';
@@ -193,7 +193,7 @@ void print_result(const std::string& path) {
                "the calibration.\n";
 }
 
-/// Prints the contents of a recording that is given without a rig file.
+/// Prints the contents of a recording for which no rig file is given.
 void print_file(const std::string& path) {
   switch (recording_kind(path)) {
     case RecordingKind::kMat:

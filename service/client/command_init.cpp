@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kDegree = M_PI / 180.0;
 
-/// Stores link sizes from the command line in their links.
+/// Copies the link sizes that the command line gives to consecutive links, from index `first` on.
 void take_sizes(const std::vector<double>& sizes, const char* option, std::size_t first,
                 std::optional<double> LinkAnswer::*field, RigAnswers& answers) {
   const std::size_t room = answers.links.size() - first;
@@ -32,7 +32,7 @@ void take_sizes(const std::vector<double>& sizes, const char* option, std::size_
   for (std::size_t k = 0; k < sizes.size(); ++k) answers.links[first + k].*field = sizes[k];
 }
 
-/// Refuses options that belong to other kinds of rig.
+/// Throws an error if options are given that belong to other kinds of rig.
 void refuse_foreign_options(const InitOptions& options, RigKind kind) {
   const auto require = [&](bool given, bool fits, const std::string& what) {
     if (given && !fits) {
@@ -55,7 +55,8 @@ void refuse_foreign_options(const InitOptions& options, RigKind kind) {
           "--axis-lean applies to a pendulum, double-pendulum or chain");
 }
 
-/// Stores the command line's mechanism options; the kind is known.
+/// Copies the mechanism options of the command line to the answers, whose kind of rig is already
+/// set.
 void take_options(const InitOptions& options, RigAnswers& answers) {
   refuse_foreign_options(options, answers.kind);
   const std::size_t asked = answers.links.size();
@@ -114,7 +115,8 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
   return answers;
 }
 
-/// Columns that vary and are not in the file: perhaps a second motor or another encoder.
+/// Returns the names of columns that vary but are not used in the rig file. They may belong to a
+/// second motor or another encoder.
 std::string unused_columns(const RigAnswers& answers) {
   if (answers.source.empty()) return "";
   std::vector<ColumnProfile> unused = profile_columns(answers.source);

@@ -25,12 +25,12 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, unknown);
 }
 
-/// Name of a recording for people.
+/// Returns the name of a recording for messages.
 std::string name_of(const RecordingSource& source) {
   return source.name.empty() ? source.path : source.name;
 }
 
-/// Searches for a recording at its recorded path and beside the result.
+/// Searches for a recording at its stored path and in the folder of the result file.
 std::optional<std::string> find_recording(const StoredResult& result, std::size_t index) {
   const RecordingSource& source = result.request.recordings[index];
   const fs::path beside = fs::path(result.file).parent_path();
@@ -45,7 +45,8 @@ std::optional<std::string> find_recording(const StoredResult& result, std::size_
   return found;
 }
 
-/// Takes a recording from the given files, by content, else by name.
+/// Removes the file of a recording from the list `given` and returns its path. The file must have
+/// the content of the recording, or else its name.
 std::optional<std::string> take_given(const StoredResult& result, std::size_t index,
                                       std::vector<std::string>& given) {
   const RecordingSource& source = result.request.recordings[index];
@@ -66,7 +67,7 @@ std::optional<std::string> take_given(const StoredResult& result, std::size_t in
   });
 }
 
-/// Refuses a file whose content differs from the recording of the result.
+/// Throws an error if the content of a file differs from the recording that the result used.
 void check_content(const RepeatOptions& options, const StoredResult& result, std::size_t index,
                    const std::string& path) {
   const std::string& then = result.recordings[index].sha256;
@@ -113,7 +114,7 @@ void print_origin(const StoredResult& result, bool quiet) {
             << result.version << " (" << result.build << ")\n";
 }
 
-/// Refuses results of other commands, which store only their inputs.
+/// Throws an error if a result is not of a calibration; other results store only their inputs.
 void require_calibration(const std::string& path) {
   const ResultHeader head = read_result_header(path);
   if (head.command.empty() || head.command == "calibrate") return;

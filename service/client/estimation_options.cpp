@@ -17,7 +17,8 @@ namespace {
 using estimator::ResidualForm;
 using estimator::StateForm;
 
-/// Options that select estimation of a SPOOK simulator's parameters.
+/// Adds the options for estimating the parameters of a SPOOK simulator instead of physical
+/// parameters.
 void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& calibration) {
   const std::map<std::string, ResidualForm> residuals = {{"explicit", ResidualForm::kExplicit},
                                                          {"implicit", ResidualForm::kImplicit}};

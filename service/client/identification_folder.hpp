@@ -5,15 +5,16 @@
 
 namespace service {
 
-/// The folder with the runs of an identification: run-01.textproto, run-01.mcap, result-01.json,
-/// run-02… Each result uses all recordings up to its own.
+/// Folder that contains the files of each run of an identification: run-01.textproto, run-01.mcap,
+/// result-01.json, run-02.textproto and so on. The result of a run uses the recordings of all runs
+/// so far.
 class IdentificationFolder {
  public:
-  /// Makes the folder if it does not exist.
-  /// @throws proto::InputError if that fails, or if a run was left partly recorded
+  /// Opens the folder, or creates it.
+  /// @throws proto::InputError if that fails, or if a run is only partly recorded
   explicit IdentificationFolder(std::string path);
 
-  /// Number of recorded runs.
+  /// Returns the number of recorded runs.
   int count() const { return count_; }
 
   std::string scenario(int run) const { return name("run-", run, ".textproto"); }
@@ -21,13 +22,15 @@ class IdentificationFolder {
   std::string result(int run) const { return name("result-", run, ".json"); }
   bool has_result(int run) const;
 
-  /// All recordings, in order.
+  /// Returns the paths of the recordings of all runs, in order.
   std::vector<std::string> recordings() const;
 
-  /// Counts the recordings again.
+  /// Counts the recordings in the folder again.
   void count_runs();
 
-  /// Renames the last recording, so that it does not count as a run. @return its new name
+  /// Renames the recording of the last run to run-NN.tripped.mcap, so that it no longer counts as a
+  /// run.
+  /// @return the new path
   std::string exclude_last_run();
 
  private:

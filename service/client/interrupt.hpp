@@ -4,8 +4,8 @@
 
 namespace service {
 
-/// During its lifetime the first Ctrl-C sets a flag; the second ends the program as usual. Only one
-/// instance may exist at a time.
+/// Flag that the first Ctrl-C during this object's lifetime sets. The second Ctrl-C ends the
+/// program as usual. Only one such object may exist at a time.
 class InterruptFlag {
  public:
   InterruptFlag();

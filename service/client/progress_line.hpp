@@ -4,12 +4,12 @@
 
 namespace service {
 
-/// Progress on standard error: one rewritten line on a terminal, separate lines elsewhere, nothing
-/// if quiet.
+/// Display of progress on standard error: on a terminal a single line that is rewritten, elsewhere
+/// a new line each time, and no output if quiet.
 class ProgressLine {
  public:
   explicit ProgressLine(bool quiet);
-  /// Ends the line on a terminal.
+  /// Ends the line with a line break on a terminal.
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

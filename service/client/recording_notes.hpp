@@ -6,7 +6,8 @@
 
 namespace service {
 
-/// Prints notes on the damage of a recording; nothing if it is finished and intact.
+/// Prints notes on the damage of a recording file. Prints nothing if the file is finished and
+/// intact.
 void print_damage(const proto::McapScan& scan, std::ostream& out);
 
 }  // namespace service

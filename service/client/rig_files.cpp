@@ -16,7 +16,8 @@ void print_notes(const std::string& path, const std::vector<std::string>& notes)
   for (const std::string& note : notes) std::cerr << "note: " << path << ": " << note << '\n';
 }
 
-/// Comment lines with author and source, and each estimate with its standard deviation.
+/// Returns comment lines for a robot file: author, source, and each estimate with its standard
+/// deviation.
 std::vector<std::string> remarks_of(const CalibratedRig& calibrated,
                                     const std::string& covariance) {
   std::vector<std::string> lines = {calibrated.headline};

@@ -22,7 +22,7 @@ std::string describe_counts(const EncoderFacts& encoder) {
                               : "yes";
 }
 
-/// Formats the joints that an encoder between bodies measures, e.g. "1 + 2 - 3".
+/// Returns the signed sum of joints that an encoder between bodies measures, e.g. "1 + 2 - 3".
 std::string describe_terms(const estimator::Mechanism& mechanism,
                            const estimator::BodyEncoder& encoder) {
   std::string text, fault;
@@ -47,7 +47,8 @@ bool is_fixed(const estimator::Mechanism& mechanism, std::size_t index) {
   return !parameter.free && !is_tied_parameter(mechanism, index) && !has_prior(parameter);
 }
 
-/// Marks parameters that are fixed at zero, and Stribeck rates whose torques are.
+/// Returns a mark per parameter that is true if the parameter has no effect: it is fixed at zero,
+/// or it is a Stribeck rate whose Stribeck torque has no effect.
 std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
   std::vector<bool> idle;
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {

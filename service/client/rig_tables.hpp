@@ -10,11 +10,11 @@ namespace service {
 /// Returns a rig's name and its numbers of bodies and joints.
 std::string rig_summary(const Rig& rig);
 
-/// Tables of the joints, the mimic joints, and the encoders between bodies.
+/// Returns text tables of a rig's joints, mimic joints, and encoders between bodies.
 std::string joint_tables(const Rig& rig);
 
-/// Values, units, bounds and priors of parameters.
-/// @param all  include parameters fixed at zero or without effect; otherwise only their number
+/// Returns a text table of a mechanism's parameters with values, units, bounds and priors.
+/// @param all  include parameters fixed at zero or without effect; otherwise give only their number
 std::string parameter_table(const estimator::Mechanism& mechanism, bool all);
 
 }  // namespace service

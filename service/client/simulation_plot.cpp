@@ -23,8 +23,8 @@ Chart panel(const std::string& title, const std::string& y_label, const char* cs
   return chart;
 }
 
-/// Replaces the style sheet's variables by their first, light values. Most image viewers, unlike
-/// browsers, do not support variables.
+/// Replaces the style sheet's variables by their first values, which are the light ones. Browsers
+/// support such variables, but most image viewers do not.
 std::string without_variables(std::string svg) {
   constexpr std::string_view kUse = "var(";
   for (std::size_t at = svg.find(kUse); at != std::string::npos; at = svg.find(kUse, at)) {

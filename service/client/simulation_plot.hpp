@@ -6,8 +6,8 @@
 
 namespace service {
 
-/// Returns a plot of a simulated run as a complete SVG document: each encoder's reading and the
-/// command over time.
+/// Returns an SVG document that plots each encoder's readings and the command of a simulated run
+/// over time.
 /// @param title  title of the scenario
 std::string simulation_plot(const Rig& rig, const SimulatedRun& run, const std::string& title);
 

@@ -50,8 +50,8 @@ const Words kCommandWords = {"u",       "cmd",   "command", "control", "input", 
                              "force",   "motor", "effort",  "eff"};
 const Words kSegmentWords = {"segment", "seg", "run", "trial", "piece"};
 
-/// Splits a name into lower-case words, at non-alphanumeric characters and at a capital after a
-/// lower-case letter. Trailing digits of words are removed.
+/// Splits a column's name into lower-case words, at non-alphanumeric characters and before a
+/// capital that follows a lower-case letter. Removes trailing digits of each word.
 std::vector<std::string> words_of(const std::string& name) {
   std::vector<std::string> words(1);
   char last = ' ';
@@ -89,8 +89,9 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Returns the quantization step: the smallest change, if all changes are multiples of it and many
-/// equal it. A number printed with few digits is quantized, too, but seldom changes by one step.
+/// Returns the quantization step of a column, or 0 if it is not quantized. The step is the smallest
+/// change if all changes are multiples of it and many changes equal it. Numbers printed with few
+/// digits are also multiples of a step, but seldom change by just one step.
 double quantum_of(const std::vector<double>& values) {
   std::vector<double> changes = changes_of(values);
   if (changes.size() < 20) return 0.0;
@@ -154,7 +155,7 @@ int reading_score(const ColumnProfile& column, bool position) {
 
 double period_of(const ColumnProfile& column) { return median(changes_of(column.values)); }
 
-/// Mean and range of a part of the values.
+/// Mean and range of a span of consecutive values.
 struct ValueStretch {
   double mean, spread;
 };

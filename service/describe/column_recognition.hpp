@@ -8,57 +8,68 @@
 
 namespace service {
 
-/// Name and statistics of one column of a recording.
+/// Name, values and statistics of a column of a recording.
 struct ColumnProfile {
   std::string name;
-  std::vector<std::string> words;  ///< words of the name, lower case, without trailing numbers
-  std::vector<double> values;      ///< empty if some are not numbers; NaN: missing
+  std::vector<std::string> words;  ///< words of the name in lower case, without trailing digits
+  std::vector<double> values;      ///< NaN: missing; empty if some cells are not numbers
   double low = 0.0, high = 0.0;
   bool constant = true;
-  bool rising = false;   ///< never decreases and is not constant
-  bool whole = false;    ///< integers only
-  double quantum = 0.0;  ///< quantization step; 0: none
+  bool rising = false;   ///< true if values never decrease and are not constant
+  bool whole = false;    ///< true if all values are integers
+  double quantum = 0.0;  ///< quantization step; 0: not quantized
 };
 
-/// Analyses all columns of a recording (read_columns).
+/// Reads a recording with read_columns and returns a profile of each column.
 /// @throws proto::InputError for a file without columns
 std::vector<ColumnProfile> profile_columns(const std::string& path);
 
-/// Finds the time column by its name or because it rises evenly; nullptr if there is none.
+/// Returns the column of time stamps, recognized by its name or by evenly rising values; nullptr if
+/// there is none.
 const ColumnProfile* find_time(const std::vector<ColumnProfile>& columns);
 
-/// Guesses its unit from the name, else from plausible sampling rates.
+/// Guesses the unit of a column of time stamps from its name, or else from plausible sampling
+/// rates.
 TimeUnit guess_time_unit(const ColumnProfile& column);
 
-/// Finds the columns that measure a kind's joints, in their order; fewer if the file lacks some.
+/// Returns the columns that measure the joints of a kind of rig, in the order of these joints;
+/// fewer columns if the file lacks some.
+/// @param chain  number of links of a chain
 std::vector<const ColumnProfile*> find_readings(const std::vector<ColumnProfile>& columns,
                                                 RigKind kind, int chain);
 
-/// Finds the column of a motor's command; nullptr if there is none.
+/// Returns the column of a motor's command; nullptr if there is none.
 const ColumnProfile* find_command(const std::vector<ColumnProfile>& columns);
 
-/// Guesses its control unit from the name; "duty" only if no value is beyond ±1.
+/// Guesses the unit of a command column from its name. The guess is "duty" only if all values are
+/// between -1 and 1.
 std::string guess_command_unit(const ColumnProfile& column);
 
-/// Finds a column of whole numbers called segment, run or trial.
+/// Returns the column of whole numbers whose name is "segment", "run" or "trial"; nullptr if there
+/// is none.
 const ColumnProfile* find_segments(const std::vector<ColumnProfile>& columns);
 
-/// Guesses the unit of a reading from its name, else from its range (a rig makes few turns).
+/// Guesses the unit of an encoder column from its name, or else from its range, assuming few turns.
+/// @param position  true for a prismatic joint, false for a revolute joint
 ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position);
 
-/// Guesses counts per turn or metre from the quantization step; nullopt if there is none.
+/// Guesses an encoder's counts per turn or metre from its quantization step; nullopt if the column
+/// has no quantization step.
 std::optional<double> guess_counts(const ColumnProfile& column, ReadingUnit unit);
 
-/// Guesses the reading of the hanging joint [rad]: 0 or π if close to it, or π if named "upright".
-/// @param driven  a motor moves the joint: it hangs at the start, otherwise at the end
+/// Guesses what a joint's encoder reads while the joint hangs at rest [rad]. Returns π if the
+/// column's name contains "upright", and exactly 0 or π if the estimate is close to that value.
+/// @param driven  true if a motor moves the joint, which then hangs at the start of the recording;
+/// a joint without motor hangs at the end
 double guess_hanging_reading(const ColumnProfile& column, ReadingUnit unit, bool driven);
 
-/// Estimates the frequency of small oscillations about `rest` by counting [Hz]; nullopt for too
-/// few.
+/// Estimates the frequency of small oscillations about the reading `rest` by counting oscillations
+/// [Hz]. Returns nullopt if there are too few.
 std::optional<double> estimate_swing_frequency(const ColumnProfile& column, ReadingUnit unit,
                                                double rest, double period);
 
-/// Returns one unit in rad or m; for kCount, a turn divided by `counts`.
+/// Returns the size of a unit in rad or m. For ReadingUnit::kCount, this is one turn divided by
+/// `counts`.
 double scale_of(ReadingUnit unit, double counts);
 
 }  // namespace service

@@ -9,17 +9,19 @@
 
 namespace service {
 
-/// Line-based dialogue. An invalid answer is explained, and the question is repeated.
+/// Dialogue with the user in lines of text. It explains why an answer is invalid and repeats the
+/// question.
 class Interview {
  public:
   Interview(std::istream& in, std::ostream& out) : in_(in), out_(out) {}
 
+  /// Asks a question and returns the answer.
   /// @param otherwise  default for an empty answer, shown with the question; may be empty
   /// @throws proto::InputError at the end of the input
   std::string ask(const std::string& question, const std::string& otherwise = "");
 
-  /// Repeats the question until `parse` accepts the answer. @param parse  throws proto::InputError
-  /// otherwise
+  /// Repeats a question until `parse` accepts the answer, and returns the parsed value.
+  /// @param parse  converts the answer; throws proto::InputError for an invalid answer
   template <typename Value>
   Value ask_until(const std::string& question, const std::string& otherwise,
                   const std::function<Value(const std::string&)>& parse) {
@@ -36,7 +38,8 @@ class Interview {
 
   bool ask_yes(const std::string& question, bool otherwise);
 
-  /// Asks for a positive number; an empty answer without `otherwise` means "unknown".
+  /// Asks for a positive number. Returns nullopt if the answer is empty and there is no default
+  /// `otherwise`.
   std::optional<double> ask_size(const std::string& question,
                                  const std::optional<double>& otherwise);
 

@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// Returns the joint positions on each body in its frame, without duplicates [m].
+/// Returns, for each body, the points of its joints in the body's frame, without duplicates [m].
 std::vector<std::vector<Eigen::Vector3d>> joint_points_of_bodies(
     const estimator::Mechanism& mechanism);
 

@@ -20,7 +20,7 @@ constexpr double kLabelWeight = 40.0;  // cost of covering a label
 constexpr double kOutside = 1000.0;
 constexpr double kSampling = 0.4;  // spacing of points on a line [letter height]
 
-/// Point that a label should not cover, and the cost of covering it.
+/// Point that a label should not cover, with the cost of covering the point.
 struct Obstacle {
   Vector2d at;
   double weight;

@@ -29,7 +29,7 @@ std::string joined(const std::vector<std::string>& parts, const char* last) {
   return text;
 }
 
-/// Returns the joints that a mode moves, in descending order of amplitude.
+/// Returns the joints that move in a normal mode, in descending order of amplitude.
 std::vector<int> movers(const estimator::Mechanism& mechanism, const NormalMode& mode) {
   std::vector<int> joints;
   const auto part = [&](int j) {
@@ -42,7 +42,8 @@ std::vector<int> movers(const estimator::Mechanism& mechanism, const NormalMode&
   return joints;
 }
 
-/// Returns "1° of 1 with -0.4° of 2"; empty if only one joint moves.
+/// Returns the shape of a normal mode as text, e.g. "1° of 1 with -0.4° of 2"; empty if only one
+/// joint moves.
 std::string shape_text(const estimator::Mechanism& mechanism, const NormalMode& mode) {
   const std::vector<int> joints = movers(mechanism, mode);
   if (joints.size() < 2) return "";
@@ -60,7 +61,7 @@ std::string shape_text(const estimator::Mechanism& mechanism, const NormalMode& 
   return parts[0] + " with " + joined({parts.begin() + 1, parts.end()}, " and ");
 }
 
-/// Returns the joint positions in an equilibrium, without joints in neutral equilibrium.
+/// Returns the joint positions in an equilibrium as text, without joints that rest at any position.
 std::string pose_text(const estimator::Mechanism& mechanism, const Equilibrium& pose) {
   std::vector<std::string> parts;
   const auto stands_anywhere = [&](int j) {
@@ -86,7 +87,8 @@ std::string free_text(const estimator::Mechanism& mechanism, const NormalMode& m
   return "no restoring force for a motion of " + shape;
 }
 
-/// Returns "swings at 0.93 Hz", or several frequencies, each with its mode shape.
+/// Returns the oscillations about a stable equilibrium as text, e.g. "swings at 0.93 Hz", or
+/// several frequencies with their mode shapes.
 std::string swing_text(const estimator::Mechanism& mechanism, const Equilibrium& rest) {
   std::vector<std::string> swings;
   for (const NormalMode& mode : rest.modes) {
@@ -132,7 +134,7 @@ std::string devices_text(const Rig& rig, int joint, const EncoderFacts* encoder)
   return text;
 }
 
-/// Returns "; stops at -20° and 30°".
+/// Returns the end stops of a joint as text, e.g. "; stops at -20° and 30°".
 std::string stops_text(const estimator::Mechanism& mechanism, int joint) {
   std::string text;
   for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {

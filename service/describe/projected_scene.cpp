@@ -9,7 +9,7 @@ using Eigen::Vector2d;
 
 constexpr double kShort = 0.25;  // projected length below which a unit vector points at the viewer
 
-/// Transformation from the view to the picture.
+/// Transformation from world coordinates to the dots of a picture.
 class Fit {
  public:
   Fit(const Scene& scene, const View& view, const Vector2d& low, const Vector2d& high)

@@ -9,7 +9,7 @@
 
 namespace service {
 
-/// Projection of a scene, in dots of the picture: x to the right, y down.
+/// Scene projected into a picture. Coordinates are dots of the picture, x to the right and y down.
 struct ProjectedScene {
   struct Line {
     LineRole ink;
@@ -19,7 +19,7 @@ struct ProjectedScene {
   struct Sign {
     Symbol symbol;
     Eigen::Vector2d at;
-    Eigen::Vector2d toward;  ///< unit vector; zero if it points at the viewer
+    Eigen::Vector2d toward;  ///< unit vector; zero if it points at or from the viewer
   };
   struct Label {
     LineRole ink;
@@ -32,7 +32,8 @@ struct ProjectedScene {
   Eigen::Vector2d gravity;  ///< projected unit vector; short if gravity is along the view
 };
 
-/// Projects a scene into a picture. @param low, high  corners of the area for the mechanism
+/// Projects a scene into a picture.
+/// @param low, high  corners of the area that the mechanism may fill [dots]
 ProjectedScene project_scene(const Scene& scene, const View& view, const Eigen::Vector2d& low,
                              const Eigen::Vector2d& high);
 

@@ -7,84 +7,91 @@
 
 namespace service {
 
-/// Mechanisms that `rigcal init` supports.
+/// Kinds of mechanism that the command `rigcal init` supports.
 enum class RigKind { kPendulum, kDoublePendulum, kChain, kFuruta, kCartPole, kFourbar };
 
-/// Name of a kind on the command line, and a description.
+/// Name of a kind of rig on the command line, and its description.
 struct RigKindName {
   RigKind kind;
-  const char* name;  ///< "double-pendulum"
-  const char* what;  ///< "two links on one another, in a plane"
+  const char* name;  ///< name, e.g. "double-pendulum"
+  const char* what;  ///< description, e.g. "two links on one another, in a plane"
 };
 const std::vector<RigKindName>& rig_kinds();
 
-/// @throws proto::InputError listing the kinds
+/// Returns the kind of rig with this name.
+/// @throws proto::InputError, listing the kinds, for an unknown name
 RigKind parse_rig_kind(const std::string& text);
 const char* name_of(RigKind kind);
 
-/// Units of a column, for angles and positions.
+/// Units of encoder columns: of angles, and of positions of prismatic joints.
 enum class ReadingUnit { kRadian, kDegree, kTurn, kCount, kMetre, kMillimetre };
-/// @throws proto::InputError listing the units
+/// Returns the unit of an encoder column with this name.
+/// @throws proto::InputError, listing the units, for an unknown name
 ReadingUnit parse_reading_unit(const std::string& text);
 const char* name_of(ReadingUnit unit);
 
 enum class TimeUnit { kSecond, kMillisecond, kMicrosecond };
 TimeUnit parse_time_unit(const std::string& text);
 
-/// SourcedValue properties of one link. For the others the writer assumes values and marks them.
+/// Known properties of a link. For unknown properties, the rig file has assumed values with a
+/// comment that says so.
 struct LinkAnswer {
   std::optional<double> length;  ///< from its joint to the next one, or to its tip [m]
   std::optional<double> center;  ///< from its joint to its centre of mass [m]
   std::optional<double> mass;    ///< [kg]
 };
 
-/// Column of one encoder.
+/// Properties of an encoder and its column in a recording.
 struct ReadingAnswer {
   std::string column;
   ReadingUnit unit = ReadingUnit::kRadian;
   bool inverted = false;
   double rest = 0.0;  ///< reading, not inverted, at which the angle is to be zero [rad]
-  std::optional<double> counts = {};  ///< per turn or metre
+  std::optional<double> counts = {};  ///< counts per turn or metre
 };
 
 struct MotorAnswer {
-  std::string column;      ///< empty: unknown
-  std::string unit = "V";  ///< of the control signal
+  std::string column;      ///< name of the command's column; empty: unknown
+  std::string unit = "V";  ///< unit of the command
 };
 
-/// Description of a rig from a user's answers or from a recording.
+/// Description of a rig from the user's answers and from a recording.
 struct RigAnswers {
   RigKind kind = RigKind::kPendulum;
   std::string name;
-  std::vector<LinkAnswer> links;      ///< see link_names
-  std::optional<double> cart_mass;    ///< [kg]
-  std::optional<double> ground;       ///< of a four-bar: distance of the two fixed joints [m]
-  double axis_tilt = 0.0;             ///< of planar rigs: tilt of the axis from horizontal [rad]
-  double gravity = 9.81;              ///< [m/s²]
-  std::optional<double> swing;        ///< frequency of small oscillations in a recording [Hz]
-  std::optional<double> command_max;  ///< largest command in a recording
-  std::string source;                 ///< recording that was analysed; empty: none
-  std::string time_column;            ///< empty: none
+  std::vector<LinkAnswer> links;    ///< in the order of link_names
+  std::optional<double> cart_mass;  ///< [kg]
+  std::optional<double> ground;     ///< of a four-bar: distance between the two fixed joints [m]
+  double axis_tilt = 0.0;       ///< of planar rigs: tilt of the joint axes from horizontal [rad]
+  double gravity = 9.81;        ///< [m/s²]
+  std::optional<double> swing;  ///< frequency of small oscillations in a recording [Hz]
+  std::optional<double> command_max;  ///< largest magnitude of the command in a recording
+  std::string source;                 ///< path of the analysed recording; empty: no recording
+  std::string time_column;            ///< name of the time column; empty: no time column
   TimeUnit time_unit = TimeUnit::kSecond;
   double rate = 0.0;                    ///< sampling rate if there is no time column [Hz]
-  std::vector<ReadingAnswer> readings;  ///< see reading_names
-  bool absolute = false;  ///< a link's angle is relative to the vertical, not to the previous link
+  std::vector<ReadingAnswer> readings;  ///< in the order of reading_names
+  bool absolute = false;  ///< true if a link's angle is relative to the vertical, false if relative
+                          ///< to the previous link
   std::optional<MotorAnswer> motor;
   std::string segment_column;
 };
 
-/// Returns the names of a kind's links, in the order of RigAnswers::links.
+/// Returns the names of the links of a kind of rig, in the order of RigAnswers::links.
 /// @param chain  number of links of a chain
 std::vector<std::string> link_names(RigKind kind, int chain);
 
-/// Checks the sizes: refuses a centre of mass beyond a link's tip, and a four-bar that cannot be
-/// closed. @throws proto::InputError
+/// Checks the sizes of a rig's links.
+/// @throws proto::InputError if a centre of mass is beyond the link's tip, or if a four-bar's loop
+/// cannot be closed
 void check_sizes(const RigAnswers& answers);
 
-/// Returns the names of a kind's measured joints, in the order of RigAnswers::readings.
+/// Returns the names of the measured joints of a kind of rig, in the order of RigAnswers::readings.
+/// @param chain  number of links of a chain
 std::vector<std::string> reading_names(RigKind kind, int chain);
 
-/// Whether a reading is a position (of a cart).
+/// Returns whether an encoder of a kind of rig measures the position of a cart rather than an
+/// angle.
 inline bool is_position(RigKind kind, std::size_t reading) {
   return kind == RigKind::kCartPole && reading == 0;
 }

@@ -18,7 +18,7 @@ const char* length_question(RigKind kind, std::size_t link) {
   return "length from its joint to the next joint, or to its tip";
 }
 
-/// Returns the question for a joint's positive direction.
+/// Returns the question that asks the user for the positive direction of a joint.
 std::string positive_question(RigKind kind, std::size_t reading, const std::string& column) {
   if (is_position(kind, reading))
     return "does " + column + " grow when the cart goes to the right?";
@@ -62,7 +62,7 @@ void show_columns(Interview& interview, const RigAnswers& answers) {
                               : "motor: none");
 }
 
-/// Asks for every column again.
+/// Asks the user for the name of each column again.
 void ask_choice(Interview& interview, const std::vector<ColumnProfile>& columns,
                 const RigAnswers& answers, ColumnChoice& choice) {
   const auto column = [&](const std::string& question, const std::string& otherwise) {

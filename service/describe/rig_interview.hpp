@@ -6,16 +6,18 @@
 
 namespace service {
 
-/// Asks for the kind of rig, and for a chain's number of links.
+/// Asks the user for the kind of rig and, for a chain, for the number of links. Stores both in
+/// `answers`.
 void ask_kind(Interview& interview, RigAnswers& answers);
 
-/// Asks for known lengths and masses.
+/// Asks the user for the lengths and masses of the links that are known. Stores them in `answers`.
 void ask_links(Interview& interview, RigAnswers& answers);
 
-/// Shows the guessed columns for confirmation. Then asks what a recording cannot show: absolute or
-/// relative angles, the positive direction, and whether a motor drives the rig.
+/// Shows the guessed columns of a recording and asks the user to confirm them. Afterwards it asks
+/// for facts that a recording cannot show: absolute or relative angles, the positive direction, and
+/// whether a motor drives the rig.
 ///
-/// @param choice  earlier choices
+/// @param choice  columns that the user has already chosen
 void ask_columns(Interview& interview, const std::vector<ColumnProfile>& columns,
                  ColumnChoice choice, RigAnswers& answers);
 

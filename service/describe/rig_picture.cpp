@@ -28,7 +28,7 @@ int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
   throw proto::InputError("--at " + name + ": the rig has no such joint; it has " + known);
 }
 
-/// Returns the coordinates at rest with the requested ones applied and loops closed.
+/// Returns joint coordinates with the requested positions applied and all loops closed.
 Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::VectorXd coordinates,
                             const std::vector<JointPosition>& places) {
   if (places.empty()) return coordinates;

@@ -9,30 +9,32 @@
 
 namespace service {
 
-/// Joint coordinate for a picture, other than at rest.
+/// Coordinate of a joint that differs from its rest position in a picture.
 struct JointPosition {
   std::string name;
-  double value = 0.0;    ///< [rad] or [m]
-  bool degrees = false;  ///< given in degrees; rotary joints only
+  double value = 0.0;    ///< coordinate [rad] or [m]
+  bool degrees = false;  ///< true if the user gave degrees; rotary joints only
 };
 
-/// Parses "NAME=VALUE", in rad or m, or "NAME=VALUEdeg". @throws proto::InputError
+/// Parses a joint coordinate: "NAME=VALUE" in rad or m, or "NAME=VALUEdeg" in degrees.
+/// @throws proto::InputError if the text has another form
 JointPosition parse_joint_position(const std::string& text);
 
-/// Picture of a rig at rest or with given joint coordinates, and its description in words.
+/// Picture and description in words of a rig at rest or with given joint coordinates.
 class RigPicture {
  public:
-  /// @throws proto::InputError for an unknown joint, one given twice, a prismatic joint in degrees,
-  ///         and coordinates with which the loops cannot be closed
+  /// @param places  joint coordinates that differ from the rest position
+  /// @throws proto::InputError for an unknown joint, a joint given twice, a prismatic joint in
+  /// degrees, and coordinates with which the loops cannot be closed
   RigPicture(const Rig& rig, const std::vector<JointPosition>& places);
 
-  /// Returns rest position and oscillations (describe_rest).
+  /// Returns sentences that describe the rest position and oscillations of the rig (describe_rest).
   const std::vector<std::string>& rest() const { return rest_words_; }
 
-  /// Returns a complete SVG document.
+  /// Returns the picture as a complete SVG document.
   std::string svg() const;
 
-  /// Returns a picture for a terminal.
+  /// Returns the picture as lines of text for a terminal of at most `columns` by `rows` characters.
   std::string text(int columns, int rows, CharacterSet letters) const;
 
  private:

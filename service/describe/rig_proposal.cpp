@@ -24,7 +24,7 @@ double seconds_of(TimeUnit unit) {
   return unit == TimeUnit::kSecond ? 1.0 : unit == TimeUnit::kMillisecond ? 1e-3 : 1e-6;
 }
 
-/// Sets answers from the columns of a recording and the user's choice.
+/// Sets the answers about a recording's columns from the user's choice and from the columns.
 class Proposer {
  public:
   Proposer(const std::vector<ColumnProfile>& columns, const ColumnChoice& choice,
@@ -41,7 +41,7 @@ class Proposer {
   }
 
  private:
-  /// Returns the column of that name; nullptr if there is no recording.
+  /// Returns the column with this name; nullptr if there is no recording.
   const ColumnProfile* named(const std::string& name) const {
     const auto found = std::ranges::find(columns_, name, &ColumnProfile::name);
     if (found != columns_.end()) return &*found;

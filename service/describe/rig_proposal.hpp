@@ -8,35 +8,37 @@
 
 namespace service {
 
-/// A user's choice of a recording's columns; empty fields are guessed.
+/// The user's choice of the columns of a recording. rigcal guesses empty fields.
 struct ColumnChoice {
   std::string time, position, command, segment;
-  std::vector<std::string> angles;    ///< in the order of the joints
-  std::vector<std::string> inverted;  ///< columns with inverted sign
-  std::vector<std::string> zeros;     ///< of hanging joints, see parse_zero
+  std::vector<std::string> angles;    ///< names of encoder columns, in the order of the joints
+  std::vector<std::string> inverted;  ///< names of encoder columns with inverted sign
+  std::vector<std::string> zeros;     ///< readings of hanging joints, as texts for parse_zero
   std::string time_unit, angle_unit, position_unit, command_unit;
-  std::vector<double> counts;  ///< per turn, one for all or one per angle
-  double counts_per_m = 0.0;   ///< 0: unknown
-  double rate = 0.0;           ///< sampling rate without time stamps [Hz]
+  std::vector<double> counts;  ///< encoder counts per turn: one value for all, or one per angle
+  double counts_per_m = 0.0;   ///< encoder counts per metre; 0: unknown
+  double rate = 0.0;           ///< sampling rate of a recording without time stamps [Hz]
   bool no_motor = false;
 };
 
-/// Parses the reading of a hanging joint: "hanging" (0), "upright" (π), or a number of degrees.
-/// Returns [rad]. @throws proto::InputError
+/// Returns what the encoder of a joint reads while the joint hangs [rad]. The text is "hanging"
+/// (0), "upright" (π), or a number of degrees.
+/// @throws proto::InputError for other texts
 double parse_zero(const std::string& text);
 
-/// Whether a reading's joint can hang: not a cart, a Furuta's arm or a four-bar.
+/// Returns whether the joint of an encoder can hang. Carts, the arm of a Furuta pendulum, and the
+/// joints of a four-bar cannot.
 bool can_hang(RigKind kind, std::size_t reading);
 
-/// Sets columns, units, zeros and counts: as chosen, else as guessed from the recording, else,
-/// without a recording, as placeholder names.
+/// Sets the columns of `answers` with their units, zeros and counts. Uses the user's choice,
+/// otherwise guesses from the recording. Without a recording it sets placeholder names.
 ///
-/// @param columns  empty: no recording
+/// @param columns  columns of the recording; empty if there is no recording
 /// @throws proto::InputError for missing columns, and for joints without a column
 void propose_columns(const std::vector<ColumnProfile>& columns, const ColumnChoice& choice,
                      RigAnswers& answers);
 
-/// Returns the column names: "t_s, q1_rad, q2_rad".
+/// Returns the names of columns, separated by commas: "t_s, q1_rad, q2_rad".
 std::string column_names(const std::vector<ColumnProfile>& columns);
 
 }  // namespace service

@@ -21,20 +21,20 @@ constexpr double kMotorShare = 0.3;  // relative to that torque, at the largest 
 
 double square(double x) { return x * x; }
 
-/// Values of a link with their sources.
+/// Values of a link for the rig file, with their sources.
 struct LinkValues {
   std::string name;
   SourcedValue length, center, mass;
   double weight = 0.0;   ///< gravity torque about its joint when horizontal [N·m]
-  double inertia = 0.0;  ///< initial value: of a slender rod, about the centre of mass [kg·m²]
+  double inertia = 0.0;  ///< initial value, of a slender rod about its centre of mass [kg·m²]
 
   double about_joint() const { return inertia + mass.value * square(center.value); }
   double dry() const { return kDryShare * weight; }
   double viscous() const { return kDampingShare * 2.0 * std::sqrt(weight * about_joint()); }
 };
 
-/// Returns the length of a slender rod with this frequency of small oscillations. A point mass on a
-/// string of 2/3 of that length has the same frequency.
+/// Returns the length of a slender rod whose small oscillations have the frequency `swing` [m]. A
+/// point mass on a string of 2/3 of that length has the same frequency.
 double rod_length(double swing, double gravity) {
   return 1.5 * gravity / square(2.0 * M_PI * swing);
 }
@@ -65,7 +65,8 @@ LinkValues link_values(const RigAnswers& answers, std::size_t index, double leng
   return link;
 }
 
-/// Returns a component of a unit vector as a plain decimal, comparable with tables of sines.
+/// Returns a component of a unit vector as a plain decimal that can be compared with tables of
+/// sines.
 std::string direction_number(double value) {
   constexpr double kSteps = 1e8;  // per unit
   return notation::format_exact(std::round(kSteps * value) / kSteps);
@@ -115,7 +116,8 @@ class Writer {
 
   void name_rig() { text_.line("name: \"" + answers_.name + "\""); }
 
-  /// Writes a body that turns about z only: xx and yy are unidentifiable.
+  /// Writes a body that turns only about its z axis. Its moments of inertia xx and yy are
+  /// unidentifiable.
   void planar_body(const LinkValues& link, const std::string& mass_comment,
                    bool beside_the_line = false) {
     text_.open("body");
@@ -206,8 +208,9 @@ class Writer {
   RigTextBuilder text_;
 };
 
-/// Writes a chain of links. Without a motor only mass ratios are identifiable, so the first mass is
-/// fixed. Of every other link the first moment is identifiable, represented by its mass.
+/// Writes the bodies and joints of a chain of links. Without a motor only mass ratios are
+/// identifiable, so the first link's mass is fixed. Each other link's first moment (mass times
+/// distance) is identifiable; the rig file represents it by a free mass.
 void Writer::write_chain() {
   std::vector<LinkValues> links;
   const auto names = link_names(answers_.kind, static_cast<int>(answers_.links.size()));
@@ -276,7 +279,8 @@ void Writer::write_link(const std::vector<LinkValues>& links, std::size_t k) {
   text_.close();
 }
 
-/// The arm turns about the vertical, so its centre of mass has no effect of its own.
+/// Writes a Furuta pendulum. The arm turns about the vertical, so the arm's centre of mass does not
+/// affect the motion.
 void Writer::write_furuta() {
   LinkValues arm = link_values(answers_, 0, kArmLength, kArmMass, false);
   LinkValues rod = link_values(answers_, 1, kLinkLength, kLinkMass, false);
@@ -352,8 +356,8 @@ void Writer::write_pendulum_of_furuta(const LinkValues& arm, const LinkValues& r
   text_.close();
 }
 
-/// Motions and commands only identify ratios of forces to masses, so the cart's mass is fixed. The
-/// pole's mass is identifiable by its force on the cart.
+/// Writes a cart with a pole. Motions and commands identify only ratios of forces to masses, so the
+/// cart's mass is fixed. The pole's mass is identifiable through its force on the cart.
 void Writer::write_cart_pole() {
   LinkValues pole = link_values(answers_, 0, kLinkLength, kLinkMass, true);
   pole.name = "pole";
@@ -401,8 +405,8 @@ void Writer::write_cart_pole() {
   write_recording(text_, answers_, {"rail", "pivot"}, "rail");
 }
 
-/// A single motion identifies little per link: inertias, friction, and the coupler's centre of
-/// mass.
+/// Writes a four-bar linkage. Its single degree of freedom identifies few parameters per link:
+/// inertias, friction, and the coupler's centre of mass.
 void Writer::write_fourbar() {
   std::vector<LinkValues> links;
   for (std::size_t k = 0; k < 3; ++k) {

@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Returns a name in quotes with escaped special characters.
+/// Returns a name in quotes, with special characters escaped.
 std::string quoted(const std::string& name) {
   std::string text = "\"";
   for (const char c : name) {

@@ -76,7 +76,7 @@ class SceneMaker {
     return in_world(joint(j).body_b, estimator::joint_point(mechanism_, j, true));
   }
 
-  /// Returns the largest distance between two points of the mechanism.
+  /// Returns the largest distance between two points of the mechanism [m].
   double measure() const {
     std::vector<Vector3d> all;
     for (int i = 0; i < mechanism_.body_count(); ++i) {
@@ -122,7 +122,8 @@ class SceneMaker {
                              mechanism_.bodies[static_cast<std::size_t>(i)].name});
   }
 
-  /// Whether a centre of mass needs a line to its body.
+  /// Returns whether a centre of mass is so far from its body's outline that a line must connect
+  /// them.
   bool is_aside(const std::vector<Vector3d>& outline, const Vector3d& point) const {
     double nearest = (point - outline.front()).norm();
     for (std::size_t k = 1; k < outline.size(); ++k) {
@@ -134,8 +135,8 @@ class SceneMaker {
     return nearest > 1e-3 * size_;
   }
 
-  /// Returns the vector from a joint to the body's far end, perpendicular to the joint's axis;
-  /// nullopt if the body has no direction, like a disc.
+  /// Returns the vector from a joint to the far end of a body, perpendicular to the joint's axis
+  /// [m]. Returns nullopt if the body extends in no direction, like a disc.
   std::optional<Vector3d> reach(int body, const Vector3d& from, const Vector3d& axis) const {
     const auto across = [&](const Vector3d& to) {
       const Vector3d d = to - from;
@@ -155,7 +156,7 @@ class SceneMaker {
     return best;
   }
 
-  /// Draws the zero mark and an arrow in the positive direction.
+  /// Draws the zero mark of an angle and an arrow in the positive direction.
   void draw_angle(const Vector3d& from, const Vector3d& axis, const Vector3d& zero, double wide,
                   LineRole ink, const std::string& name) {
     const double length = std::max(kZeroBeyond * zero.norm(), kZeroLeast * size_);

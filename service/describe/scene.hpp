@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// Meaning of a line in a picture; each has its own line style.
+/// Meaning of a line in the picture of a mechanism. Each meaning has its own line style.
 enum class LineRole {
   kBody,      ///< a rigid body
   kSupport,   ///< support that fixes a joint to the ground
@@ -17,16 +17,16 @@ enum class LineRole {
   kZero,      ///< position of a body at joint or encoder coordinate zero
   kPositive,  ///< positive direction of a joint
   kReading,   ///< positive direction of an encoder between bodies
-  kSensor,    ///< axes of other sensors, and their measuring wires
+  kSensor,    ///< axis of another sensor, or its measuring wire
 };
 
-/// Symbols of fixed size, independent of the scale.
+/// Symbols in the picture of a mechanism. Their size does not depend on the picture's scale.
 enum class Symbol { kJoint, kMass, kEncoder, kMotor, kGround, kSensor, kLoadSensor };
 
 struct SceneLine {
   LineRole ink;
   std::vector<Eigen::Vector3d> points;  ///< world frame [m]
-  bool arrow = false;                   ///< arrow head at its end
+  bool arrow = false;                   ///< true for an arrow head at the line's end
 };
 
 struct SceneSymbol {
@@ -41,7 +41,7 @@ struct SceneLabel {
   std::string text;
 };
 
-/// Lines, symbols and labels of a mechanism at one configuration.
+/// Lines, symbols and labels that show a mechanism in one configuration.
 struct Scene {
   std::vector<SceneLine> lines;
   std::vector<SceneSymbol> symbols;
@@ -52,7 +52,8 @@ struct Scene {
   std::vector<Eigen::Vector3d> slides;                ///< unit axes of prismatic joints
 };
 
-/// Draws the mechanism at `coordinates` [rad or m]; its loops must be closed there.
+/// Returns the scene of a rig's mechanism at the joint coordinates [rad or m]. These must close the
+/// loops.
 Scene make_scene(const Rig& rig, const Eigen::VectorXd& coordinates);
 
 }  // namespace service

@@ -113,7 +113,7 @@ std::string square(const Vector2d& at, double half, const char* css) {
                 at.x() - half, at.y() - half, 2.0 * half, 2.0 * half);
 }
 
-/// Draws a hatched plate; a plain square if it lies behind.
+/// Returns SVG of a hatched ground plate, or of a plain square if the ground is behind the joint.
 std::string draw_ground(const Vector2d& at, const Vector2d& toward) {
   if (toward.norm() < 0.5) {
     return format(
@@ -130,7 +130,7 @@ std::string draw_ground(const Vector2d& at, const Vector2d& toward) {
   return svg;
 }
 
-/// Draws the quartered circle that marks a centre of mass.
+/// Returns SVG of the quartered circle that marks a centre of mass.
 std::string draw_mass(const Vector2d& at) {
   constexpr double r = 6.5;
   const double x = at.x(), y = at.y();
@@ -187,7 +187,7 @@ std::string draw_gravity(const Vector2d& corner, const Vector2d& direction, bool
          text_at(0.5 * (corner + end) + Vector2d(10.0, 5.0), "gravity", "start", "g");
 }
 
-/// Draws the world axes in this view, except one that points at the viewer.
+/// Returns SVG of the world axes in a view, without an axis that points at the viewer.
 std::string draw_triad(const Vector2d& corner, const View& view) {
   std::string svg;
   const char* const names[3] = {"x", "y", "z"};
@@ -231,7 +231,7 @@ std::string draw_panel(const Scene& scene, const View& view, const Vector2d& siz
   return svg + draw_triad({36.0, size.y() - 34.0}, view);
 }
 
-/// Symbol and its meaning.
+/// Symbol in the legend with its meaning.
 struct KeyEntry {
   std::string drawing;
   const char* text;
@@ -239,7 +239,7 @@ struct KeyEntry {
 
 struct Key {
   std::string svg;
-  double bottom;  ///< centre line of its last row
+  double bottom;  ///< vertical position of the legend's last row
 };
 
 Key draw_key(const Scene& scene, double y) {
@@ -285,7 +285,7 @@ Key draw_key(const Scene& scene, double y) {
   return {svg, y};
 }
 
-/// Wraps lines at spaces; continuation lines are indented.
+/// Returns the lines wrapped at spaces, with continuation lines indented.
 std::vector<std::string> wrapped(const std::vector<std::string>& lines) {
   std::vector<std::string> all;
   for (std::string line : lines) {

@@ -18,7 +18,7 @@ using Eigen::Vector2d;
 constexpr int kDotsAcross = 2, kDotsDown = 4;
 constexpr double kLabelMargin = 12.0;  // space for labels [dots]
 
-/// Grid of dots with characters over it.
+/// Grid of dots for a terminal, with letters in front of the dots.
 class Canvas {
  public:
   Canvas(int columns, int rows)
@@ -36,7 +36,8 @@ class Canvas {
     dots_[index(x / kDotsAcross, y / kDotsDown)] |= kBits[y % kDotsDown][x % kDotsAcross];
   }
 
-  /// @param gap  number of dots left out after each drawn one
+  /// Draws a line of dots.
+  /// @param gap  number of dots omitted after each drawn dot
   void line(const Vector2d& from, const Vector2d& to, int gap) {
     const double length = (to - from).lpNorm<Eigen::Infinity>();
     const int count = std::max(1, static_cast<int>(std::ceil(length)));
@@ -49,7 +50,7 @@ class Canvas {
     if (holds(column, row)) letters_[index(column, row)] = text;
   }
 
-  /// Writes a word that starts at the character containing `at`.
+  /// Writes a word whose first letter is at the character that contains the point `at`.
   void write(const Vector2d& at, const std::string& text) {
     Vector2d place = at;
     for (std::size_t begin = 0; begin < text.size(); place.x() += kDotsAcross) {
@@ -99,7 +100,7 @@ class Canvas {
             static_cast<char>(0x80U | (code & 0x3FU))};
   }
 
-  /// Returns the ASCII character that resembles the dots.
+  /// Returns the ASCII character that resembles a pattern of dots most.
   static std::string plain(unsigned dots) {
     if (dots == 0U) return " ";
     const bool left = (dots & 0x47U) != 0U, right = (dots & 0xB8U) != 0U;
@@ -142,7 +143,7 @@ std::string letter_of(Symbol symbol, CharacterSet letters) {
   }
 }
 
-/// Returns a character for an arrow head in a direction.
+/// Returns the character that shows an arrow head in a direction.
 std::string tip_of(const Vector2d& along, CharacterSet letters) {
   static const char* const kBraille[4] = {"▶", "▲", "◀", "▼"};
   static const char* const kPlain[4] = {">", "^", "<", "v"};

@@ -16,7 +16,7 @@ const Sensor& sensor_at(const estimator::Mechanism& mechanism, int sensor) {
   return mechanism.sensors[static_cast<std::size_t>(sensor)];
 }
 
-/// Returns three consecutive parameters of a sensor.
+/// Returns the values of three consecutive parameters of a sensor, `first` and the next two.
 Vector3d triple_of(const estimator::Mechanism& mechanism, int sensor, SensorQuantity first) {
   const int index = mechanism.index_of_sensor(sensor, first);
   return {parameter_at(mechanism, index).value, parameter_at(mechanism, index + 1).value,

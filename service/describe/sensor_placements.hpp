@@ -9,19 +9,20 @@
 
 namespace service {
 
-/// Position and axes of a sensor other than an encoder, in the world frame.
+/// Position and axes of a sensor that is not an encoder, in the world frame.
 struct SensorPlacement {
-  Eigen::Vector3d at;      ///< position; for a joint's sensor, that of the joint [m]
-  Eigen::Matrix3d axes;    ///< unit vectors, one per column
-  Eigen::Vector3d anchor;  ///< other end of a distance sensor [m]
+  Eigen::Vector3d at;      ///< position of the sensor, or of its joint [m]
+  Eigen::Matrix3d axes;    ///< unit vectors of the sensor's axes, one per column
+  Eigen::Vector3d anchor;  ///< other end of the wire of a distance sensor [m]
 };
 
-/// Returns the position and axes of a sensor. @param poses  of the bodies
+/// Returns the position and axes of a sensor.
+/// @param poses  poses of the bodies
 SensorPlacement sensor_placement(const estimator::Mechanism& mechanism, int sensor,
                                  const estimator::Configuration& poses);
 
-/// Describes each such sensor, its place and the directions of its axes: "tip: gyroscope and
-/// accelerometer on forearm; x to the right, y up".
+/// Returns a sentence for each sensor that is not an encoder, with its position and the directions
+/// of its axes, e.g. "tip: gyroscope and accelerometer on forearm; x to the right, y up".
 std::vector<std::string> describe_sensors(const estimator::Mechanism& mechanism,
                                           const estimator::Configuration& poses);
 

@@ -14,7 +14,7 @@ constexpr double kEdgeOn = 0.3;      // cosine to the view direction below which
 constexpr double kStraight = 0.995;  // cosine above which a direction is named by a side
 constexpr std::size_t kPlainViewsMax = 2;
 
-/// Returns the axis with the sign that points to the front, right or top.
+/// Returns the axis with the sign that makes it point to the front, right or top.
 Vector3d facing(const Vector3d& axis) {
   Eigen::Index largest = 0;
   axis.cwiseAbs().maxCoeff(&largest);

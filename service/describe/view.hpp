@@ -8,9 +8,9 @@
 
 namespace service {
 
-/// Orthographic view of a scene.
+/// Direction from which a picture shows a scene in orthographic projection.
 struct View {
-  std::string name;        ///< "from the front"
+  std::string name;        ///< name, e.g. "from the front"
   Eigen::Vector3d toward;  ///< unit vector to the viewer
   Eigen::Vector3d right, up;
 
@@ -19,14 +19,15 @@ struct View {
   }
 };
 
-/// Chooses views that show the motion, best first: along the common axis of all rotary joints, or
-/// else an oblique view, then one along each of up to two axes.
+/// Returns views that show the motion of a scene, the best view first. If all rotary joints have
+/// parallel axes, the first view is along these axes, otherwise it is oblique, followed by views
+/// along up to two axes.
 std::vector<View> choose_views(const Scene& scene);
 
-/// Returns the side to which a direction points: "from above", "from the front".
+/// Returns the name of the side to which a direction points, e.g. "from above", "from the front".
 std::string viewing_side(const Eigen::Vector3d& direction);
 
-/// Returns a direction on the page: "to the right", "upward".
+/// Returns a direction on the page in words, e.g. "to the right", "upward".
 std::string direction_on_page(const Eigen::Vector3d& direction);
 
 }  // namespace service

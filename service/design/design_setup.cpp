@@ -17,10 +17,12 @@ namespace {
 constexpr double kPeriodMax = 0.004;  // sampling period of candidate commands [s]
 constexpr double kCoast_s = 10.0;     // time after a run during which the limits must hold, too
 
-/// Usable share of the largest command: a sum of sines slightly exceeds its samples between them.
+/// Usable share of the largest command. It is below 1 because a sum of sines sampled within the
+/// limits can slightly exceed them between its samples.
 constexpr double kPeakShare = 0.99;
 
-/// Returns the index of the driven joint.
+/// Returns the index of the joint that the requested motor drives.
+/// @param name  name of the joint; empty: the only motor
 int find_motor(const Rig& rig, const std::string& name) {
   std::vector<std::string> names;
   int found = -1;
@@ -47,7 +49,7 @@ int find_motor(const Rig& rig, const std::string& name) {
   return found;
 }
 
-/// Returns the requested initial coordinates; NaN: not requested.
+/// Returns the requested initial joint coordinates; NaN for joints without a request.
 Eigen::VectorXd read_places(const std::vector<std::string>& texts,
                             const estimator::Mechanism& mechanism) {
   Eigen::VectorXd placed =
@@ -104,7 +106,8 @@ estimator::PlanSettings facts_of(const PriorState& today, const ExperimentReques
           .quantum = today.quantum};
 }
 
-/// Returns the limits of the motion, reduced about the start by the factor `caution`.
+/// Returns the limits of the motion. Position limits are moved toward the initial readings, and
+/// speed limits are reduced, by the factor `limit_share`.
 std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::VectorXd& start,
                                                    double limit_share) {
   const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);

@@ -8,15 +8,15 @@
 
 namespace service {
 
-/// Design task without targets and signals.
+/// Task of designing an experiment, without its targets and its signals.
 struct DesignSetup {
   estimator::DesignTask task;
   int motor = 0;  ///< index of the driven joint
   std::vector<std::string> notes;
 };
 
-/// Sets up the design task of a request: prior information, initial coordinates and limits.
-/// @throws proto::InputError as design_experiment
+/// Returns the design task of a request, with prior information, initial coordinates and limits.
+/// @throws proto::InputError under the conditions of design_experiment
 DesignSetup make_design_setup(const PriorState& today, const ExperimentRequest& request);
 
 }  // namespace service

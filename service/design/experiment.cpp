@@ -30,13 +30,13 @@ constexpr int kDraws = 200;                  // parameter samples that must stay
 constexpr double kCalmer = 0.93;             // factor on a plan if a sample leaves the limits
 constexpr int kCalmerMax = 25;
 
-/// The best plan of its kind.
+/// Best plan that was found for a kind of plan.
 struct Candidate {
   PlanShape shape;
   Eigen::VectorXd plan = {};
 };
 
-/// Computation of one design.
+/// Design of one experiment.
 class Designer {
  public:
   Designer(const PriorState& today, const ExperimentRequest& request, std::string where)
@@ -133,7 +133,7 @@ class Designer {
     }
   }
 
-  /// Reports the elapsed time every few seconds.
+  /// Reports the elapsed search time every few seconds.
   void report_time(const std::string& kind, Clock::time_point begin) {
     const std::chrono::duration<double> passed = Clock::now() - begin;
     const double reported = kProgressInterval_s * std::floor(passed.count() / kProgressInterval_s);
@@ -147,8 +147,9 @@ class Designer {
     request_.progress(text);
   }
 
-  /// Removes default targets that no command makes identifiable, then searches a plan. The first
-  /// kind of plan that stays within the limits decides for all kinds.
+  /// Searches a plan for the current targets. Before the first search, removes default targets that
+  /// no command makes identifiable. The first kind of plan that stays within the limits determines
+  /// these targets for all kinds.
   estimator::Design design_for(const estimator::DesignEffort& effort) {
     task_.targets = design_targets(precisions_, task_.mechanism);
     if (!is_screened_) {
@@ -205,8 +206,8 @@ class Designer {
            ". Fix it at a value measured in another way (free: false), or give it a prior";
   }
 
-  /// Weakens the plan until all samples stay within the limits with predictable motion. Returns
-  /// false if that fails.
+  /// Weakens a plan until all parameter samples stay within the limits with predictable motion.
+  /// @return false if no weakened plan does
   bool calm_down(Candidate& candidate) {
     for (int k = 0; k < kCalmerMax && !is_stopped(); ++k) {
       if (estimator::is_reliable(task_, candidate.plan, kDraws, request_.threads)) return true;
@@ -215,7 +216,7 @@ class Designer {
     return false;
   }
 
-  /// Chooses the kind whose best plan has the smallest predicted deviations.
+  /// Chooses the kind of plan whose best plan has the smallest predicted standard deviations.
   void choose() {
     double least = std::numeric_limits<double>::infinity();
     for (Candidate& candidate : candidates_) {
@@ -258,7 +259,7 @@ class Designer {
     return text;
   }
 
-  /// Returns the initial coordinates as scenario text.
+  /// Returns the initial joint coordinates in the format of a scenario file.
   std::string start_text() const {
     std::string text;
     for (int j = 0; j < task_.mechanism.joint_count(); ++j) {
@@ -271,7 +272,8 @@ class Designer {
   }
 
   /// Predicts the standard deviations of the free parameters by simulating the scenario as a run
-  /// executes it. Returns nullopt if stopped.
+  /// executes it.
+  /// @return nullopt if the design was stopped
   std::optional<Eigen::VectorXd> predict(const std::string& text) const {
     const SimulatedRun run = simulate(today_.rig, parse_scenario(where_, text, today_.rig),
                                       1.0 / request_.rate, request_.stop, Integrator::kPhysical);

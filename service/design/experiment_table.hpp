@@ -6,8 +6,8 @@
 
 namespace service {
 
-/// Returns a table of the free parameters: standard deviations now and after the run, targets, and
-/// whether the requested precision is reached.
+/// Returns a text table of the free parameters of an experiment: standard deviations before and
+/// after, targets, and whether each requested precision is predicted to be reached.
 std::string format_experiment(const Experiment& experiment);
 
 }  // namespace service

@@ -22,13 +22,14 @@ constexpr double kPulseMin_s = 0.2;
 constexpr int kCommandDigits = 8;
 constexpr int kTimeDigits = 9;  // resolves microseconds in the longest run
 
-/// Returns the start time of a pulse [µs], no later than its first sample.
+/// Returns the start time of a pulse [µs], at most the time of the first sample that has the
+/// pulse's command.
 double pulse_start(const PlanShape& shape, int pulse) {
   const double sample = std::ceil(shape.duration * pulse / shape.pulses * shape.rate - 1e-6);
   return std::floor(1e6 * sample / shape.rate + 1e-6);
 }
 
-/// Returns a text as a quoted Protobuf string.
+/// Returns a text in quotes, with special characters escaped, for a Protobuf text file.
 std::string quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -60,7 +61,7 @@ Eigen::MatrixXd signals_of(const PlanShape& shape, double period, Eigen::Index s
   return signals;
 }
 
-/// Returns a command with eight significant digits.
+/// Returns a command as text with eight significant digits.
 std::string command_text(double value) { return format_number(value, kCommandDigits); }
 
 std::string swing_up_text(const PlanShape& shape, const std::string& motor,

@@ -16,7 +16,8 @@ constexpr double kShareWanted = 0.01;   // of the value
 constexpr double kAngleWanted = 0.001;  // [rad]
 constexpr const char* kAngleUnit = "rad";
 
-/// Parses a positive standard deviation, or a percentage of the value.
+/// Parses a requested precision: a positive standard deviation, or a percentage of the parameter's
+/// value.
 double read_deviation(const std::string& option, const std::string& text,
                       const std::string& precision, const estimator::Parameter& parameter) {
   const bool percent = precision.ends_with('%');

@@ -17,7 +17,8 @@ namespace {
 
 constexpr double kUsualNoise = 1e-3;  // default for an encoder of unknown noise [rad]
 
-/// Noise above this multiple of the quantization noise has another cause.
+/// Largest ratio of an encoder's noise to its quantization noise at which quantization dominates
+/// the noise.
 constexpr double kCountingNoise = 1.5;
 
 void find_noise(const StoredResult* stored, PriorState& today) {
@@ -44,7 +45,8 @@ void find_noise(const StoredResult* stored, PriorState& today) {
   }
 }
 
-/// Returns the covariance of the free parameters; zero for those that the result does not contain.
+/// Returns the covariance of the free parameters from a result; zero for parameters that the result
+/// does not contain.
 Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mechanism& mechanism) {
   const std::vector<int> free = estimator::FreeParameters(mechanism).indices();
   std::vector<Eigen::Index> places;  // index in the result; −1: not in it
@@ -71,7 +73,7 @@ Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mecha
   return covariance;
 }
 
-/// Loads the recordings of a result. If one cannot be read, the result's covariance is used
+/// Loads the recordings of a result. If a recording cannot be read, the result's covariance is used
 /// instead.
 void find_recordings(const StoredResult& stored, PriorState& today) {
   try {
@@ -84,7 +86,8 @@ void find_recordings(const StoredResult& stored, PriorState& today) {
   }
 }
 
-/// @param path  result file; empty: none
+/// Reads the parameter values of a result file and rejects parameters of a SPOOK simulator.
+/// @param path  result file; empty: no file, returns no values
 ParameterValues read_physical_values(const std::string& path) {
   ParameterValues values = read_parameter_values(path);
   if (values.kind != estimator::EstimateKind::kShadow) return values;
@@ -93,7 +96,8 @@ ParameterValues read_physical_values(const std::string& path) {
                           "needs physical ones. Calibrate with --parameters physical");
 }
 
-/// Returns the prior standard deviations; infinite for parameters without information.
+/// Returns the prior standard deviations of the free parameters; infinite for parameters without
+/// information.
 Eigen::VectorXd known_deviations(const estimator::PriorInformation& knowledge) {
   Eigen::VectorXd deviations = knowledge.root.rowwise().norm();
   for (Eigen::Index i = 0; i < deviations.size(); ++i) {

@@ -25,7 +25,8 @@ namespace {
 namespace py = pybind11;
 using namespace pybind11::literals;
 
-/// Runs `work` without the GIL, then raises the exception of a Python callback, if any.
+/// Runs `work` without holding the GIL. Afterwards raises the exception of a Python callback, if
+/// there was one.
 template <typename Work>
 auto solve(PythonMonitor& monitor, Work&& work) {
   try {
@@ -52,7 +53,7 @@ py::list trajectories_of(const std::vector<estimator::SegmentTrajectory>& trajec
   return list;
 }
 
-/// Names and units of the sensors that were used.
+/// Returns the names and units of the sensors that a calibration used.
 py::list sensors_of_use(const estimator::Mechanism& mechanism) {
   py::list list;
   for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism)) {
@@ -80,7 +81,9 @@ struct CrossValidationHandle {
   std::vector<estimator::Finding> findings;
 };
 
-/// @param by  "recording", "segment", or empty: segments of a single recording
+/// Cross-validates a request.
+/// @param by  what to hold out: "recording" or "segment"; empty: segments for a single recording,
+/// otherwise recordings
 CrossValidationHandle crossvalidate(const PythonRequest& program, const std::string& by, int pieces,
                                     double piece_length, PythonMonitor& monitor) {
   return solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
@@ -120,7 +123,9 @@ ValidationHandle validate(const PythonRequest& program, double window, double st
   });
 }
 
-/// @return JSON, the text for a terminal, and why no standard deviations could be predicted
+/// Checks a request's recordings and rig.
+/// @return the result as JSON, as text for a terminal, and why no standard deviations could be
+/// predicted
 py::tuple check(const PythonRequest& program, PythonMonitor& monitor) {
   std::string reason;
   auto [json, text] = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {

@@ -16,7 +16,7 @@ namespace {
 namespace py = pybind11;
 using namespace pybind11::literals;
 
-/// Converts a finding; keys as in the JSON of rigcal.v1.FindingResult.
+/// Converts a finding to a dict with the keys of the JSON of rigcal.v1.FindingResult.
 py::dict to_dict(const estimator::Finding& finding) {
   return py::dict("kind"_a = finding.kind, "severity"_a = to_text(finding.severity),
                   "recording"_a = finding.recording, "channel"_a = finding.channel,
@@ -26,7 +26,8 @@ py::dict to_dict(const estimator::Finding& finding) {
                   "treatment"_a = finding.treatment);
 }
 
-/// Raises an exception class of the Python package, where it is documented and can be pickled.
+/// Raises an exception class of the Python package. The class is defined in Python, so that it is
+/// documented and can be pickled.
 void raise_input_error(const char* name, const char* text,
                        const std::vector<estimator::Finding>& findings) {
   const py::object type = py::module_::import("rigcal.errors").attr(name);
@@ -47,7 +48,7 @@ void translate(std::exception_ptr thrown) {
   }
 }
 
-/// Binds the formatting of numbers and iterations, so that Python's output matches the program's.
+/// Binds functions that format numbers and iterations, so that Python prints them like the program.
 void bind_numbers(py::module_& module) {
   module.def("format_number", &format_number, "value"_a, "digits"_a = 4);
   module.def("iteration_text", &iteration_text, "stage"_a, "iteration"_a, "cost"_a, "gradient"_a,

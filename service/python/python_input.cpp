@@ -93,7 +93,7 @@ py::list parameters_of(const Rig& rig) {
   return list;
 }
 
-/// Names of the columns of recordings according to the rig file.
+/// Returns the names of the recording columns that the rig file defines.
 std::vector<std::string> column_names(const Rig& rig) {
   std::vector<std::string> names;
   if (!rig.format) return names;
@@ -138,7 +138,7 @@ py::dict load_recording(const PythonRequest& program) {
                   "notes"_a = describe_import(use.summary));
 }
 
-/// Returns the request's rig with the program's values and edits.
+/// Returns the rig of a request with the values and edits that the Python program gave.
 Rig edited_rig(const CalibrationRequest& request) {
   Rig rig = parse_rig(request.rig_name, request.rig_text);
   apply_values(request.values, rig.mechanism);

@@ -11,22 +11,23 @@
 
 namespace service {
 
-/// A request of a Python program, with its in-memory recordings.
+/// Calibration request of a Python program, together with its recordings in memory.
 struct PythonRequest {
   CalibrationRequest request;
-  std::map<std::string, std::vector<NamedColumn>> tables;  ///< by the path of their source
+  std::map<std::string, std::vector<NamedColumn>> tables;  ///< recordings, by path of their source
 
-  /// Reads a recording from memory if it is there, else from its file.
+  /// Reads a recording from memory if it is in memory, otherwise from its file.
   ImportedRecording read(const RecordingSource& source, const Rig& rig) const;
 
-  /// @throws proto::InputError
+  /// Loads the rig and all recordings of the request.
+  /// @throws proto::InputError if they are invalid
   CalibrationInput load() const;
 };
 
-/// Binds rigs, requests, imported recordings and simulations.
+/// Adds Python bindings of rigs, requests, imported recordings and simulations to the module.
 void bind_input(pybind11::module_& module);
 
-/// Binds calibrations, cross-validations, validations and checks.
+/// Adds Python bindings of calibrations, cross-validations, validations and checks to the module.
 void bind_estimation(pybind11::module_& module);
 
 }  // namespace service

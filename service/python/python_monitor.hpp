@@ -10,21 +10,24 @@
 
 namespace service {
 
-/// Reports a calibration's progress to a Python program, which can stop it by an exception in its
-/// callback, or by a signal such as Ctrl-C. Only Python's main thread receives signals.
+/// Monitor that reports the progress of a calibration to a Python program. An exception in the
+/// program's callback stops the calibration, as does a signal such as Ctrl-C. Only Python's main
+/// thread receives signals.
 class PythonMonitor {
  public:
-  /// @param progress  called with (stage, iteration, cost, gradient norm); None: not called
+  /// @param progress  function called with (stage, iteration, cost, gradient norm); None: no
+  /// function
   /// @param threads   number of threads; 0: one per processor
   PythonMonitor(pybind11::object progress, int threads);
 
-  /// Returns hooks to use during this object's lifetime, without holding the GIL.
+  /// Returns the hooks through which a calibration reports to this object. Use them only during
+  /// this object's lifetime and without holding the GIL.
   estimator::CalibrationMonitor hooks();
 
-  /// Sets the text before the names of all following stages.
+  /// Sets a text that precedes the names of all following stages in the reported progress.
   void set_prefix(const std::string& prefix) { prefix_ = prefix; }
 
-  /// Raises the exception that stopped the calibration, if any.
+  /// Raises the Python exception that stopped the calibration, if there is one.
   void rethrow();
 
  private:

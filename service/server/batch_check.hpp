@@ -9,24 +9,26 @@
 
 namespace service {
 
-/// Maximum number of batches in one session: more than two days at ten batches a second. The memory
-/// needed per batch stays small compared with its samples on disk.
+/// Maximum number of sample batches in one session: more than two days at ten batches a second. The
+/// memory that the service needs per batch is small compared with the batch's samples on disk.
 inline constexpr std::uint64_t kBatchCountMax = std::uint64_t{1} << 21;
 
-/// Returns an upper bound for the size of a batch in a recording [byte]. Each of its messages
-/// becomes a record of its own there, so small messages take many times their size in a batch.
+/// Returns an upper bound for the size that a batch of samples takes in a recording file [byte].
+/// The file stores each message of the batch as a separate record, so batches of small messages
+/// become many times larger.
 std::uint64_t recorded_size(const rigcal::v1::SampleBatch& batch);
 
-/// Checks that the batches of one session satisfy the rules for recordings, so that every
-/// acknowledged batch can be stored.
+/// Checks that the sample batches of one session satisfy the rules for recordings, so that the
+/// service can store every batch that it acknowledged.
 class BatchCheck {
  public:
   explicit BatchCheck(const proto::RecordingShape& shape) : rules_(shape) {}
 
-  /// Returns nothing and counts the samples if the batch is valid; otherwise returns the reason.
+  /// Returns nullopt and counts the batch's samples if the batch is valid; otherwise returns the
+  /// reason for rejecting it.
   std::optional<std::string> check_and_add(const rigcal::v1::SampleBatch& batch);
 
-  /// Sum of recorded_size() over all accepted batches.
+  /// Returns the sum of recorded_size() over all accepted batches [byte].
   std::uint64_t recorded_bytes() const { return recorded_bytes_; }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// Byte counts per identity, and their total.
+/// Number of bytes that each client identity uses, and the total over all identities.
 class ByteUsage {
  public:
   void add(const std::string& identity, std::uint64_t bytes) {
@@ -31,7 +31,8 @@ class ByteUsage {
   }
   std::uint64_t total() const { return total_; }
 
-  /// Whether `bytes` more stay within the total `limit` and within one identity's `share`.
+  /// Returns whether `identity` may use `bytes` more: the total stays within `limit`, and the
+  /// identity's own use stays within `share`.
   bool has_room(const std::string& identity, std::uint64_t bytes, std::uint64_t limit,
                 std::uint64_t share) const {
     return bytes <= limit && total_ <= limit - bytes && bytes <= share &&

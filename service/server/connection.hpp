@@ -17,19 +17,20 @@
 
 namespace service {
 
-/// Time limits of a connection.
+/// Time limits for a client's connection to the service [s].
 struct ConnectionTimeouts {
-  std::chrono::duration<double> handshake{10.0};  ///< from connecting to a valid first message
-  std::chrono::duration<double> frame{20.0};      ///< from a message's first byte to its last
-  std::chrono::duration<double> write{30.0};      ///< without the client reading anything
+  std::chrono::duration<double> handshake{10.0};  ///< from connecting to the first valid message
+  std::chrono::duration<double> frame{20.0};      ///< from the first to the last byte of a message
+  std::chrono::duration<double> write{30.0};  ///< longest time in which the client reads nothing
 };
 
-/// A socket, with or without TLS, and the conversation on it. It reads only as fast as requests are
-/// answered and replies are read. Memory is bounded per connection, per identity and in total,
-/// whatever the clients do.
+/// A client's connection: its socket, with or without TLS, and the conversation over this socket.
+/// It reads requests only as fast as the service answers them and the client reads the replies. The
+/// service's memory is therefore bounded per connection, per identity and in total, whatever
+/// clients do.
 class Connection final : public FrameSink, public std::enable_shared_from_this<Connection> {
  public:
-  /// @param ended  called once, when the socket is closed
+  /// @param ended  called once, when the connection has closed its socket
   Connection(ServiceContext& context, StreamSocket socket, asio::ssl::context* tls,
              ConnectionTimeouts timeouts, std::shared_ptr<Conversation> conversation,
              std::function<void(Connection*)> ended);
@@ -37,10 +38,12 @@ class Connection final : public FrameSink, public std::enable_shared_from_this<C
   void start();
 
   /// Closes the socket at once.
+  /// @param why  reason, for the log
   void abort(const std::string& why);
 
   const std::string& identity() const { return conversation_->identity(); }
-  /// True if the client has introduced itself and work for it remains.
+  /// Returns true if the client has sent a valid first message and the connection still has work to
+  /// do.
   bool in_use() const { return conversation_->greeted() && !lingering_; }
 
   void send(std::string frame) override;

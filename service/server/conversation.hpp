@@ -16,30 +16,32 @@
 
 namespace service {
 
-/// Destination of a conversation's frames. Main thread.
+/// Interface through which a conversation sends frames to its client. Used on the main thread only.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  /// Sends a frame in order; never drops it.
+  /// Sends a frame after all earlier frames; never drops it.
   virtual void send(std::string frame) = 0;
-  /// Whether this client may have `bytes` more waiting to be read.
+  /// Returns whether `bytes` more may be queued for this client to read.
   virtual bool has_room(std::size_t bytes) const = 0;
-  /// Drops the frame if the client is slow, and sends Conversation::make_drop_notice instead.
+  /// Sends a live update. If the client reads too slowly, drops it and sends the notice of
+  /// Conversation::make_drop_notice instead.
   virtual void send_live(const LiveFrame& frame) = 0;
-  /// Ends the connection once everything is sent.
+  /// Closes the connection after all queued frames are sent.
   virtual void finish() = 0;
-  /// Called when the conversation can accept frames again.
+  /// Called when the conversation can accept the client's frames again.
   virtual void resume() = 0;
 };
 
 /// The client at the other end of a connection.
 struct Peer {
   Identity identity;
-  std::string place;  ///< for the log
+  std::string place;  ///< the client's address, for the log
 };
 
-/// The server side of proto/service.proto for one connection, without its socket. Accepts frames,
-/// answers them in order, and sends the updates that the client subscribed to. Main thread.
+/// Server side of the protocol proto/service.proto for one client, without the socket. It accepts
+/// frames, answers them in order, and sends the updates that the client subscribed to. Used on the
+/// main thread only.
 class Conversation final : public RigConnection,
                            public LiveSubscriber,
                            public JobSubscriber,
@@ -50,28 +52,32 @@ class Conversation final : public RigConnection,
   const Peer& peer() const { return peer_; }
   const std::string& identity() const override { return peer_.identity.name; }
 
-  /// Sets the identity established by TLS. Call it before the first frame.
+  /// Sets the identity that TLS has established for the client. Call this before passing the first
+  /// frame.
   void identify(Identity identity) { peer_.identity = std::move(identity); }
 
-  /// Sets the outlet. Call it once, before anything else. It is not used after on_disconnected.
+  /// Sets the sink for the frames that the conversation sends. Call this once, before anything
+  /// else. The conversation does not use the sink after on_disconnected.
   void attach(FrameSink& outlet) { outlet_ = &outlet; }
 
-  /// False while an answer is in progress or the disk is behind; hold frames back then.
+  /// Returns whether the conversation can accept the next frame. While it is false, an answer is in
+  /// progress or the disk lags behind, and the caller must keep frames back.
   bool ready() const;
 
-  /// Sets a function that returns why a first message cannot be served now, or an empty text.
+  /// Sets a function that returns why the service cannot serve a client's first message now, or an
+  /// empty text if it can.
   void set_admission_check(std::function<std::string()> admission_error) {
     admission_check_ = std::move(admission_error);
   }
 
   void on_frame(const proto::Frame& frame);
 
-  /// Reports bytes that violate the protocol to the client and ends the connection.
+  /// Reports to the client that its bytes violate the protocol, and ends the connection.
   void on_damage(const proto::Error& error);
 
   void on_disconnected();
 
-  /// True once the client has sent a valid first message.
+  /// Returns true once the client has sent a valid first message.
   bool greeted() const { return mode_ != Mode::kGreeting; }
 
   static std::string make_drop_notice(std::uint64_t batch_count, std::uint64_t sample_count);

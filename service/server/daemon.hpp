@@ -4,7 +4,7 @@
 
 namespace service {
 
-/// Runs the calibration service until SIGTERM or SIGINT. CompletionLatch it accepts connections,
+/// Runs the calibration service until SIGTERM or SIGINT. Once the service accepts connections, it
 /// prints a line "rigcald listens at PLACE" to standard output for each address.
 /// @param program  path of this program, which also runs the jobs
 /// @return exit status

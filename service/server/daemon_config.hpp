@@ -13,10 +13,10 @@ namespace service {
 struct DaemonConfig {
   std::string data_folder;
   std::vector<std::string>
-      listen;             ///< "HOST:PORT" or "unix:/PATH"; empty: see account_service_place
-  std::string http;       ///< empty: none
-  proto::TlsFiles tls;    ///< its authority signs client certificates
-  bool insecure = false;  ///< listen beyond loopback without TLS
+      listen;             ///< addresses "HOST:PORT" or "unix:/PATH"; empty: account_service_place
+  std::string http;       ///< address of the HTTP endpoint for monitoring; empty: no endpoint
+  proto::TlsFiles tls;    ///< TLS files; their authority signs client certificates
+  bool insecure = false;  ///< allow addresses beyond loopback without TLS
   Operators operators;
   ServiceLimits limits;
   double handshake_timeout_s = 10.0;
@@ -24,10 +24,12 @@ struct DaemonConfig {
   double write_timeout_s = 30.0;
 };
 
+/// Reads the settings of rigcald from a file.
 /// @throws proto::InputError "FILE:LINE:COLUMN: problem; remedy"
 DaemonConfig load_daemon_config(const std::string& path);
 
-/// @throws proto::InputError for settings that contradict each other
+/// Checks that the settings of rigcald do not contradict each other.
+/// @throws proto::InputError for contradictory settings
 void check_daemon_config(const DaemonConfig& config);
 
 }  // namespace service

@@ -9,42 +9,50 @@
 
 namespace service {
 
-/// Files in the data folder. Only the service's account can access them. Symbolic links are not
-/// followed, as they could redirect a read, write or deletion.
+/// The functions below handle files in the service's data folder. Only the service's account can
+/// access these files. The functions do not follow symbolic links, as a link could redirect a read,
+/// write or deletion.
 
-/// Replaces the content of a file. Writes a temporary file beside it, syncs it, renames it, and
-/// syncs the folder. After a crash at any point the file has its old content or the new one.
+/// Replaces the content of a file durably: writes a temporary file beside it, syncs and renames the
+/// temporary file, and syncs the folder. After a crash at any point, the file has either its old or
+/// its new content.
 proto::Status write_durably(const std::string& path, std::string_view content);
 
-/// Makes a rename or a deletion in a folder durable.
+/// Syncs a folder to disk, so that renames and deletions of its entries survive a crash.
 proto::Status sync_folder(const std::string& folder);
 
-/// Makes the files directly inside a folder and their names durable, whichever process wrote them.
+/// Syncs the files directly inside a folder, and their names, to disk. Includes files that other
+/// processes wrote.
 proto::Status sync_files(const std::string& folder);
 
-/// Returns the content of a file of at most `size_bytes_max`.
+/// Returns the content of a file, or an error if the file is larger than `size_bytes_max`.
 proto::Result<std::string> read_small_file(const std::string& path, std::uint64_t size_bytes_max);
 
-/// Deletes a folder so that a crash never leaves a partial folder under its name. It is first
-/// renamed to ".deleted-..." beside itself, which remove_leftovers() deletes.
+/// Deletes a folder. A crash never leaves a partial folder under the original name, because the
+/// folder is first renamed to ".deleted-..." beside itself; remove_leftovers() deletes such
+/// folders.
 proto::Status remove_folder(const std::string& folder);
 
-/// Opens a folder of folders. Makes it if it does not exist, and deletes what interrupted creations
-/// and deletions left there.
-/// @return names of its folders, no symbolic links; an error unless it is readable and writable
+/// Opens a folder that contains one folder per stored item. Creates it if it does not exist, and
+/// deletes what interrupted creations and deletions left in it.
+/// @return names of the contained folders, without symbolic links; an error if the folder is not
+/// both readable and writable
 proto::Result<std::vector<std::string>> open_store(const std::string& folder);
 
-/// Deletes what interrupted creations and deletions left in a folder: entries whose names start
-/// with a dot.
+/// Deletes all entries of a folder whose names start with a dot: interrupted creations and
+/// deletions left them.
 void remove_leftovers(const std::string& folder);
 
-/// Returns the space available to this account on the file system of `folder` [byte]; 0 if unknown.
+/// Returns the space that this account can use on the file system of `folder` [byte]; 0 if it is
+/// unknown.
 std::uint64_t free_space(const std::string& folder);
 
-/// Locks a data folder for one process. The kernel releases the lock when the process ends.
+/// Lock on a data folder that only one process can own. The kernel releases it when the process
+/// ends.
 class FolderLock {
  public:
-  /// @return kExists if another process holds the lock
+  /// Locks the folder for this process.
+  /// @return error kExists if another process owns the lock
   static proto::Result<FolderLock> take(const std::string& folder);
   ~FolderLock();
   FolderLock(FolderLock&& other) noexcept;

@@ -9,23 +9,24 @@
 
 namespace service {
 
-/// A queue that shares a resource fairly among identities. The identity with the least use comes
-/// first. Identities with equal use take turns, each with its oldest entry first; a new identity
-/// goes last. However many entries one identity has, another with equal use waits for at most one
-/// of them, and for more only until its own use is as large.
+/// A queue that shares a resource fairly among client identities. Entries of the identity that used
+/// the resource least come first. Identities with equal use take turns, and each one's oldest entry
+/// comes first; a new identity goes last. An identity therefore waits for at most one entry of
+/// another identity with equal use, however many entries that identity has.
 class FairQueue {
  public:
-  /// Adds an entry after the identity's other entries.
+  /// Adds the entry `id` after all other entries of `identity`.
   void add(const std::string& identity, const std::string& id);
 
-  /// Removes an entry whose turn has come; its identity goes last.
+  /// Removes the entry `id` because it is served now. Its identity moves to the last position in
+  /// the turns.
   void serve(const std::string& id);
 
-  /// Removes an entry; its identity keeps its position.
+  /// Removes the entry `id` without serving it. Its identity keeps its position in the turns.
   void remove(const std::string& id);
 
-  /// Returns the entries in the order of their turns.
-  /// @param used  returns an identity's use of the shared resource
+  /// Returns the ids of all entries in the order in which they should be served.
+  /// @param used  returns how much of the shared resource an identity has used
   std::vector<std::string> order(
       const std::function<double(const std::string& identity)>& used) const;
 

@@ -11,10 +11,10 @@
 
 namespace service {
 
-/// Answers GET /metrics and GET /health for monitoring: HTTP/1.1, one request per connection, at
-/// most kOpenMax connections of 5 s each. At the limit a new connection replaces the oldest. A
-/// client that sends its request at once is therefore answered, however many connections others
-/// keep open.
+/// HTTP/1.1 server that answers GET /metrics and GET /health for monitoring. It serves one request
+/// per connection, at most kOpenMax connections at once, each for at most 5 s. At the limit, a new
+/// connection replaces the oldest, so a client that sends its request at once is answered however
+/// many connections other clients keep open.
 class HttpEndpoint {
  public:
   static constexpr std::size_t kOpenMax = 16;
@@ -24,7 +24,8 @@ class HttpEndpoint {
     std::function<bool()> healthy;
   };
 
-  /// @throws proto::InputError if it cannot listen at the address
+  /// Starts to listen at an address.
+  /// @throws proto::InputError if it cannot listen there
   HttpEndpoint(asio::io_context& io, const ListenAddress& place, Pages pages);
 
   void start() { accept(); }

@@ -5,37 +5,38 @@
 
 namespace service {
 
-/// The client at the other end of a connection. It owns the sessions and jobs it creates, and has
-/// its own share of every limit.
+/// Identity of the client at the other end of a connection. An identity owns the sessions and jobs
+/// that it creates, and has a separate share of every limit of the service.
 struct Identity {
-  /// "certificate:NAME" with TLS, "account:NAME" at the Unix socket, else "address:ADDRESS". The
-  /// prefix keeps names of different kinds distinct.
+  /// Name of the identity: "certificate:NAME" for a TLS client, "account:NAME" at the Unix socket,
+  /// "address:ADDRESS" otherwise. The prefix keeps names of different kinds distinct.
   std::string name;
   bool is_operator = false;  ///< may end, cancel and delete others' sessions and jobs
 
-  /// Whether it may end, cancel or delete a session or job of `owner`. Only operators may change
-  /// those without an owner, which older versions created.
+  /// Returns whether this identity may end, cancel or delete a session or job of `owner`. Sessions
+  /// and jobs of older versions have no owner; only operators may change those.
   bool may_change(const std::string& owner) const {
     return is_operator || (!owner.empty() && owner == name);
   }
 };
 
-/// The operators, as listed in proto/daemon.proto.
+/// Identities that are operators of the service, as listed in its settings (proto/daemon.proto).
 struct Operators {
   std::vector<std::string> certificates;
   std::vector<std::string> accounts;
 };
 
-/// Returns the peer of a Unix or TCP socket as the kernel reports it. IPv6 addresses are grouped by
-/// /64 network, since a host can use every address of its own.
+/// Returns the identity of the peer of a Unix or TCP socket as the kernel reports it. All IPv6
+/// addresses of a /64 network give one identity, since a host can use every address of its network.
 Identity identify_socket(int socket, const Operators& operators);
 
-/// Returns the identity of a client certificate.
-/// @param name  its common name, see proto::peer_name
+/// Returns the identity of a client with a TLS certificate.
+/// @param name  common name of the certificate, see proto::peer_name
 Identity identify_certificate(const std::string& name, const Operators& operators);
 
-/// Returns why `who` may not change a session or job of `owner`, and what to do.
-/// @param what  e.g. "job 'x'"
+/// Returns a message that says why the identity `who` may not change a session or job of `owner`,
+/// and what to do.
+/// @param what  the session or job, e.g. "job 'x'"
 std::string describe_ownership_error(const std::string& what, const std::string& owner,
                                      const Identity& who);
 

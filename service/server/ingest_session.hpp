@@ -16,21 +16,22 @@
 
 namespace service {
 
-/// The connection of a rig computer, as used by a session. The session drops it after on_refused,
-/// on_superseded and on_closed.
+/// Interface through which a streamed session uses the connection of its rig computer. The session
+/// stops using the connection after on_refused, on_superseded and on_closed.
 class RigConnection {
  public:
   virtual ~RigConnection() = default;
-  virtual const std::string& identity() const = 0;  ///< of the rig computer, see Identity
-  /// @param secret  made by the service for a new session; else empty
+  virtual const std::string& identity() const = 0;  ///< name of the rig computer's Identity
+  /// Called when the session is open. `secret` is empty unless the service made it for a new
+  /// session.
   virtual void on_opened(std::uint64_t last_durable, const std::string& secret) = 0;
   virtual void on_acknowledged(std::uint64_t last_durable) = 0;
   virtual void on_closed(std::uint64_t last_durable) = 0;
   virtual void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) = 0;
-  virtual void on_superseded() = 0;  ///< the rig computer has reconnected
+  virtual void on_superseded() = 0;  ///< called when the rig computer has reconnected
 };
 
-/// A frame for live subscribers, shared among them.
+/// Frame of a live update, shared by all subscribers.
 struct LiveFrame {
   std::shared_ptr<const std::string> bytes;
   std::uint64_t sample_count = 0;
@@ -43,64 +44,66 @@ class LiveSubscriber {
   virtual void on_live_ended(const std::string& session_id) = 0;
 };
 
-/// One streamed session, from its opening to its stored recording. Accepts each batch once and in
-/// order, makes batches durable in groups, acknowledges them, closes, and has the recording
-/// written. A batch that is sent again is compared with the stored one and acknowledged only if
-/// they are identical.
+/// A session that a rig computer streams to the service, from its opening until its recording is
+/// stored. It accepts each batch of samples once and in order, writes batches to disk in groups,
+/// and acknowledges a batch when it is durable. It acknowledges a batch that is sent again only if
+/// the stored batch is identical. After closing, the session has its recording written.
 ///
-/// Writing the recording is tried a few times, at growing intervals; a full disk is retried without
-/// limit. If the disk has damaged the log, the session ends and its readable part is stored.
+/// If the recording cannot be written, the session retries a few times at growing intervals; on a
+/// full disk it retries without limit. If the disk has damaged the log of batches, the session ends
+/// and the readable batches are stored.
 ///
-/// Runs on the main thread; its log is used on one storage thread. Batches that arrive during a
-/// commit form the next group, so one fsync serves all of them.
+/// A session runs on the main thread; one storage thread accesses its log. Batches that arrive
+/// while a group is being written form the next group, so one fsync serves all of them.
 class IngestSession : public std::enable_shared_from_this<IngestSession> {
  public:
-  /// @param record   the stored record, or the one to store
-  /// @param is_new   nothing is on disk yet
-  /// @param changed  called with true when the session was stored or has failed; with false when it
-  /// could not be created and should be removed
+  /// @param record   the stored record of the session, or the record to store for a new session
+  /// @param is_new   true if the session is not yet on disk
+  /// @param changed  called with true when the session has been stored or has failed, and with
+  /// false when it could not be created and should be removed
   IngestSession(ServiceContext& context, std::string folder, rigcal::v1::SessionRecord record,
                 bool is_new, std::function<void(bool)> changed);
 
-  /// Continues from the state of the files on disk.
+  /// Starts the session from the state of its files on disk.
   void start();
 
-  /// True if this secret permits opening the session again.
+  /// Returns whether a rig computer with this secret may open the session again.
   bool admits(const std::string& secret) const;
 
-  /// Opens the session for a rig computer, also after a reconnect; supersedes an earlier
-  /// connection.
+  /// Opens the session for a rig computer, also after a reconnect. An earlier connection of the
+  /// session is superseded.
   /// @param secret  sent by the rig computer; stored if the session has none
   void open(const std::shared_ptr<RigConnection>& owner, const std::string& secret);
-  /// Sends the secret, which the service made, in the reply to the next opening.
+  /// Makes the reply to the next opening contain the secret that the service made.
   void send_secret_at_next_opening() { send_secret_ = true; }
   void append(const RigConnection& owner, rigcal::v1::SampleBatch& batch);
   void close(const RigConnection& owner, const rigcal::v1::CloseSession& request);
   void drop_owner(const RigConnection& owner);
 
-  /// True while the owner should pause sending.
+  /// Returns true while the rig computer should pause sending batches.
   bool congested() const;
 
-  /// Closes the session as interrupted, with its durable batches. @return the reason if it cannot
+  /// Closes the session with its durable batches, marked as interrupted.
+  /// @return reason if it cannot be closed
   std::optional<std::string> end();
 
   void subscribe(const std::shared_ptr<LiveSubscriber>& subscriber);
 
-  /// Retries a failed store when its time has come.
+  /// Tries again to store the recording if storing failed and the waiting time has passed.
   void retry();
 
-  /// True if closed and storing the recording has failed so far.
+  /// Returns true if the session is closed and storing its recording has failed so far.
   bool is_store_pending() const {
     return phase_ == Phase::kClosed && store_at_ != Clock::time_point();
   }
 
-  /// Frees memory and closes files if no rig has been connected for a while.
+  /// Frees memory and closes files if no rig computer has been connected for a while.
   void unload_if_abandoned();
 
-  /// Identity of the connected rig computer, or empty.
+  /// Returns the identity name of the connected rig computer; empty if none is connected.
   std::string connected_identity() const;
 
-  /// Expected size of the recording on disk, from the batches so far [byte].
+  /// Returns the expected size of the session's recording on disk, from the batches so far [byte].
   std::uint64_t expected_size_bytes() const;
 
   bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }

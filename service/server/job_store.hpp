@@ -16,38 +16,40 @@
 
 namespace service {
 
-/// Runs one job outside this process. Main thread.
+/// Interface that runs each calibration job outside the service's process. Used on the main thread
+/// only.
 class JobRunner {
  public:
   struct Ended {
     bool done = false;
-    std::string error;         ///< reason if not done
-    double processor_s = 0.0;  ///< used by the job, also if it failed
+    std::string error;         ///< reason for the failure if the job is not done
+    double processor_s = 0.0;  ///< processor time of the job, also if it failed [s]
   };
   virtual ~JobRunner() = default;
 
-  /// Starts the job in its folder, which contains job.textproto and receives the results. The paths
-  /// are those of the job's recordings, in the same order.
+  /// Starts a job. `folder` contains job.textproto and receives the results. `recording_paths` are
+  /// the files of the job's recordings, in the order of the job's specification.
   virtual void start(const std::string& job_id, const std::string& folder,
                      const std::vector<std::string>& recording_paths, double duration_s_max,
                      std::function<void(const rigcal::v1::JobProgress&)> on_progress,
                      std::function<void(const Ended&)> on_ended) = 0;
 
-  /// Requests the end of the job; on_ended follows soon.
+  /// Requests that the job end. The runner soon calls the job's `on_ended`.
   virtual void stop(const std::string& job_id) = 0;
 };
 
-/// Sends a client the updates of a job.
+/// Interface through which a client receives the updates of a job.
 class JobSubscriber {
  public:
   virtual ~JobSubscriber() = default;
   virtual void on_job_update(const rigcal::v1::JobInfo& info) = 0;
 };
 
-/// All jobs of the service, in <data>/jobs/<id>/, with a bounded queue. Owners whose jobs used the
-/// least processor time in the last hour come first. Job specifications stay on disk; memory holds
-/// only the info that clients read. A job that was running when the service died is restarted, up
-/// to kStartCountMax starts. Main thread.
+/// All calibration jobs of the service, stored in <data>/jobs/<id>/, with a bounded queue. The
+/// queue serves those owners first whose jobs used the least processor time in the last hour. Job
+/// specifications stay on disk; memory contains only the job info that clients read. If the service
+/// died while a job was running, the job is restarted, up to kStartCountMax starts in total. Used
+/// on the main thread only.
 class JobStore {
  public:
   static constexpr int kStartCountMax = 3;
@@ -57,33 +59,37 @@ class JobStore {
   proto::Status load();
 
   using Answer = std::function<void(const ReplyOrError<rigcal::v1::JobInfo>&)>;
-  /// Queues a job; answers when the job is on disk.
-  /// @param who  submits the job and owns it
+  /// Adds a job to the queue and answers the client when the job is on disk.
+  /// @param who  identity that submits the job and owns it
   void submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
   ReplyOrError<rigcal::v1::JobInfo> inspect(const std::string& id) const;
   ReplyOrError<rigcal::v1::JobInfo> cancel(const std::string& id, const Identity& who);
   rigcal::v1::JobList list() const;
-  /// Sends updates until the job has ended; the last one reports its end.
+  /// Sends the updates of a job to a subscriber until the job has ended; the last update reports
+  /// the end.
+  /// @return the current info of the job
   ReplyOrError<rigcal::v1::JobInfo> subscribe(const std::string& id,
                                               const std::shared_ptr<JobSubscriber>& subscriber);
   using Removed = std::function<void(const ReplyOrError<rigcal::v1::Deleted>&)>;
   void remove(const std::string& id, const Identity& who, const Removed& removed);
 
-  /// Returns the folder with the files of a finished job (see run_job), or why there is none.
+  /// Returns the folder with the result files of a finished job (see run_job), or the reason why
+  /// there is none.
   ReplyOrError<std::string> result_folder(const std::string& id) const;
 
-  /// Starts the jobs that can start. Call it when a session was stored, and periodically: owners
-  /// regain processor time as time passes.
+  /// Starts all waiting jobs that can start now. Call this when a session has been stored, and also
+  /// periodically, because owners regain processor time as time passes.
   void start_ready_jobs();
 
-  /// Stops starting jobs and ends the running ones, which restart with the service.
+  /// Stops starting jobs and ends the running jobs. They restart when the service starts again.
   void shut_down();
 
-  /// Returns a waiting or running job that needs the session and has the same owner, or an empty
-  /// text. Jobs of other owners do not prevent its deletion.
+  /// Returns the id of a waiting or running job that needs the session and has the session's owner,
+  /// or an empty text. Jobs of other owners do not prevent the deletion of a session.
   std::string job_using(const std::string& session_id) const;
-  std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
-  /// Adds the use of each owner. @return the total on disk [byte]
+  std::map<std::string, std::uint64_t> counts() const;  ///< number of jobs by state, for metrics
+  /// Adds each owner's use of disk and memory by jobs to `disk` and `index`.
+  /// @return the total on disk [byte]
   std::uint64_t add_usage(ByteUsage& disk, ByteUsage& index) const;
 
  private:
@@ -133,7 +139,8 @@ class JobStore {
   bool shutting_down_ = false;
 };
 
-/// Returns the memory a job takes, including the overhead of its separately allocated parts [byte].
+/// Returns the memory that the info of a job takes, including the overhead of separate allocations
+/// [byte].
 std::uint64_t index_size(const rigcal::v1::JobInfo& info);
 
 /// Returns the error reply for a job that does not exist.

@@ -17,11 +17,13 @@
 
 namespace service {
 
-/// Accepts connections at several addresses up to a total limit and a share per identity. At the
-/// limit a new connection replaces one that has not introduced itself yet, preferably one of the
-/// same identity. If there is none, the new one gets a "busy" reply.
+/// Accepts clients' connections at several addresses, up to a limit in total and a share per
+/// identity. At the limit, a new connection replaces a connection whose client has not sent a valid
+/// first message, preferably of the same identity. If there is no such connection, the new client
+/// gets a "busy" reply.
 class Listener {
  public:
+  /// Starts to listen at the addresses `places`.
   /// @throws proto::InputError if it cannot listen at an address
   Listener(asio::io_context& io, ServiceContext& context, SessionStore& sessions, JobStore& jobs,
            const std::vector<ListenAddress>& places, std::optional<asio::ssl::context> tls,
@@ -32,10 +34,10 @@ class Listener {
 
   void start();
 
-  /// Accepts no more connections and lets the present ones end after their pending output.
+  /// Stops accepting connections; existing connections close after sending their pending output.
   void shut_down();
 
-  /// The addresses it listens at, with the ports chosen by the kernel.
+  /// Returns the addresses at which the service listens, with the ports that the kernel chose.
   std::vector<std::string> places() const;
   std::size_t connection_count() const { return connections_.size(); }
 
@@ -49,9 +51,12 @@ class Listener {
 
   void accept(Acceptor& door);
   void take(StreamSocket socket, bool local);
-  /// Closes a connection that is not in use; one of `identity` unless that is empty.
+  /// Closes a connection that is not in use, to admit a new one. If `identity` is not empty, closes
+  /// only a connection of that identity.
+  /// @return whether it closed a connection
   bool make_room(const std::string& identity);
-  /// Returns why the connection's first message cannot be served, or an empty text.
+  /// Returns why the service cannot serve the first message of this connection, or an empty text if
+  /// it can.
   std::string admission_error(const Conversation& newcomer) const;
 
   ServiceContext& context_;

@@ -9,7 +9,7 @@ namespace service {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
-/// One key and value of a log line. Text is quoted if needed.
+/// A key and its value in a log line. A text value is quoted if needed.
 struct LogField {
   LogField(std::string_view name, std::string_view text);
   LogField(std::string_view name, const std::string& text)
@@ -22,14 +22,16 @@ struct LogField {
   std::string value;
 };
 
-/// Writes a line "time=… level=… event=… key=value …" to standard error. Text from clients is
-/// escaped and cannot leave its quotes or its line. Any thread.
+/// Writes one log line "time=… level=… event=… key=value …" to standard error. Escapes text from
+/// clients so that it cannot end its quotes or its line. Callable from any thread.
 void log_event(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
-/// Whether that level is written; use it before costly log arguments.
+/// Returns whether log lines of this level are written. Check it before computing costly log
+/// arguments.
 bool logs(LogLevel level);
 
-/// Sets the lowest level that is written; default kInfo. kOff writes nothing.
+/// Sets the lowest level of log lines that are written; the default is kInfo. With kOff no lines
+/// are written.
 void set_log_level(LogLevel level);
 
 }  // namespace service

@@ -7,11 +7,11 @@
 
 namespace service {
 
-/// A Prometheus histogram of durations in seconds.
+/// Prometheus histogram of durations [s].
 class DurationHistogram {
  public:
   void add(double duration_s);
-  /// Appends the lines of the metric.
+  /// Appends the histogram's lines in Prometheus' text format to `out`.
   void render(const std::string& name, const std::string& help, std::string& out) const;
 
  private:
@@ -21,29 +21,29 @@ class DurationHistogram {
   double sum_s_ = 0.0;
 };
 
-/// Counters of the service. Used by the main thread only.
+/// Counters and gauges that the service exports for monitoring. Used by the main thread only.
 struct Metrics {
   std::uint64_t connections_total = 0;
-  std::map<std::string, std::uint64_t> connections_refused_total;  ///< by reason
+  std::map<std::string, std::uint64_t> connections_refused_total;  ///< number by reason
   std::uint64_t connections = 0;
   std::uint64_t protocol_errors_total = 0;
   std::uint64_t received_bytes_total = 0;
   std::uint64_t sent_bytes_total = 0;
-  std::uint64_t batches_total = 0;  ///< made durable
+  std::uint64_t batches_total = 0;  ///< number of batches made durable
   std::uint64_t samples_total = 0;
   std::uint64_t duplicate_batches_total = 0;
   std::uint64_t storage_errors_total = 0;
   std::uint64_t live_batches_dropped_total = 0;
-  std::map<std::string, std::uint64_t> jobs_ended_total;  ///< by state
-  DurationHistogram commit_duration;  ///< from receiving a batch to its durability
+  std::map<std::string, std::uint64_t> jobs_ended_total;  ///< number of ended jobs by state
+  DurationHistogram commit_duration;  ///< time from receiving a batch until it is durable
   DurationHistogram job_duration;
 
   // Set at the time of rendering.
-  std::map<std::string, std::uint64_t> sessions;  ///< by state
-  std::map<std::string, std::uint64_t> jobs;      ///< waiting and running, by state
+  std::map<std::string, std::uint64_t> sessions;  ///< number of sessions by state
+  std::map<std::string, std::uint64_t> jobs;      ///< number of waiting and running jobs by state
   std::uint64_t free_space_bytes = 0;
 
-  /// Returns Prometheus' text format, version 0.0.4.
+  /// Returns all metrics in Prometheus' text format, version 0.0.4.
   std::string render() const;
 };
 

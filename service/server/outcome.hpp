@@ -11,7 +11,7 @@ namespace service {
 /// Maximum number of sessions or jobs in a list reply.
 inline constexpr int kListCountMax = 1000;
 
-/// The reply to a request, or the error.
+/// The reply to a client's request, or the error that prevents it.
 template <typename Reply>
 using ReplyOrError = std::variant<Reply, rigcal::v1::ServiceError>;
 

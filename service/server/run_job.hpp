@@ -9,28 +9,30 @@
 
 namespace service {
 
-/// One calibration job.
+/// One run of a calibration job.
 struct JobRun {
-  std::string folder;                        ///< contains job.textproto
+  std::string folder;                        ///< job's folder; contains job.textproto
   std::vector<std::string> recording_paths;  ///< in the order of the job's recordings
-  std::string version;                       ///< of this program
+  std::string version;                       ///< version of this program
   double duration_s_max;                     ///< time limit [s]
   std::function<void(const rigcal::v1::JobProgress&)> on_progress;
-  const std::atomic<bool>* stop = nullptr;  ///< polled once per iteration
+  const std::atomic<bool>* stop = nullptr;  ///< flag that ends the job; polled once per iteration
 };
 
-/// Runs the job. Reads the recordings, cuts each into segments at its gaps, calibrates them
-/// jointly, and cross-validates if there are several. Writes durably into the job's folder:
-/// cross_validation.html and .json, table.txt, report.html and finally result.json.
-/// @return false if it was stopped; nothing is written then
-/// @throws proto::InputError or std::invalid_argument for invalid input, or input that cannot be
-/// processed within the time limit
+/// Runs a calibration job. It reads the recordings, cuts each into segments at its gaps, and
+/// calibrates all of them jointly. If there are several recordings, it also cross-validates. It
+/// writes these files durably into the job's folder: cross_validation.html and .json, table.txt,
+/// report.html and finally result.json.
+/// @return false if the job was stopped; no files are written in this case
+/// @throws proto::InputError or std::invalid_argument for invalid input, and for input that cannot
+/// be processed within the time limit
 bool run_job(const JobRun& run);
 
-/// The command "run-job FOLDER PARENT_PID MEMORY_BYTES DURATION_S RECORDING...". Executes run_job
-/// in this process at low priority, with limits on memory, processor time and file size. Ends with
-/// its parent and on SIGTERM. Writes worker messages to descriptor 3.
-/// @return exit status: 0 done, 1 failed, 2 not started by a service
+/// Executes the command "run-job FOLDER PARENT_PID MEMORY_BYTES DURATION_S RECORDING...": calls
+/// run_job in this process at low priority, with limits on memory, processor time and file size.
+/// The process ends on SIGTERM and when its parent process ends. It writes worker messages to file
+/// descriptor 3.
+/// @return exit status: 0 job done, 1 job failed, 2 not started by a service
 int run_job_process(const std::vector<std::string>& arguments, const std::string& version);
 
 }  // namespace service

@@ -15,21 +15,22 @@
 
 namespace service {
 
-/// One identity's share of the limits below. 0: half of the limit.
+/// Share of one client identity in the limits of ServiceLimits. A value of 0 means half of the
+/// limit.
 struct ServiceShare {
   std::uint32_t connections = 0;
   std::uint32_t streaming_sessions = 0;
   std::uint32_t sessions = 0;
-  std::uint64_t disk_bytes = 0;  ///< 0: half of the disk capacity
+  std::uint64_t disk_bytes = 0;  ///< [byte]; 0: half of the disk capacity
   std::uint32_t queued_jobs = 0;
   std::uint32_t jobs = 0;
   std::uint32_t running_jobs = 0;
   std::uint64_t buffer_bytes = 0;
   std::uint64_t index_bytes = 0;
-  double processor_s = 0.0;  ///< of jobs in the last hour; 0: as much as its running jobs can use
+  double processor_s = 0.0;  ///< of jobs in the last hour [s]; 0: as much as `running_jobs` can use
 };
 
-/// Limits of the service; proto/daemon.proto documents them.
+/// Limits of the service for all clients together; proto/daemon.proto documents each limit.
 struct ServiceLimits {
   std::uint32_t connections = 512;
   std::uint32_t streaming_sessions = 128;
@@ -44,10 +45,11 @@ struct ServiceLimits {
   double unload_after_s = 60.0;
   std::uint64_t buffer_bytes = std::uint64_t{256} << 20;
   std::uint64_t index_bytes = std::uint64_t{64} << 20;
-  ServiceShare share;           ///< as configured
+  ServiceShare share;           ///< share of one identity as configured
   double store_retry_s = 10.0;  // after the first failure; doubles each time
 
-  /// The share of one identity, which leaves room for others whatever it does.
+  /// Returns the share of one identity with defaults filled in. By default, one identity cannot use
+  /// up a limit.
   ServiceShare per_identity() const {
     const auto figure = []<typename Number>(Number set, Number limit) {
       return set > 0 ? std::min(set, limit) : static_cast<Number>(limit / 2 + limit % 2);
@@ -67,45 +69,46 @@ struct ServiceLimits {
   }
 };
 
-/// Returns a monotonic time [s].
+/// Returns the time of a monotonic clock [s].
 inline double steady_time_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// State shared by the parts of the service; it outlives them. Only the main thread uses the
-/// metrics and the members of the parts. Other threads wait for disks.
+/// State shared by the parts of the service, which it outlives. Only the main thread uses the
+/// metrics and the members of the parts. Disk accesses run on other threads.
 struct ServiceContext {
   std::string data_folder;
   std::string version;
   ServiceLimits limits;
   Operators operators;
   Metrics metrics;
-  ByteUsage buffers;  ///< memory held for clients, by identity
-  ByteUsage disk;     ///< stored, by owner; recounted once a second
-  ByteUsage index;    ///< memory for its index; recounted likewise
-  /// Disk capacity for all owners at the last count; unlimited before the first.
+  ByteUsage buffers;  ///< memory for clients' data, by identity [byte]
+  ByteUsage disk;     ///< disk space by owner, recounted once a second [byte]
+  ByteUsage index;    ///< memory for session and job info by owner, recounted once a second [byte]
+  /// Disk capacity for all owners at the last count [byte]; unlimited before the first count.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
-  /// Measures that capacity now; other programs fill and free the disk, too.
+  /// Measures the disk capacity for all owners now [byte]. Other programs also fill and free the
+  /// disk.
   std::function<std::uint64_t()> measure_disk_capacity;
   std::function<double()> time_s = steady_time_s;
-  Poster main;                       ///< posts to the main thread
-  std::vector<OwnedPoster> storage;  ///< sessions are distributed over these
-  OwnedPoster reader;                ///< reads files for clients
-  OwnedPoster maintenance;           ///< low priority: writes recordings, deletes folders
+  Poster main;                       ///< runs tasks on the main thread
+  std::vector<OwnedPoster> storage;  ///< run tasks on the storage threads
+  OwnedPoster reader;                ///< runs tasks that read files for clients
+  OwnedPoster maintenance;  ///< runs low-priority tasks: writes recordings, deletes folders
 
-  /// Returns the poster for a session's storage thread, on behalf of its owner.
+  /// Returns a function that runs tasks on the storage thread of a session, on behalf of its owner.
   Poster storage_poster(const std::string& session_id, const std::string& owner) const {
     const OwnedPoster& post = storage[std::hash<std::string>()(session_id) % storage.size()];
     return [post, owner](Task task) { post(owner, std::move(task)); };
   }
 
-  /// Disk share of one identity [byte].
+  /// Returns the disk space that one identity may use [byte].
   std::uint64_t disk_share_bytes() const {
     return limits.share.disk_bytes > 0 ? limits.share.disk_bytes : disk_capacity_bytes / 2;
   }
 };
 
-/// Returns the wall-clock time, for people.
+/// Returns the wall-clock time as nanoseconds since 1970, for display only.
 inline std::int64_t unix_time_ns() {
   using std::chrono::system_clock;
   return std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -4,8 +4,9 @@
 
 namespace service {
 
-/// Sends a state to systemd, using the datagram protocol of sd_notify(3). Does nothing if
-/// NOTIFY_SOCKET is not set. @return false if sending failed
+/// Sends a state of this service to systemd, using the datagram protocol of sd_notify(3). Does
+/// nothing if NOTIFY_SOCKET is not set.
+/// @return false if sending failed
 bool notify_service_manager(const std::string& state);
 
 }  // namespace service

@@ -10,30 +10,34 @@
 
 namespace service {
 
-/// The batches of an open session on disk. For its storage thread only.
+/// Log on disk that contains the sample batches of an open session. Used on the session's storage
+/// thread only.
 class SessionLog {
  public:
-  /// Opens the log in `folder`, making it if needed, and reads its batches. They are durable, even
-  /// if the process that wrote them crashed.
-  /// @return kDamaged if an acknowledged batch is missing or is invalid in a recording
+  /// Opens the log in `folder`, or creates it, and reads its batches. All batches in an opened log
+  /// are durable, even if the process that wrote them crashed.
+  /// @return error kDamaged if an acknowledged batch is missing or violates the rules for
+  /// recordings
   static proto::Result<SessionLog> open(const std::string& folder,
                                         const proto::RecordingShape& shape,
                                         std::uint64_t size_bytes_max);
 
-  /// Appends serialized batches in the order of their numbers and makes them durable. After an
-  /// error some of them may be stored; through() returns the last one. If the disk has failed,
-  /// nothing more is stored until the log is opened again.
+  /// Appends serialized batches in the order of their numbers and makes them durable. If this
+  /// fails, some of the batches may be durable; last_durable() gives the last of them. If the disk
+  /// has failed, the log stores no more batches until it is opened again.
   proto::Status commit(const std::vector<std::string>& batches);
 
-  /// Whether the stored batch `sequence` is identical to `batch`. It must be durable.
+  /// Returns whether the stored batch with number `sequence` is identical to `batch`. The stored
+  /// batch must be durable.
   proto::Result<bool> holds(std::uint64_t sequence, const std::string& batch);
 
-  std::uint64_t last_durable() const {
-    return last_durable_;
-  }  ///< number of the last durable batch
-  std::uint64_t sample_count() const { return sample_count_; }  ///< found by open()
+  /// Returns the number of the last durable batch.
+  std::uint64_t last_durable() const { return last_durable_; }
+  /// Returns the number of samples that open() found.
+  std::uint64_t sample_count() const { return sample_count_; }
   std::uint64_t size_bytes() const { return spool_.size_bytes(); }
-  const BatchCheck& check() const { return check_; }  ///< after the batches found by open()
+  /// Returns the state of the check after the batches that open() found.
+  const BatchCheck& check() const { return check_; }
 
  private:
   SessionLog(proto::Spool spool, const proto::RecordingShape& shape)
@@ -45,13 +49,14 @@ class SessionLog {
   std::uint64_t sample_count_ = 0;
 };
 
-/// Folder of a session's batches.
+/// Returns the folder that contains the log of a session's batches.
 std::string log_folder(const std::string& session_folder);
 
-/// File size at which the log starts another file [byte].
+/// Size at which the log continues in another file [byte].
 inline constexpr std::uint64_t kLogFileSize = 16u << 20;
 
-/// Reads batch `sequence` of a log. @return kDamaged if it is missing or damaged
+/// Reads the batch with number `sequence` from a log.
+/// @return error kDamaged if the batch is missing or damaged
 proto::Result<rigcal::v1::SampleBatch> read_batch(proto::Spool& spool, std::uint64_t sequence);
 
 }  // namespace service

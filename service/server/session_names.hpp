@@ -9,16 +9,16 @@
 
 namespace service {
 
-/// The metadata of a session, by key.
+/// Metadata of a session: a value for each key.
 using SessionMetadata = google::protobuf::Map<std::string, std::string>;
 
-/// The names in a session's metadata.
+/// Names of joints, sensors and motors in the metadata of a session.
 struct SessionNames {
   std::vector<std::string> joints;
-  std::vector<std::string> slides;  ///< the prismatic joints among `joints`
+  std::vector<std::string> slides;  ///< names of the prismatic joints among `joints`
   std::vector<std::string> inertial_sensors;
   std::vector<std::string> motors;
-  std::vector<std::string> command_units;  ///< of the motors
+  std::vector<std::string> command_units;  ///< unit of each motor's command
 
   bool operator==(const SessionNames&) const = default;
   proto::RecordingShape shape() const {
@@ -26,7 +26,8 @@ struct SessionNames {
   }
 };
 
-/// Returns nothing if the names are invalid in a recording.
+/// Reads the names from the metadata of a session.
+/// @return nullopt if the names are not valid in a recording
 std::optional<SessionNames> names_of(const SessionMetadata& metadata);
 
 }  // namespace service

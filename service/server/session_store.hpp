@@ -15,19 +15,21 @@
 
 namespace service {
 
-/// All sessions of the service, in <data>/sessions/<id>/; the folder is scanned at start-up. Main
-/// thread.
+/// All sessions of the service, stored in <data>/sessions/<id>/. It reads this folder when the
+/// service starts. Used on the main thread only.
 class SessionStore {
  public:
   /// @param stored   called when a session becomes usable for calibration
-  /// @param user     returns the owner's job that needs a session, or an empty text
+  /// @param user     returns the id of the owner's job that needs a session, or an empty text
   SessionStore(ServiceContext& context, std::function<void()> stored,
                std::function<std::string(const std::string&)> user);
 
-  /// Loads the sessions on disk and continues them. @return an error of the folder itself
+  /// Loads all sessions on disk and continues open ones.
+  /// @return error if the folder of sessions cannot be used
   proto::Status load();
 
-  /// @param who  the rig computer; it owns a session that it creates
+  /// Opens a session for a rig computer, or creates it.
+  /// @param who  identity of the rig computer, which owns a session that it creates
   /// @return the session, or the reason for refusing it
   std::variant<std::shared_ptr<IngestSession>, rigcal::v1::SessionRefused> open(
       const rigcal::v1::OpenSession& request, const Identity& who);
@@ -45,27 +47,31 @@ class SessionStore {
   void append_upload(rigcal::v1::UploadPart& request, const Identity& who,
                      const Upload::Answer& answer);
 
-  /// Returns why an owner may not store `disk_bytes` more, or `index_bytes` more of session and job
-  /// info.
+  /// Returns an error if an owner may not store `disk_bytes` more on disk, or `index_bytes` more of
+  /// session and job info in memory.
   std::optional<rigcal::v1::ServiceError> storage_quota_error(const std::string& owner,
                                                               std::uint64_t disk_bytes,
                                                               std::uint64_t index_bytes = 0) const;
-  /// Adds the use of each owner, including space reserved for uploads. @return the total on disk
-  /// [byte]
+  /// Adds each owner's use of disk and memory by sessions to `disk` and `index`, including disk
+  /// space reserved for uploads.
+  /// @return the total on disk [byte]
   std::uint64_t add_usage(ByteUsage& disk, ByteUsage& index) const;
 
-  /// Returns the path of a stored session's recording, or why there is none yet.
+  /// Returns the path of the recording of a stored session, or the reason why there is no recording
+  /// yet.
   ReplyOrError<std::string> recording_path(const std::string& id) const;
 
-  /// Returns why a job cannot use the session; nothing if it is closed, and thus complete.
+  /// Returns the reason why a job cannot use the session, or nullopt if the session is closed and
+  /// thus complete.
   std::optional<rigcal::v1::ServiceError> usability_error(const std::string& id) const;
 
-  std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
+  std::map<std::string, std::uint64_t> counts() const;  ///< sessions by state, for metrics
 
-  /// Retries storing recordings that failed, such as on a full disk. Call it periodically.
+  /// Tries again to store the recordings that could not be stored, e.g. because the disk was full.
+  /// Call it periodically.
   void retry();
 
-  /// Frees the memory of open sessions whose rig has been disconnected for a while.
+  /// Frees the memory of open sessions whose rig computer has been disconnected for a while.
   void unload_abandoned();
 
  private:
@@ -75,7 +81,7 @@ class SessionStore {
     rigcal::v1::SessionInfo unreadable;  // set if both are empty
     bool removing = false;
     rigcal::v1::SessionInfo info() const;
-    const rigcal::v1::SessionInfo& record_info() const;  ///< without the `connected` flag
+    const rigcal::v1::SessionInfo& record_info() const;  ///< info without the flag `connected`
     std::optional<rigcal::v1::ServiceError> ownership_error(const Identity& who) const;
     bool is_upload(std::uint64_t size_bytes, const std::string& file_name,
                    const Identity& who) const;

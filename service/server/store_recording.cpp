@@ -25,7 +25,7 @@ using proto::Result;
 using proto::Status;
 using rigcal::v1::SampleBatch;
 
-/// Name of the event that reports messages missing from a recording.
+/// Name of the event in a recording that reports omitted messages.
 constexpr const char* kLeftOutEvent = "left out";
 
 // Chunks end by size alone. Losing one in a crash is harmless, as the log still holds everything.
@@ -42,6 +42,7 @@ class LogWriter {
   LogWriter(proto::RecordingWriter writer, proto::RecordingHeader header)
       : writer_(std::move(writer)), header_(std::move(header)) {}
 
+  /// Writes the valid messages of a batch.
   /// @return disk errors only
   Status write(const SampleBatch& batch);
 
@@ -50,7 +51,7 @@ class LogWriter {
     left_out_count_ += count;
   }
 
-  /// Writes the last events and gives the file its name.
+  /// Writes the final events and renames the file to its final name.
   Status finish(bool interrupted);
 
   std::uint64_t sample_count() const { return writer_.sample_count(); }

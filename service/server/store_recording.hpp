@@ -8,31 +8,31 @@
 
 namespace service {
 
-/// State of a closed session that is needed to store its recording.
+/// State of a closed session that determines how its recording is stored.
 struct StoreRequest {
-  std::uint64_t batch_count = 0;  ///< at the closing of the session
-  bool interrupted = false;       ///< the end of the run was not declared
-  bool last_try = false;          ///< accept a damaged recording
+  std::uint64_t batch_count = 0;  ///< number of batches when the session was closed
+  bool interrupted = false;       ///< true if the rig computer did not declare the end of the run
+  bool last_try = false;          ///< true to accept a damaged recording
 };
 
 /// Summary of a stored recording.
 struct StoredRecording {
   std::uint64_t sample_count = 0;
   std::uint64_t size_bytes = 0;
-  std::string problem;  ///< losses, for people; empty if complete
+  std::string problem;  ///< data that were lost, for people; empty if complete
 };
 
-/// Writes a closed session's log as a recording, reads it back, and deletes the log. After a crash
-/// at any point the next call can finish. The log is read once, the recording is written and read
-/// once, so the time grows with the session's size.
+/// Writes the log of a closed session as a recording, reads the recording back, and deletes the
+/// log. After a crash at any point, the next call can finish. The log is read once, and the
+/// recording is written and read once, so the time is proportional to the session's size.
 ///
-/// Batches damaged on disk and messages that violate RecordingRules are left out. An event in the
-/// recording and `problem` in the result report this, and the log is kept. An undeclared end of the
-/// run is also recorded as an event.
+/// The recording omits batches that are damaged on disk and messages that violate RecordingRules.
+/// An event in the recording and `problem` in the result report such omissions, and the log is
+/// kept. Another event marks a run whose end was not declared.
 ///
-/// @param folder  session folder with spool/ and recording.mcap
-/// @param header  joints, epoch and facts of the session
-/// @return kDiskFull if a retry needs more space; other errors may be temporary
+/// @param folder  session folder, which contains spool/ and receives recording.mcap
+/// @param header  joints, epoch and metadata of the session
+/// @return error kDiskFull if a retry needs more space; other errors may be temporary
 proto::Result<StoredRecording> store_recording(const std::string& folder,
                                                const proto::RecordingHeader& header,
                                                const StoreRequest& order);

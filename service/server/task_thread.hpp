@@ -13,22 +13,23 @@ namespace service {
 
 using Task = std::function<void()>;
 
-/// Hands tasks to another thread, in order. Tasks do not throw.
+/// Function that passes a task to another thread. Tasks run in the order of the calls and must not
+/// throw.
 using Poster = std::function<void(Task)>;
 
-/// Hands tasks to other threads on behalf of an owner (the name of an Identity). Tasks of one owner
-/// run in order. Owners take turns, so each waits for at most one task of another, however many
-/// that one posted.
+/// Function that passes a task to other threads on behalf of an owner, given by the name of an
+/// Identity. Tasks of one owner run in the order of the calls. Owners take turns, so an owner waits
+/// for at most one task of each other owner, however many tasks that owner has posted.
 using OwnedPoster = std::function<void(const std::string& owner, Task)>;
 
-/// Threads that run the tasks of each owner in order, one at a time, and take turns among owners.
-/// The caller limits how many tasks wait.
+/// Threads that run the tasks of each owner in order, one at a time per owner, and take turns among
+/// owners. The caller limits how many tasks may wait.
 class TaskThreads {
  public:
-  /// @param count  threads; with two, one owner's long task delays no other owner
-  /// @param nice   added to the threads' nice value, ≥ 0
+  /// @param count  number of threads; with two, one owner's long task delays no other owner
+  /// @param nice   increment of the threads' nice value, ≥ 0
   TaskThreads(int count, int nice);
-  /// Runs the remaining tasks, then ends.
+  /// Runs all waiting tasks, then ends the threads.
   ~TaskThreads();
   TaskThreads(const TaskThreads&) = delete;
   TaskThreads& operator=(const TaskThreads&) = delete;

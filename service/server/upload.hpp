@@ -12,22 +12,24 @@
 
 namespace service {
 
-/// A recording that a client uploads as a file. Each part is made durable separately. The last one
-/// gives the file its name if the content matches the upload's id (see OpenUpload); otherwise the
-/// upload is deleted.
+/// Recording that a client uploads as a file in several parts. Each part is made durable
+/// separately. After the last part, the file gets its final name if its content matches the id of
+/// the upload (see OpenUpload); otherwise the upload is deleted.
 ///
-/// After a failed write or sync the client must open the upload again and restart at byte 0. Unlike
-/// a spool with its checksums, the file does not show which bytes were lost, and the client keeps
-/// its copy until the upload is complete.
+/// If a write or sync fails, the client must open the upload again and restart at byte 0, because
+/// the file has no checksums that show which bytes were lost. The client keeps its copy until the
+/// upload is complete.
 class Upload : public std::enable_shared_from_this<Upload> {
  public:
   using Answer = std::function<void(const ReplyOrError<rigcal::v1::UploadState>&)>;
 
-  /// @param ended  called when the upload is complete, or deleted: is_stored() is then false
+  /// @param ended  called when the upload is complete or has been deleted; is_stored() is false if
+  /// it was deleted
   Upload(ServiceContext& context, std::string folder, rigcal::v1::SessionRecord record,
          std::function<void(const Upload&)> ended);
 
-  /// Makes the folder, or determines the number of bytes already stored.
+  /// Creates the folder of a new upload, or determines how many bytes of an existing upload are
+  /// stored.
   void open(const Answer& answer);
   void append(std::uint64_t offset_bytes, std::string data, const Answer& answer);
 
@@ -35,7 +37,7 @@ class Upload : public std::enable_shared_from_this<Upload> {
   const rigcal::v1::SessionRecord& record() const { return record_; }
 
  private:
-  /// State of the upload on disk.
+  /// State of an upload's file and record on disk.
   struct Progress {
     proto::Status status;
     std::uint64_t durable_bytes = 0;

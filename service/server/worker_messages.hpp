@@ -9,11 +9,12 @@
 
 namespace service {
 
-/// The pipe's descriptor in the worker.
+/// File descriptor at which a worker process writes to its pipe to the service.
 inline constexpr int kProgressDescriptor = 3;
 
-/// Messages from a worker process to the service through its pipe: progress as JobUpdate and, last,
-/// the reason for a failure as ServiceError, both framed as ServiceReply.
+/// Returns the size limits of the messages that a worker process sends through its pipe to the
+/// service. A worker sends its progress as JobUpdate and, as the last message, the reason for a
+/// failure as ServiceError. ServiceReply frames them.
 const std::vector<proto::FrameLimit>& worker_message_limits();
 
 std::string make_progress_frame(const rigcal::v1::JobProgress& progress);

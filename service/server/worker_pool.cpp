@@ -76,7 +76,8 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
     exited_ = true;
   }
 
-  /// Returns true once, when the process has ended.
+  /// Checks whether the worker process has ended. Returns true at the first call after the end,
+  /// else false.
   bool reap() {
     int status = 0;
     rusage used{};
@@ -90,7 +91,8 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
     return true;
   }
 
-  /// The pipe must be read to its end first: the error is its last message.
+  /// Returns whether the process has ended and its pipe was read to the end. The last message in
+  /// the pipe is the error.
   bool complete() const { return exited_ && !pipe_.is_open(); }
 
   void report() { on_ended_({done_, error_.empty() ? end_text_ : error_, processor_s_}); }

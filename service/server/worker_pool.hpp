@@ -11,9 +11,9 @@
 
 namespace service {
 
-/// Runs each job in a separate process: this program with the command "run-job". Crashes and
-/// resource use of a job do not affect others, it runs at low priority, and it can be ended at any
-/// time. PR_SET_PDEATHSIG ends the workers with the service.
+/// Runs each calibration job in a separate, low-priority process: this program with the command
+/// "run-job". Crashes and resource use of a job do not affect other jobs, and a job can be ended at
+/// any time. If the service dies, the kernel ends the worker processes (PR_SET_PDEATHSIG).
 class WorkerPool final : public JobRunner {
  public:
   /// @param program  path of this program
@@ -26,7 +26,7 @@ class WorkerPool final : public JobRunner {
              std::function<void(const Ended&)> on_ended) override;
   void stop(const std::string& job_id) override;
 
-  /// Sets the time between SIGTERM and SIGKILL to a worker.
+  /// Sets the time between sending SIGTERM and SIGKILL to a worker process.
   void set_kill_delay(std::chrono::milliseconds grace) { grace_ = grace; }
 
   bool idle() const { return workers_.empty(); }

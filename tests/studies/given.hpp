@@ -6,8 +6,8 @@
 
 namespace service {
 
-/// Returns a required number of a study file. Ranges (study_ranges.hpp) were checked when the text
-/// was parsed; missing fields read 0.
+/// Returns a number that a study file must contain. Parsing the file has already checked its range
+/// (study_ranges.hpp), and a missing number reads 0.
 /// @throws InputError naming file, line, column and field of a missing number
 template <typename Number>
 Number given(Number value, const proto::TextLocator& place, const char* field) {

@@ -32,7 +32,7 @@ std::string default_data_folder() {
   return named == nullptr ? "../shared/data" : named;
 }
 
-/// Formats a duration: "2 h 5 min", "40 s".
+/// Formats a duration as text, e.g. "2 h 5 min", "40 s".
 std::string duration_text(double seconds) {
   const long whole = std::lround(seconds);
   if (whole >= 3600) {
@@ -95,7 +95,7 @@ std::filesystem::path config_folder() {
   return std::filesystem::path(test_support::source_folder()) / "tests/studies/configs";
 }
 
-/// Names of the study files of this repository: NAME in study-NAME.textproto.
+/// Returns the names of the study files in this repository: NAME for study-NAME.textproto.
 std::vector<std::string> study_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(config_folder())) {
@@ -105,7 +105,8 @@ std::vector<std::string> study_names() {
   return names;
 }
 
-/// Accepts a path or one of the names, which it replaces by its path.
+/// Returns a command-line validator that accepts a path or the name of a study, which it replaces
+/// by the study's path.
 CLI::Validator name_or_file(const std::vector<std::string>& names) {
   return CLI::Validator(
       [is_name = proto::one_of(names)](std::string& text) -> std::string {

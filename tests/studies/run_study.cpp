@@ -25,7 +25,7 @@ const Kind& kind_of(StudyKind kind) {
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
-/// States how many runs converged, unless the study has an outcome.
+/// Reports how many runs converged, unless the study has already reported its result.
 void conclude(StudyReport& report) {
   if (!report.outcome.empty()) return;
   const auto converged = std::count_if(report.runs.begin(), report.runs.end(),

@@ -17,51 +17,51 @@ namespace service {
 
 enum class StudyKind { kPendulum, kFuruta, kSynthetic, kRobustness, kRedundant, kLeg, kArm };
 
-/// Location of a set's recordings.
+/// Location of the recordings of a set.
 enum class StudyFolder { kBesideStudy, kRecordings, kEvaluationData };
 
-/// A recording simulated by the SPOOK stepper on the rig with its true parameters.
+/// Settings for a recording that the SPOOK stepper simulates with the rig's true parameters.
 struct StudySimulation {
   Scenario scenario;
-  double step = 0.0;           ///< [s]
-  double compliance = -1.0;    ///< of all joints; negative: the rig file's
-  double damping_time = -1.0;  ///< of all joints [s]; negative: the rig file's
+  double step = 0.0;           ///< time step [s]
+  double compliance = -1.0;    ///< compliance of all joints; negative: the rig file's
+  double damping_time = -1.0;  ///< damping time of all joints [s]; negative: the rig file's
 };
 
 struct StudyRecording {
   std::string name;
-  std::string file;                           ///< as named in the study; empty: simulated
-  std::optional<StudySimulation> simulation;  ///< absent: read from the file
+  std::string file;                           ///< file name as in the study file; empty: simulated
+  std::optional<StudySimulation> simulation;  ///< absent: recording is read from the file
   Selection selection;
-  ParameterEdits edits;  ///< for parameters that this recording cannot identify
+  ParameterEdits edits;  ///< edits of parameters that the recording cannot identify
 };
 
-/// A choice of estimated parameters, as changes to the rig file.
+/// Choice of the parameters to estimate, as edits of the rig file.
 struct StudyModel {
   std::string name;
   ParameterEdits edits;
 };
 
-/// A method of estimation.
+/// Method of estimation with its options.
 struct StudyMethod {
   std::string name;
   estimator::ResidualForm residual = estimator::ResidualForm::kImplicit;
   estimator::StateForm states = estimator::StateForm::kConfigurations;
   double weighting_compliance = 0.0;
-  bool approach = false;  ///< shadow: start from the physical parameters
-  bool physical = false;  ///< physical parameters; simulator settings do not apply
+  bool approach = false;  ///< shadow parameters: start from physical ones
+  bool physical = false;  ///< physical parameters: no simulator settings
 };
 
 /// Settings of the method that a study can vary.
 struct StudySettings {
-  double step = 0.0;                ///< h [s]
-  double state_error_weight = 0.0;  ///< κ
-  double compliance = -1.0;         ///< ε of all joints; negative: the rig file's
-  double damping_time = -1.0;       ///< τ of all joints [s]; negative: the rig file's
+  double step = 0.0;                ///< time step h [s]
+  double state_error_weight = 0.0;  ///< weight κ of the state error
+  double compliance = -1.0;         ///< compliance ε of all joints; negative: the rig file's
+  double damping_time = -1.0;       ///< damping time τ of all joints [s]; negative: the rig file's
   int max_iterations = 50;
 };
 
-/// A parameter's true value.
+/// True value of a parameter.
 struct TrueValue {
   std::string name;
   double value = 0.0;
@@ -84,14 +84,14 @@ struct StudySweep {
   std::vector<double> values;
 };
 
-/// Initial values of a robustness study.
+/// Settings for the initial values of a robustness study.
 struct StudyStarts {
   double factor = 10.0;
   int random = 0;
   std::uint64_t seed = 0;
 };
 
-/// Recording and weights κ of a study of histories and simulations.
+/// Recording and weights κ for plots of iteration histories and simulations.
 struct StudyTrace {
   std::string recording;
   std::vector<double> state_error_weights;
@@ -109,8 +109,8 @@ struct Study {
   StudyStarts starts;
   StudyTrace trace;
   std::optional<RedundantStudy> redundant;  ///< for kRedundant, which has no sets
-  std::optional<LegStudy> leg;              ///< for kLeg, likewise
-  std::vector<StudyArm> arms;               ///< for kArm, likewise
+  std::optional<LegStudy> leg;              ///< for kLeg, which has no sets
+  std::vector<StudyArm> arms;               ///< for kArm, which has no sets
 };
 
 }  // namespace service

@@ -26,7 +26,7 @@ std::string path_of(const Study& study, const StudySet& set, const StudyRecordin
   return (fs::path(study.path).parent_path() / recording.file).string();
 }
 
-/// Simulates a recording of the rig's sensors.
+/// Simulates a recording of the readings of a rig's sensors.
 ImportedRecording simulate_recording(const StudySet& set, const StudyRecording& recording) {
   Rig rig = set.rig;
   rig.mechanism = with_true_values(set, std::move(rig.mechanism));

@@ -10,13 +10,13 @@
 
 namespace service {
 
-/// Folders of the recordings of StudyFolder::kRecordings and kEvaluationData.
+/// Paths of the folders StudyFolder::kRecordings and StudyFolder::kEvaluationData.
 struct StudyFolders {
   std::string recordings;
   std::string evaluation_data;
 };
 
-/// A set with its recordings in memory.
+/// Set of a study with its recordings in memory.
 struct LoadedSet {
   const StudySet* set = nullptr;
   std::vector<std::shared_ptr<const StudyData>> data;  ///< in the order of set->recordings
@@ -25,16 +25,16 @@ struct LoadedSet {
 /// Reads or simulates the recordings of every set. Omits sets of the evaluation data whose files do
 /// not exist.
 /// @param study  must outlive the result
-/// @param notes  receives omitted sets and notes of the import, for people
+/// @param notes  receives notes on omitted sets and on the import
 /// @throws InputError for another missing recording, or an unusable one
 std::vector<LoadedSet> load_sets(const Study& study, const StudyFolders& folders,
                                  std::vector<std::string>& notes);
 
-/// Returns the set's mechanism with the edits of a model, then of a recording.
+/// Returns the mechanism of a set with the edits of a model, followed by those of a recording.
 estimator::Mechanism mechanism_of(const StudySet& set, const StudyModel& model,
                                   const StudyData& data);
 
-/// Returns the mechanism with the set's true values; free parameters stay free.
+/// Returns the mechanism with the true parameter values of a set; free parameters remain free.
 estimator::Mechanism with_true_values(const StudySet& set, estimator::Mechanism mechanism);
 
 }  // namespace service

@@ -26,7 +26,7 @@ std::vector<std::string> texts(const google::protobuf::RepeatedPtrField<std::str
   return {list.begin(), list.end()};
 }
 
-/// Reads one study message.
+/// Reader of a study message, which checks its values.
 class StudyReader {
  public:
   StudyReader(const std::string& path, const v1::Study& source, const proto::TextLocator& root)
@@ -182,7 +182,7 @@ class StudyReader {
     return truth;
   }
 
-  /// Applies the edits on trial, so that errors are reported before anything runs.
+  /// Reads edits of parameters and applies them on trial, so that errors are reported before a run.
   static ParameterEdits read_edits(const google::protobuf::RepeatedPtrField<std::string>& start,
                                    const google::protobuf::RepeatedPtrField<std::string>& free,
                                    const google::protobuf::RepeatedPtrField<std::string>& fix,
@@ -293,7 +293,7 @@ class StudyReader {
         read_values(source_.trace().state_error_weight(), place, "state_error_weight");
   }
 
-  /// Sweeps and traces use recordings of the first set.
+  /// Checks that the name of a recording for sweeps or traces is in the first set.
   void check_recording(const std::string& name, const proto::TextLocator& place,
                        const char* field) const {
     if (name.empty()) return;

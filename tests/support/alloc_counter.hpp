@@ -4,11 +4,12 @@
 
 namespace test_support {
 
-/// Counts calls to malloc and its relatives on the thread that made it, from its construction on,
-/// including those of `operator new` and Eigen. Link `alloc_counter` to use it.
+/// Counts the calls to malloc and related functions on the thread that constructed it, from its
+/// construction on. This includes allocations by `operator new` and Eigen. A test that uses it must
+/// link `alloc_counter`.
 ///
-/// Sanitizers bring their own malloc, so nothing is counted: `works()` is false and the test should
-/// skip.
+/// Sanitizers replace malloc, so with a sanitizer no calls are counted: `works()` returns false,
+/// and the test should be skipped.
 class AllocCounter {
  public:
   AllocCounter() noexcept;

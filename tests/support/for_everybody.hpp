@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// For threads that do not distinguish between owners.
+/// Converts a function that posts tasks into one that accepts an owner and ignores it.
 inline OwnedPoster for_everybody(Poster post) {
   return [post = std::move(post)](const std::string&, Task task) { post(std::move(task)); };
 }

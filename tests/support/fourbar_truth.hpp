@@ -5,7 +5,8 @@
 
 namespace test_support {
 
-/// True parameters of fourbar_base of the evaluation data (its __truth.json), in SI units.
+/// Returns the true parameters of the rig fourbar_base in the evaluation data (its __truth.json),
+/// in SI units, by name.
 inline std::map<std::string, double> fourbar_truth() {
   return {{"crank.J_zz", 1.25e-4},
           {"coupler.J_zz", 1.633333333e-3},

@@ -10,7 +10,7 @@
 
 namespace proto {
 
-/// An input file of bytes in memory, which must outlive it.
+/// Input file whose content is bytes in memory. The bytes must outlive it.
 class MemoryInputFile final : public InputFile {
  public:
   explicit MemoryInputFile(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}

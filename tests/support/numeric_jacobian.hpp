@@ -6,9 +6,9 @@
 
 namespace test_support {
 
-/// Central differences of f around x, taken along the tangent directions of
-/// retract(x, δ). Returns an m x n matrix, n = tangent_dim. Truncation error is
-/// O(step²); the default step balances it against round-off for values near 1.
+/// Returns the Jacobian of a function f at x by central differences along the tangent directions of
+/// retract(x, δ): an m × n matrix with n = tangent_dim. The truncation error is O(step²); the
+/// default step balances it with round-off for values near 1.
 template <typename State, typename Function, typename Retract>
 Eigen::MatrixXd numeric_jacobian(const Function& f, const State& x, int tangent_dim,
                                  const Retract& retract,

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kReach = 2e-3;
 
-/// Derivative by central differences of sixth order.
+/// Returns the derivative of f at s by central differences of sixth order.
 template <typename F>
 auto derivative(const F& f, double s) {
   const double h = kReach;

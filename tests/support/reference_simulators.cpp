@@ -97,9 +97,10 @@ Eigen::VectorXd furuta_derivative(const ReferenceFuruta& rig, const Eigen::Vecto
   return Eigen::Vector4d(w1, w2, acceleration[0], acceleration[1]);
 }
 
-/// Lagrange's equations in (θ, s, α), α = θ + φ the pendulum's angle from hanging. With
-/// e = (sin, −cos) of an angle and n its derivative, the pendulum's centre of mass is at
-/// s e(θ) + l e(α) and moves with ṡ e(θ) + s θ̇ n(θ) + l α̇ n(α), hence
+/// Returns the time derivative of the slider mechanism's state. Lagrange's equations are in (θ, s,
+/// α), where α = θ + φ is the pendulum's angle from hanging. With e = (sin, −cos) of an angle and n
+/// its derivative, the pendulum's centre of mass is at s e(θ) + l e(α) and moves with ṡ e(θ) + s θ̇
+/// n(θ) + l α̇ n(α). The kinetic energy is therefore
 ///   T = ½ (I_1 + J_2) θ̇² + ½ M (ṡ² + s²θ̇²) + ½ m_s ṡ² + ½ (J_3 + m_3 l²) α̇²
 ///       + m_3 l α̇ (s θ̇ cos φ − ṡ sin φ),   M = m_2 + m_3.
 Eigen::VectorXd slider_derivative(const ReferenceSlider& rig, const Eigen::VectorXd& y, double u) {

@@ -9,8 +9,8 @@
 
 namespace test_support {
 
-/// Message of the proto::InputError that `action` throws. Without one, fails the test and returns
-/// "".
+/// Returns the message of the proto::InputError that `action` throws. If `action` throws none,
+/// fails the test and returns an empty text.
 template <typename Action>
 std::string refusal(const Action& action) {
   try {
@@ -22,7 +22,7 @@ std::string refusal(const Action& action) {
   return "";
 }
 
-/// Expects every part to occur in the message.
+/// Expects that the message contains each of the parts.
 inline void expect_parts(const std::string& message, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
     EXPECT_NE(message.find(part), std::string::npos) << "no '" << part << "' in: " << message;

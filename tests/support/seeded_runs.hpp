@@ -4,8 +4,8 @@
 
 namespace test_support {
 
-/// Number of runs of a seeded campaign, from the program's arguments: a few hundred as a test, any
-/// number by hand:
+/// Number of random runs of a test campaign and the seed of the first run, from the program's
+/// arguments. A test makes a few hundred runs; a developer can request any number:
 ///
 ///    daq_campaign_tests --runs=10000 --seed=1
 struct SeededRuns {
@@ -13,7 +13,7 @@ struct SeededRuns {
   std::uint64_t first_seed = 1;
 };
 
-/// Set by the main of seeded_runs_main.cpp before any test.
+/// Returns the settings that the main function of seeded_runs_main.cpp read before any test.
 const SeededRuns& seeded_runs();
 
 }  // namespace test_support

@@ -4,8 +4,8 @@
 
 namespace test_support {
 
-/// The checkout that these tests were built from, without a slash at the end. A function, so that
-/// the path is compiled into one file and not into the command line of every test.
+/// Returns the path of the checkout from which these tests were built, without a slash at the end.
+/// It is a function, so that only one file, not the command line of every test, contains the path.
 std::string source_folder();
 
 }  // namespace test_support

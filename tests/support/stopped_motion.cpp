@@ -9,14 +9,15 @@ namespace {
 constexpr double kRestSpeed = 1e-6;  // a rebound slower than this is rest
 constexpr int kBisections = 60;
 
-/// Distance of a coordinate from its stop, < 0 beyond.
+/// Returns the distance of a coordinate from its end stop; negative beyond the stop.
 double distance(const EndStop& stop, const Eigen::Vector2d& q) {
   return stop.side * (q[stop.coordinate] - stop.position);
 }
 
 }  // namespace
 
-/// Zero for a coordinate that rests at its stop; the other follows its own equation.
+/// Returns the accelerations of the coordinates. A coordinate that rests at its end stop has zero
+/// acceleration.
 Eigen::Vector2d StoppedMotion::acceleration(const Point& at) const {
   const Eigen::Matrix2d M = mass(at.q);
   const Eigen::Vector2d Q = force(at.q, at.v);
@@ -31,7 +32,7 @@ Eigen::Vector2d StoppedMotion::acceleration(const Point& at) const {
   return a;
 }
 
-/// Force with which the stop pushes the coordinate that rests at it.
+/// Returns the force with which the end stop pushes the coordinate that rests at it.
 double StoppedMotion::push(const Point& at) const {
   const EndStop& stop = stops[static_cast<std::size_t>(held_)];
   const int i = stop.coordinate;
@@ -50,7 +51,8 @@ StoppedMotion::Point StoppedMotion::stepped(const Point& from, double h) const {
           from.v + h / 6.0 * (k1.v + 2.0 * k2.v + 2.0 * k3.v + k4.v)};
 }
 
-/// Impact with the impulse P along coordinate i: M (v⁺ − v) = P e_i and v⁺_i = −e v_i.
+/// Applies an impact at an end stop. The impulse P along coordinate i satisfies M (v⁺ − v) = P e_i,
+/// and the speed after it is v⁺_i = −e v_i with the restitution e.
 void StoppedMotion::strike(const EndStop& stop) {
   ++impacts;
   const int i = stop.coordinate, other = 1 - i;
@@ -148,8 +150,8 @@ StoppedMotion stopped_double_pendulum(double mass, double length, double inertia
   return rig;
 }
 
-/// The part of the pendulum's inertia about the vertical that depends on its angle is (J_zz + m l²
-/// − J_xx) sin².
+/// Returns a Furuta pendulum. The part of the pendulum's inertia about the vertical
+/// that depends on its angle is (J_zz + m l² − J_xx) sin².
 StoppedMotion stopped_furuta(const FurutaShape& s) {
   const double swing = s.J_yy + s.mass * s.distance * s.distance;
   const double turning = s.J_zz + s.mass * s.distance * s.distance - s.J_xx;

@@ -9,7 +9,7 @@
 
 namespace test_support {
 
-/// A separate temporary folder for each test, removed with the object.
+/// Temporary folder of a test, which is removed with this object. Each test gets a separate folder.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(

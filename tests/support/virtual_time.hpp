@@ -4,7 +4,7 @@
 
 namespace firmware_iface {
 
-/// A clock that advances only while someone sleeps, and then at once.
+/// Clock of a test that advances only when the program sleeps. Sleeping takes no real time.
 class VirtualTime final : public TimeSource {
  public:
   Nanoseconds now() const noexcept override { return now_; }

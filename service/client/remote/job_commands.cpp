@@ -94,7 +94,7 @@ ExitCode show_job(ServiceClient& client, JobOptions options) {
   return kDone;
 }
 
-/// Channel names of a session, and which joints are prismatic.
+/// Returns the channel names in the metadata of a session, and which joints are prismatic.
 proto::RecordingHeader names_of_session(const rigcal::v1::SessionInfo& info) {
   const auto entry = [&](std::string_view key) {
     const auto found = info.metadata().find(std::string(key));

@@ -12,22 +12,22 @@ struct TerminalSize {
   int rows = 24;
 };
 
-/// Size of the terminal of a descriptor; 80 by 24 if unknown.
+/// Returns the size of the terminal at a file descriptor; 80 columns by 24 rows if it is unknown.
 TerminalSize terminal_size(int descriptor);
 
-/// Cuts a UTF-8 text to a number of columns; "…" marks the cut.
+/// Shortens a UTF-8 text to a number of columns and replaces the removed part by "…".
 std::string cut_to_width(const std::string& text, int columns);
 
-/// Describes a job's state in one line, without parameter values.
+/// Returns one line that describes the state of a job, without parameter values.
 std::string job_status(const rigcal::v1::JobInfo& info);
 
-/// Terminal display of a running job: its state, a progress bar, and the parameters.
+/// Terminal display of a running job, with the job's state, a progress bar and the parameters.
 class JobDisplay {
  public:
   void update(const rigcal::v1::JobInfo& info);
 
-  /// Returns lines that fit the terminal, leaving one row for the cursor.
-  /// @param elapsed_s  time since the job's start
+  /// Returns lines of text that fit the terminal and leave one row free for the cursor.
+  /// @param elapsed_s  time since the job's start [s]
   std::vector<std::string> lines(const TerminalSize& size, double elapsed_s) const;
 
  private:

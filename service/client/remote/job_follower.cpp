@@ -47,12 +47,12 @@ class Display {
     status_ = status;
   }
 
-  /// Ends the line after the "^C" that a terminal shows.
+  /// Prints a line break after the "^C" that a terminal shows.
   void end_line() const {
     if (terminal_) std::cerr << '\n';
   }
 
-  /// Updates the elapsed time between updates of the job.
+  /// Updates the displayed elapsed time when no update of the job has arrived.
   void tick() {
     if (terminal_ && !quiet_ && !json_ && info_.state() == rigcal::v1::JOB_RUNNING &&
         std::floor(elapsed_s(info_)) != drawn_s_) {

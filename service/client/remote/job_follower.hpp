@@ -8,15 +8,15 @@
 
 namespace service {
 
-/// Shows a job's progress on standard error until it ends: on a terminal a progress bar and a table
-/// of the parameters, rewritten in place; elsewhere a line per iteration.
-/// @param json  prints every update as a line of JSON to standard output instead
-/// @param stop  when it becomes true, following ends
+/// Shows the progress of a job on standard error until the job ends. A terminal shows a progress
+/// bar and a table of the parameters, rewritten in place; other outputs get a line per iteration.
+/// @param json  print every update as a line of JSON to standard output instead
+/// @param stop  flag that ends the display early
 /// @return the last received state of the job
 rigcal::v1::JobInfo follow_job(ServiceClient& client, const std::string& job_id, bool quiet,
                                bool json, const std::atomic<bool>& stop);
 
-/// Returns the exit status of an ended job; prints the reason if it has no result.
+/// Returns the exit status for an ended job. Prints the reason if the job has no result.
 ExitCode report_end(const rigcal::v1::JobInfo& info);
 
 }  // namespace service

@@ -139,7 +139,7 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
   return print_result(client, id, false);
 }
 
-/// Checks the local files before anything is sent.
+/// Checks the local files. Call it before anything is sent to the service.
 void check_inputs(const RemoteOptions& remote, const EstimationOptions& options) {
   if (!remote.job_id.empty() && !proto::is_session_id(remote.job_id)) {
     throw proto::InputError(

@@ -16,7 +16,7 @@
 
 namespace service {
 
-/// An error reply of the service.
+/// Exception for an error reply of the service.
 class ServiceFault : public proto::InputError {
  public:
   explicit ServiceFault(const rigcal::v1::ServiceError& error)
@@ -27,22 +27,24 @@ class ServiceFault : public proto::InputError {
   rigcal::v1::ServiceError::Code code_;
 };
 
-/// The client side of proto/service.proto; blocking.
+/// Client of the calibration service that uses the protocol proto/service.proto. All calls block.
 class ServiceClient {
  public:
-  /// Connects and sends Hello.
+  /// Connects to the service and sends the first message, Hello.
   /// @throws ConnectionFault if the service cannot be reached, ServiceFault if it refuses
   explicit ServiceClient(const ServiceEndpoint& endpoint);
 
-  /// Sends a request and waits for its reply; keeps notifications that arrive before it.
-  /// @throws ServiceFault, proto::InputError
+  /// Sends a request and returns the service's reply. Stores notifications that arrive before the
+  /// reply for wait().
+  /// @throws ServiceFault for an error reply, proto::InputError for other failures
   rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request);
 
-  /// Returns the next notification, or nothing after the timeout.
+  /// Returns the next notification of the service, or nullopt if none arrives before the timeout.
   std::optional<rigcal::v1::ServiceReply> wait(int timeout_ms);
 
-  /// Reads a file of the service part by part, in order.
-  /// @param request  makes the request for the part at an offset
+  /// Reads a file from the service in parts, from start to end.
+  /// @param request  returns the request for the part at an offset [byte]
+  /// @param take     receives each part
   void read_file(const std::function<rigcal::v1::ServiceRequest(std::uint64_t offset)>& request,
                  const std::function<void(const rigcal::v1::FilePart&)>& take);
 
@@ -56,17 +58,19 @@ class ServiceClient {
   std::array<std::uint8_t, 64 << 10> input_;
 };
 
-/// Adds --server and the TLS options. Environment variables give the defaults: RIGCAL_SERVER,
-/// RIGCAL_TLS_CERT, RIGCAL_TLS_KEY, RIGCAL_TLS_CA. `address` must outlive the parsing. @return
-/// --server
+/// Adds the option --server and the TLS options to a command. Defaults come from the environment
+/// variables RIGCAL_SERVER, RIGCAL_TLS_CERT, RIGCAL_TLS_KEY and RIGCAL_TLS_CA. `address` must
+/// outlive the parsing.
+/// @return the option --server
 CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address);
 
-/// Runs a command's work. Prints errors of the service and returns kServiceTrouble for them.
+/// Connects to the service and calls `work`, the body of a command. For errors of the service it
+/// prints the error and returns kServiceTrouble.
 /// @throws proto::InputError for an invalid address or unusable TLS files
 ExitCode with_service(const ServiceAddress& address,
                       const std::function<ExitCode(ServiceClient&)>& work);
 
-/// Prints proto3 JSON with every field, as calibration_json writes it.
+/// Prints a message as proto3 JSON with all fields, in the format of calibration_json.
 void print_json(const google::protobuf::Message& message);
 
 }  // namespace service

@@ -17,41 +17,45 @@ struct ssl_st;  // SSL of OpenSSL
 
 namespace service {
 
-/// Address of the service as given by the user; TLS is used if TLS files are given.
+/// Address of the service as the user gives it. The connection uses TLS if TLS files are given.
 struct ServiceAddress {
-  std::string host_port = proto::default_service_place();  ///< or "unix:/PATH"
+  std::string host_port = proto::default_service_place();  ///< "HOST:PORT" or "unix:/PATH"
   proto::TlsFiles tls;
 };
 
-/// A checked service address with its TLS files loaded.
+/// Checked address of the service, with the TLS files loaded.
 struct ServiceEndpoint {
-  std::string host_port;  ///< as given by the user, for messages
+  std::string host_port;  ///< address as the user gave it, for messages
   proto::ServiceLocation place;
-  std::shared_ptr<asio::ssl::context> tls;  ///< null: none
+  std::shared_ptr<asio::ssl::context> tls;  ///< null: connection without TLS
 };
 
-/// @throws proto::InputError for an invalid address, or naming the unusable TLS file
+/// Checks the address of a service and loads the TLS files.
+/// @throws proto::InputError for an invalid address or an unusable TLS file
 ServiceEndpoint make_service_endpoint(const ServiceAddress& address);
 
-/// The service cannot be reached, or the connection was lost.
+/// Exception for a service that cannot be reached and for a lost connection.
 class ConnectionFault : public proto::InputError {
  public:
   using InputError::InputError;
 };
 
-/// A blocking connection to a service.
+/// Blocking connection to a service.
 class ServiceSocket {
  public:
-  /// @throws ConnectionFault if the service cannot be reached or its certificate does not match
+  /// Connects to the service.
+  /// @throws ConnectionFault if it cannot be reached or its certificate does not match
   explicit ServiceSocket(const ServiceEndpoint& endpoint);
   ~ServiceSocket();
   ServiceSocket(const ServiceSocket&) = delete;
   ServiceSocket& operator=(const ServiceSocket&) = delete;
 
+  /// Sends all bytes.
   /// @throws ConnectionFault if the connection breaks
   void write(std::string_view bytes);
 
-  /// Waits for bytes. @return the number of bytes read; 0 after the timeout
+  /// Waits for bytes and reads them.
+  /// @return number of bytes read; 0 after the timeout
   /// @throws ConnectionFault if the connection ends
   std::size_t read(std::span<std::uint8_t> bytes, int timeout_ms);
 

@@ -12,7 +12,8 @@ using rigcal::v1::ServiceRequest;
 
 constexpr std::size_t kListedMax = 3;
 
-/// Whether the service has exactly this id; its lists omit the oldest of thousands.
+/// Returns whether the service has a session or job with exactly this id. The service's lists may
+/// omit it, because they contain at most 1000 entries.
 bool is_known(ServiceClient& client, const ServiceRequest& inspect) {
   try {
     client.call(inspect);

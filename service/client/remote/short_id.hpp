@@ -7,14 +7,15 @@
 
 namespace service {
 
-/// Completes an abbreviated id: returns `text` itself if it is one of `ids`, else the only id that
-/// begins with it.
-/// @param kind  "session" or "job", for messages; "rigcal <kind>s" lists them
-/// @throws proto::InputError if no id or several begin with it
+/// Returns the full id for an abbreviated id: `text` itself if it is one of `ids`, otherwise the
+/// only id that begins with `text`.
+/// @param kind  "session" or "job", for messages; the command "rigcal <kind>s" lists the ids
+/// @throws proto::InputError if no id or several ids begin with `text`
 std::string complete_id(const std::string& kind, const std::string& text,
                         const std::vector<std::string>& ids);
 
-/// Completes an id among the sessions or jobs of a service. @throws proto::InputError
+/// Returns the id of the session on the service that `text` abbreviates.
+/// @throws proto::InputError if there is none, or more than one
 std::string find_session(ServiceClient& client, const std::string& text);
 std::string find_job(ServiceClient& client, const std::string& text);
 

@@ -6,7 +6,7 @@
 
 namespace service {
 
-/// Formats local time to the second; "-" for 0.
+/// Formats a time since 1970 as local time to the second; "-" for 0.
 inline std::string time_text(std::int64_t unix_ns) {
   if (unix_ns == 0) return "-";
   const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);

@@ -16,7 +16,7 @@ ProgressLike = Union[None, bool, Progress]
 
 
 class _Printer:
-    """Prints one line that is rewritten on a terminal, else one line per iteration."""
+    """Printer of progress: a line that is rewritten on a terminal, else a line per iteration."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
@@ -36,7 +36,7 @@ class _Printer:
 
 @contextmanager
 def progress_function(progress: ProgressLike) -> Iterator[Optional[Progress]]:
-    """Yields the progress function, or one that prints if `progress` is True."""
+    """Yields the caller's progress function, or a function that prints if `progress` is True."""
     if progress and progress is not True and not callable(progress):
         raise InputError(f"progress is {format_argument(progress)}; give True to print, or a function of "
                          "stage, iteration, cost and gradient")
@@ -51,7 +51,7 @@ def progress_function(progress: ProgressLike) -> Iterator[Optional[Progress]]:
 
 
 class JobIterations:
-    """Reports each iteration of a job once; updates for other reasons repeat the last iteration."""
+    """Filter that reports each iteration of a job once, although job updates can repeat it."""
 
     def __init__(self, report: Optional[Progress]) -> None:
         self._tell = report

@@ -26,7 +26,7 @@ _KINDS = ("physical", "shadow")
 
 
 def list_recordings(recordings: RecordingsLike) -> list[RecordingLike]:
-    """Returns one or several recordings as a list; raises if one is given twice."""
+    """Returns recordings as a list; raises InputError if a recording is given twice."""
     if isinstance(recordings, (str, os.PathLike, pd.DataFrame, Mapping)):
         recordings = [recordings]
     listed = list(recordings)
@@ -43,7 +43,7 @@ def list_recordings(recordings: RecordingsLike) -> list[RecordingLike]:
 
 
 def name_of(recording: RecordingLike, index: int) -> str:
-    """Returns a recording's name in messages: its path, a table's attrs["name"], or its number."""
+    """Returns a recording's name for messages: its path, a table's attrs["name"], or its number."""
     if isinstance(recording, (str, os.PathLike)):
         return os.fspath(recording)
     name = recording.attrs.get("name") if isinstance(recording, pd.DataFrame) else None
@@ -52,9 +52,9 @@ def name_of(recording: RecordingLike, index: int) -> str:
 
 def columns_of(recording: RecordingLike, name: str,
                needed: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-    """Returns the columns of a table as numbers; {} for a file. A named index counts as a column.
+    """Returns the needed columns of a table as numbers; {} for a file. A named index is a column.
 
-    Other columns, which the rig does not read, may contain text or dates.
+    Columns that the rig file does not use may contain text or dates.
     """
     if isinstance(recording, (str, os.PathLike)):
         return {}
@@ -87,7 +87,7 @@ def columns_of(recording: RecordingLike, name: str,
 
 
 def _kind_of(values: NDArray[Any]) -> str:
-    """Describes a column without numbers, by its type or its first invalid cell."""
+    """Describes a column that is not numeric by its type or by its first invalid cell."""
     if np.issubdtype(values.dtype, np.datetime64) or np.issubdtype(values.dtype, np.timedelta64):
         return "dates or times"
     for row, cell in enumerate(values):
@@ -105,7 +105,7 @@ def list_names(names: Names, what: str) -> list[str]:
 
 
 def number(value: Any, what: str) -> float:
-    """Converts to float; accepts infinity and NaN."""
+    """Converts a value to float, including infinity and NaN; raises InputError otherwise."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -113,7 +113,7 @@ def number(value: Any, what: str) -> float:
 
 
 def assignments(values: Values, what: str) -> list[str]:
-    """Formats "NAME=VALUE" or "NAME", with all digits of the values."""
+    """Formats parameter values as texts "NAME=VALUE" with all digits, or names as "NAME"."""
     if not isinstance(values, Mapping):
         return list_names(values, what)
     out = []
@@ -125,7 +125,7 @@ def assignments(values: Values, what: str) -> list[str]:
 
 
 def list_segments(segments: Union[None, int, str, Iterable[int]]) -> list[int]:
-    """Returns indices from 0, also from text like "0-3,5"; None: all segments."""
+    """Returns the list of segment indices, from 0, for e.g. 2, [0, 1] or "0-3,5"; [] for None."""
     if segments is None:
         return []
     if isinstance(segments, str):
@@ -146,7 +146,7 @@ def positive(value: float, what: str, unit: str = "") -> float:
 
 
 def count(value: Optional[int], what: str, most: int) -> int:
-    """Checks a whole number from 1; returns 0 for None."""
+    """Checks that a value is a whole number from 1 to `most` and returns it; returns 0 for None."""
     if value is None:
         return 0
     taken = number(value, what)
@@ -162,7 +162,7 @@ def word(value: str, what: str, choices: Sequence[str]) -> str:
 
 
 def set_parameters(request: Any, parameters: ParametersLike) -> None:
-    """Sets the kind of estimate or the values: from a Result, its file, or numbers by name."""
+    """Sets a request's kind of estimate, or its values from a Result, its file, or a mapping."""
     if parameters is None:
         return
     if isinstance(parameters, str) and parameters in _KINDS:
@@ -192,7 +192,7 @@ def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: boo
                 state_error_weight: Optional[float], compliance: Optional[float],
                 damping_time: Optional[float], residual: Optional[str], states: Optional[str],
                 start_from_physical: bool) -> None:
-    """Fills estimator::CalibrationOptions; None: the estimator's default."""
+    """Copies method settings to the estimator's CalibrationOptions; None keeps the default."""
     if step is not None:
         options.step = positive(step, "step", " [s]")
         if not 1e-7 <= options.step <= 1.0:
@@ -227,7 +227,7 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
                  parameters: ParametersLike = None, free: Names = (), fix: Values = (),
                  start: Values = (), hold_out: Names = (), from_: Optional[float] = None,
                  to: Optional[float] = None, segments: Any = None, **options: Any) -> Any:
-    """Returns the pipeline's request, including in-memory recordings."""
+    """Returns the request for a calibration, including recordings in memory."""
     described = as_rig(rig)
     request = _rigcal.Request(described.path, described.text)
     set_parameters(request, parameters)

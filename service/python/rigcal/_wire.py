@@ -1,7 +1,8 @@
-"""The service's protocol without sockets (docs/protocol.md): requests and the meaning of replies.
+"""Protocol of the calibration service without sockets (docs/protocol.md).
 
-An operation is a generator. It yields requests, receives their replies, and returns its result. If
-it yields `Notified`, it receives the next notification. Clients differ only in how they wait.
+An operation is a generator. It yields requests, receives their replies, and returns its result.
+If it yields `NextNotification`, it receives the next notification. Clients differ only in how they
+wait.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _STATES = {pb.JOB_QUEUED: "queued", pb.JOB_RUNNING: "running", pb.JOB_DONE: "don
 
 
 class NextNotification:
-    """Yielded by an operation that waits for the next notification."""
+    """Marker that an operation yields to wait for the next notification of the service."""
 
 
 Operation = Generator[Union[pb.ServiceRequest, NextNotification], Any, Any]
@@ -48,7 +49,7 @@ Operation = Generator[Union[pb.ServiceRequest, NextNotification], Any, Any]
 
 @dataclass(frozen=True)
 class Address:
-    """Address of a service, with its TLS settings."""
+    """Address of a calibration service with the TLS settings for connecting to it."""
 
     text: str
     host: str
@@ -58,7 +59,7 @@ class Address:
 
 
 def read_address(text: Optional[str], cert: Any, key: Any, ca: Any) -> Address:
-    """Parses "HOST:PORT" or "unix:/PATH"; None: this account's service, else this machine's."""
+    """Parses "HOST:PORT" or "unix:/PATH"; None selects this account's or machine's service."""
     if text is None:
         text = os.environ.get("RIGCAL_SERVER") or _default_place()
     if not isinstance(text, str):
@@ -134,7 +135,7 @@ def check_reply(reply: pb.ServiceReply) -> pb.ServiceReply:
 
 
 def state_of(job: pb.JobInfo) -> str:
-    """Returns "queued", "running", "done", "failed" or "cancelled"."""
+    """Returns the state of a job: "queued", "running", "done", "failed" or "cancelled"."""
     return _STATES.get(job.state, "unknown")
 
 
@@ -194,7 +195,7 @@ def next_update(job_id: str) -> Operation:
 
 
 def upload(recording: RecordingLike, index: int = 0, needed: Sequence[str] = ()) -> Operation:
-    """Uploads the part that the service lacks; the session id is a hash of the content."""
+    """Uploads the part of a recording that the service lacks; returns the id, a content hash."""
     name = name_of(recording, index)
     content = _content_of(recording, name, needed)
     file_name = os.path.basename(name)
@@ -242,7 +243,7 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
            from_: Optional[float] = None, to: Optional[float] = None, segments: Any = None,
            step: Optional[float] = None, refine: bool = True, as_is: bool = False,
            max_iterations: Optional[int] = None, cross_validate: bool = True) -> Operation:
-    """Uploads the recordings and submits a job; its id is random unless given."""
+    """Uploads recordings and submits a job, by default with a random id."""
     described = as_rig(rig)
     spec = pb.JobSpec(rig_name=os.path.basename(described.path), rig_text=described.text,
                       free=list_names(free, "free"), fix=assignments(fix, "fix"),
@@ -303,7 +304,7 @@ def report(job_id: str, cross_validation: bool) -> Operation:
 
 
 def finish(job_info: pb.JobInfo) -> Operation:
-    """Returns the result of an ended job; raises if it has none."""
+    """Returns the result of an ended job; raises an exception if the job has no result."""
     if state_of(job_info) != "done":
         why = job_info.error or "no reason was given"
         raise ServiceError(state_of(job_info).upper(), f"job '{job_info.job_id}': {why}")
@@ -311,7 +312,7 @@ def finish(job_info: pb.JobInfo) -> Operation:
 
 
 def _to_dict(message: Any) -> dict[str, Any]:
-    """Returns proto3 JSON with every field, as rigcal writes it; Protobuf 5 renamed the option."""
+    """Converts a message to proto3 JSON with all fields, as rigcal writes it, for any Protobuf."""
     try:
         reported = MessageToDict(message, always_print_fields_with_no_presence=True)
     except TypeError:

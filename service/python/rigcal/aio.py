@@ -1,4 +1,4 @@
-"""An asyncio client of the calibration service."""
+"""Asyncio client of the calibration service."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rigcal.rig import RigLike
 
 
 class AsyncClient:
-    """`Client` with coroutines. Connects on entering the context, or by `connect`.
+    """Client of the calibration service with coroutines; see `Client` for its arguments.
 
         >>> async with rigcal.AsyncClient("rig-server:7700") as service:
         ...     result = await service.calibrate("run.csv", "rig.textproto")
 
-    A connection runs one call at a time; other calls wait.
+    Connects on entering the context, or by `connect`. Runs one call at a time; others wait.
     """
 
     def __init__(self, address: Optional[str] = None, *, tls_cert: Any = None, tls_key: Any = None,
@@ -35,7 +35,7 @@ class AsyncClient:
         self.server_version = ""
 
     async def connect(self) -> None:
-        """Connects. Raises the same exceptions as `Client`."""
+        """Connects to the service; raises the exceptions of `Client`."""
         address = self._address
         if address.unix_path:
             opening: Any = asyncio.open_unix_connection(address.unix_path)
@@ -48,7 +48,7 @@ class AsyncClient:
         self.server_version = (await self._run(_wire.hello())).server_version
 
     async def close(self) -> None:
-        """Closes the connection; jobs continue."""
+        """Closes the connection; jobs on the service continue."""
         if self._writer is not None:
             self._writer.close()
             try:
@@ -69,27 +69,27 @@ class AsyncClient:
         await self.close()
 
     async def sessions(self) -> list[Any]:
-        """See `Client.sessions`."""
+        """Returns the recordings on the service (SessionInfo), newest first."""
         return list(await self._run(_wire.sessions()))
 
     async def jobs(self) -> list[Any]:
-        """See `Client.jobs`."""
+        """Returns the jobs on the service (JobInfo), newest first."""
         return list(await self._run(_wire.jobs()))
 
     async def job(self, job_id: str) -> Any:
-        """See `Client.job`."""
+        """Returns the state of a job (JobInfo)."""
         return await self._run(_wire.job(job_id))
 
     async def upload(self, recording: RecordingLike) -> str:
-        """See `Client.upload`."""
+        """Uploads a recording unless the service has it; returns the session id."""
         return str(await self._run(_wire.upload(recording)))
 
     async def submit(self, recordings: RecordingsLike, rig: RigLike, **options: Any) -> str:
-        """See `Client.submit`."""
+        """Uploads recordings, submits a job and returns its id; see `Client.submit`."""
         return str((await self._run(_wire.submit(recordings, rig, **options))).job_id)
 
     async def watch(self, job_id: str) -> AsyncIterator[Any]:
-        """See `Client.watch`."""
+        """Yields the state of a job (JobInfo) now and after each change, until the job ends."""
         reported = await self._run(_wire.subscribe(job_id))
         yield reported
         while not _wire.has_ended(reported):
@@ -97,31 +97,33 @@ class AsyncClient:
             yield reported
 
     async def result(self, job_id: str) -> Result:
-        """See `Client.result`."""
+        """Returns the result of a finished job, with table and report, without trajectories."""
         result: Result = await self._run(_wire.result(job_id))
         return result
 
     async def report(self, job_id: str, path: Any, *, cross_validation: bool = False) -> None:
-        """See `Client.report`."""
+        """Writes the report of a finished job to an HTML file."""
         page = await self._run(_wire.report(job_id, cross_validation))
         with open(os.fspath(path), "w", encoding="utf-8") as file:
             file.write(page)
 
     async def cancel(self, job_id: str) -> Any:
-        """See `Client.cancel`."""
+        """Cancels a waiting or running job; returns its state (JobInfo)."""
         return await self._run(_wire.cancel(job_id))
 
     async def delete_job(self, job_id: str) -> None:
-        """See `Client.delete_job`."""
+        """Deletes a job that has ended."""
         await self._run(_wire.delete_job(job_id))
 
     async def delete_session(self, session_id: str) -> None:
-        """See `Client.delete_session`."""
+        """Deletes a recording from the service."""
         await self._run(_wire.delete_session(session_id))
 
     async def calibrate(self, recordings: RecordingsLike, rig: RigLike, *,
                         progress: ProgressLike = None, **options: Any) -> Result:
-        """Uploads, calibrates on the service, and returns the result. Cancellation cancels the job.
+        """Uploads recordings, calibrates on the service and returns the result.
+
+        Cancelling the coroutine cancels the job.
         """
         job_id = await self.submit(recordings, rig, **options)
         try:
@@ -138,7 +140,7 @@ class AsyncClient:
         return result
 
     async def _cancel_quietly(self, job_id: str) -> None:
-        """Uses a new connection: this one may have a partial message."""
+        """Cancels a job over a new connection, as this one may contain a partial message."""
         other = AsyncClient.__new__(AsyncClient)
         other.__dict__.update(_address=self._address, _timeout=self._timeout,
                               _notifications=deque(), _reader=None, _writer=None,

@@ -1,4 +1,4 @@
-"""A blocking client of the calibration service."""
+"""Blocking client of the calibration service."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rigcal.rig import RigLike
 
 
 class Client:
-    """A connection to `rigcald` (docs/service.md).
+    """Connection to the calibration service `rigcald` (docs/service.md).
 
         >>> with rigcal.Client("rig-server:7700") as service:
         ...     result = service.calibrate("run.csv", "rig.textproto")
 
     Args:
-        address: "HOST:PORT" or "unix:/PATH"; default: RIGCAL_SERVER, else this machine's service.
+        address: "HOST:PORT" or "unix:/PATH"; default: RIGCAL_SERVER, else this machine.
         tls_cert, tls_key, tls_ca: certificate, key and authority for TLS; default: no TLS.
         timeout: longest wait for a reply [s].
 
     Raises:
         ConnectionError: if the service cannot be reached or the connection is lost.
-        ServiceError: if the service refuses; every method can raise it.
+        ServiceError: if the service refuses a request; every method can raise it.
         InputError: for an invalid address or unusable TLS files.
     """
 
@@ -60,7 +60,7 @@ class Client:
         return self._address.tls.wrap_socket(connection, server_hostname=self._address.host)
 
     def close(self) -> None:
-        """Closes the connection; jobs continue."""
+        """Closes the connection; jobs on the service continue."""
         self._socket.close()
 
     def __enter__(self) -> Client:
@@ -82,19 +82,19 @@ class Client:
         return self._run(_wire.job(job_id))
 
     def upload(self, recording: RecordingLike) -> str:
-        """Uploads a file or table unless the service has it; returns the session id."""
+        """Uploads a recording unless the service has it; returns the session id."""
         return str(self._run(_wire.upload(recording)))
 
     def submit(self, recordings: RecordingsLike, rig: RigLike, **options: Any) -> str:
         """Uploads recordings, submits a job and returns its id.
 
-        Recordings may be "session:ID". Options: `job_id`, `cross_validate`, and the options of
-        `rigcal.calibrate` that a job supports.
+        A recording on the service is given as "session:ID". Options: `job_id`, `cross_validate`,
+        and the options of `rigcal.calibrate` that a job supports.
         """
         return str(self._run(_wire.submit(recordings, rig, **options)).job_id)
 
     def watch(self, job_id: str) -> Iterator[Any]:
-        """Yields the state of a job (JobInfo) now and after every change, until it has ended."""
+        """Yields the state of a job (JobInfo) now and after each change, until the job ends."""
         reported = self._run(_wire.subscribe(job_id))
         yield reported
         while not _wire.has_ended(reported):
@@ -102,18 +102,18 @@ class Client:
             yield reported
 
     def result(self, job_id: str) -> Result:
-        """Returns the result of a finished job, with table and report but without trajectories."""
+        """Returns the result of a finished job, with table and report, without trajectories."""
         result: Result = self._run(_wire.result(job_id))
         return result
 
     def report(self, job_id: str, path: Any, *, cross_validation: bool = False) -> None:
-        """Writes the report of a finished job as HTML."""
+        """Writes the report of a finished job to an HTML file."""
         page = self._run(_wire.report(job_id, cross_validation))
         with open(os.fspath(path), "w", encoding="utf-8") as file:
             file.write(page)
 
     def cancel(self, job_id: str) -> Any:
-        """Cancels a waiting or running job (JobInfo)."""
+        """Cancels a waiting or running job; returns its state (JobInfo)."""
         return self._run(_wire.cancel(job_id))
 
     def delete_job(self, job_id: str) -> None:
@@ -121,12 +121,12 @@ class Client:
         self._run(_wire.delete_job(job_id))
 
     def delete_session(self, session_id: str) -> None:
-        """Deletes a recording."""
+        """Deletes a recording from the service."""
         self._run(_wire.delete_session(session_id))
 
     def calibrate(self, recordings: RecordingsLike, rig: RigLike, *, progress: ProgressLike = None,
                   **options: Any) -> Result:
-        """Uploads, calibrates on the service, and returns the result. Ctrl-C cancels the job."""
+        """Uploads recordings, calibrates on the service, returns the result; Ctrl-C cancels it."""
         job_id = self.submit(recordings, rig, **options)
         try:
             with progress_function(progress) as report:
@@ -142,7 +142,7 @@ class Client:
         return result
 
     def _cancel_quietly(self, job_id: str) -> None:
-        """Uses a new connection: this one may have a partial message."""
+        """Cancels a job over a new connection, as this one may contain a partial message."""
         try:
             with Client._of(self._address, self._timeout) as other:
                 other.cancel(job_id)

@@ -8,7 +8,7 @@ from typing import Any, Mapping, Sequence
 
 
 def format_argument(value: Any) -> str:
-    """Returns how a message shows an argument: a short value, or its type."""
+    """Returns an argument as text for a message: its value if that is short, else its type."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
     kind = type(value).__name__
@@ -17,7 +17,7 @@ def format_argument(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """An observation about a recording or the rig file."""
+    """Finding about a recording or a rig file, such as a fault or a warning."""
 
     kind: str  #: an identifier for programs: "outliers", "slip", "lost-time", …
     severity: str  #: "note", "warning", or "fault" (estimates would be meaningless)
@@ -45,13 +45,13 @@ class Finding:
 
 
 class InputError(ValueError):
-    """Invalid input. The message gives the place, the problem and the remedy."""
+    """Exception for invalid input; the message gives the place, the problem and the remedy."""
 
 
 class FaultyInput(InputError):
-    """Recordings or a rig file with faults that would make the estimates meaningless.
+    """Exception for recordings or a rig file whose faults would make estimates meaningless.
 
-    `as_is=True` calibrates anyway.
+    The argument `as_is=True` calibrates anyway.
     """
 
     def __init__(self, text: str, findings: Sequence[Mapping[str, Any] | Finding] = ()) -> None:
@@ -65,7 +65,7 @@ class FaultyInput(InputError):
 
 
 class ServiceError(Exception):
-    """An error reply of the service."""
+    """Exception for an error reply of the calibration service."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)

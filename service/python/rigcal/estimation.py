@@ -34,15 +34,15 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
               state_error_weight: Optional[float] = None, compliance: Optional[float] = None,
               damping_time: Optional[float] = None, residual: Optional[str] = None,
               states: Optional[str] = None, start_from_physical: bool = True) -> Result:
-    """Estimates a rig's free parameters from recordings, as `rigcal calibrate` does.
+    """Estimates a rig's free parameters from recordings, like the command `rigcal calibrate`.
 
     Args:
-        recordings: one or several: file paths (CSV, MCAP, MAT, HDF5, ROS 2 bags), DataFrames, or
-            arrays by name, with the columns named in the rig file's recording { }. All share one
-            set of parameters.
+        recordings: one or several file paths (CSV, MCAP, MAT, HDF5, ROS 2 bags), DataFrames, or
+            mappings of names to arrays, with the columns that the rig file names. rigcal fits
+            one set of parameters to all recordings.
         rig: path or text of a rig file, or a Rig.
-        parameters: "physical" or "shadow" (docs/method.md); or a source of values: a Result, its
-            file, or numbers by name.
+        parameters: kind of estimate, "physical" or "shadow" (docs/method.md), or a source of
+            values: a Result, its file, or a mapping of names to numbers.
         free, fix, start: parameters to estimate, to fix ({name: value}; None: at the present
             value), or to start at a value.
         hold_out: sensors to hold out; their readings are not used.
@@ -82,7 +82,7 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
                   from_: Optional[float] = None, to: Optional[float] = None,
                   segments: Segments = None, refine: bool = True, as_is: bool = False,
                   threads: Optional[int] = None, progress: ProgressLike = None) -> CrossValidation:
-    """Predicts each recording, or piece of one, from all others.
+    """Cross-validates: predicts each recording, or each piece, from all others.
 
     Args:
         by: hold out a "recording" or a "segment" at a time; default: recording, segment for a
@@ -114,7 +114,7 @@ def validate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameters
              from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
              refine: bool = True, threads: Optional[int] = None,
              progress: ProgressLike = None) -> Validation:
-    """Evaluates given parameters on recordings; estimates only initial states.
+    """Evaluates given parameters on recordings; rigcal estimates only initial states.
 
     Args:
         parameters: a Result, its file, or numbers by name; default: the rig file's values.
@@ -142,7 +142,7 @@ def check(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLik
           free: Names = (), fix: Values = (), start: Values = (), hold_out: Names = (),
           from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
           threads: Optional[int] = None, progress: ProgressLike = None) -> Examination:
-    """Checks recordings and the rig file before a calibration, as `rigcal check` does.
+    """Checks recordings and a rig file before a calibration, like the command `rigcal check`.
 
     Arguments and exceptions: see `calibrate`; findings are returned, not raised.
     """

@@ -30,7 +30,7 @@ def _pyplot() -> Any:
 
 
 def draw_result(result: Result, segments: Optional[Sequence[int]]) -> Figure:
-    """Plots readings, open-loop simulation and their difference per sensor; intervals below."""
+    """Plots each sensor's readings, simulation and their difference, and parameter intervals."""
     pyplot = _pyplot()
     chosen = list(range(len(result.trajectories)))[:_SEGMENTS_SHOWN] if segments is None else \
         [int(index) for index in segments]
@@ -84,7 +84,7 @@ def _draw_trajectories(figure: Any, result: Result, chosen: Sequence[int]) -> No
 
 
 def _draw_intervals(axis: Any, result: Result) -> None:
-    """Plots the relative 95 % interval of each parameter on one scale."""
+    """Plots the relative 95 % intervals of all parameters on a common scale."""
     frame = result.parameters
     value, half = frame["value"].to_numpy(), frame["half_interval"].to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):

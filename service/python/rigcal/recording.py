@@ -17,7 +17,7 @@ from rigcal.rig import RigLike
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a recording without gaps."""
+    """Part of a recording that has no gaps."""
 
     time: NDArray[np.float64]  #: time of each row [s]
     readings: NDArray[np.float64]  #: rows × encoders, in `units`; NaN: no reading
@@ -26,7 +26,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording as imported for the estimator, before repairs."""
+    """Recording that rigcal has imported for the estimator but not repaired."""
 
     name: str
     sensors: list[str]  #: names of the columns of readings
@@ -38,7 +38,7 @@ class Recording:
     notes: list[str] = field(default_factory=list)  #: notes of the import
 
     def to_frame(self) -> pd.DataFrame:
-        """Returns all segments as one table: segment, time [s], encoders in `units`, controls."""
+        """Returns a table of all segments: segment, time [s], encoders in `units`, controls."""
         parts = []
         for index, segment in enumerate(self.segments):
             part = pd.DataFrame({"segment": index, "time": segment.time})
@@ -50,7 +50,7 @@ class Recording:
 
 def load_recording(recording: RecordingLike, rig: RigLike, *, from_: float | None = None,
                    to: float | None = None, segments: Any = None) -> Recording:
-    """Imports a recording as a calibration does: converts units, cuts at gaps, fills nothing in.
+    """Imports a recording like a calibration: converts units, cuts at gaps, adds no values.
 
     Raises:
         InputError: for invalid input; the message gives file, line, field and remedy.

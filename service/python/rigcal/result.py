@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """The readings of one segment, with the estimated and simulated states."""
+    """Readings of a recording's segment, with the readings of estimated and simulated states."""
 
     recording: str
     time: NDArray[np.float64]  #: [s]
-    measured: NDArray[np.float64]  #: rows × sensors, in their units; NaN: no reading
-    estimated: NDArray[np.float64]  #: readings of the estimated states
-    simulated: NDArray[np.float64]  #: open loop from the estimated initial state
-    control: NDArray[np.float64]  #: rows × motors
+    measured: NDArray[np.float64]  #: samples × sensors, in the sensors' units; NaN: missing
+    estimated: NDArray[np.float64]  #: noise-free readings at the estimated states
+    simulated: NDArray[np.float64]  #: readings in open loop from the estimated initial state
+    control: NDArray[np.float64]  #: samples × motors
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """An assessment of the model."""
+    """Assessment of how well the fitted model agrees with the recordings."""
 
     kind: str  #: "accepted", "doubtful", "rejected", "no-fit"
     sentence: str
@@ -51,7 +51,7 @@ _PARAMETER_FIELDS = {"value": "value", "standard_deviation": "standardDeviation"
 
 
 def parameter_frame(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Converts rigcal.v1.ParameterResult into a table indexed by name."""
+    """Returns a table of parameters by name from the JSON of rigcal.v1.ParameterResult."""
     columns: dict[str, list[Any]] = {
         column: [float(entry.get(field, "nan")) for entry in entries]
         for column, field in _PARAMETER_FIELDS.items()}
@@ -64,7 +64,7 @@ def parameter_frame(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 class ResultBase:
-    """Base of all results: the JSON and, if computed here, a text and a report."""
+    """Base class of all results: JSON document and, unless loaded from JSON, text and report."""
 
     def __init__(self, document: Mapping[str, Any], *, text: Optional[str] = None,
                  table: Optional[str] = None, page: Optional[str] = None) -> None:
@@ -75,7 +75,7 @@ class ResultBase:
 
     @property
     def notes(self) -> list[str]:
-        """Automatic choices, omitted data, and warnings."""
+        """Notes on automatic choices, omitted data, and warnings."""
         return list(self.document.get("notes", ()))
 
     @property
@@ -83,20 +83,20 @@ class ResultBase:
         return bool(self.document.get("converged", False))
 
     def table(self) -> str:
-        """The text that `rigcal` prints."""
+        """Returns the result as the text table that the command `rigcal` prints."""
         if self._table is None:
             raise InputError("a result loaded from JSON has no table; print its parameters")
         return self._table
 
     def to_json(self, path: Union[None, str, os.PathLike[str]] = None) -> str:
-        """Returns the JSON of `--json`; also writes it to `path` if given."""
+        """Returns the JSON that `rigcal --json` writes, and writes it to `path` if given."""
         text = json.dumps(self.document, indent=1) if self._text is None else self._text
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
 
     def report(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes the page of `--plot`: one HTML file without external resources."""
+        """Writes the report of `rigcal --plot`: an HTML file without external resources."""
         if self._page is None:
             raise InputError("a result loaded from JSON has no report; calibrate again, or "
                              "request it from the service")
@@ -107,7 +107,7 @@ class ResultBase:
 
 
 class Result(ResultBase):
-    """The result of a calibration."""
+    """Result of a calibration."""
 
     def __init__(self, document: Mapping[str, Any], *, trajectories: Sequence[Trajectory] = (),
                  sensors: Sequence[tuple[str, str]] = (), controls: Sequence[str] = (),
@@ -119,7 +119,7 @@ class Result(ResultBase):
 
     @classmethod
     def load(cls, path: Union[str, os.PathLike[str]]) -> Result:
-        """Reads a file written by `to_json` or `rigcal calibrate --json`."""
+        """Loads a calibration result from a file of `to_json` or `rigcal calibrate --json`."""
         name = os.fspath(path)
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -135,27 +135,27 @@ class Result(ResultBase):
 
     @property
     def parameters(self) -> pd.DataFrame:
-        """The estimates: value, standard deviations, half 95 % interval, unit, bounds.
+        """Table of the estimated parameters, with a row for each.
 
         If pieces of the recordings disagree, `standard_deviation` is the larger of `noise` and
-        `scatter`. Standard deviations are infinite for unidentifiable parameters. With priors,
-        `data_value` and `data_deviation` are the estimate without them; otherwise NaN.
+        `scatter`. Standard deviations are infinite for unidentifiable parameters. `data_value` and
+        `data_deviation` are the estimate without priors; NaN if the rig file has no priors.
         """
         return parameter_frame(self.document["parameters"])
 
     @property
     def dependent(self) -> pd.DataFrame:
-        """Parameters that follow from the estimates by equations of the rig file."""
+        """Table of parameters that the rig file computes from estimated parameters by equations."""
         return parameter_frame(self.document.get("dependent", ()))
 
     @property
     def covariance(self) -> pd.DataFrame:
-        """Covariance of the free parameters, n × n."""
+        """Covariance matrix of the free parameters, with their names as row and column labels."""
         return self._matrix("covariance")
 
     @property
     def correlation(self) -> pd.DataFrame:
-        """Correlation of the free parameters, n × n."""
+        """Correlation matrix of the free parameters, with their names as row and column labels."""
         return self._matrix("correlation")
 
     @property
@@ -170,19 +170,19 @@ class Result(ResultBase):
 
     @property
     def simulation(self) -> pd.Series:
-        """Root mean square of the open-loop error per joint [rad; m if prismatic]."""
+        """Root mean square of the open-loop simulation's error per joint [rad; m if prismatic]."""
         rows = self.document["simulation"]
         return pd.Series([float(row.get("rmseM", row["rmseRad"])) for row in rows],
                          index=pd.Index([row["joint"] for row in rows], name="joint"), name="rmse")
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Options as requested and as chosen by the calibration."""
+        """Options that the caller requested or, for the others, that the calibration chose."""
         options: Mapping[str, Any] = self.document["options"]
         return options
 
     def plot(self, segments: Optional[Sequence[int]] = None) -> Figure:
-        """Plots readings, simulation and their difference per sensor, and the intervals.
+        """Plots each sensor's readings, simulation and difference, and parameter intervals.
 
         Args:
             segments: indices into `trajectories`; default: the first four.
@@ -197,7 +197,7 @@ class Result(ResultBase):
         return pd.DataFrame(np.array(rows).reshape(len(names), len(names)), names, names)
 
     def _values(self) -> list[tuple[str, str, float]]:
-        """Returns name, unit and value of the estimated parameters, then of the dependent ones."""
+        """Returns name, unit and value of each estimated, then of each dependent parameter."""
         entries = list(self.document["parameters"]) + list(self.document.get("dependent", ()))
         return [(entry["name"], entry["unit"], float(entry["value"])) for entry in entries]
 
@@ -220,7 +220,7 @@ class Result(ResultBase):
 
 
 class CrossValidation(ResultBase):
-    """Predictions of each piece of the recordings from all others."""
+    """Result of a cross-validation, which predicts each piece of recordings from the others."""
 
     @property
     def pieces(self) -> list[str]:
@@ -228,7 +228,7 @@ class CrossValidation(ResultBase):
 
     @property
     def parameters(self) -> pd.DataFrame:
-        """Parameters over the folds: mean, jackknife deviation, reported deviation."""
+        """Table of the parameters' means, jackknife and reported deviations over the folds."""
         rows = self.document["parameters"]
         fields = {"mean": "mean", "jackknife": "jackknifeStandardDeviation",
                   "reported": "reportedStandardDeviation"}
@@ -240,9 +240,9 @@ class CrossValidation(ResultBase):
 
     @property
     def errors(self) -> dict[str, pd.DataFrame]:
-        """Open-loop errors of each joint, in `units`: a row per fold, a column per piece.
+        """Open-loop errors of each joint, in `units`, as tables of folds (rows) × pieces (columns).
 
-        Fold i holds out piece i, so the diagonal contains predictions.
+        Fold i holds out piece i, so the diagonal has the errors of predictions.
         """
         return {matrix["joint"]: pd.DataFrame(
             [[float(value) for value in row["values"]] for row in matrix["rmseRad"]],
@@ -250,12 +250,12 @@ class CrossValidation(ResultBase):
 
     @property
     def units(self) -> dict[str, str]:
-        """Units of the errors of each joint: "rad", or "m" if prismatic."""
+        """Unit of each joint's errors: "rad", or "m" for a prismatic joint."""
         return {matrix["joint"]: matrix["unit"] for matrix in self.document["simulationMatrices"]}
 
 
 class Validation(ResultBase):
-    """Errors of given parameters on recordings."""
+    """Result of a validation: the errors that given parameters have on recordings."""
 
     def __init__(self, document: Mapping[str, Any], *, trajectories: Sequence[Trajectory] = (),
                  sensors: Sequence[tuple[str, str]] = (), **texts: Optional[str]) -> None:
@@ -265,12 +265,12 @@ class Validation(ResultBase):
 
     @property
     def converged(self) -> bool:
-        """Whether the initial state of every window was fitted to the simulation."""
+        """True if the initial state of each window was fitted to the simulation."""
         return all(window["fitted"] for window in self.document["windows"])
 
     @property
     def errors(self) -> pd.DataFrame:
-        """Open-loop errors and noise of the readings, a row per recording and sensor."""
+        """Table of open-loop errors and noise of the readings, per recording and sensor."""
         rows = []
         reported = list(self.document["recordings"])
         for recording in reported:
@@ -285,11 +285,11 @@ class Validation(ResultBase):
 
 
 class Examination(ResultBase):
-    """Findings on recordings and a rig file, before any fit."""
+    """Result of checking recordings and a rig file without a calibration."""
 
     @property
     def findings(self) -> list[Finding]:
-        """Findings, most severe first."""
+        """Findings about the recordings and the rig file, the most severe first."""
         return [Finding._from_json(finding) for finding in self.document["findings"]]
 
     @property
@@ -299,7 +299,7 @@ class Examination(ResultBase):
 
     @property
     def excitation(self) -> pd.DataFrame:
-        """Predicted standard deviation of each free parameter, from noise only."""
+        """Table of the predicted standard deviation of each free parameter due to sensor noise."""
         rows = self.document["excitation"]
         return pd.DataFrame({"start": [float(row["start"]) for row in rows],
                              "standard_deviation": [float(row["standardDeviation"])

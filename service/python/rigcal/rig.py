@@ -13,7 +13,7 @@ from rigcal.errors import InputError, format_argument
 
 
 def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
-    """Returns the text of a file; `what` names the expected kind of file in errors."""
+    """Returns the text of a file; error messages name the expected kind of file, `what`."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -25,7 +25,7 @@ def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
 
 
 class Rig:
-    """A mechanism and its known values, from a rig file (docs/reference/rig-file.md).
+    """Mechanism with its known values, read from a rig file (docs/reference/rig-file.md).
 
     Args:
         source: path of a rig file, or its text.
@@ -43,27 +43,27 @@ class Rig:
 
     @property
     def name(self) -> str:
-        """The rig's name, or its file."""
+        """Name of the rig, or the path of its file if it has no name."""
         return self._facts.name or self.path
 
     @property
     def columns(self) -> list[str]:
-        """Column names of recordings, from the rig file's recording { }."""
+        """Names of the columns of recordings, as the rig file's block "recording" gives them."""
         return self._facts.columns
 
     @property
     def sensors(self) -> list[str]:
-        """Names of the encoders, in the order of the columns of readings."""
+        """Names of the rig's encoders, in the order of their columns in a recording."""
         return self._facts.sensors
 
     @property
     def motors(self) -> list[str]:
-        """Names of the driven joints, in the order of the columns of control."""
+        """Names of the driven joints, in the order of their command columns in a recording."""
         return self._facts.motors
 
     @property
     def parameters(self) -> pd.DataFrame:
-        """Value, unit, bounds and prior of every parameter, and whether it is estimated."""
+        """Table of the value, unit, bounds and prior of each parameter, and whether it is free."""
         return pd.DataFrame(self._facts.parameters).set_index("name")
 
     def __reduce__(self):  # type: ignore[no-untyped-def]

@@ -17,19 +17,20 @@ from rigcal.rig import RigLike, read_text
 def simulate(rig: RigLike, scenario: Union[str, os.PathLike[str]], *,
              parameters: ParametersLike = None, start: Values = (),
              step: float = 1e-4) -> pd.DataFrame:
-    """Simulates a scenario as `rigcal simulate` does: with SPOOK, or with the equations
-    of motion if a joint is not revolute.
+    """Simulates a scenario like `rigcal simulate`, with the SPOOK time stepper.
+
+    If a joint is not revolute, it integrates the equations of motion instead.
 
     Args:
         rig: path, text, or Rig.
         scenario: path of a scenario file (proto/scenario.proto), or its text.
-        parameters: values from a Result, its file, or by name; default: the rig file's.
-        start: values by name, which override those.
+        parameters: values from a Result, its file, or a mapping; default: the rig file's values.
+        start: values by name, which override the values of `parameters`.
         step: time step h [s]; the sampling period is a whole multiple of it.
 
     Returns:
-        The run as a table with the columns of the rig file's recording { }, as accepted by
-        `calibrate`. `attrs["notes"]` reports limits that were reached.
+        The simulated run as a table that `calibrate` accepts, with the columns that the rig file
+        names. `attrs["notes"]` reports limits that were reached.
 
     Raises:
         InputError: for invalid input; the message gives file, line, field and remedy.

@@ -21,12 +21,12 @@ double between(Random& random, double low, double high) {
   return std::uniform_real_distribution<double>(low, high)(random);
 }
 
-/// Returns 1 − wrong or 1 + wrong at random.
+/// Returns 1 − initial_error or 1 + initial_error at random.
 double off_by(Random& random, double initial_error) {
   return std::bernoulli_distribution()(random) ? 1.0 + initial_error : 1.0 - initial_error;
 }
 
-/// Typical dimensions of an arm's link, whose length is along x, y or z of its frame.
+/// Typical dimensions of a link of an arm. The link's length is along x, y or z of its frame.
 struct LinkShape {
   Vector3d to_next;  // [m]
   double turn_x;     // of the next joint's frame about x [rad]
@@ -74,8 +74,8 @@ ArmBody draw_body(const LinkShape& shape, Random& random) {
   return body;
 }
 
-/// Changes mass, coordinates of the centre and principal second moments each by the given share.
-/// The result is a physically consistent body.
+/// Changes a body's mass, coordinates of the centre of mass, and principal second moments, each by
+/// the relative error up or down. The result is physically consistent.
 ArmBody wrong_body(const ArmBody& body, double initial_error, Random& random) {
   ArmBody start = body;
   start.mass *= off_by(random, initial_error);

@@ -20,7 +20,8 @@ double value_of(const est::Mechanism& mechanism, int joint, est::JointQuantity q
   return mechanism.joint_parameter(joint, quantity).value;
 }
 
-/// Trapezoidal integrals of a joint's friction over one interval: the factors of b and τ_c.
+/// Returns the trapezoidal integrals over an interval by which a joint's viscous friction b and
+/// Coulomb friction τ_c are multiplied to give the friction loss.
 std::pair<double, double> friction_parts(double before, double after, double period) {
   return {0.5 * period * (before * before + after * after),
           0.5 * period * (std::abs(before) + std::abs(after))};
@@ -41,7 +42,8 @@ EnergyObservedProblem::EnergyObservedProblem(est::ShootingProblem problem, const
   make_order();
 }
 
-/// Orders the energies among the blocks: none after a block that uses later nodes.
+/// Orders the energy observations among the problem's residual blocks, so that none follows a block
+/// that uses later nodes.
 void EnergyObservedProblem::make_order() {
   est::ResidualBlock block;
   Eigen::Index next = 0;
@@ -69,7 +71,7 @@ void EnergyObservedProblem::copy_parameter_values(Point& point) const {
   }
 }
 
-/// Standard deviation of the recorded work [J], for gains near 1.
+/// Returns the standard deviation of the work of the recorded controls [J], for gains near 1.
 double EnergyObservedProblem::deviation(Eigen::Index node) const {
   double variance = 0.0;
   for (Eigen::Index j = 0; j < run_.angles.cols(); ++j) {

@@ -9,14 +9,14 @@
 
 namespace service {
 
-/// A shooting problem of an arm with nodes at every sample and additional energy observations [MTM,
-/// eqs. 62–71]. From one node to the next, the change of energy plus the friction loss must equal
-/// the work of the recorded controls along the recorded angles,
+/// Shooting problem of an arm with a shooting node at every sample and with additional energy
+/// observations [MTM, eqs. 62–71]. From one node to the next, the change of energy plus the
+/// friction loss must equal the work of the recorded controls û along the recorded angles θ̂,
 ///
 ///   T(x_{k+1}) − T(x_k) + ∫ v·τ_f dt = Σ_j K_j û_j (θ̂_j(k+1) − θ̂_j(k)),
 ///
-/// which is exact for zero-order-hold controls. The weight is the variance of the right side from
-/// the noise of û and θ̂, treated as independent of the readings.
+/// which is exact for zero-order-hold controls. The weight is the inverse variance of the right
+/// side from the noise of û and θ̂, treated as independent of the readings.
 class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
  public:
   /// @param geometry  joints and gravity of the arm; other values come from the problem
@@ -45,7 +45,7 @@ class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
 
  private:
   struct Point {
-    Arm arm;  ///< with the values of the mechanism
+    Arm arm;  ///< arm with the parameter values of the mechanism
     estimator::Mechanism mechanism;
     Eigen::MatrixXd states;  ///< 2·joints × nodes
     double cost = 0.0;
@@ -63,8 +63,8 @@ class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
   ArmRun run_;
   double noise_;
   Point point_, candidate_, marked_;
-  std::vector<int> order_;  ///< blocks of the problem, or −1 − node for energies
-  Eigen::MatrixXd standard_sensitivities_;  ///< sensitivities of standard parameters to free ones
+  std::vector<int> order_;  ///< indices of the problem's blocks, or −1 − node for energies
+  Eigen::MatrixXd standard_sensitivities_;  ///< derivatives of standard by free parameters
 };
 
 }  // namespace service

@@ -31,7 +31,7 @@ constexpr double kEnergyFound = 0.5;  // upper limit of the relative error of ba
 constexpr double kPriorToValueRatio =
     1e3;  // prior deviations relative to values: without influence
 
-/// Adds weak priors, which determine only unidentifiable directions.
+/// Returns the mechanism with weak priors, which determine only unidentifiable directions.
 est::Mechanism with_weak_priors(est::Mechanism mechanism) {
   for (est::Parameter& parameter : mechanism.parameters) {
     if (!parameter.free) continue;
@@ -41,7 +41,7 @@ est::Mechanism with_weak_priors(est::Mechanism mechanism) {
   return mechanism;
 }
 
-/// An arm with one recording, to be estimated from many initial values.
+/// Random arm with a recording, from which parameters are estimated with many initial values.
 struct EnergyCase {
   EnergyCase(const StudyArm& settings, std::uint64_t start)
       : arm(settings),
@@ -73,13 +73,13 @@ struct EnergyCase {
     return noise;
   }
 
-  /// Returns the problem with inflated control noise, for poor initial values.
+  /// Returns the shooting problem with inflated control noise, for poor initial values.
   est::ShootingProblem problem() const {
     return {first,      input.segments,        input.states, input.state_spacing,
             input.grid, noise(kNoiseInflation)};
   }
 
-  /// Returns the problem with correct noise, starting from another problem's result.
+  /// Returns the shooting problem with the correct noise, starting from the result `reached`.
   est::ShootingProblem with_correct_noise(const est::ShootingProblem& reached) const {
     return reached.restated(reached.mechanism(), input.segments, input.grid, noise(1.0));
   }
@@ -104,7 +104,7 @@ VectorXd base_values(const est::BaseInertialParameters& base, const est::Mechani
   return values;
 }
 
-/// Indices of the friction parameters.
+/// Returns the indices of the friction parameters.
 std::vector<int> friction_of(const est::Mechanism& mechanism) {
   std::vector<int> indices;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
@@ -114,7 +114,7 @@ std::vector<int> friction_of(const est::Mechanism& mechanism) {
   return indices;
 }
 
-/// Solves a problem and compares the result with the truth.
+/// Solves a least-squares problem and compares the result with the true values.
 EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& inner,
                 const EnergyCase& own, const std::atomic<bool>* stop) {
   est::LmOptions options;

@@ -8,8 +8,8 @@
 
 namespace service {
 
-/// Reads the arms of a study file.
-/// @param root  location of the study
+/// Reads the settings of the arms from a study file.
+/// @param root  location of the study in the file
 /// @throws InputError naming file, line and column of a missing or contradictory value
 std::vector<StudyArm> read_arms(const rigcal::v1::StudyArms& source,
                                 const proto::TextLocator& root);

@@ -22,8 +22,8 @@ constexpr double kFoundRmse = 1e-5;  // [rad]; upper limit without noise
 
 double off(double value, double truth) { return std::abs(value - truth) / std::abs(truth); }
 
-/// Relative errors of base parameters, then of unknown friction and gains.
-/// @param values  in the order of regression_values
+/// Returns the relative errors of base parameters, followed by those of unknown friction and gains.
+/// @param values  estimates in the order of regression_values
 std::vector<double> relative_errors(const est::BaseInertialParameters& base, const VectorXd& values,
                                     const VectorXd& truth) {
   std::vector<double> errors;
@@ -35,7 +35,7 @@ std::vector<double> relative_errors(const est::BaseInertialParameters& base, con
   return errors;
 }
 
-/// Values of a mechanism in the order of regression_values.
+/// Returns the parameter values of a mechanism in the order of regression_values.
 VectorXd arm_values(const est::Mechanism& mechanism) {
   const int n = mechanism.joint_count();
   VectorXd values(regression_size(n));
@@ -51,7 +51,7 @@ VectorXd arm_values(const est::Mechanism& mechanism) {
   return values;
 }
 
-/// Returns the median; NaN counts as the largest value.
+/// Returns the median of values, where NaN counts as the largest value.
 double median_of(std::vector<double> values) {
   for (double& value : values) {
     if (std::isnan(value)) value = std::numeric_limits<double>::infinity();
@@ -60,8 +60,9 @@ double median_of(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Whether all inertias are physically consistent. A link that turns about only one axis has other,
-/// unidentifiable moments; consistent ones exist if its moment about that axis is positive.
+/// Returns whether all inertias are physically consistent. A link that turns about only one axis
+/// has unidentifiable other moments of inertia. For these, consistent values exist if the moment
+/// about that axis is positive.
 bool all_consistent(const est::Mechanism& mechanism, const est::BaseInertialParameters& base) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const bool turns_about_z = std::ranges::count(base.without_effect, 10 * body) > 0 &&
@@ -80,7 +81,7 @@ bool all_consistent(const est::Mechanism& mechanism, const est::BaseInertialPara
   return true;
 }
 
-/// RMSE of the readings [rad].
+/// Returns the root mean square error of the readings of all joints [rad].
 double rmse_of(const StudyArm& arm, const StudyRun& run) {
   return std::sqrt(run.observation_error / arm.links);
 }

@@ -12,19 +12,19 @@
 
 namespace service {
 
-/// Reference with which a draw's estimates are compared.
+/// True values of a random arm, with which estimates are compared.
 class ArmTruth {
  public:
   explicit ArmTruth(const RandomArm& drawn);
 
   const estimator::BaseInertialParameters& base() const { return base_; }
 
-  /// Relative errors of base parameters, then of friction and gains.
-  /// @param values  in the order of regression_values
+  /// Returns the relative errors of base parameters, followed by those of friction and gains.
+  /// @param values  estimates in the order of regression_values
   std::vector<double> errors(const Eigen::VectorXd& values) const;
   double median_error(const Eigen::VectorXd& values) const;
 
-  /// Counts the 95 % intervals, and those that contain the truth.
+  /// Counts the 95 % intervals of the estimates, and the intervals that contain the true value.
   void count_intervals(const StudyRun& run, ArmResult& draw) const;
 
  private:
@@ -33,10 +33,10 @@ class ArmTruth {
   Eigen::VectorXd values_;
 };
 
-/// Compares the runs of a draw with the truth.
-/// @param fit          the run of the arm_fit_task
-/// @param regressions  the run of the arm_regression_task
-/// @param dependent         the run of the arm_tied_task, or null
+/// Compares the estimates of a random arm with the true values.
+/// @param fit          result of the arm_fit_task
+/// @param regressions  result of the arm_regression_task
+/// @param tied         result of the arm_tied_task, or null
 ArmResult evaluate_arm(const StudyArm& arm, double noise, std::uint64_t index, const StudyRun& fit,
                        const StudyRun& regressions, const StudyRun* tied);
 

@@ -8,7 +8,7 @@
 namespace service {
 namespace {
 
-/// Formats a matrix row by row.
+/// Formats the elements of a matrix row by row.
 template <typename Values>
 std::string numbers_of(const Values& values) {
   std::string text = "[";

@@ -8,7 +8,7 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-/// Motion of one link, in its frame.
+/// Motion of a link, in the frame of the link.
 struct LinkMotion {
   Matrix3d turn;          // link frame → frame of the link before
   Vector3d omega, alpha;  // [rad/s, rad/s²]
@@ -55,7 +55,7 @@ Matrix3d cross_matrix(const Vector3d& v) {
   return matrix;
 }
 
-/// I v as coefficients of I_xx, I_yy, I_zz, I_xy, I_xz, I_yz.
+/// Returns the matrix that gives I v from the moments I_xx, I_yy, I_zz, I_xy, I_xz, I_yz of I.
 Eigen::Matrix<double, 3, 6> inertia_times(const Vector3d& v) {
   Eigen::Matrix<double, 3, 6> matrix;
   matrix << v.x(), 0.0, 0.0, v.y(), v.z(), 0.0,  //
@@ -64,14 +64,14 @@ Eigen::Matrix<double, 3, 6> inertia_times(const Vector3d& v) {
   return matrix;
 }
 
-/// The symmetric matrix of six moments.
+/// Returns the inertia matrix with the six moments of a link.
 Matrix3d inertia_of(const ArmLink::Standard& s) {
   Matrix3d matrix;
   matrix << s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2];
   return matrix;
 }
 
-/// Joint torques of the bodies from the Newton–Euler recursion, without rotors and friction.
+/// Returns the joint torques by the Newton–Euler recursion, without rotors and friction.
 Eigen::VectorXd torques(const Arm& arm, const Eigen::VectorXd& angle, const Eigen::VectorXd& rate,
                         const Eigen::VectorXd& acceleration) {
   const std::vector<LinkMotion> motions = move(arm, angle, rate, acceleration);

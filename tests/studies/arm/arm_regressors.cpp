@@ -18,7 +18,7 @@ constexpr double kZeroRate = 1e-12;      // [rad/s]
 
 double sign_of(double rate) { return rate > kZeroRate ? 1.0 : rate < -kZeroRate ? -1.0 : 0.0; }
 
-/// Solves least squares with normalized columns in the identifiable directions.
+/// Solves a least-squares problem with normalized columns, only in the identifiable directions.
 VectorXd solve_identifiable(const MatrixXd& rows, const VectorXd& right) {
   VectorXd scale = rows.colwise().norm();
   for (double& each : scale) each = each > 0.0 ? each : 1.0;
@@ -31,7 +31,7 @@ VectorXd solve_identifiable(const MatrixXd& rows, const VectorXd& right) {
       .cwiseQuotient(scale);
 }
 
-/// Filter coefficients for value, first and second derivative at the centre.
+/// Filter coefficients that give the value, first and second derivative at the centre sample.
 struct Filter {
   VectorXd value, first, second;
 };
@@ -47,7 +47,7 @@ Filter make_filter(int window, double period) {
   return {fit.row(0), fit.row(1), 2.0 * fit.row(2)};
 }
 
-/// Fills the regressor of joint torques at a sample: links, rotors, friction and gains.
+/// Fills the regression rows of the joint torques at a sample: links, rotors, friction and gains.
 void fill_torque_rows(const Arm& arm, const SmoothedRun& at, Eigen::Index k,
                       Eigen::Ref<MatrixXd> rows) {
   const int n = arm.size();

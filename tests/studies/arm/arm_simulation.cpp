@@ -19,7 +19,8 @@ constexpr int kBisections = 40;      // to locate a friction change
 constexpr int kEventsMax = 50;       // per step
 constexpr double kInstant = 1e-12;   // [s]
 
-/// An arm moving under zero-order-hold controls. Friction signs are −1, 0 (at rest) or +1.
+/// Simulated arm under zero-order-hold controls. The sign of each joint's friction is −1, 0 (at
+/// rest) or +1.
 class MovingArm {
  public:
   explicit MovingArm(const Arm& arm)
@@ -37,7 +38,7 @@ class MovingArm {
     choose_friction_signs();
   }
 
-  /// Advances by h, split where friction changes.
+  /// Advances the simulation by a step h [s], which is split when friction changes.
   void advance(double h) {
     for (int event = 0; event < kEventsMax && h > kInstant; ++event) {
       const State end = stepped(h);
@@ -68,7 +69,8 @@ class MovingArm {
 
   const ArmLink& link(Eigen::Index j) const { return arm_.links[static_cast<std::size_t>(j)]; }
 
-  /// Returns accelerations with resting joints fixed; `held` gets the friction needed to hold them.
+  /// Returns the joint accelerations, which are zero for resting joints. The other result is the
+  /// friction needed to keep these joints at rest.
   VectorXd accelerations(const State& state, VectorXd* covering_intervals = nullptr) const {
     const ArmState own = arm_state(arm_, state.angle, state.rate);
     VectorXd force = torque_ - own.bias;
@@ -105,7 +107,8 @@ class MovingArm {
                 (a1 + 2.0 * a2 + 2.0 * a3 + a4) / 6.0, h);
   }
 
-  /// Whether a moving joint has reversed, or the torque on a resting one exceeds its dry friction.
+  /// Returns whether a moving joint has reversed, or the torque on a resting joint exceeds its dry
+  /// friction.
   bool changes(const State& state) const {
     VectorXd covering_intervals;
     accelerations(state, &covering_intervals);
@@ -119,8 +122,8 @@ class MovingArm {
     return false;
   }
 
-  /// Releases resting joints, the one with the largest excess torque first, until friction can hold
-  /// the others.
+  /// Sets each joint's friction sign. Releases the resting joint with the largest torque relative
+  /// to its dry friction, and repeats this until friction can keep all other joints at rest.
   void choose_friction_signs() {
     for (Eigen::Index j = 0; j < friction_sign_.size(); ++j) {
       friction_sign_[j] = rate_[j] > 0.0 ? 1.0 : rate_[j] < 0.0 ? -1.0 : 0.0;
@@ -152,11 +155,11 @@ class MovingArm {
   VectorXd angle_, rate_, friction_sign_, torque_;
 };
 
-/// Reference motion of one joint.
+/// Reference motion of a joint.
 struct Path {
   std::vector<double> amplitude, frequency, phase;  // [rad, rad/s, rad]
 
-  /// Returns angle and rate.
+  /// Returns angle and rate of the reference motion at a time [s].
   Eigen::Vector2d at(double time) const {
     Eigen::Vector2d value = Eigen::Vector2d::Zero();
     for (std::size_t i = 0; i < amplitude.size(); ++i) {

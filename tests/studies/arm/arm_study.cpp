@@ -14,7 +14,7 @@
 namespace service {
 namespace {
 
-/// [MTM, Table II] in percent.
+/// Errors printed in [MTM, Table II], in percent.
 struct PrintedErrors {
   double noise, torque, energy, estimate;
 };
@@ -38,7 +38,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Collects one number, or a list, from every item.
+/// Collects a number, or a list of numbers, from every item into a single list.
 template <typename Items, typename Get>
 std::vector<double> gathered(const Items& items, const Get& get) {
   std::vector<double> all;
@@ -71,7 +71,7 @@ std::string printed_beside(double noise, double PrintedErrors::*column) {
   return "–";
 }
 
-/// One row of Table II.
+/// Adds a row with errors to the study's version of [MTM, Table II].
 void add_errors(const std::vector<ArmResult>& draws, StudyTable& table) {
   const double noise = draws.front().noise;
   const auto median = [&](std::vector<double> ArmResult::*list) {
@@ -89,7 +89,7 @@ void add_errors(const std::vector<ArmResult>& draws, StudyTable& table) {
        printed_beside(noise, &PrintedErrors::estimate), percent_of(quantile_of(worse, 0.9))});
 }
 
-/// Table of convergence, coverage and physical consistency.
+/// Adds a row on convergence, coverage and physical consistency to a table.
 void add_trust(const std::vector<ArmResult>& draws, StudyTable& table) {
   int covering_intervals = 0, intervals = 0, fits_noise = 0;
   for (const ArmResult& draw : draws) {
@@ -201,7 +201,7 @@ StudyTable time_table(const std::vector<ArmTime>& times) {
   return table;
 }
 
-/// [MTM, Table I]
+/// Returns the study's version of [MTM, Table I].
 StudyTable energy_table(const StudyArm& arm, const std::vector<EnergyRuns>& runs) {
   StudyTable table;
   table.name = "table-energy-" + std::to_string(arm.links);
@@ -232,14 +232,14 @@ StudyTable energy_table(const StudyArm& arm, const std::vector<EnergyRuns>& runs
   return table;
 }
 
-/// Results for one kind of arm.
+/// Results for all random arms of a kind.
 struct ArmRuns {
-  std::vector<std::vector<ArmResult>> draws;  ///< by noise
+  std::vector<std::vector<ArmResult>> draws;  ///< by noise level
   std::vector<ArmTime> times;
   std::vector<EnergyRuns> energy;
 };
 
-/// Runs a list of tasks together and returns the runs in the same order.
+/// List of tasks that are run together; results are in the order of the tasks.
 class TaskList {
  public:
   void add(StudyTask task) { tasks_.push_back(std::move(task)); }
@@ -262,7 +262,7 @@ bool is_tied_parameter(const StudyArm& arm, double noise, int draw) {
   return noise > 0.0 && draw < arm.tied;
 }
 
-/// Calls visit(noise, draw) for every recording.
+/// Calls visit(noise, draw) for each recording of the study.
 template <typename Visit>
 void for_each_draw(const StudyArm& arm, const Visit& visit) {
   for (const double noise : arm.noise) {
@@ -270,7 +270,7 @@ void for_each_draw(const StudyArm& arm, const Visit& visit) {
   }
 }
 
-/// Tasks that do not depend on other runs.
+/// Returns the tasks that do not depend on results of other tasks.
 TaskList first_tasks(const std::vector<StudyArm>& arms) {
   TaskList tasks;
   for (const StudyArm& arm : arms) {
@@ -286,7 +286,8 @@ TaskList first_tasks(const std::vector<StudyArm>& arms) {
   return tasks;
 }
 
-/// Calibrations with dependent friction, which start from the results of their fits.
+/// Returns the calibrations with dependent friction, which start from results of other
+/// calibrations.
 TaskList tied_tasks(const std::vector<StudyArm>& arms, TaskList& first) {
   TaskList tasks;
   for (const StudyArm& arm : arms) {
@@ -305,7 +306,7 @@ TaskList tied_tasks(const std::vector<StudyArm>& arms, TaskList& first) {
   return tasks;
 }
 
-/// Collects the runs of one kind in the order of the lists.
+/// Collects the results for a kind of arm, in the order of the task lists.
 ArmRuns take_runs(const StudyArm& arm, TaskList& first, TaskList& tied) {
   ArmRuns runs;
   for_each_draw(arm, [&](double noise, int draw) {

@@ -22,7 +22,7 @@ constexpr double kArmCutoff = 5.0;  // of filters for initial states [Hz]
 constexpr int kArmIterations = 200;
 constexpr double kTimedNoise = 0.01;
 
-/// Cost of regressions and energy solves, in calibration steps of equal duration.
+/// Cost of regressions and energy estimates as a number of calibration steps of equal duration.
 constexpr double kRegressionWork = 500.0, kEnergyWork = 5e3;
 
 std::string links_of(const StudyArm& arm) { return std::to_string(arm.links) + " links"; }
@@ -35,7 +35,7 @@ RunLabels place_of(const StudyArm& arm, const char* stage, std::uint64_t index, 
   return place;
 }
 
-/// Hash of everything a draw depends on.
+/// Returns the hash of all inputs on which a random arm and its recording depend.
 Fingerprint fingerprint_of(const StudyArm& arm, std::string_view stage, double duration,
                            double noise, std::uint64_t index) {
   Fingerprint key;
@@ -47,7 +47,7 @@ Fingerprint fingerprint_of(const StudyArm& arm, std::string_view stage, double d
   return key.add(index);
 }
 
-/// Makes a calibration task for a recorded draw.
+/// Returns a calibration task for a recording of a random arm.
 StudyTask calibration_of(RunLabels place, const est::Mechanism& start, const ArmRun& with_noise) {
   auto data = std::make_shared<StudyData>();
   data->name = place.recording;
@@ -79,8 +79,8 @@ StudyTask fit_task(const StudyArm& arm, const char* stage, double duration, doub
           .compute = compute};
 }
 
-/// Makes inertias physically consistent. Unidentifiable moments keep their initial values and may
-/// be inconsistent with the estimated ones; uses the nearest consistent ones.
+/// Makes the inertias physically consistent by using the nearest consistent ones. Unidentifiable
+/// moments keep their initial values, which may be inconsistent with the estimated moments.
 est::Mechanism with_consistent_inertias(est::Mechanism mechanism) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const Eigen::Matrix3d has_consistent_inertias = est::nearest_consistent_inertia_matrix(
@@ -95,7 +95,7 @@ est::Mechanism with_consistent_inertias(est::Mechanism mechanism) {
   return mechanism;
 }
 
-/// Makes every joint's friction the true multiple of the first joint's.
+/// Makes the friction of every joint depend on the first joint's friction by the true ratio.
 est::Mechanism with_tied_friction(est::Mechanism mechanism, const Arm& arm) {
   for (int j = 1; j < arm.size(); ++j) {
     const ArmLink& first = arm.links.front();

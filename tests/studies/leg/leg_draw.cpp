@@ -22,13 +22,14 @@ double leg_gaussian(LegGenerator& generator) {
   return std::normal_distribution<double>()(generator);
 }
 
-/// Draws a log-normal factor with this standard deviation of its logarithm.
+/// Returns a random log-normal factor whose logarithm has the given standard deviation.
 double drawn_factor(LegGenerator& generator, double deviation) {
   return std::exp(deviation * leg_gaussian(generator));
 }
 
-/// Draws the masses to be estimated, with their inertias and centres, and the `drawn` parameters.
-/// Scaling an inertia about the centre of mass keeps it physically consistent.
+/// Draws the true values of a leg: the masses to be estimated, with inertias and centres of mass,
+/// and the parameters `drawn`. Scaling an inertia about the centre of mass keeps it physically
+/// consistent.
 estimator::Mechanism draw_leg_truth(const RandomLegs& drawing, LegGenerator& generator) {
   using estimator::BodyQuantity;
   estimator::Mechanism truth = drawing.typical;
@@ -63,8 +64,8 @@ estimator::Mechanism draw_leg_truth(const RandomLegs& drawing, LegGenerator& gen
   return truth;
 }
 
-/// Reference angles of the driven joints, samples × drives [rad]: three sines about each one's
-/// mean, with log-uniform frequencies.
+/// Returns random reference angles of the driven joints, samples × drives [rad]: three sines about
+/// the mean angle of each joint, with log-uniform frequencies.
 Eigen::MatrixXd draw_leg_motion(const RandomLegs& drawing, LegGenerator& generator) {
   const auto samples = static_cast<Eigen::Index>(std::lround(drawing.duration / drawing.period));
   const auto drives = static_cast<Eigen::Index>(drawing.drives.size());
@@ -92,7 +93,7 @@ Eigen::MatrixXd draw_leg_motion(const RandomLegs& drawing, LegGenerator& generat
   return reference;
 }
 
-/// Joint angles with the driven joints at their mean angles and loops closed.
+/// Returns the joint angles with all driven joints at their mean angles and the loops closed.
 Eigen::VectorXd start_angles(const RandomLegs& drawing, const Rig& rig) {
   const Eigen::Index n = rig.mechanism.joint_count();
   Eigen::VectorXd angles = Eigen::VectorXd::Zero(n);
@@ -112,7 +113,7 @@ Eigen::VectorXd start_angles(const RandomLegs& drawing, const Rig& rig) {
   return angles;
 }
 
-/// Simulates the leg and records encoder readings and motor torques.
+/// Simulates the leg and returns a recording of encoder readings and motor torques.
 std::string record_leg(const LegStudy& study, const estimator::Mechanism& truth,
                        LegGenerator& generator) {
   const RandomLegs& drawing = *study.drawing;

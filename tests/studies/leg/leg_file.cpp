@@ -28,7 +28,8 @@ Rig read_rig(const std::string& file, const proto::TextLocator& place, const cha
   return rig;
 }
 
-/// Matches the motors of both rigs in order; one pair is on joints of different names.
+/// Matches the motors of the two rigs in order. Exactly one pair must be on joints of different
+/// names; these are the crank and the knee.
 void find_linkage(const proto::TextLocator& place, LegStudy& study) {
   const auto motors_of = [](const Rig& rig) {
     std::vector<std::string> names;
@@ -57,8 +58,8 @@ void find_linkage(const proto::TextLocator& place, LegStudy& study) {
           "on the crank in rig, on the knee here");
 }
 
-/// Returns the rig's mechanism with the study's values, "NAME=VALUE".
-/// @param named  receives the parameters that have values
+/// Returns the mechanism of a rig with the values "NAME=VALUE" of the study file.
+/// @param named  receives the indices of the parameters that have values
 estimator::Mechanism with_values(const google::protobuf::RepeatedPtrField<std::string>& values,
                                  const proto::TextLocator& place, const char* field, const Rig& rig,
                                  std::vector<int>& named) {

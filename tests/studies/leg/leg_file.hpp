@@ -8,8 +8,8 @@
 
 namespace service {
 
-/// Reads the leg of a study file and the rig files it names.
-/// @param folder  of the study file; file names are relative to it
+/// Reads the settings of the leg study from a study file, and the rig files that it names.
+/// @param folder  folder of the study file; file names are relative to it
 /// @throws InputError "FILE:LINE:COLUMN: problem; remedy"
 LegStudy read_leg(const rigcal::v1::StudyLeg& source, const proto::TextLocator& place,
                   const std::string& folder);

@@ -19,13 +19,13 @@ constexpr double kNearlyOne = 0.02;    // |transmission − 1| up to which a con
 constexpr double kPictureStart = 2.0;  // of the plotted torques [s]
 constexpr double kPictureLength = 4.0;  // [s]
 
-/// Name of a model in tables, and its predicted torques.
+/// Torques predicted by a model, with the model's name in tables.
 struct LegPrediction {
   std::string model;
   LegTorques torques;
 };
 
-/// Results for one leg; the last prediction uses its true parameters, if known.
+/// Results for a leg. The last prediction uses the leg's true parameters if they are known.
 struct LegResult {
   LegRecordings leg;
   StudyRun ratio, loop;
@@ -53,7 +53,7 @@ std::shared_ptr<const StudyData> training_of(const LegStudy& study, const LegRec
   return recording_of(leg, leg.training, study.files ? study.files->training : "", rig);
 }
 
-/// Returns the longest segment of the held-out recording.
+/// Returns the longest segment of the recording that is not used for calibration.
 estimator::Segment held_out_of(const LegStudy& study, const LegRecordings& leg, const Rig& rig) {
   const auto data = recording_of(leg, leg.held_out, study.files ? study.files->held_out : "", rig);
   const std::vector<estimator::Segment>& segments = data->recordings.front().segments;
@@ -102,7 +102,7 @@ std::vector<std::string> motors_of(const LegStudy& study) {
   return names;
 }
 
-/// Root mean square of a value over the legs, one per motor.
+/// Returns the root mean square of a value over all legs, one per motor.
 template <typename Value>
 Eigen::VectorXd over_legs(const std::vector<LegResult>& results, const Value& value) {
   Eigen::VectorXd squares = value(results.front()).cwiseAbs2();
@@ -147,14 +147,14 @@ StudyTable torque_table(const LegStudy& study, const std::vector<LegResult>& res
   return table;
 }
 
-/// Index of the crank's motor among the motors.
+/// Returns the index of the crank's motor among all motors.
 Eigen::Index driven_of(const LegStudy& study) {
   const auto motors = motors_of(study);
   const auto& name = study.loop.mechanism.joints[static_cast<std::size_t>(study.crank)].name;
   return std::ranges::find(motors, name) - motors.begin();
 }
 
-/// Errors at the crank, per leg.
+/// Returns a table of the torque errors at the crank, with a row per leg.
 StudyTable leg_table(const LegStudy& study, const std::vector<LegResult>& results) {
   StudyTable table;
   table.name = "table-legs";
@@ -180,7 +180,8 @@ StudyTable leg_table(const LegStudy& study, const std::vector<LegResult>& result
   return table;
 }
 
-/// Errors at the crank by deviation of the transmission from one.
+/// Returns a table of torque errors at the crank, grouped by the deviation of the transmission from
+/// 1.
 StudyTable transmission_table(const LegStudy& study, const std::vector<LegResult>& results) {
   constexpr double kEdges[] = {0.0, kNearlyOne, 0.05, 0.1, 1e3};
   StudyTable table;
@@ -221,7 +222,7 @@ StudyTable transmission_table(const LegStudy& study, const std::vector<LegResult
   return table;
 }
 
-/// Friction and rotor inertias per joint of the first leg [MTM, Fig. 14].
+/// Returns a table of the friction and rotor inertia of each joint of the first leg [MTM, Fig. 14].
 StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
   StudyTable table;
   table.name = "table-parameters";
@@ -249,7 +250,8 @@ StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
   return table;
 }
 
-/// Measured and predicted torques, a row per model and a column per motor [MTM, Fig. 15].
+/// Plots measured and predicted torques, with a row per model and a column per motor [MTM, Fig.
+/// 15].
 Figure torque_figure(const LegStudy& study, const LegResult& result) {
   Figure figure;
   figure.name = "figure-torque";
@@ -288,7 +290,7 @@ Figure torque_figure(const LegStudy& study, const LegResult& result) {
   return figure;
 }
 
-/// The figure's data for the whole recording.
+/// Returns a CSV file with the data of the torque figure for the whole recording.
 StudyFile torque_file(const LegStudy& study, const LegResult& result) {
   const std::vector<std::string> motors = motors_of(study);
   StudyFile file{"torques.csv", "t_s"};
@@ -312,7 +314,7 @@ StudyFile torque_file(const LegStudy& study, const LegResult& result) {
   return file;
 }
 
-/// The linkage over the knee's motion [MTM, Fig. 13, c and d].
+/// Plots the transmission of the linkage over the knee's motion [MTM, Fig. 13, c and d].
 Figure linkage_figure(const LegResult& result) {
   Figure figure;
   figure.name = "figure-linkage";
@@ -341,7 +343,8 @@ Figure linkage_figure(const LegResult& result) {
   return figure;
 }
 
-/// Formulates the outcome for the three models and whether the goal is reached.
+/// Writes the study's result in a sentence: the errors of three models and whether the goal is
+/// reached.
 void conclude_leg(const LegStudy& study, const std::vector<LegResult>& results,
                   StudyReport& report) {
   const auto over_noise = [&](std::size_t model) {

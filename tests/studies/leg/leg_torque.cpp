@@ -15,12 +15,13 @@ namespace {
 constexpr int kLowPassPoles = 4;
 constexpr double kLowPassMargin = 0.25;  // [s]
 
-/// Motion of all joints from the encoders: joints × samples [rad, rad/s, rad/s²].
+/// Motion of all joints computed from encoder readings: joints × samples [rad, rad/s, rad/s²].
 struct LegMotion {
   Eigen::MatrixXd angles, rates, accelerations;
 };
 
-/// Returns the angles of all joints from encoders, with loops closed: joints × samples [rad].
+/// Returns the angles of all joints from encoder readings, with loops closed: joints × samples
+/// [rad].
 Eigen::MatrixXd joint_angles(const estimator::Mechanism& model, const estimator::Segment& segment,
                              double cutoff) {
   const Eigen::MatrixXd smooth = estimator::filtfilt_columns(
@@ -40,8 +41,8 @@ Eigen::MatrixXd joint_angles(const estimator::Mechanism& model, const estimator:
   return states.topRows(model.joint_count());
 }
 
-/// Computes derivatives from differences over five samples, with an error of fourth order in the
-/// period. Omits two samples at either end.
+/// Computes rates and accelerations by differences over five samples. The error is of fourth order
+/// in the sampling period. Omits two samples at each end.
 LegMotion differentiate(const Eigen::MatrixXd& angles, double period) {
   const Eigen::Index count = angles.cols() - 4;
   assert(count > 0);

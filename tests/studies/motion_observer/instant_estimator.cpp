@@ -13,8 +13,8 @@
 namespace estimator {
 namespace {
 
-/// Predicted cost decrease, in squared standard deviations, below which a step is negligible (less
-/// than a thousandth of a standard deviation).
+/// A step is negligible if its predicted decrease of the cost is below this value, in squared
+/// standard deviations. The step is then below a thousandth of a standard deviation.
 constexpr double kNegligible = 1e-6;
 
 }  // namespace
@@ -40,7 +40,8 @@ MotionObserver::MotionObserver(const Mechanism& mechanism, std::vector<InstantAx
   }
 }
 
-/// Unknowns of the first joints from the ground, and the axes that depend on no others.
+/// Returns the unknowns of the first joints from the ground, and the axes that depend on no other
+/// unknowns.
 MotionObserver::Part MotionObserver::first(int joints) const {
   const int n = program_.joint_count();
   Part part;
@@ -69,8 +70,8 @@ MotionObserver::Part MotionObserver::first(int joints) const {
   return part;
 }
 
-/// Computes the residuals in standard deviations of their axes, whitened with the last
-/// linearisation, if any.
+/// Computes the residuals of the sensor axes in standard deviations, whitened with the last
+/// linearisation if there is one.
 /// @return the cost
 double MotionObserver::look(const Part& part, const Eigen::VectorXd& readings,
                             const MotionPrior& prior, const Eigen::VectorXd& motion) {
@@ -82,7 +83,7 @@ double MotionObserver::look(const Part& part, const Eigen::VectorXd& readings,
   return residual_.squaredNorm() + apart.dot(prior.information * apart);
 }
 
-/// Derivatives of the last evaluated readings in standard deviations of their axes.
+/// Computes the derivatives of the last readings in standard deviations of their axes.
 void MotionObserver::linearize(const Part& part) {
   program_.linearize(slopes_);
   jacobian_ = slopes_(part.axes, part.unknowns);
@@ -90,9 +91,9 @@ void MotionObserver::linearize(const Part& part) {
   if (!part.coupled.empty()) whiten(part);
 }
 
-/// External wrenches correlate the errors of readings that depend on them. The covariance is
-/// L Lᵀ = 1 + B Bᵀ, B the derivatives scaled by the wrenches' standard deviations. L⁻¹ whitens the
-/// errors.
+/// Whitens the errors of readings that random external wrenches correlate. The covariance is L Lᵀ =
+/// 1 + B Bᵀ, where B has the derivatives by the wrenches times the wrenches' standard deviations.
+/// Multiplication by L⁻¹ whitens the errors.
 void MotionObserver::whiten(const Part& part) {
   pushes_ = slopes_.rightCols(program_.outside_count())(part.coupled_axes, Eigen::all);
   pushes_.array().colwise() *= part.weights(part.coupled).array();

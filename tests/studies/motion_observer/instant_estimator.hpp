@@ -8,19 +8,19 @@
 
 namespace estimator {
 
-/// Gaussian prior of the coordinates, rates and accelerations of all joints.
+/// Gaussian prior of the motion: coordinates, rates and accelerations of all joints.
 struct MotionPrior {
   Eigen::VectorXd mean;
   Eigen::MatrixXd information;  ///< inverse covariance
 };
 
-/// Returns a prior with independent components.
-/// @param deviation  standard deviation per component, > 0; infinite: no information
+/// Returns a prior whose components are independent.
+/// @param deviation  standard deviation of each component, > 0; infinite for no information
 MotionPrior independent_prior(const Eigen::VectorXd& mean, const Eigen::VectorXd& deviation);
 
-/// Standard deviations of sensor noise and of external wrenches.
+/// Standard deviations of the sensor noise and of the external wrenches.
 struct InstantNoise {
-  Eigen::VectorXd axes;                    ///< one per axis, > 0
+  Eigen::VectorXd axes;                    ///< per sensor axis, > 0
   double external_moment_deviation = 0.0;  ///< of each moment component [N·m]
   double external_force_deviation = 0.0;   ///< [N]; both zero: no external wrenches
   bool has_external_wrench() const {
@@ -28,44 +28,46 @@ struct InstantNoise {
   }
 };
 
-/// Maximum a posteriori (MAP) estimate of the motion, and its uncertainty.
+/// Maximum a posteriori (MAP) estimate of the motion at an instant, with its uncertainty.
 struct InstantEstimate {
   Eigen::VectorXd motion;             ///< coordinates, rates, accelerations
   Eigen::VectorXd external_wrenches;  ///< external wrenches, ordered as in InstantModel
-  Eigen::MatrixXd covariance;         ///< of the motion
-  /// Twice the negative log posterior, up to a constant: squared residuals over their variances,
-  /// including those of the prior.
+  Eigen::MatrixXd covariance;         ///< covariance of the motion
+  /// Twice the negative logarithm of the posterior density, up to a constant. It is the sum of the
+  /// squared residuals of sensors and prior over their variances.
   double cost = std::numeric_limits<double>::infinity();
   int iterations = 0;
   bool converged = false;
 };
 
-/// Estimates motion and loads of a mechanism at one instant from redundant, noisy sensors: the
-/// iterated MAP estimate [Nori, problem 6]. In joint coordinates the model D d + b = 0 holds
-/// exactly, so that only sensors and prior remain, with 3 n unknowns. External wrenches are linear
-/// with zero mean and are marginalised: they add to the covariance of readings that depend on them.
+/// Estimator of the motion and loads of a mechanism at one instant from redundant, noisy sensors:
+/// the iterated MAP estimate [Nori, problem 6]. In joint coordinates, the model D d + b = 0 for the
+/// dynamic variables d holds exactly. Only the residuals of sensors and prior remain, with 3 n
+/// unknowns for n joints. External wrenches have zero mean and act linearly, so they are
+/// marginalised: they add to the covariance of the readings that depend on them.
 class MotionObserver {
  public:
   MotionObserver(const Mechanism& mechanism, std::vector<InstantAxis> axes, InstantNoise noise);
 
   InstantModel& program() { return program_; }
-  /// Joints ordered from the ground, parents first.
+  /// Returns the joints in order from the ground, parents first.
   const std::vector<int>& order() const { return order_; }
   const InstantNoise& noise() const { return noise_; }
 
-  /// Estimates the motion by Levenberg–Marquardt, damped as in LmOptions.
-  /// @param readings  one per axis
+  /// Estimates the motion by the Levenberg–Marquardt method, damped as in LmOptions.
+  /// @param readings  one reading per sensor axis
+  /// @param start     initial motion
   InstantEstimate estimate(const Eigen::VectorXd& readings, const MotionPrior& prior,
                            const Eigen::VectorXd& start, int max_iterations = 50);
 
-  /// Estimates the first `joints` joints of `order`, from the axes that depend on these only. The
-  /// others keep their initial values. No covariance.
+  /// Estimates only the motion of the first `joints` joints of `order`, from the sensor axes that
+  /// depend on no other joints. Other joints keep their initial motion. Computes no covariance.
   InstantEstimate estimate_first_joints(int joints, const Eigen::VectorXd& readings,
                                         const MotionPrior& prior, const Eigen::VectorXd& start,
                                         int max_iterations);
 
-  /// Cramér–Rao bound: the least covariance of an unbiased estimate at a motion, from the sensors
-  /// alone, with external wrenches as the noise model describes.
+  /// Returns the Cramér–Rao bound at a motion: the least covariance of an unbiased estimate from
+  /// the sensors alone, with random external wrenches as in the noise model.
   /// @return infinite if the sensors do not determine the motion
   Eigen::MatrixXd bound(const Eigen::VectorXd& motion);
 

@@ -9,12 +9,12 @@
 
 namespace estimator {
 
-/// Quantities of a mechanism at one instant that can be measured or computed.
+/// Kinds of quantity of a mechanism at one instant that can be measured or computed.
 enum class InstantQuantity {
-  kMotion,        ///< of joint `index`: 0 coordinate, 1 rate, 2 acceleration
-  kInertial,      ///< of inertial sensor `index`: its axes in order
-  kLoad,          ///< of joint `index`: JointLoad
-  kAcceleration,  ///< of the body b of joint `index`: TreeInverseDynamics::body_accelerations
+  kMotion,        ///< motion of joint `index`: 0 coordinate, 1 rate, 2 acceleration
+  kInertial,      ///< axes of inertial sensor `index`, in order
+  kLoad,          ///< load of joint `index`, ordered as in JointLoad
+  kAcceleration,  ///< of the body of joint `index`: TreeInverseDynamics::body_accelerations
 };
 
 struct InstantAxis {
@@ -23,37 +23,38 @@ struct InstantAxis {
   int component;
 };
 
-/// Quantities of a mechanism at one instant as functions of its joint motion and of external
-/// wrenches on its bodies, with exact derivatives. Generated from TreeInverseDynamics, so the
-/// equations of motion hold by construction, D d + b = 0 in [Nori, eq. 3].
+/// Model that computes quantities of a mechanism at one instant, with exact derivatives, from the
+/// joint motion and from external wrenches on the bodies. It uses TreeInverseDynamics, so the
+/// equations of motion, D d + b = 0 in [Nori, eq. 3], hold by construction.
 ///
-/// Unknowns for n joints: coordinates [rad], rates [rad/s] and accelerations [rad/s²], n each.
-/// Optionally also, for each joint's body b, the external moment about the joint's point [N·m] and
-/// the external force [N], in the body's frame. Open kinematic trees only, with joints ordered from
-/// parent to child. Not thread-safe.
+/// The unknowns are the coordinates [rad], rates [rad/s] and accelerations [rad/s²] of all n
+/// joints. Optionally, there are also an external moment about the joint's point [N·m] and an
+/// external force [N] for each joint's body, in the body's frame. The mechanism must be an open
+/// kinematic tree whose joints are ordered from parent to child. Not thread-safe.
 class InstantModel {
  public:
   /// @param axes     quantities to compute
-  /// @param outside  whether there are external wrenches
+  /// @param outside  true if there are external wrenches
   InstantModel(const Mechanism& mechanism, std::vector<InstantAxis> axes, bool outside);
 
   int joint_count() const { return joint_count_; }
-  /// Coordinates, rates and accelerations.
+  /// Returns the number of coordinates, rates and accelerations.
   int motion_count() const { return 3 * joint_count_; }
   int outside_count() const { return unknown_count_ - motion_count(); }
   int unknown_count() const { return unknown_count_; }
   int axis_count() const { return static_cast<int>(axes_.size()); }
   const std::vector<InstantAxis>& axes() const { return axes_; }
 
-  /// Returns whether an axis depends on an unknown at all.
+  /// Returns whether the quantity of an axis can depend on an unknown.
   bool depends(int axis, int unknown) const { return depends_(axis, unknown); }
 
-  /// @param unknowns  may be truncated: omitted wrenches are zero
-  /// @param values    result: one per axis
+  /// Computes the quantities of all axes.
+  /// @param unknowns  may omit external wrenches, which are then zero
+  /// @param values    result: one value per axis
   void read(const Eigen::Ref<const Eigen::VectorXd>& unknowns, Eigen::VectorXd& values);
 
-  /// Computes the derivatives at the last arguments of `read`.
-  /// @param slopes  result: axes × unknowns; of that size, structural zeros must be zero
+  /// Computes the derivatives of all quantities at the last arguments of `read`.
+  /// @param slopes  result: axes × unknowns; if it has this size, its structural zeros must be zero
   void linearize(Eigen::MatrixXd& slopes);
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Eigen::Index kTrial = 20;  // instants after which the best start is chosen
 
-/// F x of every column: propagates coordinates and rates over a period.
+/// Propagates coordinates and rates in every column of x over a period h [s].
 template <typename Columns>
 void advance(Columns&& x, double h) {
   const Eigen::Index n = x.rows() / 3;
@@ -18,7 +18,7 @@ void advance(Columns&& x, double h) {
   x.middleRows(n, n) += h * x.bottomRows(n);
 }
 
-/// Adds the process noise of white jerk over a period.
+/// Adds the process noise of white jerk over a period to a covariance.
 void add_process_noise(const MotionModel& model, Eigen::MatrixXd& covariance) {
   const Eigen::Index n = model.jerk.size();
   const double h = model.period;

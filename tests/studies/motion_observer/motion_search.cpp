@@ -10,11 +10,12 @@ namespace {
 
 constexpr int kStageIterations = 12;  // slower ones continue at the next joint
 constexpr int kLastIterations = 50;
-/// Two motions that differ by less in every unknown, in prior standard deviations, are equal.
+/// Two motions are equal if they differ by less than this in every unknown, in prior standard
+/// deviations.
 constexpr double kSame = 0.02;
 constexpr double kWithin = 7.0;  // prior standard deviations, largest offset of a start
 
-/// Sorts motions by cost; drops too expensive, duplicate and surplus ones.
+/// Sorts motions by cost, and removes motions that are too expensive, duplicate or too many.
 void prune(std::vector<InstantEstimate>& motions, const Eigen::VectorXd& deviation,
            const MotionSearch& search) {
   std::erase_if(motions, [](const InstantEstimate& each) { return !std::isfinite(each.cost); });

@@ -16,7 +16,7 @@ namespace {
 namespace est = estimator;
 using Random = std::mt19937_64;
 
-/// Largest error, in standard deviations, at the right optimum.
+/// Largest error of an estimate near the true motion, in standard deviations.
 constexpr double kNearTruthDeviations = 6.0;
 
 double uniform(Random& random, double low, double high) {
@@ -31,8 +31,8 @@ est::InstantAxis load(int joint, est::JointLoad component) {
   return {est::InstantQuantity::kLoad, joint, static_cast<int>(component)};
 }
 
-/// Rods of 0.5 to 1.5 kg and 0.5 to 1.5 m with centres of mass in their middle 40 %, and two
-/// inertial sensors on each: one in its outer half, one in its inner half.
+/// Random chain of rods of 0.5 to 1.5 kg and 0.5 to 1.5 m. Centres of mass are in the rods' middle
+/// 40 %. Each rod has an inertial sensor in its outer half and one in its inner half.
 struct DrawnChain {
   est::Mechanism mechanism;
   std::vector<LinkLine> links;
@@ -72,8 +72,9 @@ DrawnChain draw_links(int count, Random& random) {
   return drawn;
 }
 
-/// Axes per link: rate about z, specific force along x and y, and one random axis: its joint's
-/// torque, a component of the joint's force, or of a second accelerometer.
+/// Random sensors of a chain. Each link has four axes: rate about z, specific force along x and y,
+/// and a random axis (torque of its joint, a component of its joint's force, or an axis of a second
+/// accelerometer).
 struct DrawnSensors {
   std::vector<est::InstantAxis> axes;
   est::InstantNoise noise;
@@ -117,7 +118,8 @@ DrawnSensors draw_sensors(int links, const StudyNoise& noise, Random& random) {
   return sensors;
 }
 
-/// The components of d except the external wrenches, which are zero.
+/// Returns the axes that compute the dynamic variables d, except the external wrenches, which are
+/// zero.
 std::vector<est::InstantAxis> dynamics_axes(int links) {
   std::vector<est::InstantAxis> axes;
   for (int i = 0; i < links; ++i) {
@@ -132,7 +134,7 @@ std::vector<est::InstantAxis> dynamics_axes(int links) {
   return axes;
 }
 
-/// A chain with its sensors, its true state, and the prior.
+/// Random chain with its sensors, its true state, and the prior.
 struct ChainCase {
   ChainCase(const RedundantChain& settings, const StudyNoise& levels, std::uint64_t index)
       : random(settings.seed + index),
@@ -178,9 +180,10 @@ struct ChainCase {
             (dynamics_of(motion) - dynamics_of(true_motion)).norm()};
   }
 
-  /// Draws the error of the prior mean of d [Nori, section VII-A]: 20 numbers per link. Joint
-  /// accelerations have the prior's error. The others are functions of the motion; their wide
-  /// priors add nothing, so the estimator omits them.
+  /// Draws the error of the prior mean of the dynamic variables d, 20 numbers per link [Nori,
+  /// section VII-A]. Joint accelerations have the error of the motion's prior. All other variables
+  /// are functions of the motion; their wide priors add no information, so the estimator omits
+  /// them.
   double draw_prior_dynamics_error(double most) {
     const Eigen::Index n = truth.size() / 3;
     double squares = (prior.mean - truth).tail(n).squaredNorm();
@@ -197,18 +200,18 @@ struct ChainCase {
   est::MotionPrior prior;
 };
 
-/// Processor time on one core.
+/// Returns the processor time since `start` on one core [s].
 double seconds_since(std::clock_t start) {
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-/// Mean of squared errors of coordinates and rates over their variances.
+/// Returns the mean of the squared errors of coordinates and rates over their variances.
 double normalised_square(const Eigen::VectorXd& error, const Eigen::MatrixXd& covariance) {
   const Eigen::Index state = error.size() / 3 * 2;
   return error.head(state).cwiseAbs2().cwiseQuotient(covariance.diagonal().head(state)).mean();
 }
 
-/// Adds the errors of one instant to sums of squares.
+/// Adds the squared errors of an estimate at one instant to the sums over a recording.
 void add_instant(ChainCase& own, const Eigen::VectorXd& motion, const Eigen::MatrixXd& covariance,
                  const Eigen::VectorXd& truth, RecordErrors& sums) {
   const Eigen::Index n = motion.size() / 3;
@@ -229,7 +232,7 @@ void finish(RecordErrors& sums, double count) {
   sums.normalised /= count;
 }
 
-/// Draws a motion from the filter's model: integrated white jerk.
+/// Draws a random motion from the filter's model, in which the jerk is white noise.
 Eigen::MatrixXd draw_jerk_motion(const RedundantChain& settings, const Eigen::VectorXd& start,
                                  Random& random) {
   const Eigen::Index n = start.size() / 3;

@@ -17,7 +17,7 @@ std::string field(const char* name, const std::string& value) {
   return "\"" + std::string(name) + "\":" + value;
 }
 
-/// Describes an axis in terms that other programs can use.
+/// Formats a sensor axis as JSON for other programs.
 std::string axis_line(const estimator::InstantAxis& axis, double deviation) {
   const int link =
       axis.quantity == estimator::InstantQuantity::kInertial ? axis.index / 2 : axis.index;

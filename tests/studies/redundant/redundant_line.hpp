@@ -8,17 +8,17 @@
 
 namespace service {
 
-/// A link of a drawn chain: x points from its joint to the next.
+/// Properties of a link of a random chain. Its x axis points from its joint to the next joint.
 struct LinkLine {
   double mass = 0.0;     ///< [kg]
   double length = 0.0;   ///< [m]
-  double center = 0.0;   ///< distance of the centre of mass from the joint [m]
+  double center = 0.0;   ///< distance from joint to centre of mass [m]
   double inertia = 0.0;  ///< about the centre of mass, perpendicular to the link [kg·m²]
-  std::array<double, 2> sensors = {};  ///< distances of inertial sensors from the joint [m]
+  std::array<double, 2> sensors = {};  ///< distances from joint to inertial sensors [m]
 };
 
-/// Formats a draw as one JSON object, so that other programs can estimate it
-/// (scripts/redundant/compare.py).
+/// Formats a random chain, its readings and its estimate as a JSON object, so that other programs
+/// can estimate the same motion (scripts/redundant/compare.py).
 std::string draw_line(const std::vector<LinkLine>& links, estimator::MotionObserver& estimator,
                       const Eigen::VectorXd& truth, const Eigen::VectorXd& prior_mean,
                       const Eigen::VectorXd& readings, const Eigen::VectorXd& motion,

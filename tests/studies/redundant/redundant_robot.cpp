@@ -12,15 +12,16 @@ namespace {
 
 namespace est = estimator;
 
-/// Time for the estimate to converge from its initial guess; errors before it do not count [s].
+/// Time in which the estimate converges from its initial guess [s]. Errors in this time do not
+/// count.
 constexpr double kSettlingTime = 1.0;
-/// Prior of the first instant: joints without encoders have the error of an angle estimated by eye;
-/// rates and accelerations are those of slow movements.
+/// Standard deviations of the prior at the first instant. For joints without encoders, angles are
+/// as uncertain as if estimated by eye, and rates and accelerations are as in slow movements.
 constexpr double kAngleGuess = 0.3;         // [rad]
 constexpr double kRateGuess = 1.0;          // [rad/s]
 constexpr double kAccelerationGuess = 5.0;  // [rad/s²]
 
-/// Moves every joint along a sine about its mean position.
+/// Motion of a robot in which every joint follows a sine about its mean position.
 class Movement {
  public:
   Movement(const RedundantRobot& robot, std::mt19937_64& random) : robot_(robot) {

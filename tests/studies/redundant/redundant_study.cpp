@@ -11,7 +11,7 @@
 namespace service {
 namespace {
 
-/// Norms of errors before and after, as printed in [Nori, section VII-A], and the goal.
+/// Norms of prior and estimation errors as printed in [Nori, section VII-A], with the study's goal.
 struct Printed {
   double before, after, wanted;
 };
@@ -73,7 +73,7 @@ struct Goals {
   }
 };
 
-/// Errors of single instants, beside those in the paper and the sensors' bounds.
+/// Returns a table of errors at single instants, beside the paper's errors and the sensors' bounds.
 StudyTable instant_table(const std::vector<ChainResult>& draws, const StudyNoise& noise,
                          Goals& goals) {
   StudyTable table;
@@ -151,7 +151,8 @@ StudyTable convergence_table(const std::vector<ChainResult>& draws, Goals& goals
   return table;
 }
 
-/// Mean and standard deviation of every joint's error, before and after [Nori, Fig. 2].
+/// Plots mean and standard deviation of each joint's error before and after estimation [Nori, Fig.
+/// 2].
 Figure error_figure(const std::vector<ChainResult>& draws) {
   Figure figure;
   figure.name = "figure-errors";
@@ -238,7 +239,7 @@ Figure record_figure(const ChainRecord& record) {
   return figure;
 }
 
-/// First column of a record at which errors count.
+/// Returns the index of the first instant of a recording at which errors count.
 Eigen::Index settled_at(const RobotRecord& record) {
   return std::ranges::lower_bound(record.times, record.settled) - record.times.begin();
 }

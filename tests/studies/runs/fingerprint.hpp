@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// A 64-bit hash of a sequence of values (FNV-1a), equal on all machines of one byte order.
+/// 64-bit hash (FNV-1a) of a sequence of values, equal on all machines of the same byte order.
 class Fingerprint {
  public:
   Fingerprint& add(std::string_view text) {

@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Formats a value exactly; empty for NaN.
+/// Formats a value with all digits; empty for NaN.
 std::string exact(double value) { return std::isnan(value) ? "" : notation::format_exact(value); }
 
 const RunJoint* find_joint(const std::vector<RunJoint>& joints, const RunJoint& wanted) {
@@ -19,7 +19,7 @@ const RunJoint* find_joint(const std::vector<RunJoint>& joints, const RunJoint& 
   return found == joints.end() ? nullptr : &*found;
 }
 
-/// Names of all parameters in order of appearance.
+/// Returns the names of the parameters of all runs, in order of appearance.
 std::vector<std::string> parameter_names(const std::vector<StudyRun>& runs) {
   std::vector<std::string> names;
   for (const StudyRun& run : runs) {
@@ -32,7 +32,8 @@ std::vector<std::string> parameter_names(const std::vector<StudyRun>& runs) {
   return names;
 }
 
-/// All joints by name and unit of their readings, likewise.
+/// Returns the joints of all runs, distinct by name and by unit of their readings, in order of
+/// appearance.
 std::vector<RunJoint> all_joints(const std::vector<StudyRun>& runs) {
   std::vector<RunJoint> joints;
   for (const StudyRun& run : runs) {

@@ -7,11 +7,12 @@
 
 namespace service {
 
-/// Formats one row per run: its place, termination, errors, and every parameter of any run with its
-/// standard deviation. Missing values are empty.
+/// Returns a CSV table with a row per run: its labels, termination, errors, and each parameter of
+/// any run with its standard deviation. Cells of missing values are empty.
 std::string runs_csv(const std::vector<StudyRun>& runs);
 
-/// Formats one row per iteration: run, iteration, cost, and the varied parameters.
+/// Returns a CSV table with a row per iteration of each run: run, iteration, cost, and the varied
+/// parameters.
 std::string histories_csv(const std::vector<StudyRun>& runs);
 
 }  // namespace service

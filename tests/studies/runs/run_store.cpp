@@ -39,7 +39,7 @@ void for_members(StudyRun& run, const auto& each) {
        run.base);
 }
 
-/// Copies members to the fields of a message.
+/// Copies the members of a run to the fields of a message.
 struct Writer {
   Message& message;
 
@@ -67,7 +67,7 @@ struct Writer {
   }
 };
 
-/// Copies the fields of a message to members.
+/// Copies the fields of a message to the members of a run.
 struct Reader {
   const Message& message;
 

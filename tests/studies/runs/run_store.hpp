@@ -7,19 +7,21 @@
 
 namespace service {
 
-/// Stores the finished runs of a study in a folder, one JSON file per run: KEY.json.
+/// Folder that stores the finished runs of a study, each in a JSON file KEY.json.
 ///
-/// A file is complete or absent, also after a kill. Threads and programs may share a folder.
+/// After a crash, each file is complete or absent. Threads and programs may share the folder.
 class RunStore {
  public:
-  /// Creates the folder if it does not exist. @throws InputError naming it if that fails
+  /// Opens the folder, or creates it.
+  /// @throws InputError naming the folder if that fails
   explicit RunStore(std::string folder);
 
-  /// Returns the finished run with that key, if any. Ignores a damaged file.
+  /// Returns the finished run with this key; nullopt if there is none or its file is damaged.
   /// @throws InputError naming a file that cannot be read
   std::optional<StudyRun> find(const std::string& key) const;
 
-  /// Stores a run. @throws InputError if writing fails.
+  /// Stores a run.
+  /// @throws InputError if writing fails
   void store(StudyRun run) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace service {
 namespace {
 
-/// The tasks that are not in the store, each key once.
+/// Returns the tasks whose runs are not in the store, without duplicate keys.
 std::vector<const StudyTask*> missing_tasks(const std::vector<StudyTask>& tasks,
                                             const RunStore& store) {
   std::vector<const StudyTask*> missing;

@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// A table of a study, as text.
+/// Table of a study's report, with texts as cells.
 struct StudyTable {
   std::string name;  ///< file name without extension
   std::string title;
@@ -18,17 +18,17 @@ struct StudyTable {
       rows;  ///< as long as the header; the first cell is the name
 };
 
-/// An additional output file of a study.
+/// Additional output file of a study.
 struct StudyFile {
   std::string name;
   std::string text;
 };
 
-/// Result of a study.
+/// Report on the results of a study.
 struct StudyReport {
   std::string title;
   bool good = true;
-  std::string outcome;  ///< one sentence
+  std::string outcome;  ///< result of the study in one sentence
   std::vector<StudyTable> tables;
   std::vector<Figure> figures;
   std::vector<std::string> notes;
@@ -36,11 +36,12 @@ struct StudyReport {
   std::vector<StudyFile> files;
 };
 
-/// Formats the table for a terminal and as Markdown, with aligned cells.
+/// Formats a table with aligned columns, for terminals and Markdown.
 std::string format_table(const StudyTable& table);
 
-/// Writes a folder: runs.csv (one row per run), histories.csv (one row per iteration), a CSV file
-/// per table, tables.md, an SVG file per figure, index.html, and the report's files.
+/// Writes the report into a folder: runs.csv (a row per run), histories.csv (a row per iteration),
+/// a CSV file per table, tables.md, an SVG file per figure, index.html, and the report's additional
+/// files.
 /// @return path of index.html
 /// @throws InputError naming the file that cannot be written
 std::string write_report(const StudyReport& report, const std::string& folder);

@@ -7,18 +7,18 @@
 
 namespace service {
 
-/// Identification of a run in its study.
+/// Labels that identify a run in its study.
 struct RunLabels {
-  std::string stage;  ///< "fit", "cross", "sweep step", "trace", "robustness", …
+  std::string stage;  ///< kind of run: "fit", "cross", "sweep step", "trace", "robustness", …
   std::string set;
   std::string recording;
   std::string model;
   std::string method;
-  std::string start;                ///< initial values; empty: the model's
-  std::string trained_on;           ///< cross-validation: recording that provided the parameters
-  double step = 0.0;                ///< h [s]
-  double compliance = -1.0;         ///< ε; negative: the rig file's
-  double state_error_weight = 0.0;  ///< κ
+  std::string start;                ///< name of the initial values; empty: the model's
+  std::string trained_on;           ///< recording that provided the parameters in cross-validation
+  double step = 0.0;                ///< time step h [s]
+  double compliance = -1.0;         ///< compliance ε; negative: the rig file's
+  double state_error_weight = 0.0;  ///< weight κ of the state error
 };
 
 struct RunParameter {
@@ -33,44 +33,44 @@ struct RunParameter {
 struct RunIteration {
   int iteration = 0;
   double cost = 0.0;
-  std::vector<double> values;  ///< of the run's parameters, in their order
+  std::vector<double> values;  ///< values of the run's parameters, in their order
 };
 
-/// Open loop from the estimated initial state.
+/// Open-loop simulation of a joint's readings from the estimated initial state.
 struct RunJoint {
   std::string name;
-  double rmse = 0.0;             ///< [rad], or [m] if prismatic, as the next two
-  std::vector<double> measured;  ///< empty unless trajectories are stored, as the next
+  double rmse = 0.0;             ///< [rad], or [m] if prismatic, like the next two
+  std::vector<double> measured;  ///< empty unless trajectories are stored, like the next
   std::vector<double> simulated;
   estimator::JointKind kind = estimator::JointKind::kRevolute;
 };
 
-/// Result of one calibration or state estimation of a study.
+/// Result of a calibration or state estimation in a study.
 struct StudyRun {
-  std::string key;  ///< hash of all inputs
+  std::string key;  ///< hash of all inputs of the run
   RunLabels place;
   std::string termination;
   bool converged = false;
   int iterations = 0;
-  double cost = 0.0;  ///< Σ of squared, weighted residuals
-  /// Σ of squared residuals of readings over time steps [rad²]; kMetresPerRadian counts as a
-  /// radian.
+  double cost = 0.0;  ///< sum of squared, weighted residuals
+  /// Sum of the squared residuals of readings over the number of time steps [rad²]. For prismatic
+  /// joints, kMetresPerRadian counts as a radian.
   double observation_error = 0.0;
-  double state_error = 0.0;  ///< Σ of squared impulse residuals over time steps, unweighted
-  int nodes = 0;             ///< time steps
-  double wall_time = 0.0;    ///< [s]
-  std::string error;         ///< reason for a missing result; empty: there is one
+  double state_error = 0.0;  ///< sum of squared impulse residuals over number of time steps
+  int nodes = 0;             ///< number of time steps
+  double wall_time = 0.0;    ///< elapsed time [s]
+  std::string error;         ///< reason for a missing result; empty if there is a result
   std::vector<RunParameter> parameters;
   std::vector<RunParameter> base;  ///< identifiable combinations of inertial parameters
   std::vector<RunIteration> history;
   std::vector<RunJoint> joints;
-  double start = 0.0;           ///< of the trajectories [s]
-  double spacing = 0.0;         ///< of their samples [s]
-  std::vector<double> control;  ///< of the first motor, if trajectories are stored
+  double start = 0.0;           ///< time of the first sample of trajectories [s]
+  double spacing = 0.0;         ///< sampling period of trajectories [s]
+  std::vector<double> control;  ///< command of the first motor, if trajectories are stored
 
-  /// Mean squared error: cost over time steps, as in the paper.
+  /// Returns the mean squared error as in the paper: the cost over the number of time steps.
   double mean_squared_error() const { return cost / nodes; }
-  /// The parameter of that name, or null.
+  /// Returns the parameter with this name, or null.
   const RunParameter* find(const std::string& name) const;
 };
 

@@ -17,15 +17,15 @@ namespace {
 
 using estimator::SegmentTrajectory;
 
-/// Default step for estimating work [s].
+/// Default time step for estimating the work of a task [s].
 constexpr double kStep = 0.004;
 
 struct CalibrationTask {
   RunLabels place;
   std::shared_ptr<const StudyData> data;
-  estimator::Mechanism mechanism;  ///< with initial values
+  estimator::Mechanism mechanism;  ///< mechanism with initial values
   estimator::CalibrationOptions options;
-  bool states_only = false;  ///< parameters are fixed
+  bool states_only = false;  ///< true if parameters are fixed
   bool keep_trajectories = false;
 };
 
@@ -144,9 +144,9 @@ std::string key_of(const CalibrationTask& task) {
   return key.hex();
 }
 
-/// Returns the nearest integer multiple, or fraction, of the sampling period. Because of clock
-/// errors of some ppm, 10 ms is not exactly ten periods. Larger differences remain, and the
-/// estimator rejects them.
+/// Returns the time step rounded to the nearest integer multiple, or fraction, of the sampling
+/// period. Clock errors of some ppm make a period inexact, so 10 ms is not exactly ten periods.
+/// Steps with larger differences are unchanged; the estimator rejects them.
 double round_step(double step, const StudyData& data) {
   constexpr double kClockTolerance = 1e-3;
   for (const estimator::Segment& segment : data.recordings.front().segments) {
@@ -173,8 +173,9 @@ int observation_count(const std::vector<SegmentTrajectory>& trajectories) {
   return static_cast<int>(count);
 }
 
-/// Splits the cost into its two parts, each over the time steps. The cost of physical parameters is
-/// whitened, so only the first part is comparable.
+/// Splits the cost of a run into observation error and state error, each divided by the number of
+/// time steps. The cost of physical parameters is whitened, so only their observation error is
+/// comparable.
 void fill_errors(double observation_rmse, const std::vector<SegmentTrajectory>& trajectories,
                  bool physical, StudyRun& run) {
   run.nodes = node_count(trajectories);
@@ -212,7 +213,8 @@ void fill_joints(const std::vector<estimator::SimulationError>& errors,
   run.control.assign(control.begin(), control.end());
 }
 
-/// The history has only varied parameters; those without effect were fixed at their values.
+/// Stores the iteration history of a calibration in a run. The history contains only varied
+/// parameters, because parameters without effect were fixed.
 void fill_history(const estimator::Calibration& calibration, StudyRun& run) {
   for (const estimator::IterationRecord& record : calibration.history) {
     RunIteration& iteration = run.history.emplace_back();

@@ -8,14 +8,14 @@
 namespace service {
 namespace {
 
-/// Returns the recording of that name, or the first.
+/// Returns the recording with this name, or else the first recording.
 const std::shared_ptr<const StudyData>& find_data(const LoadedSet& set, const std::string& name) {
   const auto found = std::find_if(set.data.begin(), set.data.end(),
                                   [&](const auto& data) { return data->name == name; });
   return found == set.data.end() ? set.data.front() : *found;
 }
 
-/// Identifiable inertias, which the paper's Figures 4 and 5 show.
+/// Returns the names of identifiable inertias that Figures 4 and 5 of the paper show.
 std::vector<std::string> visible_inertias(const StudyRun& run) {
   std::vector<std::string> names;
   for (const RunParameter& p : run.parameters) {
@@ -62,7 +62,7 @@ std::string weight_label(const StudyRun& run) {
   return "κ = " + format_number(run.place.state_error_weight, 6);
 }
 
-/// A line of a trace, in the run's colour and with its markers.
+/// Returns a chart line of a run with the run's colour, and with its markers if requested.
 ChartSeries trace_line(const StudyRun& run, std::size_t index, bool markers) {
   ChartSeries series;
   series.label = weight_label(run);
@@ -154,7 +154,7 @@ Chart cost_panel(const std::vector<StudyRun>& runs) {
   return chart;
 }
 
-/// Plots angles and control on the left, two inertias and the cost by iteration on the right.
+/// Plots angles and control on the left, and two inertias and the cost by iteration on the right.
 Figure trace_figure(const LoadedSet& set, const std::vector<StudyRun>& runs) {
   Figure figure;
   figure.name = "figure-trace";

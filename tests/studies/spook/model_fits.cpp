@@ -71,7 +71,7 @@ void add_truth(const ModelFits& fits, StudyTable& table) {
   }
 }
 
-/// Names and units of the parameters of all fits.
+/// Returns the names and units of the parameters of all fits.
 std::vector<std::pair<std::string, std::string>> parameters_of(const ModelFits& fits) {
   std::vector<std::pair<std::string, std::string>> names;
   for (const StudyRun& run : fits.fits) {
@@ -83,8 +83,8 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const ModelFits& 
   return names;
 }
 
-/// Visits every run with parameters of another recording, row by row; skips recordings whose fit
-/// was rejected.
+/// Calls `use` for every run with the parameters of another recording, row by row. Skips recordings
+/// whose fit was rejected.
 template <typename Fits, typename Use>
 void for_each_prediction(Fits& fits, const Use& use) {
   for (std::size_t i = 0; i < fits.cross.size(); ++i) {

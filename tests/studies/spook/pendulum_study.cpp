@@ -3,7 +3,7 @@
 namespace service {
 namespace {
 
-/// Measured and simulated readings of every recording, for the best model of a set.
+/// Plots measured and simulated readings of each recording for the best model of a set.
 Figure trajectories(const ModelFits& fits) {
   Figure figure;
   figure.name = "trajectories-" + file_word(title_of(fits));
@@ -29,7 +29,7 @@ Figure trajectories(const ModelFits& fits) {
   return figure;
 }
 
-/// Plots estimates of one parameter over the recordings of a set, one line per model.
+/// Plots estimates of a parameter over the recordings of a set, with a line per model.
 Figure estimates(const std::vector<const ModelFits*>& models) {
   Figure figure;
   const std::string& set = models.front()->set->set->name;

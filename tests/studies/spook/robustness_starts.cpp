@@ -15,7 +15,7 @@ constexpr double kNearZero = 1e-4;  // replaces a reference of zero
 
 bool is_inertia(const Parameter& parameter) { return parameter.unit == "kg·m²"; }
 
-/// Multiplies every free parameter by its factor.
+/// Multiplies every free parameter by the factor that `factor_of` returns for the parameter.
 Mechanism scaled(Mechanism mechanism, const std::function<double(const Parameter&)>& factor_of) {
   for (Parameter& parameter : mechanism.parameters) {
     if (!parameter.free) continue;

@@ -11,18 +11,19 @@
 namespace service {
 namespace {
 
-/// Two estimates of a parameter are equal if they differ by less than the largest of these.
+/// Two estimates of a parameter are equal if they differ by less than the largest of these
+/// tolerances.
 constexpr double kDeviationShare = 0.1;  // of the standard deviation
 constexpr double kRelativeShare = 1e-3;  // of the value
 constexpr double kShareWanted = 0.99;
 constexpr std::size_t kFailuresShown = 60;
 
-/// One point of the grid: one run per start, the reference first.
+/// Point of the grid of settings, with a run per set of initial values; the reference is first.
 struct GridPoint {
   const LoadedSet* set = nullptr;
   std::string model;
   std::string method;
-  bool physical = false;  ///< the sweeps' axes do not apply: one point
+  bool physical = false;  ///< true: physical parameters, to which the swept settings do not apply
   StudySettings settings;
   std::vector<StudyRun> runs;
 };
@@ -30,7 +31,7 @@ struct GridPoint {
 struct Verdict {
   bool same = false;
   std::string worst;        ///< parameter that differs most
-  double difference = 0.0;  ///< of that parameter, in tolerances
+  double difference = 0.0;  ///< difference of that parameter, in tolerances
 };
 
 Verdict compare(const StudyRun& run, const StudyRun& reference) {
@@ -52,7 +53,7 @@ Verdict compare(const StudyRun& run, const StudyRun& reference) {
   return verdict;
 }
 
-/// All combinations of the sweeps' values.
+/// Returns all combinations of the values of the swept settings.
 std::vector<StudySettings> grid_of(const Study& study, const StudyMethod& method,
                                    const StudySettings& base) {
   std::vector<StudySettings> grid = {base};
@@ -71,7 +72,7 @@ std::vector<StudySettings> grid_of(const Study& study, const StudyMethod& method
 
 struct Plan {
   std::vector<GridPoint> points;
-  std::vector<StudyTask> tasks;  ///< point by point, one per start
+  std::vector<StudyTask> tasks;  ///< by grid point, and within it by initial values
   std::vector<std::size_t> counts;
 };
 
@@ -109,7 +110,7 @@ std::string share_text(int reached, int total) {
          std::to_string(total) + ")";
 }
 
-/// Counts over some points, without the reference.
+/// Numbers of runs over some grid points, without the reference runs.
 struct Tally {
   int reached = 0;
   int total = 0;
@@ -126,7 +127,8 @@ std::string title_of(const GridPoint& point) {
   return point.set->set->name + ", " + point.model + ", " + point.method;
 }
 
-/// Table with rows h × ε and columns κ.
+/// Returns a table of shares of runs, with rows of time step h × compliance ε and columns of weight
+/// κ.
 StudyTable share_table(const std::string& title, const std::vector<const GridPoint*>& points) {
   StudyTable table;
   table.name = "shares-" + file_word(title);
@@ -165,7 +167,8 @@ StudyTable share_table(const std::string& title, const std::vector<const GridPoi
   return table;
 }
 
-/// Plots the share against κ, a panel per step, a line per compliance, over all problems.
+/// Plots the share of runs against weight κ over all problems, with a panel per step and a line per
+/// compliance.
 Figure share_figure(const std::vector<GridPoint>& points) {
   std::map<double, std::map<double, std::map<double, Tally>>> shares;  // h, ε, κ
   for (const GridPoint& point : points) {
@@ -203,7 +206,7 @@ Figure share_figure(const std::vector<GridPoint>& points) {
   return figure;
 }
 
-/// Table of terminations of the runs that did not reach the optimum.
+/// Returns a table of the terminations of runs that did not reach the optimum.
 StudyTable reason_table(const std::vector<GridPoint>& points) {
   StudyTable table;
   table.name = "reasons";

@@ -11,49 +11,50 @@
 
 namespace service {
 
-/// The runs of one method over the values of a setting.
+/// Runs of a method over the values of a setting.
 struct SweepRuns {
   SweepAxis axis = SweepAxis::kStep;
   std::string method;
   std::vector<StudyRun> runs;  ///< in order of increasing value
 };
 
-/// "time step h [s]", …
+/// Returns the label of a setting for chart axes, e.g. "time step h [s]".
 std::string axis_label(SweepAxis axis);
 
-/// Name for files: "step", "compliance", "state-error-weight".
+/// Returns the name of a setting for file names: "step", "compliance" or "state-error-weight".
 std::string axis_word(SweepAxis axis);
 
-/// The constant settings of a sweep, for captions: "h = 0.01 s, κ = 100".
+/// Returns the settings that a sweep does not vary as text for captions: "h = 0.01 s, κ = 100".
 std::string fixed_settings(const StudySettings& settings, SweepAxis varied);
 
-/// Names of the parameters of the first run that has any.
+/// Returns the parameter names of the first run that has parameters.
 std::vector<std::string> parameter_names(const std::vector<SweepRuns>& sweeps);
 
-/// The settings with one of them replaced.
+/// Returns the settings with the value of one setting replaced.
 StudySettings with_value(StudySettings settings, SweepAxis axis, double value);
 
-/// Returns the value of that setting in a run.
+/// Returns the value of a setting in the labels of a run.
 double value_of(const RunLabels& place, SweepAxis axis);
 
 /// Returns the recording used for a study's sweeps.
 const std::shared_ptr<const StudyData>& sweep_data(const Study& study, const LoadedSet& set);
 
-/// Runs every sweep of the study with every method; returns per sweep one entry per method. Omits ε
-/// = 0 for the explicit residual, which divides by ε. Empty if stopped.
+/// Runs each sweep of the study with each method. Returns, for each sweep, the runs of each method,
+/// or nullopt if stopped. For the explicit residual, which divides by ε, it omits ε = 0.
 std::optional<std::vector<std::vector<SweepRuns>>> run_sweeps(
     const Study& study, const LoadedSet& set, const StudyModel& model,
     const std::shared_ptr<const StudyData>& data, const TaskRunner& run);
 
-/// Plots one parameter against the setting, one line per method, with bars of two standard
-/// deviations and the true value if known.
+/// Plots estimates of a parameter against the setting that the sweeps vary. There is a line per
+/// method, with bars of two standard deviations, and the true value if it is known.
 Chart parameter_panel(const std::vector<SweepRuns>& sweeps, const std::string& parameter,
                       const std::vector<TrueValue>& truth);
 
-/// Plots observation error and state error against the setting.
+/// Plots the observation error and the state error against the setting that the sweeps vary.
 std::vector<Chart> error_panels(const std::vector<SweepRuns>& sweeps);
 
-/// Table with one row per value and method: parameters, errors, iterations and termination.
+/// Returns a table of parameters, errors, iterations and termination, with a row per value and
+/// method.
 StudyTable sweep_table(const std::vector<SweepRuns>& sweeps,
                        const std::vector<std::string>& parameters,
                        const std::vector<TrueValue>& truth);

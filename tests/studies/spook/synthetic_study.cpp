@@ -7,7 +7,7 @@
 namespace service {
 namespace {
 
-/// A recording with its sweeps, each with one entry per method.
+/// Recording with its sweeps; each sweep has an entry per method.
 struct Section {
   const LoadedSet* set = nullptr;
   std::string recording;

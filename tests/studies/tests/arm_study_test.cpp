@@ -47,7 +47,7 @@ StudyArm tiny_arm() {
   return load_study(folder.write("study.textproto", kTinyArms)).arms.front();
 }
 
-/// A draw of the study, compared with the truth.
+/// Returns the result of a random arm of the study, compared with the true values.
 ArmResult draw_of(const StudyArm& arm, double noise, std::uint64_t index = 0) {
   const StudyRun fit = run_task(arm_fit_task(arm, noise, index), nullptr);
   const StudyRun regressions = run_task(arm_regression_task(arm, noise, index), nullptr);

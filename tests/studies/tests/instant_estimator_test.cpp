@@ -21,7 +21,7 @@ using estimator::JointLoad;
 using estimator::MotionObserver;
 using estimator::MotionPrior;
 
-/// Inertial sensors, the wrench of every joint, and coordinates.
+/// Returns sensor axes: inertial sensors, the wrench of every joint, and coordinates.
 std::vector<InstantAxis> rich_axes(const estimator::Mechanism& mechanism) {
   std::vector<InstantAxis> axes = test_support::inertial_axes(mechanism);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
@@ -117,7 +117,7 @@ TEST(MotionObserver, ReportsACorrectCovariance) {
   EXPECT_NEAR(squares / kDraws, static_cast<double>(truth.size()), 1.5);
 }
 
-/// A chain whose links have a gyroscope, an accelerometer and a torque sensor.
+/// Chain in which each link has a gyroscope, an accelerometer and a torque sensor.
 struct SensedChain {
   explicit SensedChain(int links) : mechanism(estimator::make_chain({.links = links})) {
     for (int i = 0; i < links; ++i) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kShort = 0.043, kLong = 0.3, kBase = 0.35 - 0.0515;  // of the linkage [m]
 
-/// Angle of the lever from the thigh's line, by the law of cosines.
+/// Returns the lever's angle from the thigh's line for a crank angle, by the law of cosines [rad].
 double lever_angle(double crank) {
   const double along = kBase - kShort * std::cos(crank), across = -kShort * std::sin(crank);
   const double reach = std::hypot(along, across);

@@ -14,7 +14,7 @@
 namespace service {
 namespace {
 
-/// Arguments of make_task.
+/// Arguments of a call of make_task.
 struct Asked {
   std::shared_ptr<const StudyData> data;
   estimator::Mechanism mechanism;
@@ -26,14 +26,14 @@ struct Asked {
   }
 };
 
-/// The tiny study, loaded, with one task per step.
+/// Tiny study in memory, with a task per time step.
 struct Loaded {
   TemporaryFolder folder;
   Study study = load_study(write_tiny_study(folder));
   std::vector<std::string> notes;
   std::vector<LoadedSet> sets = load_sets(study, {}, notes);
   std::vector<StudyTask> tasks;
-  Asked asked;  ///< of the first task
+  Asked asked;  ///< arguments of the first task
 
   Loaded() {
     const LoadedSet& set = sets.front();

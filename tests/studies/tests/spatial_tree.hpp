@@ -11,8 +11,8 @@
 
 namespace test_support {
 
-/// A trunk on a prismatic joint that carries two arms of two revolute links each, no two axes
-/// parallel, with an inertial sensor at the end of each arm.
+/// Returns a mechanism with a trunk on a prismatic joint that carries two arms of two revolute
+/// links each. No two axes are parallel, and the end of each arm has an inertial sensor.
 inline estimator::Mechanism spatial_tree() {
   using Eigen::AngleAxisd, Eigen::Vector3d;
   estimator::Mechanism mechanism;
@@ -44,7 +44,7 @@ inline estimator::Mechanism spatial_tree() {
   return mechanism;
 }
 
-/// All axes of its inertial sensors.
+/// Returns all axes of the mechanism's inertial sensors.
 inline std::vector<estimator::InstantAxis> inertial_axes(const estimator::Mechanism& mechanism) {
   std::vector<estimator::InstantAxis> axes;
   for (int i = 0; i < mechanism.sensor_count(); ++i) {

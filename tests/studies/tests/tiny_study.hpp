@@ -8,12 +8,12 @@
 
 namespace service {
 
-/// Path of a study file of this repository.
+/// Returns the path of a study file in this repository.
 inline std::string study_config(const std::string& name) {
   return test_support::source_folder() + "/tests/studies/configs/" + name;
 }
 
-/// The stored runs in a study's output folder: contents by file name.
+/// Returns the contents of the stored runs in a study's output folder, by file name.
 inline std::map<std::string, std::string> stored_runs(const std::string& out) {
   std::map<std::string, std::string> runs;
   if (!std::filesystem::exists(out + "/runs")) return runs;
@@ -24,7 +24,7 @@ inline std::map<std::string, std::string> stored_runs(const std::string& out) {
   return runs;
 }
 
-/// Writes a study of a two-second release with one sweep of four steps. Returns its path.
+/// Writes a study file with a two-second release and a sweep of four time steps. Returns its path.
 inline std::string write_tiny_study(const TemporaryFolder& folder, const std::string& extra = "") {
   for (const char* name : {"rig-paper-furuta.textproto", "scenario-paper-release.textproto"}) {
     folder.write(name, contents_of(config(name)));

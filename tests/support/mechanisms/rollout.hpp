@@ -8,10 +8,11 @@
 
 namespace estimator {
 
-/// Joint angles of an open-loop SPOOK simulation, continuous over turns.
+/// Returns the joint angles of an open-loop SPOOK simulation, continuous over several turns.
 ///
-/// The input delay and the encoder offsets are not applied: callers apply the delay when they
-/// average the controls over the steps, and the offsets when they compare with an encoder.
+/// The simulation ignores the input delay and the encoder offsets. Callers apply the delay when
+/// they average the controls over the time steps, and the offsets when they compare with an
+/// encoder.
 ///
 /// @param initial_angles one per joint [rad]
 /// @param initial_rates  one per joint [rad/s]
@@ -23,7 +24,8 @@ Eigen::MatrixXd rollout(const Mechanism& mechanism, const Eigen::VectorXd& initi
                         const Eigen::VectorXd& initial_rates, const Eigen::MatrixXd& controls,
                         double step, GyroscopicForm gyroscopic = GyroscopicForm::kMean);
 
-/// The same from a state in maximal coordinates. Row 0 holds its joint angles in (−π, π].
+/// Simulates from a state in maximal coordinates. Row 0 of the returned matrix has the joint angles
+/// of this state in (−π, π].
 Eigen::MatrixXd rollout(const Mechanism& mechanism, const State& initial,
                         const Eigen::MatrixXd& controls, double step,
                         GyroscopicForm gyroscopic = GyroscopicForm::kMean);
