@@ -45,18 +45,19 @@ class TreeMotion {
   /// @param parameters one value per parameter of the mechanism, in its order
   TreeMotion(const Mechanism& mechanism, const std::vector<T>& parameters);
 
-  /// Determines the contacts at the start of a step from the rates; at zero rate, from whether
-  /// friction can hold.
+  /// Determines which joints stick at the start of a step: those at zero rate that friction can
+  /// hold.
   void settle(JointState<T>& state, const MotionInput<T>& input);
 
   /// Advances a state by a step, to the end of its input.
   void advance(JointState<T>& state, const MotionInput<T>& input);
 
-  /// Steps so far in which joints were held because stick and slip alternated too fast to resolve.
+  /// Returns the number of steps in which joints were held because stick and slip alternated too
+  /// fast.
   int unresolved_steps() const { return unresolved_steps_; }
 
-  /// Angle of a joint `time` [s] after the start of the last step, by cubic Hermite interpolation
-  /// between its ends and events.
+  /// Returns the angle of a joint `time` [s] after the start of the last step, by cubic Hermite
+  /// interpolation between its ends and events.
   T angle_at(int joint, double time) const;
 
  private:
