@@ -13,7 +13,8 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-/// Returns "+y", or "(0.6 0.8 0)" for a direction along no axis of the frame; empty without one.
+/// Returns "+y", or "(0.6 0.8 0)" for a direction along no axis of the frame; empty if no direction
+/// is given.
 std::string direction_text(const v1::Direction& direction) {
   const double values[] = {direction.x(), direction.y(), direction.z()};
   const auto count = std::ranges::count_if(values, [](double value) { return value != 0.0; });
@@ -46,7 +47,8 @@ std::string zero_words(const RigConfig& rig, const v1::Joint& joint, int index) 
   for (const char* side : {"parent", "child"}) {
     const auto* side_field = v1::Joint::descriptor()->FindFieldByName(side);
     const auto* zero = v1::JointSide::descriptor()->FindFieldByName("zero_direction");
-    const std::vector<proto::FieldStep> steps = {{joint_field, index}, {side_field, -1}, {zero, -1}};
+    const std::vector<proto::FieldStep> steps = {
+        {joint_field, index}, {side_field, -1}, {zero, -1}};
     if (!text.has(steps)) continue;
     if (std::string comment = text.comment_of(text.line_of(steps)); !comment.empty()) {
       return comment;
