@@ -11,8 +11,7 @@ namespace firmware_iface {
 /// Opens a transport by its URL. The table of schemes is in open_transport.cpp.
 ///
 ///   serial:///dev/ttyUSB0?baud=921600   a serial port, locked for this process alone
-///   pty:///path?baud=921600             a pseudo-terminal, e.g. of rigcal-sim; the baud rate is
-///   that
+///   pty:///path?baud=921600             a pseudo-terminal, e.g. of rigcal-sim; `baud` is the rate
 ///                                       of its other end, as the terminal does not limit bytes
 ///   tcp://host:port                     a serial-to-TCP server, or rigcal-sim --tcp
 ///   sim:<file.textproto>                a simulated unit within this process, in real time

@@ -28,7 +28,7 @@ struct Error {
   std::string detail;  // e.g. "/dev/ttyACM0: no reply to HELLO within 200 ms"
 };
 
-/// A value, or the Error that prevented it. Until std::expected (C++23).
+/// A value, or the Error that prevented it. Replaces std::expected (C++23).
 template <typename T>
 class [[nodiscard]] Result {
  public:

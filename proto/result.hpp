@@ -26,7 +26,7 @@ struct Error {
   std::string detail;  // e.g. "run.mcap: exists already; choose another name"
 };
 
-/// A value, or the Error that prevented it. Until std::expected (C++23).
+/// A value, or the Error that prevented it. Replaces std::expected (C++23).
 template <typename T>
 class [[nodiscard]] Result {
  public:

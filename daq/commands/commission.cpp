@@ -52,7 +52,7 @@ std::string names_of(const auto& parts, auto member) {
   return names;
 }
 
-/// Returns the record for the rig file; none if some joints have not been checked.
+/// Returns the commissioning record for the rig file; nullopt if a joint has not been checked.
 std::optional<CommissionRecord> make_record(const RigConfig& rig, const Commissioning& found,
                                             const firmware_iface::UnitFacts& facts,
                                             const std::string& time) {

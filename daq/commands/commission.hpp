@@ -15,25 +15,28 @@ namespace daq {
 
 struct CommissionOptions {
   std::string rig_path;
-  std::string url;                  ///< overrides the rig file's; empty: the rig file's
-  std::vector<std::string> joints;  ///< empty: all with an encoder
+  std::string url;                  ///< URL of the unit; empty: the URL in the rig file
+  std::vector<std::string> joints;  ///< joints to check; empty: all with an encoder
 };
 
-/// Guides an operator through the check of a new rig: encoders by hand with the motor off, then
-/// each motor by small pulses. If the operator agrees, changes the rig file's unit section, and
-/// writes a record into the file and beside it. The motor is always off at the end.
-/// @throws proto::InputError for an error in the files, or if the operator has left
+/// Guides an operator through commissioning a rig. The operator first moves each joint by hand with
+/// the motor off, to check its encoder. Small pulses then test each motor. If the operator agrees,
+/// changes the unit section of the rig file, and writes a record into that file and into a file
+/// beside it. The motors are always off at the end.
+/// @throws proto::InputError for an error in the files, or if the operator's input has ended
 ExitCode commission_rig(const CommissionOptions& options, const std::atomic<bool>& stop,
                         Operator& person, std::ostream& out);
 
-/// As above, with a connected unit whose stream has not been started.
-/// @param black_box  tap of `unit`
-/// @param time       for the record, UTC, "2026-11-26T10:15:30Z"
+/// Commissions a rig as commission_rig does, with a connected unit whose sample stream has not been
+/// started.
+/// @param black_box  receives the messages of `unit`
+/// @param time       time written into the record, UTC, "2026-11-26T10:15:30Z"
 ExitCode commission_unit(const RigConfig& rig, const std::vector<std::string>& joints,
                          firmware_iface::UnitLink& unit, BlackBox& black_box,
                          const std::atomic<bool>& stop, Operator& person, const std::string& time);
 
-/// Rejects, before any question, a rig file that could not be written at the end.
+/// Checks that commissioning can write its changes to the rig file. Called before the operator is
+/// asked anything.
 /// @throws proto::InputError
 void require_writable_rig(const RigConfig& rig);
 

@@ -13,25 +13,27 @@
 
 namespace daq {
 
-/// Ends a commissioning early, with the motor off and no files written.
+/// Exception that ends a commissioning early, with the motor off and no files written.
 struct CommissionEnded {
   ExitCode code = ExitCode::kNotCommissioned;
   std::string sentence;
 };
 
-/// The steps of a commissioning: asks the operator, records samples, calls Commissioning.
+/// Runs the steps of a commissioning: asks the operator, records samples and has Commissioning
+/// evaluate them.
 class CommissionDialog {
  public:
-  /// The stream of `unit` must be running. All references must outlive the dialog.
+  /// Creates a dialog. The sample stream of `unit` must be running. All references must outlive the
+  /// dialog.
   CommissionDialog(Commissioning& commissioning, firmware_iface::UnitLink& unit,
                    BlackBox& black_box, const std::atomic<bool>& stop, Operator& person)
       : found_(commissioning), unit_(unit), black_box_(black_box), stop_(stop), person_(person) {}
 
-  /// Runs all steps. @throws CommissionEnded; proto::InputError if the operator has left
+  /// Runs all steps. @throws CommissionEnded; proto::InputError if the operator's input has ended
   void run();
 
-  /// Returns an answer of the operator. The motor is off meanwhile.
-  /// @throws as run()
+  /// Asks the operator a question and returns the answer. The motor is off in the meantime.
+  /// @throws the exceptions of run()
   std::string ask(const std::string& question);
 
   /// Returns the accepted results.

@@ -12,9 +12,9 @@ namespace daq {
 
 struct ConformanceOptions {
   std::string url;
-  std::string
-      json_path;  ///< "-": to standard output, with the table on standard error; empty: none
-  std::vector<std::string> only;  ///< numbers of requirements; empty: all
+  std::string json_path;  ///< path of the JSON report; "-": standard output, with the table on
+                          ///< standard error; empty: none
+  std::vector<std::string> only;  ///< numbers of the requirements to test; empty: all
   firmware_iface::conformance::Settings settings;
 };
 
@@ -24,7 +24,7 @@ struct ConformanceOptions {
 ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<bool>& stop,
                           std::ostream& out, std::ostream& err);
 
-/// Returns the report as a JSON object.
+/// Returns the report of a conformance test as a JSON object.
 std::string conformance_json(const std::string& url,
                              const firmware_iface::conformance::Settings& settings,
                              const firmware_iface::conformance::Report& report);

@@ -11,11 +11,13 @@
 
 namespace daq {
 
-/// Assessment of a computer's wake-up latency, as in LinuxCNC's latency test.
+/// Rating of the delay with which a computer wakes up a sleeping thread, as in LinuxCNC's latency
+/// test.
 enum class LatencyVerdict { kExcellent, kGood, kUsable, kUnusable };
 
-/// Rates the longest latency: below 20 µs excellent, below 100 µs good, below half a period usable
-/// (samples stay in order, single commands act a tick late), else unusable.
+/// Returns the rating for the longest wake-up latency: excellent below 20 µs, good below 100 µs,
+/// usable below half a period, else unusable. If usable, samples stay in order and single commands
+/// act one tick late.
 LatencyVerdict judge_latency(Nanoseconds longest, Nanoseconds period);
 
 struct LatencyOptions {
@@ -26,18 +28,21 @@ struct LatencyOptions {
 
 struct LatencyResult {
   RealTimeReport real_time;
-  std::unique_ptr<TimingHistogram> histogram;  ///< wake-up time minus deadline
+  std::unique_ptr<TimingHistogram> histogram;  ///< distribution of wake-up time minus deadline
   std::int64_t skipped_periods = 0;
 };
 
-/// Returns "too slow for 1 kHz: 2 of 3000 periods missed", "good for 1 kHz: at most 87 µs late".
+/// Returns the rating in words: "too slow for 1 kHz: 2 of 3000 periods missed", "good for 1 kHz: at
+/// most 87 µs late".
 std::string describe_verdict(const LatencyResult& result, Nanoseconds period);
 
-/// Measures the delays of sleeping to absolute deadlines, on a thread with the given settings.
+/// Measures how late a thread with the given settings wakes up after sleeping until absolute
+/// deadlines.
 LatencyResult measure_latency(const LatencyOptions& options);
 
-/// Runs the measurement and prints the granted settings, the distribution and a rating.
-/// @return kTrouble if the computer is unusable
+/// Measures the wake-up latency and prints the granted thread settings, the distribution and a
+/// rating.
+/// @return kTrouble if the rating is unusable
 ExitCode run_latency(const LatencyOptions& options, std::ostream& out);
 
 }  // namespace daq

@@ -12,17 +12,18 @@
 
 namespace daq {
 
-/// Result of one pulse or ramp.
+/// Result of one command pulse or ramp on a motor.
 struct MotorTrial {
   std::vector<TestPushSample> samples;
-  std::vector<double> motion_rad;  ///< largest magnitude for each channel
-  std::vector<int> delays;         ///< delays of commands [ticks]
+  std::vector<double> motion_rad;  ///< largest motion of each channel's joint, magnitude
+  std::vector<int> delays;         ///< measured delays of commands [ticks]
   std::optional<Trip> trip;
 };
 
-/// Runs a nudge in the loop of a run, with its monitor and limits, on a running stream. Clears the
-/// unit's trip first, and ends with the output off; `stop` ends it early.
-/// @param motor  in the unit's order; all others get commands of zero
+/// Applies a test pulse or ramp to one motor, with the control loop, safety monitor and limits of a
+/// normal run. The sample stream must be running. Clears the unit's trip first and ends with the
+/// output off. Setting `stop` ends the test early.
+/// @param motor  index in the unit's order; all other motors get commands of zero
 /// @param alarm  called once if the unit still drives after a trip
 MotorTrial run_test_push(const RigConfig& rig, firmware_iface::UnitLink& unit, BlackBox& black_box,
                          const TestPushSettings& nudge, std::size_t motor,

@@ -6,34 +6,35 @@
 
 namespace daq {
 
-/// The operator at the rig, who reads sentences and answers in lines.
+/// Interface to the operator at the rig, who reads messages and answers with lines of text.
 class Operator {
  public:
   virtual ~Operator() = default;
 
-  /// Prints a paragraph, whose further lines are indented by `indent`.
+  /// Prints a paragraph. Its second and later lines start with `indent` blanks.
   virtual void say(const std::string& text, std::size_t indent = 0) = 0;
 
-  /// Prints a paragraph that waits for an answer.
+  /// Prints a question as a paragraph, without waiting for the answer.
   virtual void ask(const std::string& question, std::size_t indent = 0) = 0;
 
   /// Prints a line unchanged.
   virtual void say_line(const std::string& line) = 0;
 
-  /// Prints a line that is updated in place; on a terminal only.
+  /// Updates a status line in place. Only on a terminal.
   virtual void show(const std::string& status) = 0;
 
-  /// Returns a line of input without its end, if there is one; never waits.
+  /// Returns the next line of input without its line end; nullopt if there is none yet. Never
+  /// waits.
   virtual std::optional<std::string> take_answer() = 0;
 
-  /// Returns whether no more input can come.
+  /// Returns whether the operator's input has ended.
   virtual bool has_left() = 0;
 
-  /// Discards input typed before a question, on a terminal.
+  /// Discards input that was typed before a question. Only on a terminal.
   virtual void forget_typed() = 0;
 };
 
-/// Console at a terminal, or a script at a pipe.
+/// An operator at a terminal, or a script connected by pipes.
 class OperatorConsole final : public Operator {
  public:
   /// @param input     descriptor to read from
@@ -62,8 +63,8 @@ class OperatorConsole final : public Operator {
   std::string typed_;
 };
 
-/// Wraps text to lines of at most `columns`, broken between words; further lines start with
-/// `indent` blanks. A longer word is not broken.
+/// Wraps text between words to lines of at most `columns` characters. The second and later lines
+/// start with `indent` blanks. A word that is longer than a line is not broken.
 std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent);
 
 }  // namespace daq

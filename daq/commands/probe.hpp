@@ -8,13 +8,14 @@
 
 namespace daq {
 
-/// Connects to the unit, describes it, and shows one second of its samples as a table: counts,
-/// angles, validity, losses. Drives nothing.
+/// Connects to a rig's unit and prints its description and a table of one second of its samples:
+/// counts, angles, validity, losses. Drives no motor.
 ExitCode probe_unit(const RigConfig& rig, std::ostream& out);
 
-/// Shows the rig until `stop` is set: angles, speeds, output, timing, losses. Drives nothing.
-/// @param in_place  `out` is a terminal: update the view ten times a second; else print it once, at
-///     the end
+/// Shows the state of a rig until `stop` is set: angles, speeds, output, timing and lost samples.
+/// Drives no motor.
+/// @param in_place  `out` is a terminal: the view is updated ten times a second. Otherwise it is
+///     printed once, at the end.
 ExitCode monitor_unit(const RigConfig& rig, const std::atomic<bool>& stop, bool in_place,
                       std::ostream& out);
 

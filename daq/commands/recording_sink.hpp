@@ -18,7 +18,7 @@ namespace daq {
 class RecordingSink final : public RunSink {
  public:
   explicit RecordingSink(proto::RecordingWriter writer);
-  /// Waits until the disk has taken all passed data.
+  /// Waits until all messages are written to the disk.
   ~RecordingSink() override;
 
   proto::Status write(const proto::Sample& message) override { return hand_over(message); }
@@ -31,21 +31,22 @@ class RecordingSink final : public RunSink {
   /// Writes an event at once, as events are rare and a trip must survive whatever follows.
   proto::Status write(const proto::Event& message) override;
 
-  /// Wakes the thread. @return status()
+  /// Wakes the writing thread. @return status()
   proto::Status idle() override;
 
-  /// Returns the first failure of writing or of making data durable.
+  /// Returns the first failure to write data or to make them durable.
   proto::Status status() const;
 
   std::size_t unwritten_count() const override { return unwritten_count_.load(); }
 
-  /// Incremented at least ten times a second, unless the disk blocks the thread.
+  /// Returns a counter that increases at least ten times a second, unless the disk blocks the
+  /// writing thread.
   const std::atomic<std::uint64_t>& heartbeat() const { return heartbeat_; }
 
-  /// Completes the recording and gives it its name. Nothing can be written afterwards.
+  /// Completes the recording and gives the file its final name. Nothing can be written afterwards.
   proto::Status finish();
 
-  /// Returns the number of samples that could not be written; after finish().
+  /// Returns the number of samples that could not be written. To be called after finish().
   std::uint64_t lost_sample_count() const { return writer_.lost_sample_count(); }
 
  private:

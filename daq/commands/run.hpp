@@ -15,7 +15,7 @@ struct RunOptions {
   std::string scenario_path;
   std::string out_path;           ///< path of the recording; must not exist
   ServiceOptions service;         ///< service to stream to
-  std::string url;                ///< overrides the rig file's; empty: the rig file's
+  std::string url;                ///< URL of the unit; empty: the URL in the rig file
   bool not_commissioned = false;  ///< allow large commands on a rig that is not commissioned
   bool terminal = false;          ///< output goes to a terminal: show the run's progress
 };
@@ -28,8 +28,8 @@ struct RunFlags {
   static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use such");
 };
 
-/// Reads a rig file for connecting to its unit. A `url` that is not empty overrides the file's.
-/// @throws proto::InputError for an error in the file, or if there is no URL
+/// Reads a rig file for connecting to its unit. A nonempty `url` replaces the URL in the file.
+/// @throws proto::InputError for an error in the file, or if neither gives a URL
 RigConfig load_rig(const std::string& rig_path, const std::string& url,
                    RigUse use = RigUse::kDrive);
 
@@ -40,8 +40,8 @@ RigConfig load_rig(const std::string& rig_path, const std::string& url,
 /// @throws proto::InputError for an error in the files
 ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& out);
 
-/// Writes the commands of an open-loop scenario: an SVG figure if `path` ends in .svg, else CSV.
-/// Accesses no unit and never replaces a file.
+/// Writes the commands of an open-loop scenario to a file, as an SVG figure if `path` ends in .svg,
+/// else as CSV. Accesses no unit and never replaces a file.
 ///
 /// @throws proto::InputError for an error in the files
 ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::ostream& out);

@@ -8,12 +8,12 @@
 
 namespace daq {
 
-/// Output for the operator during a run: lines, and on a terminal below them a line with the
-/// progress, updated in place.
+/// Prints messages for the operator during a run. On a terminal it also shows a progress line below
+/// them, which is updated in place.
 class RunProgress {
  public:
   /// @param terminal    `out` is a terminal; otherwise only lines are printed
-  /// @param duration_s  of the scenario; the longest time it runs
+  /// @param duration_s  longest duration of the scenario
   RunProgress(std::ostream& out, bool terminal, double duration_s);
   ~RunProgress() { clear(); }
   RunProgress(const RunProgress&) = delete;
@@ -36,11 +36,12 @@ class RunProgress {
   bool shown_ = false;
 };
 
-/// Returns "98 % of commands acted within 1 ms, all within 5 ms"; empty if no delay was measured.
+/// Describes the delays of a run's commands: "98 % of commands acted within 1 ms, all within 5 ms".
+/// Empty if no delay was measured.
 /// @param tick_s  period of the unit's timer, in which delays are counted
 std::string describe_delays(const DelayCounts& delays, double tick_s);
 
-/// Returns "[#####.....]" with `width` characters between the brackets.
+/// Returns a progress bar such as "[#####.....]", with `width` characters between the brackets.
 std::string progress_bar(double share, int width);
 
 }  // namespace daq

@@ -14,9 +14,9 @@ struct SendOptions {
   ServiceOptions service;
 };
 
-/// Sends the service the missing data of a run that has ended or was cut off, including data that
-/// only the recording beside the spool has. Removes the folder once the service has everything.
-/// Retries until then, or until `stop` is set.
+/// Sends the service those data of an ended or interrupted run that it does not have yet. They come
+/// from the spool folder and from the recording beside it. Retries until the service has
+/// everything, or until `stop` is set. Removes the spool folder once the service has everything.
 ///
 /// @throws proto::InputError for a service that is not host:port, or for errors in TLS files
 ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, std::ostream& out);

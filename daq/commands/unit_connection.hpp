@@ -19,27 +19,29 @@ struct UnitConnection {
 };
 
 /// Opens the rig's URL, connects to the unit, and checks that it matches the rig file: channels,
-/// counts per turn, command range, ttl. Prints the port and the unit's description.
+/// counts per turn, command range, time to live of commands. Prints the port and the unit's
+/// description.
 firmware_iface::Result<std::unique_ptr<UnitConnection>> open_session(const RigConfig& rig,
                                                                      std::ostream& out);
 
-/// Returns how the unit contradicts the rig file, one sentence; empty if it does not. A unit may
-/// have motors that the rig does not use: their commands are zero.
+/// Returns a sentence about how the unit contradicts the rig file; empty if it does not. A unit may
+/// have motors that the rig does not use. Their commands are zero.
 std::string contradiction(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
 
 firmware_iface::StreamSettings stream_settings(const RigConfig& rig,
                                                const firmware_iface::UnitFacts& facts);
 
-/// Returns the number of samples between two readings of each inertial sensor of the rig file; if
-/// not given there, the smallest that the unit supports.
+/// Returns, for each inertial sensor of the rig file, the number of samples from one reading to the
+/// next. If the rig file does not give it, it is the smallest that the unit supports.
 std::array<int, INERTIAL_SENSORS_MAX> inertial_dividers(const RigConfig& rig,
                                                         const firmware_iface::UnitFacts& facts);
 
-/// Returns the limits, with default times that follow from the sensors' reading rates.
+/// Returns safety limits in which each omitted longest time without a reading of an inertial sensor
+/// has a default that follows from the sensor's reading rate.
 SafetyLimits with_reading_times(SafetyLimits limits, const RigConfig& rig,
                                 const firmware_iface::UnitFacts& facts);
 
-/// Returns the time between samples by the unit's clock.
+/// Returns the time between two samples, in seconds of the unit's clock.
 Nanoseconds sample_period(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
 
 /// Returns the scales from counts to readings for the inertial sensors of the rig file.

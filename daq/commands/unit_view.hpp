@@ -12,17 +12,19 @@
 
 namespace daq {
 
-/// Shows a unit's present state as lines of text. Reads its samples and answers each with "output
-/// off", which also suits a unit that the host paces.
+/// Shows the present state of a unit as lines of text. Reads the unit's samples and answers each
+/// with a command that keeps the output off. A host-paced unit sends samples only in reply to
+/// commands.
 class UnitView {
  public:
   /// `unit` must outlive the view; its stream must be running.
   UnitView(const RigConfig& rig, firmware_iface::UnitLink& unit);
 
-  /// Reads samples for this duration. Returns false if the unit is gone.
+  /// Reads samples for the given duration. Returns false if the connection was closed or the unit
+  /// has restarted.
   bool watch(Nanoseconds duration);
 
-  /// Returns the same number of lines each time.
+  /// Returns the view as lines of text, whose number does not change.
   std::vector<std::string> lines() const;
 
  private:

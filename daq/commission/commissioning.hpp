@@ -17,22 +17,22 @@ struct Finding {
   enum class Kind {
     kGood,
     kNote,
-    kChange,  ///< the rig file's unit section must change, which commissioning does
-    kFault,   ///< something at the rig or in another section must be corrected first
+    kChange,  ///< commissioning must change the unit section of the rig file
+    kFault,   ///< the rig or another section of its file must be corrected first
   };
   Kind kind = Kind::kGood;
   std::string text;
 };
 using Findings = std::vector<Finding>;
 
-/// Results for one joint with an encoder.
+/// Commissioning results for one joint with an encoder.
 struct CheckedJoint {
   std::string name;
   std::size_t encoder = 0;   ///< index of the unit's encoder that counts when the joint moves
   double count_ratio = 0.0;  ///< counts / expected counts of a motion by hand, signed
   bool inverted = false;
-  double offset = 0.0;          ///< for the rig file [rad] or [m]
-  double present_offset = 0.0;  ///< makes the zero shown by the operator exactly zero
+  double offset = 0.0;          ///< zero offset to write into the rig file [rad] or [m]
+  double present_offset = 0.0;  ///< offset at which the operator's zero reads exactly zero
   bool has_zero = false;
   bool is_still_at_rest = false;    ///< the encoder does not count while nobody touches the joint
   bool is_encoder_known = false;    ///< encoder and sign are known
@@ -40,35 +40,36 @@ struct CheckedJoint {
   bool is_reliable() const { return is_still_at_rest && is_encoder_known && is_scale_confirmed; }
 };
 
-/// Results for the motor of a joint.
+/// Commissioning results for the motor of a joint.
 struct CheckedMotor {
   std::string joint;
   std::string command_unit;
   double command_max = 0.0;
-  std::size_t index = 0;    ///< in the unit's order
-  std::size_t channel = 0;  ///< of the joint
+  std::size_t index = 0;    ///< index of the motor in the unit's order
+  std::size_t channel = 0;  ///< channel of the motor's joint
   MotorProperties figures;
-  std::optional<StallLimits> stall;  ///< for the rig file, if its own limits are unsuitable
-  bool is_good = false;  ///< moves its joint in both directions, with the rig file's sign
+  std::optional<StallLimits> stall;  ///< for the rig file, if its present limits are unsuitable
+  bool is_good = false;  ///< the motor moves its joint both ways, with the sign in the rig file
 };
 
-/// Draws conclusions from recorded counts and pulses, without input or output. Repeating a step
-/// replaces its earlier results.
+/// Evaluates the encoder counts and motor pulses that a commissioning has recorded, without input
+/// or output. A repeated step replaces its earlier results.
 class Commissioning {
  public:
-  /// @param names  joints to check; empty: all with an encoder
+  /// @param names  joints to check; empty: all joints with an encoder
   /// @throws proto::InputError for a name that is not a channel of the rig file
   Commissioning(RigConfig rig, const firmware_iface::UnitFacts& facts,
                 const std::vector<std::string>& names);
 
-  /// Returns the rig file's settings, with the channels in the order found.
+  /// Returns the settings of the rig file, with the channels in the order found by commissioning.
   const RigConfig& rig() const { return rig_; }
-  /// As above, with the signs found and, for joints whose zero was shown, the offset found.
+  /// Returns the settings of rig() with the encoder signs found and, for joints whose zero the
+  /// operator has shown, the zero offset found.
   RigConfig found_rig() const;
   const std::vector<CheckedJoint>& joints() const { return joints_; }
   /// Returns the motors of checked joints.
   const std::vector<CheckedMotor>& motors() const { return motors_; }
-  /// Returns the limits of a checked joint.
+  /// Returns the safety limits of a checked joint.
   const JointLimits& limits_of(std::size_t joint) const;
 
   /// Returns whether all joints with an encoder are checked.
@@ -84,19 +85,20 @@ class Commissioning {
   /// Assigns encoders to joints, after all joints were moved, and reorders the channels.
   Findings assign_encoders();
 
-  /// Adds a recording of a joint at its zero.
+  /// Adds a recording of a joint that the operator has moved to its zero.
   Findings add_zero_recording(std::size_t joint, const EncoderRecorder& watch);
 
-  /// Returns why motors must not be driven; empty if they may.
+  /// Returns the reason why motors must not be driven; empty if they may be driven.
   std::string reason_against_motors() const;
 
-  /// Adds pulses at +level and −level.
+  /// Adds a joint's responses to motor pulses at +level and −level.
   /// @param is_last  the level is not raised further
-  /// @param others   other joints that moved
+  /// @param others   names of other joints that moved
   Findings add_pulses(std::size_t motor, double level, bool is_last, const TestPushResult& positive,
                       const TestPushResult& negative, const std::string& others);
 
-  /// Adds a pulse that the monitor ended, because the joint moved against its motor.
+  /// Adds a pulse that the safety monitor ended because the joint moved against its motor's
+  /// command.
   Findings add_reversed(std::size_t motor);
 
   Findings add_ramps(std::size_t motor, const TestPushResult& rise, const TestPushResult& fall,

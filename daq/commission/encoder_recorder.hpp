@@ -34,7 +34,7 @@ class EncoderRecorder {
   /// Returns the time from the first to the last sample.
   double duration_s() const;
 
-  /// Returns whether the encoder has only flickered during the last half second.
+  /// Returns whether the encoder's count varied by at most kFlickerCounts in the last half second.
   bool is_still(std::size_t encoder) const;
 
  private:
@@ -51,7 +51,8 @@ class EncoderRecorder {
   std::array<bool, ENCODERS_MAX> seen_{};
 };
 
-/// Counts by which an encoder may flicker at rest, at the edge between two counts.
+/// Largest variation of the count of an encoder at rest, which may flicker at the edge between two
+/// counts.
 inline constexpr std::int64_t kFlickerCounts = 2;
 
 }  // namespace daq

@@ -26,7 +26,7 @@ v1::Encoder scale_of(const v1::Encoder& encoder) {
   return scale;
 }
 
-/// Returns the path of nested fields, starting at the rig.
+/// Returns the path of nested fields in a rig file, starting at its Rig message.
 /// @param fields  names with indices, −1 if not repeated
 Steps steps_to(std::initializer_list<std::pair<const char*, int>> fields) {
   Steps steps;
@@ -47,7 +47,7 @@ Steps channel_steps(int index, const char* field = nullptr) {
   return steps;
 }
 
-/// Reorders the blocks of the channels, together with the comments in and after them.
+/// Reorders the text of the unit's channels, together with the comments in and after them.
 void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& order,
              proto::TextEdit& text) {
   const auto last_line = [&](int index) {
@@ -78,13 +78,14 @@ void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& o
   }
 }
 
-/// Rounded up to two digits, because a limit must not become tighter.
+/// Returns a value rounded up to two digits, because a limit must not become tighter.
 std::string rounded_up(double value) {
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1.0);
   return notation::format_number(std::ceil(value / unit - 1e-9) * unit, 4);
 }
 
-/// Changes the limits of that motor; without its own entry, those of the rig's only motor.
+/// Changes the stall limits of a joint's motor; without an own entry, the limits of the rig's only
+/// motor.
 void set_stall(const RigConfig& rig, const CommissionEdit::Stall& stall, proto::TextEdit& text) {
   v1::Rig message;
   proto::TextLocator::Tree tree;

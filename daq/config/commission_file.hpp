@@ -14,9 +14,10 @@ class Rig;
 
 namespace daq {
 
-/// Returns the settings that a commissioning checks, independent of comments and layout: the unit
-/// and safety sections without url and record, and encoder and motor fields that rigcal-daq uses.
-/// Quantities that a calibration estimates are omitted, except the sign of a gain.
+/// Returns the settings of a rig file that a commissioning checks, as text independent of comments
+/// and layout. They are the unit and safety sections without url and record, and the encoder and
+/// motor fields that rigcal-daq uses. Quantities that a calibration estimates are omitted, except
+/// the sign of a gain.
 std::string commissioned_fields(const rigcal::v1::Rig& rig);
 
 /// @param fields              commissioned_fields()
@@ -32,14 +33,15 @@ enum class CommissionState {
 
 CommissionState commission_state(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
 
-/// Returns e.g. "rig.textproto was never commissioned"; empty for kCurrent.
+/// Describes the state in words: "rig.textproto was never commissioned"; empty for kCurrent.
 std::string describe(CommissionState state, const RigConfig& rig);
 
-/// Unit id and configuration hash, as written in a record.
+/// Return the unit's id and configuration hash as text, as written in a commissioning record.
 std::string unit_id_text(const firmware_iface::UnitFacts& facts);
 std::string configuration_hash_text(const firmware_iface::UnitFacts& facts);
 
-/// Changes of a rig file by a commissioning. Joints by name, in the order of the unit's channels.
+/// Changes that a commissioning makes to a rig file. Joints are in the order of the unit's
+/// channels.
 struct CommissionEdit {
   struct Channel {
     std::string joint;
@@ -52,13 +54,13 @@ struct CommissionEdit {
     double time_s = 0.0;
   };
   std::vector<Channel> channel;
-  std::vector<Stall> stall = {};           ///< new limits of motors; the others keep theirs
-  std::optional<CommissionRecord> record;  ///< without its hash, which is computed
+  std::vector<Stall> stall = {};           ///< new stall limits; other motors keep theirs
+  std::optional<CommissionRecord> record;  ///< without its hash, which edit_rig computes
 };
 
 /// Returns the rig file's text after the edit. Comments and layout are kept.
-/// @param rig  parsed from that text
-/// @throws proto::InputError if a field to change is in a list, [ ... ]
+/// @param rig  settings parsed from the text to edit
+/// @throws proto::InputError if a field to change is inside a list, [ ... ]
 std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit);
 
 }  // namespace daq

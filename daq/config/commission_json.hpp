@@ -7,7 +7,7 @@
 namespace daq {
 
 /// Returns the record of a commissioning as JSON, see proto/commission.proto.
-/// @param rig    as written
+/// @param rig    settings as written to the rig file
 /// @param time   UTC, ISO 8601
 /// @param notes  sentences for people
 std::string commission_json(const RigConfig& rig, const Commissioning& found,

@@ -13,7 +13,7 @@ constexpr double kFullScale = 1.0 - 1e-3;
 constexpr double kStuckDefault_ms = 100.0;
 constexpr double kSaturatedDefault_ms = 100.0;
 
-/// Sets the scale of an instrument's three axes.
+/// Sets the scale of the three axes of a gyroscope or accelerometer.
 void set_axes(std::size_t first, double counts_per_unit, double range, InertialScale& scale) {
   double most = INERTIAL_COUNTS_MAX;
   if (range > 0.0) most = std::min(most, std::floor(kFullScale * range * counts_per_unit));

@@ -8,14 +8,15 @@
 
 namespace daq {
 
-/// Reads the inertial sensors listed in a rig file's unit { }, in its order.
-/// @param place  location of unit { }
+/// Reads the inertial sensors listed in the unit section of a rig file, in the order of the list.
+/// @param place  location of the unit section in the file
 /// @throws proto::InputError for an unknown sensor, one listed twice, or one without counts
 std::vector<InertialConfig> read_inertial(const rigcal::v1::Rig& rig,
                                           const proto::TextLocator& place);
 
-/// Reads the limits of inertial sensors from safety { }. Times without a fixed default may be 0.
-/// @param place  location of safety { }
+/// Reads the limits of inertial sensors from the safety section of a rig file. An omitted longest
+/// time without a reading is 0, because its default depends on the unit.
+/// @param place  location of the safety section in the file
 /// @throws proto::InputError for a sensor that the unit does not read, or that is limited twice
 std::vector<InertialLimits> read_inertial_limits(const rigcal::v1::Safety& safety,
                                                  const std::vector<InertialConfig>& sensors,

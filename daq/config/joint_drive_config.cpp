@@ -14,7 +14,7 @@ double first_of(double own, double common, double otherwise) {
   return own > 0.0 ? own : common > 0.0 ? common : otherwise;
 }
 
-/// Reads the joint's motor, if it has one.
+/// Reads the motor of a joint and its stall limits, if the joint has one.
 void read_motor_limits_of_joint(const v1::Rig& rig, const RigConfig& config,
                                 const std::string& joint, const proto::TextLocator& place,
                                 JointDrive& motion) {

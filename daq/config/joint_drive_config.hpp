@@ -9,9 +9,9 @@
 
 namespace daq {
 
-/// Reads how each joint with a channel is driven, and its end stops, in the channels' order. Needs
-/// only the command limits of `config`.
-/// @param place  location of safety { }
+/// Reads the drive and the end stops of each joint with a channel, in the order of the channels.
+/// Needs only the command limits of `config`.
+/// @param place  location of the safety section in the file
 /// @throws proto::InputError for a stall command above the largest command
 std::vector<JointDrive> read_joint_motion(const rigcal::v1::Rig& rig, const RigConfig& config,
                                           const proto::TextLocator& place);

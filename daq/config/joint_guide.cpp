@@ -13,7 +13,8 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-/// Returns "+y", or "(0.6 0.8 0)" for a direction along no axis of the frame; empty without one.
+/// Returns "+y", or "(0.6 0.8 0)" for a direction along no axis of the frame; empty if no direction
+/// is given.
 std::string direction_text(const v1::Direction& direction) {
   const double values[] = {direction.x(), direction.y(), direction.z()};
   const auto count = std::ranges::count_if(values, [](double value) { return value != 0.0; });

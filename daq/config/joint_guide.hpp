@@ -8,11 +8,11 @@ namespace daq {
 
 /// Descriptions of a joint's positive direction and zero for the operator, from the rig file.
 struct JointGuide {
-  std::string positive_way;  ///< "counter-clockwise seen from above"; empty: unknown
-  std::string zero;          ///< "hanging"
+  std::string positive_way;  ///< e.g. "counter-clockwise seen from above"; empty: unknown
+  std::string zero;          ///< zero position, e.g. "hanging"
 };
 
-/// @param rig  valid
+/// Reads the descriptions for one joint from a valid rig file.
 JointGuide read_joint_guide(const RigConfig& rig, const std::string& joint);
 
 }  // namespace daq

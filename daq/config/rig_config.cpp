@@ -34,7 +34,7 @@ const v1::Joint* find_joint(const v1::Rig& rig, const std::string& name) {
   return found == rig.joint().end() ? nullptr : &*found;
 }
 
-/// Rejects fields of the other kind of joint, turning or sliding.
+/// Rejects fields of turning joints for a sliding joint, and of sliding joints for a turning one.
 void require_kind(const std::string& joint, bool slides, const google::protobuf::Message& message,
                   std::initializer_list<const char*> of_turn,
                   std::initializer_list<const char*> of_slide, const proto::TextLocator& place) {
@@ -146,7 +146,7 @@ void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
   config.motor = std::move(ordered);
 }
 
-/// Reads the limits of each motor's command: its own, or else those of the rig.
+/// Reads the command limits of each motor: the motor's own limits, or else the rig's limits.
 void read_motor_limits(const v1::Safety& safety, const proto::TextLocator& place,
                        RigConfig& config) {
   std::vector<int> own(config.motor.size(), -1);  // index of safety { motor { } }

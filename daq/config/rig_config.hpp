@@ -10,30 +10,30 @@
 
 namespace daq {
 
-/// One channel of the unit.
+/// Settings of one encoder channel of the unit.
 struct ChannelConfig {
   std::string joint;
-  bool slides = false;  ///< a sliding joint: read m for rad, and metre for turn
+  bool slides = false;  ///< the joint slides: m instead of rad, metres instead of turns
   double counts_per_turn = 0.0;
   bool inverted = false;
   double offset_rad = 0.0;
 };
 
-/// One motor of the unit.
+/// Settings of one motor of the unit.
 struct MotorConfig {
   std::string joint;         ///< joint that it drives
   std::string command_unit;  ///< unit of the control signal, e.g. "V"
   double command_max = 0.0;  ///< largest magnitude that the motor accepts; 0: not given
 };
 
-/// One inertial sensor of the unit.
+/// Settings of one inertial sensor of the unit.
 struct InertialConfig {
   std::string name;
   int divider = 0;  ///< one reading per this many samples; 0: as often as the unit reads it
   InertialScale scale;
 };
 
-/// The rig file's record of a commissioning.
+/// Record of a commissioning in a rig file.
 struct CommissionRecord {
   std::string date;  ///< YYYY-MM-DD
   std::string unit_id;
@@ -59,15 +59,16 @@ struct RigConfig {
   std::string commissioned_fields = {};  ///< settings that a commissioning checks
   std::optional<CommissionRecord> commissioned = {};
 
-  /// Returns the index of the joint's channel, or −1.
+  /// Returns the index of the joint's channel, or −1 if it has none.
   int find_channel(const std::string& joint) const;
 };
 
 /// Purpose of reading a rig file. It determines which sections are required.
 enum class RigUse {
-  kDrive,  ///< needs unit and safety
-  kWatch,  ///< needs unit; without safety, `limits` has no joints
-  kPlan,   ///< needs neither; without both, only joints, motors and command limits are read
+  kDrive,  ///< to drive motors: needs the sections unit and safety
+  kWatch,  ///< to read samples: needs unit; without safety, `limits` has no joints
+  kPlan,  ///< to plan commands: needs neither; without both, only joints, motors and command limits
+          ///< are read
 };
 
 /// Reads and checks the parts of a rig file that concern the DAQ.
@@ -75,7 +76,8 @@ enum class RigUse {
 ///     field or joint, a missing section, an invalid limit
 RigConfig load_rig_config(const std::string& path, RigUse use = RigUse::kDrive);
 
-/// As above, from text in memory; `path` is used in messages.
+/// Reads and checks a rig file as load_rig_config does, from text in memory. `path` is used in
+/// messages.
 RigConfig parse_rig_config(const std::string& path, const std::string& text,
                            RigUse use = RigUse::kDrive);
 

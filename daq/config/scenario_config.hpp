@@ -7,12 +7,12 @@
 
 namespace daq {
 
-/// A scenario file, ready to run on a rig.
+/// Content of a scenario file, checked and ready to run on a rig.
 struct ScenarioConfig {
   std::string path;
   std::string text;  ///< the whole file, stored in the recording
   Scenario scenario;
-  SafetyLimits limits;  ///< the rig's limits, lowered to the scenario's
+  SafetyLimits limits;  ///< the rig's limits, lowered where the scenario has smaller ones
 };
 
 /// Reads a scenario file (proto/scenario.proto) for a rig, chooses omitted values (phases of a
@@ -20,7 +20,8 @@ struct ScenarioConfig {
 /// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do"
 ScenarioConfig load_scenario_config(const std::string& path, const RigConfig& rig);
 
-/// As above, from text in memory; `path` is used in messages and to find a replay's file.
+/// Reads a scenario as load_scenario_config does, from text in memory. `path` is used in messages
+/// and to find the file of a replay.
 ScenarioConfig parse_scenario_config(const std::string& path, const std::string& text,
                                      const RigConfig& rig);
 

@@ -17,8 +17,8 @@
 
 namespace daq {
 
-/// Converts counts to the joint angle of the rig file: angle = rad_per_count · counts + offset. For
-/// a sliding joint read m for rad.
+/// Scale from encoder counts to the joint angle: angle = rad_per_count · counts + offset_rad. For a
+/// sliding joint the unit is m instead of rad.
 struct ChannelScale {
   double rad_per_count = 0.0;  ///< negative for an inverted encoder
   double offset_rad = 0.0;
@@ -29,7 +29,7 @@ struct LoopSettings {
   bool host_paced = false;        ///< the unit answers commands instead of sending by its own timer
   bool drive = true;              ///< false: the unit's output is never enabled
   int ttl_ms = 100;               ///< the unit switches off if no command follows for this long
-  double settle_s = 0.1;          ///< time of watching before the unit's trip is cleared
+  double settle_s = 0.1;          ///< time without drive before the unit's trip is cleared
   double clock_s_max = 5.0;       ///< longest time to determine the rate of the unit's clock
   double arm_s_max = 2.0;         ///< longest time to clear the unit's trip
   double after_trip_s = 2.0;      ///< recording time after a trip
@@ -37,13 +37,14 @@ struct LoopSettings {
   std::array<ChannelScale, kJointsMax> channel{};
   std::size_t inertial_count = 0;
   std::array<InertialScale, INERTIAL_SENSORS_MAX> inertial{};
-  /// Incremented while the recording thread makes progress; null: storage is not monitored.
+  /// Counter that increases while the recording thread makes progress; null if storage is not
+  /// monitored.
   const std::atomic<std::uint64_t>* storage_heartbeat = nullptr;
 };
 
 /// Phase of a run.
 enum class RunPhase : std::uint8_t {
-  kSettling,           ///< watching: angles must lie within the limits before driving
+  kSettling,           ///< no drive: angles must lie within the limits before driving
   kArming,             ///< clearing the unit's trip
   kWaitingForHold,     ///< the operator must bring the joint to the given angle
   kWaitingForRelease,  ///< the operator must let go
@@ -61,7 +62,7 @@ enum class OutputState : std::uint8_t {
   kUnconfirmed,  ///< no sample arrived; the unit switches off when the command's ttl expires
 };
 
-/// One tick, as passed to the recording.
+/// Data of one tick of the loop, as passed to the recording.
 struct LoopRecord {
   firmware_iface::UnitSample sample{};
   Observation observation{};         ///< time since the first sample
@@ -76,66 +77,70 @@ struct LoopRecord {
 struct LoopCounters {
   std::atomic<std::int64_t> samples{0};
   std::atomic<std::int64_t> timeouts{0};           ///< periods without a sample
-  std::atomic<std::int64_t> dropped_records{0};    ///< ring full: the run has tripped
-  std::atomic<std::int64_t> unsent_commands{0};    ///< the transport did not accept them
-  std::atomic<std::int64_t> rejected_commands{0};  ///< reported by samples: they arrived too late
-  std::atomic<std::int64_t> skipped_periods{0};    ///< host-paced only
+  std::atomic<std::int64_t> dropped_records{0};    ///< lost because the ring was full, a trip
+  std::atomic<std::int64_t> unsent_commands{0};    ///< not accepted by the transport
+  std::atomic<std::int64_t> rejected_commands{0};  ///< too late, as reported by samples
+  std::atomic<std::int64_t> skipped_periods{0};    ///< of a host-paced unit
   std::atomic<std::int64_t> damaged_frames{0};     ///< from the unit: bad checksum or length
-  /// Past faults of each inertial sensor, one bit per InertialFault.
+  /// Faults that each inertial sensor has had so far, one bit per InertialFault.
   std::array<std::atomic<std::uint8_t>, INERTIAL_SENSORS_MAX> inertial_faults{};
 };
 
-/// Number of commands that took effect after k samples; the last entry includes longer delays.
+/// Numbers of commands by delay. Entry k counts the commands that took effect after k samples; the
+/// last entry includes longer delays.
 using DelayCounts = std::array<std::atomic<std::int64_t>, 8>;
 
-/// The loop of the real-time thread: read, decide, write, publish. It depends on the samples alone,
-/// so that a run can be replayed in the virtual time of a simulated transport. In `run`: no
-/// allocation, no locks, no logging, no exceptions, no unbounded loops. Faults are counted here and
-/// reported by the supervisor's thread.
+/// Control loop of the real-time thread. Each tick reads a sample, computes and sends the commands,
+/// and passes a record on. The loop depends on the samples alone, so that a run can be repeated in
+/// the virtual time of a simulated transport. `run` has no allocation, locks, logging, exceptions
+/// or unbounded loops. Faults are counted here and reported by the supervisor's thread.
 ///
-/// The stream must have been started. The first samples are only watched. Then the unit's trip is
-/// cleared and the scenario starts, with its own time from 0.
+/// The sample stream must have been started. The loop observes the first samples without driving.
+/// It then clears the unit's trip and starts the scenario, whose time begins at 0.
 class ControlLoop {
  public:
   using Ring = SpscRing<LoopRecord, 8192>;  // eight seconds at 1 kHz
 
-  /// `black_box` is the tap of `unit`. All references must outlive the loop.
+  /// Creates a loop. `black_box` receives the messages of `unit`. All references must outlive the
+  /// loop.
   ControlLoop(firmware_iface::UnitLink& unit, BlackBox& black_box, Scenario scenario,
               const SafetyLimits& limits, const LoopSettings& settings);
 
-  /// Runs until the scenario has finished, a trip has been recorded, the unit is gone, or `stop` is
-  /// set. Always leaves the rig unpowered.
+  /// Runs the loop until the scenario has finished, a trip has been recorded, the connection to the
+  /// unit is lost, or `stop` is set. The motors are always off at the end.
   void run(const std::atomic<bool>& stop) noexcept;
 
-  /// Runs one period. Returns false when the run is over.
+  /// Runs one period of the loop. Returns false when the run is over.
   bool tick() noexcept;
 
   // For the supervisor's thread:
   Ring& records() noexcept { return records_; }
-  /// Fits of the unit's clock, one per second.
+  /// Returns the queue of fits of the unit's clock to the host's, one per second.
   SpscRing<firmware_iface::ClockFit, 16>& clock_fits() noexcept { return clock_fits_; }
-  /// Converts a sample to angles and validity. Does not change time and speeds.
+  /// Writes the joint angles and validity of a sample into `observation`. Does not change its time
+  /// and speeds.
   void convert_angles(const firmware_iface::UnitSample& sample,
                       Observation& observation) const noexcept;
   const LoopSettings& settings() const noexcept { return settings_; }
   /// Returns the joint that the operator must hold. It does not change during a run.
   std::optional<HeldJoint> held_joint() const { return scenario_.held_joint(); }
-  /// Returns the time of a latch by the unit's clock, since the first sample.
+  /// Returns the time from the first sample to a given time of the unit's clock [s].
   double time_of(std::int64_t unit_time_us) const noexcept {
     return static_cast<double>(unit_time_us - start_unit_time_us_) / 1e6;
   }
   double period_s() const noexcept { return static_cast<double>(settings_.period.count()) * 1e-9; }
   const LoopCounters& counters() const noexcept { return counters_; }
   const DelayCounts& command_delays() const noexcept { return command_delays_; }
-  /// From the arrival of a sample until its command was written.
+  /// Returns the distribution of times from the arrival of a sample until its command was written.
   const TimingHistogram& cycle_time() const noexcept { return cycle_time_; }
-  /// Magnitude of the difference between the samples' interval and the period.
+  /// Returns the distribution of the difference between the samples' interval and the period,
+  /// magnitude.
   const TimingHistogram& arrival_jitter() const noexcept { return arrival_jitter_; }
-  /// Returns whether the output is off after a trip.
+  /// Returns what is known about the unit's output after a trip.
   OutputState output_state() const noexcept {
     return output_state_.load(std::memory_order_acquire);
   }
-  /// Returns the trip of the run, or nullptr.
+  /// Returns the trip of the run; nullptr if it has not tripped.
   const Trip* trip() const noexcept {
     return trip_published_.load(std::memory_order_acquire) ? &published_trip_ : nullptr;
   }

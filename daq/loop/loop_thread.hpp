@@ -8,7 +8,8 @@
 
 namespace daq {
 
-/// Runs the loop on a thread, which ends even if the caller throws.
+/// Runs a control loop on its own thread. The thread is stopped and joined even if the caller
+/// throws.
 class LoopThread {
  public:
   /// @param stop  stop flag of the loop; others may set it too
@@ -32,7 +33,7 @@ class LoopThread {
     if (thread_.joinable()) thread_.join();
   }
   const RealTimeReport& report() const { return report_; }
-  /// Returns, after the end, whether a stop was requested.
+  /// Returns whether a stop was requested. To be called after the loop has ended.
   bool was_stopped() const { return was_stopped_; }
 
  private:

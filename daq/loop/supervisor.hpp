@@ -27,35 +27,36 @@ struct SampleCounts {
 /// @param ttl_ms  time after which the unit switches off without a command
 std::string describe(OutputState state, int ttl_ms);
 
-/// Runs on an ordinary thread beside the loop: takes its records, accounts for every sample, and
-/// reports to the sinks and the operator. Never accesses the unit.
+/// Processes the records of a control loop on an ordinary thread. Accounts for every sample, and
+/// passes messages to the recording, the stream and the operator. Never accesses the unit.
 class Supervisor {
  public:
-  /// @param recording  after its failure, the remaining file gets an event and the run ends:
-  ///     wants_stop()
+  /// @param recording  receives all messages; if it fails, an event is written and wants_stop() is
+  ///     true
   /// @param stream     may be null; a failure is reported once and then ignored
   /// @param say        prints one line for the operator
   Supervisor(ControlLoop& loop, const BlackBox& black_box, const SafetyLimits& limits,
              RunSink& recording, RunSink* stream, std::function<void(const std::string&)> say);
 
-  /// Takes the records of the loop, as fast as the recording can store them. To be called about
-  /// every 10 ms while the loop runs.
+  /// Processes waiting records of the loop, at most as many as the recording can store. To be
+  /// called about every 10 ms while the loop runs.
   void poll();
 
   /// Adds a sample that arrived after the end of the loop, when the stream was stopped.
   void take_late(const firmware_iface::UnitSample& sample);
 
-  /// Adds readings of inertial sensors that belong to no sample.
+  /// Adds readings of inertial sensors that no later sample contains, such as the last ones of a
+  /// run.
   void take_inertial(const firmware_iface::UnitInertial& readings);
 
   /// Returns the number of recorded readings of an inertial sensor.
   std::uint64_t reading_count(std::size_t sensor) const { return reading_counts_[sensor]; }
 
-  /// To be called after the loop has ended and the stream was stopped. Takes the remaining records,
-  /// and completes the counts if the unit reported how many samples it sent.
+  /// Processes the remaining records, after the loop has ended and the stream was stopped.
+  /// Completes the sample counts if the unit reported how many samples it sent.
   void finish(std::optional<std::uint64_t> samples_sent);
 
-  /// Records an event of the whole run: the operator's stop, a storage error.
+  /// Records an event that concerns the whole run, such as the operator's stop or a storage error.
   void report(proto::EventKind kind, const std::string& name, const std::string& text);
 
   const SampleCounts& sample_counts() const { return sample_counts_; }

@@ -17,22 +17,22 @@ Nanoseconds monotonic_now() noexcept;
 /// Sleeps until an absolute time of CLOCK_MONOTONIC; returns at once if it has passed.
 void sleep_until(Nanoseconds deadline) noexcept;
 
-/// Returns the first deadline after `now` on the grid deadline + k·period, k ≥ 1, and the number of
-/// deadlines skipped.
+/// Result of next_deadline: the first of the times deadline + k·period, k ≥ 1, that is after `now`,
+/// and the number of such times skipped before it.
 struct NextDeadline {
   Nanoseconds deadline;
   std::int64_t skipped;
 };
 NextDeadline next_deadline(Nanoseconds deadline, Nanoseconds period, Nanoseconds now) noexcept;
 
-/// Timer with absolute deadlines, one period apart. A late caller skips periods, gets their number,
-/// and stays on the grid: missed periods are not made up in a burst.
+/// Timer with absolute deadlines, one period apart. A late caller skips the missed deadlines and
+/// gets their number. The later deadlines do not move.
 class PeriodicTimer {
  public:
-  /// The first deadline is one period from now. `period` > 0.
+  /// Creates a timer whose first deadline is one period from now. `period` > 0.
   explicit PeriodicTimer(Nanoseconds period) noexcept;
 
-  /// Returns the last deadline that was waited for, or the first one.
+  /// Returns the deadline of the last wait(); the first deadline if there was no wait().
   Nanoseconds deadline() const noexcept { return deadline_; }
 
   /// Sleeps until the next deadline; returns the number of deadlines skipped.

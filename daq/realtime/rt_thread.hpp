@@ -12,7 +12,8 @@ struct RealTimeSettings {
   int cpu = -1;             ///< pin the thread to this processor; negative: any
 };
 
-/// The settings that were granted, and a sentence with cost and remedy for each refused one.
+/// Real-time settings that the operating system granted. `refused` has a sentence with consequence
+/// and remedy for each refused setting.
 struct RealTimeReport {
   bool fifo = false;
   bool memory_locked = false;
@@ -20,8 +21,9 @@ struct RealTimeReport {
   std::vector<std::string> refused;
 };
 
-/// Applies the settings to the calling thread. A refusal is reported and the loop runs without that
-/// setting. Also touches the stack, so that the loop has no page faults on first use.
+/// Applies the settings to the calling thread. A refused setting is reported, and the thread
+/// continues without it. Also touches the stack in advance, so that the thread has no page faults
+/// later.
 ///
 /// @throws std::invalid_argument for a priority outside 0 … 99.
 RealTimeReport enter_real_time(const RealTimeSettings& settings);

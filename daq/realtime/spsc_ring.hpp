@@ -20,7 +20,8 @@ class SpscRing {
  public:
   static constexpr std::size_t kCapacity = Capacity;
 
-  /// Producer only. Returns false, without any change, if the ring is full.
+  /// Appends a value; for the producer thread only. Returns false, without any change, if the ring
+  /// is full.
   bool try_push(const T& value) noexcept {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
     if (tail - head_.load(std::memory_order_acquire) == Capacity) return false;
@@ -29,7 +30,8 @@ class SpscRing {
     return true;
   }
 
-  /// Consumer only. Returns false, with `value` unchanged, if the ring is empty.
+  /// Removes the oldest value; for the consumer thread only. Returns false, with `value` unchanged,
+  /// if the ring is empty.
   bool try_pop(T& value) noexcept {
     const std::size_t head = head_.load(std::memory_order_relaxed);
     if (head == tail_.load(std::memory_order_acquire)) return false;

@@ -22,8 +22,8 @@ class TimingHistogram {
   Nanoseconds max() const noexcept { return Nanoseconds(max_.load(std::memory_order_relaxed)); }
   Nanoseconds mean() const noexcept;
 
-  /// Returns the upper edge of the bin that contains the quantile `fraction` [µs], 0 < fraction ≤
-  /// 1; max() if it is in the last bin, zero if nothing was added.
+  /// Returns the quantile `fraction` of the durations, 0 < fraction ≤ 1, as the upper edge of its
+  /// bin [µs]. Returns max() if it is in the last bin, zero if nothing was added.
   double percentile_us(double fraction) const noexcept;
 
   /// Returns a text chart of the distribution, one row per doubling of the duration.

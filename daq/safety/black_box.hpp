@@ -11,7 +11,7 @@
 
 namespace daq {
 
-/// One message on the link: type and body, without stuffing, checksum and delimiter.
+/// One message between host and unit: type and body, without stuffing, checksum and delimiter.
 struct KeptMessage {
   firmware_iface::Nanoseconds at{0};  ///< host clock
   firmware_iface::Direction direction = firmware_iface::Direction::kToHost;
@@ -21,29 +21,31 @@ struct KeptMessage {
   std::span<const std::uint8_t> message() const noexcept { return {bytes.data(), size_bytes}; }
 };
 
-/// Stores the last messages of both directions before a trip, and some after it. The real-time
-/// thread writes. CompletionLatch frozen, the messages are kept and any thread may read them.
+/// Stores the last messages between host and unit before a trip, and some after it. The real-time
+/// thread writes them. Once the box is frozen, its messages do not change and any thread may read
+/// them.
 class BlackBox : public firmware_iface::MessageTap {
  public:
   static constexpr std::size_t kCapacity = 512;   ///< a quarter of a second at 1 kHz
   static constexpr std::size_t kAfterTrip = 100;  ///< number of messages kept after the trip
 
-  /// Stores a message in place of the oldest one; does nothing once frozen.
+  /// Stores a message in place of the oldest one; does nothing if the box is frozen.
   void on_message(firmware_iface::Direction direction, std::span<const std::uint8_t> message,
                   firmware_iface::Nanoseconds at) noexcept override;
 
-  /// Freezes after kAfterTrip more messages. Later calls have no effect.
+  /// Freezes the messages after kAfterTrip more have been stored. Later calls have no effect.
   void note_trip() noexcept { trip_noted_ = true; }
 
-  /// Freezes immediately, for a run that ends soon after its trip.
+  /// Freezes the messages immediately, for a run that ends soon after its trip.
   void freeze() noexcept { frozen_.store(true, std::memory_order_release); }
 
   bool is_frozen() const noexcept { return frozen_.load(std::memory_order_acquire); }
 
-  /// Returns the number of messages; only when frozen.
+  /// Returns the number of stored messages. To be called only when frozen.
   std::size_t count() const noexcept { return added_ < kCapacity ? added_ : kCapacity; }
 
-  /// Returns a message by age, 0 the oldest; only when frozen. index < count().
+  /// Returns a stored message. To be called only when frozen. Index 0 is the oldest, index <
+  /// count().
   const KeptMessage& message(std::size_t index) const noexcept;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace daq {
 
-/// Kinds of motion that are plausible at present.
+/// Phase of a run, which determines the motions that are plausible.
 enum class MotionPhase : std::uint8_t {
   kWatched,   ///< before the run: nothing is driven and nobody touches the rig
   kHandled,   ///< an operator moves the rig, or the run is over: any motion is plausible
@@ -18,7 +18,7 @@ enum class MotionPhase : std::uint8_t {
   kReleased,  ///< the rig moves freely
 };
 
-/// One sample, as input of the checks.
+/// One sample, as input of EncoderMotionMonitor.
 struct MotionSample {
   const Observation& now;
   std::span<const std::int64_t> counts;  ///< of each joint's encoder, unwrapped
@@ -26,20 +26,22 @@ struct MotionSample {
   MotionPhase phase = MotionPhase::kHandled;
 };
 
-/// Checks whether the encoders' motion is plausible for a rig with these motors. All other limits
-/// rely on encoders that count if and only if their joint moves. Real-time safe: no allocation, no
-/// exceptions. A NaN fails each check.
+/// Checks whether the motion read by the encoders is plausible for the commands of the motors. All
+/// other safety limits rely on encoders that count if and only if their joint moves. Real-time
+/// safe: no allocation, no exceptions. A NaN fails each check.
 ///
-/// Symbols in the derivations: q one count [rad], u the command, κ the joint's acceleration per
-/// unit of the command [rad/s²]. For a sliding joint read m for rad; its thresholds are a tenth.
+/// Symbols in the comments of this class: q is one count [rad], u the command, κ the joint's
+/// acceleration per unit of the command [rad/s²]. For a sliding joint the unit is m instead of rad,
+/// and thresholds are a tenth.
 class EncoderMotionMonitor {
  public:
   explicit EncoderMotionMonitor(const SafetyLimits& limits);
 
-  /// Adds a sample. Returns the first check that fails; cause kNone if there is none.
+  /// Adds a sample. Returns a trip for the first check that fails, with cause kNone if none fails.
   Trip add(const MotionSample& sample) noexcept;
 
-  /// Returns whether a joint moves at a constant speed before the run, which then waits or trips.
+  /// Returns whether a joint moves at a constant speed before the run. The run must then wait or
+  /// trip.
   bool is_creeping() const noexcept;
 
  private:
@@ -58,7 +60,7 @@ class EncoderMotionMonitor {
     double speed = 0.0;  // mean, magnitude [rad/s]
   };
 
-  /// Drive since the last motion of a joint.
+  /// Amount of drive that a joint has received since its last motion.
   struct Rest {
     double driven_s = 0.0;  // time in which any motor drove
     double shaken_s = 0.0;  // part of that in which a command changed
@@ -129,7 +131,7 @@ class EncoderMotionMonitor {
   void begin_motion(std::size_t j, double rested_s) noexcept;
   bool drives(std::size_t j) const noexcept;
   bool is_passive(std::size_t j) const noexcept;
-  /// Fastest of the last spans in which the joint moved [rad/s].
+  /// Returns the largest mean speed among the joint's last time intervals with motion [rad/s].
   double largest_recent_speed(std::size_t j, std::size_t span_count = kSpanCount) const noexcept;
   bool is_at_stop(std::size_t j, double angle_rad) const noexcept;
 

@@ -34,7 +34,7 @@ struct InertialLimits {
 
 /// Monitors inertial sensors. Real-time safe: no allocation, no exceptions.
 ///
-/// While no joint moves, constant counts are correct. A NaN time counts as too long.
+/// Constant counts are correct while no joint moves. A time that is NaN counts as too long.
 class InertialMonitor {
  public:
   struct Finding {
@@ -51,7 +51,7 @@ class InertialMonitor {
   std::size_t sensor_count() const noexcept { return count_; }
   bool stops_run(std::size_t sensor) const noexcept { return bounds_[sensor].stops_run; }
 
-  /// Returns whether the sensor has the fault at present, with its duration in `finding`.
+  /// Returns whether a sensor has a fault at present. Writes the fault's duration to `finding`.
   bool has(std::size_t sensor, InertialFault fault, Finding& finding) const noexcept;
 
  private:

@@ -13,7 +13,7 @@
 
 namespace daq {
 
-/// Limits of one joint. For a sliding joint read m for rad.
+/// Safety limits of one joint. For a sliding joint the unit is m instead of rad.
 struct JointLimits {
   std::string joint;                 ///< name, for messages
   double angle_rad_min = 0.0;        ///< inclusive
@@ -24,26 +24,27 @@ struct JointLimits {
   bool slides = false;
 };
 
-/// Limits of one motor's command.
+/// Safety limits of one motor's command.
 struct MotorLimits {
   std::string joint;                    ///< name, for messages
   double command_max = 0.0;             ///< magnitude [unit of the control signal]
   double command_slew_per_s_max = 0.0;  ///< magnitude [unit of the control signal / s]
 };
 
-/// Default stall limits of a joint: the command as a share of the largest, and the time.
+/// Default stall limits of a joint: the command as a share of its motor's command_max, and the
+/// time.
 inline constexpr double kStallShareDefault = 0.05;
 inline constexpr double kStallTimeDefault_s = 0.65;
 
-/// Drive and end stops of a joint, for encoder checks. For a sliding joint read m for rad.
+/// Drive and end stops of a joint, for encoder checks. For a sliding joint, m instead of rad.
 struct JointDrive {
   double rad_per_count = 0.0;  ///< negative for an inverted encoder
-  int motor = -1;              ///< its motor, in the unit's order; −1: none
+  int motor = -1;              ///< index of its motor in the unit's order; −1: none
   double gain_sign = 1.0;      ///< −1: a positive command moves it in the negative direction
   double stall_command =
       0.0;  ///< magnitude of a command that surely moves it [unit of control signal]
   double stall_time_s = 0.0;   ///< longest time at that command without a count
-  bool is_unaffected = false;  ///< it has no motor and may rest while others move
+  bool is_unaffected = false;  ///< the joint has no motor and may rest while others move
   double stop_rad_min = -std::numeric_limits<double>::infinity();  ///< end stops
   double stop_rad_max = std::numeric_limits<double>::infinity();
 };
@@ -58,10 +59,10 @@ struct SafetyLimits {
   std::vector<JointDrive> motion = {};        ///< one per joint; empty: motion is not checked
 };
 
-/// Returns the errors in the limits, one sentence each naming the field; empty if there are none.
+/// Returns the errors in safety limits as sentences that name the field; empty if there are none.
 std::vector<std::string> find_faults(const SafetyLimits& limits);
 
-/// Cause of switching the output off.
+/// Cause of a trip, which switches the output of all motors off.
 enum class TripCause : std::uint8_t {
   kNone,
   kAngle,
@@ -72,7 +73,7 @@ enum class TripCause : std::uint8_t {
   kCommandNotFinite,
   kUnitTripped,    ///< the unit switched off by itself
   kClearRefused,   ///< the unit did not clear its trip on request
-  kUnitRestarted,  ///< its samples do not continue the stream
+  kUnitRestarted,  ///< the unit's samples do not continue the stream
   kLinkLost,
   kPortClosed,  ///< the operating system reports that the line is gone
   kInertialMissing,
@@ -91,7 +92,7 @@ enum class TripCause : std::uint8_t {
   kStaleCommand,      ///< the command in effect is older than its time to live
   kFaultMismatch,     ///< the unit's status contradicts its fault flags
   kSampleAge,         ///< a sample arrived too late, or before it can have been taken
-  kUnitClock,         ///< its rate differs from this computer's, or is unknown
+  kUnitClock,         ///< the unit's clock rate differs from this computer's, or is unknown
 };
 std::string_view to_string(TripCause cause);
 
@@ -108,7 +109,7 @@ bool concerns_motor(TripCause cause);
 bool concerns_inertial_sensor(TripCause cause);
 TripCause cause_of(InertialFault fault);
 
-/// A trip with its cause and values. The first trip is kept.
+/// A trip of a run, with its cause and values. Only the first trip is kept.
 struct Trip {
   TripCause cause = TripCause::kNone;
   std::uint8_t joint =
@@ -125,31 +126,33 @@ std::string subject_name_of(const Trip& trip, const SafetyLimits& limits);
 /// Describes a trip for people: "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s".
 std::string describe(const Trip& trip, const SafetyLimits& limits);
 
-/// Returns the remedy for a joint outside its range before anything was driven, e.g. because the
-/// encoders continue to count from where the last run left them. Empty for any other trip.
+/// Returns the remedy for a trip by a joint outside its range before any motor was driven, e.g.
+/// because the encoders continue to count from the end of the last run. Empty for any other trip.
 std::string describe_start_remedy(const Trip& trip, const SafetyLimits& limits);
 
 /// Returns the unit's fault flags (firmware_iface/wire/fault.h) in words; empty if none is set.
 std::string describe_fault_flags(unsigned flags);
 
-/// Checks every sample and limits the commands. Real-time safe: no allocation, no exceptions.
+/// Checks every sample of a run and limits the motors' commands. Real-time safe: no allocation, no
+/// exceptions.
 ///
-/// A request beyond the command or slew limit is clamped; every other violation trips. After a trip
-/// the output stays zero: only a new run, which explicitly clears the unit's trip, can drive again.
-/// A NaN or infinity in a sample, request or limit trips too.
+/// A requested command beyond its magnitude or slew limit is clamped. Any other violation trips.
+/// After a trip the output stays zero: only a new run, which explicitly clears the unit's trip, can
+/// drive again. A NaN or infinity in a sample, request or limit trips too.
 class SafetyMonitor {
  public:
   explicit SafetyMonitor(const SafetyLimits& limits);
 
-  /// Returns the commands to send for this sample and these requests; zero for unused motors.
+  /// Returns the commands to send in reply to a sample: the requested ones within the limits; zero
+  /// for unused motors.
   MotorCommands limit_commands(const Observation& now, const MotorCommands& requested) noexcept;
 
-  /// Checks this computer, once per period of the loop.
+  /// Checks the timing and data storage of this computer, once per period of the loop.
   /// @param pause_s     delay of the loop by the host's clock
   /// @param unstored_s  time since data were last stored
   void check_host(double time_s, double pause_s, double unstored_s) noexcept;
 
-  /// Trips for a cause detected elsewhere (unit, link). Does nothing after a trip.
+  /// Records a trip whose cause was detected elsewhere (unit, link). Does nothing after a trip.
   /// @param index  of the motor or inertial sensor concerned, if any
   void trip(TripCause cause, double time_s, double value, double limit,
             std::uint8_t index = 0) noexcept;

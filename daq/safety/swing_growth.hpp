@@ -4,17 +4,17 @@
 
 namespace daq {
 
-/// Detects swings of a free joint that grow although no motor drives the rig: between turning
-/// points, or from turn to turn if the joint rotates. Real-time safe.
+/// Detects swings of a free joint that grow although no motor drives the rig. Compares the sizes of
+/// swings between turning points, or the speeds of turns if the joint rotates. Real-time safe.
 class SwingGrowth {
  public:
-  /// A swing or turn that is larger by this share than the largest before it grows.
+  /// Smallest relative increase over the largest earlier swing or turn that counts as growth.
   static constexpr double kShare = 0.1;
 
   /// Adds the counts of the joint's encoder at a time [s].
   /// @param counts_per_turn  0: the joint slides
-  /// @return ratio of the last swing to the largest before it once four in a row grew; 0 otherwise.
-  ///         Ratios are of speeds if the joint rotates.
+  /// @return ratio of the last swing to the largest before it if four swings in a row grew, else 0.
+  ///         For a rotating joint it is the ratio of the turns' speeds.
   double add(std::int64_t counts, double time_s, double counts_per_turn) noexcept;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace daq {
 
-/// Expected properties of the unit and its line.
+/// Expected properties of the unit and of the line to it.
 struct UnitExpectations {
   double tick_s = 0.0;           ///< tick period of the unit
   double period_s = 0.0;         ///< between samples
@@ -20,7 +20,7 @@ struct UnitExpectations {
   MotorCommands command_range{};  ///< output range of the unit's converters, magnitude
 };
 
-/// A sent command.
+/// A command that was sent to the unit.
 struct SentCommand {
   std::uint64_t number = 0;           ///< from 1, counting all commands of the link
   std::int64_t unit_time_us = 0;      ///< of the sample that it answers
@@ -29,7 +29,7 @@ struct SentCommand {
   MotorCommands command{};
 };
 
-/// Whether the unit's clock can be trusted.
+/// Assessment of the rate of the unit's clock.
 enum class ClockVerdict : std::uint8_t { kUnknown, kGood, kBad };
 
 /// Checks the unit's reports against the sent commands and this computer's clock. Real-time safe:
@@ -44,16 +44,17 @@ class UnitReportMonitor {
 
   void note_sent(const SentCommand& sent) noexcept { history_[sent.number % kHistory] = sent; }
 
-  /// Adds a sample. Returns the first check that fails; cause kNone if there is none.
+  /// Adds a sample. Returns a trip for the first check that fails, with cause kNone if none fails.
   /// @param clock          fit of the unit's clock to this computer's
   /// @param time_s         since the run started
-  /// @param driving_for_s  time since the run started to send enabling commands; negative: it does
-  ///     not
+  /// @param driving_for_s  time since the run started to send enabling commands; negative if it
+  ///     does not send any
   /// @param has_fault      the unit sent a FAULT since then
   Trip add(const firmware_iface::UnitSample& sample, const firmware_iface::ClockFit& clock,
            double time_s, double driving_for_s, bool has_fault) noexcept;
 
-  /// Returns the longest time to obey a command [s]: the longest measured delay plus a margin.
+  /// Returns the longest time that the unit may take to obey a command [s]: the longest measured
+  /// delay plus a margin.
   double reaction_s() const noexcept { return delay_s_ + kMargin_s + expected_.period_s; }
 
   static ClockVerdict judge(const firmware_iface::ClockFit& clock) noexcept;

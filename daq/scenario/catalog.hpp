@@ -19,8 +19,9 @@
 
 namespace daq {
 
-/// To add a scenario: write its type (command, command_peak, faults, and phase if the operator or
-/// the rig determines when it runs) and add it here. The compiler reports the other places.
+/// Command signal of one motor, of any supported kind. To add a kind: write its type (command,
+/// command_peak, faults, and phase if the operator or the rig determines when it runs) and add it
+/// here. The compiler reports the other places.
 using Excitation =
     std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay, PulseTrain, TestPush>;
 
@@ -34,13 +35,13 @@ struct MotorExcitation {
 /// from the start of the motion if an operator triggers it.
 class Scenario {
  public:
-  /// @param excitations  at least one, of different motors; a Release only alone
+  /// @param excitations  at least one, each of another motor; a Release must be the only one
   Scenario(std::string name, std::vector<MotorExcitation> excitations, double duration_s);
-  /// Scenario of the first motor.
+  /// Creates a scenario with one excitation, of the first motor.
   Scenario(std::string name, Excitation excitation, double duration_s);
 
-  /// Returns the commands for this sample by motor [unit of its control signal]; zero for a motor
-  /// that is not driven, and after the end. Real-time safe.
+  /// Writes the command of each motor for a sample to `commands` [unit of the control signal]. It
+  /// is zero for a motor that is not driven, and after the end. Real-time safe.
   void command(const ScenarioInput& now, std::span<double> commands) noexcept;
 
   /// Returns the command of the first motor.
@@ -53,13 +54,13 @@ class Scenario {
   Phase phase() const noexcept { return phase_; }
   const std::string& name() const noexcept { return name_; }
   double duration_s() const noexcept { return duration_s_; }
-  double command_peak() const;  ///< largest peak of all motors
+  double command_peak() const;  ///< largest magnitude of any motor's command
   double command_peak(std::size_t motor) const;
 
-  /// Returns the joint that an operator must hold, if the scenario has one.
+  /// Returns the joint that an operator must hold; nullopt if there is none.
   std::optional<HeldJoint> held_joint() const;
 
-  /// Returns the errors in its numbers, one sentence each naming the field.
+  /// Returns the errors in the scenario's numbers as sentences that name the field.
   std::vector<std::string> faults() const;
 
   /// Returns whether the commands depend on time alone, so that they are known beforehand.

@@ -9,7 +9,8 @@
 
 namespace daq {
 
-/// A sine of constant amplitude whose frequency changes linearly from start to end_s:
+/// A sine of constant amplitude whose frequency changes linearly from f₀ = frequency_start_Hz at
+/// start_s to f₁ = frequency_end_Hz at end_s:
 ///   amplitude · sin(2π (f₀ s + (f₁ − f₀) s² / (2 T))),  s = t − start,  T = end − start.
 struct Chirp {
   double amplitude = 0.0;  // [unit of the control signal]

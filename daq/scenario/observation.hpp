@@ -14,7 +14,8 @@ inline constexpr std::size_t kJointsMax = 16;
 /// Largest number of motors of one conversion unit.
 inline constexpr std::size_t kMotorsMax = 8;
 
-/// One command for each motor, in the unit's order and the motor's unit; 0 for unused entries.
+/// Commands of all motors, in the unit's order, each in the motor's control unit; 0 for unused
+/// entries.
 using MotorCommands = std::array<double, kMotorsMax>;
 
 /// Measured state of one joint. The angle is unwrapped and has the rig file's sign and offset.
@@ -31,7 +32,7 @@ struct Observation {
 };
 
 /// One sample as input of a scenario, from a rig or from a simulation with any number of joints.
-/// Refers to the joints that it is made from.
+/// Refers to the joints given to its constructor, which must outlive it.
 struct ScenarioInput {
   double time_s = 0.0;  ///< since the run started
   std::span<const JointState> joint;

@@ -10,7 +10,7 @@
 
 namespace daq {
 
-/// Rectangular pulses; overlapping ones are added.
+/// A train of rectangular pulses; overlapping pulses are added.
 struct PulseTrain {
   std::vector<Pulse> pulses{};
 
@@ -20,7 +20,8 @@ struct PulseTrain {
     return sum;
   }
 
-  /// Evaluates the sum where it changes: at the starts and ends of pulses.
+  /// Returns the largest magnitude of the command, which changes at the starts and ends of pulses
+  /// only.
   double command_peak() const noexcept {
     double peak = 0.0;
     for (const Pulse& pulse : pulses) {

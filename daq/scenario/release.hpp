@@ -7,9 +7,9 @@
 
 namespace daq {
 
-/// A run without commands. Waits until the operator holds a joint near an angle or a position, then
-/// until it is released, and runs until every joint is at rest. A simulation has no operator and
-/// starts from the joints' initial state.
+/// Settings of a run without commands. The run waits until the operator holds a joint near an angle
+/// or a position, then until the joint is released, and ends when every joint is at rest. A
+/// simulation has no operator and starts from the joints' initial state.
 struct ReleaseSettings {
   bool has_operator = true;
   std::size_t joint = 0;
@@ -22,7 +22,8 @@ struct ReleaseSettings {
   double rest_time_s = 1.0;
 };
 
-/// The joint that an operator holds, and its held angle. For a sliding joint read m for rad.
+/// The joint that an operator must hold, and the angle to hold it at. For a sliding joint the unit
+/// is m instead of rad.
 struct HeldJoint {
   std::size_t joint = 0;
   bool slides = false;

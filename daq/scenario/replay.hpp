@@ -8,11 +8,12 @@
 
 namespace daq {
 
-/// A recorded command, constant from each row's time to the next row's; zero before the first row
-/// and from the last row's time on.
+/// Replay of a recorded command. The command is constant from the time of each row to that of the
+/// next row. It is zero before the first row and from the time of the last row on.
 class Replay {
  public:
-  /// `time_s` and `values` have one entry per row; times count from that of the first row.
+  /// Creates a replay. `time_s` and `values` have one entry per row; time zero is the first row's
+  /// time.
   Replay(std::vector<double> time_s, std::vector<double> values);
 
   double command(const ScenarioInput& now) noexcept;

@@ -56,7 +56,7 @@ std::size_t motor_of(const Message& excitation, const Context& context) {
   place.fail(said + "; write motor: " + quoted_list(motors));
 }
 
-/// Rejects a number of the other kind of joint, turning or sliding.
+/// Rejects a number for turning joints if the joint slides, and for sliding joints if it turns.
 void refuse_kind(double number, const char* field, const std::string& joint, bool slides,
                  const char* instead, const Context& context) {
   if (number == 0.0) return;

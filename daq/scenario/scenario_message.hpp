@@ -13,8 +13,8 @@ namespace daq {
 /// The parts of a rig that a scenario can refer to.
 struct ScenarioRig {
   std::string path{};                 ///< of the rig file, for messages
-  std::vector<std::string> joints{};  ///< in the order of a moment's joints
-  std::vector<bool> slides{};         ///< which of them slide; empty: all turn
+  std::vector<std::string> joints{};  ///< in the order of ScenarioInput::joint
+  std::vector<bool> slides{};         ///< whether each joint slides; empty: all turn
   std::vector<std::string> motors{};  ///< driven joints, in the order of the commands
   bool has_operator = true;  ///< an operator holds and releases a joint; false in a simulation
 };
@@ -27,15 +27,15 @@ struct ScenarioRig {
 Scenario make_scenario(const rigcal::v1::Scenario& message, const std::string& path,
                        const proto::TextLocator& place, const ScenarioRig& rig);
 
-/// Returns the smaller limit of a rig and a scenario, which must not exceed the rig's.
+/// Returns the smaller of a rig's and a scenario's limit for one field.
 /// @param wish   limit in the scenario; 0: none
 /// @param place  location of the message with the field
-/// @throws proto::InputError if it exceeds the rig's limit
+/// @throws proto::InputError if the scenario's limit exceeds the rig's
 double merge_limit(double limit, double wish, const char* field, const proto::TextLocator& place);
 
 /// Returns the limits of a scenario's commands on a rig, by motor.
 /// @param place  location of the scenario
-/// @throws proto::InputError if the scenario's limit is above that of every motor
+/// @throws proto::InputError if the scenario's limit is above the limits of all motors
 std::vector<CommandLimits> merge_command_limits(std::vector<CommandLimits> rig,
                                                 const rigcal::v1::Limits& wishes,
                                                 const proto::TextLocator& place);

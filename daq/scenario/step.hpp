@@ -8,7 +8,7 @@
 
 namespace daq {
 
-/// A step that lasts until the end of the run.
+/// A step of the command that lasts until the end of the run.
 struct Step {
   double amplitude = 0.0;  // [unit of the control signal]
   double start_s = 0.0;

@@ -8,10 +8,11 @@
 
 namespace daq {
 
-/// Energy shaping [AF00]. With θ the pendulum's angle (0 hanging), w its speed and w₀ its
-/// small-oscillation frequency, the normalized energy is E = w²/(2 w₀²) − cos θ, −1 hanging at rest
-/// and 1 upright at rest. The command is gain · (1 − E) · sign(w cos θ), limited to command_max.
-/// Near upright the command is zero: the pendulum swings over the top and is not caught.
+/// Settings of a pendulum's swing-up by energy shaping [AF00]. With θ the pendulum's angle (0
+/// hanging), w its speed and w₀ its small-oscillation frequency, the normalized energy is E = w²/(2
+/// w₀²) − cos θ, −1 hanging at rest and 1 upright at rest. The command is gain · (1 − E) · sign(w
+/// cos θ), limited to command_max. Near upright the command is zero: the pendulum swings over the
+/// top and is not caught.
 ///
 /// [AF00] K. J. Åström, K. Furuta, Swinging up a pendulum by energy control, Automatica 36(2),
 /// 2000.

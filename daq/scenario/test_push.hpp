@@ -9,8 +9,9 @@
 
 namespace daq {
 
-/// Tests an unknown motor: applies a command until a joint has moved a little, then the opposite
-/// command until that joint stops, for at most as long as before.
+/// Settings of a test of an unknown motor. The test applies a command until a joint has moved a
+/// little, then the opposite command until that joint stops, for at most as long as the first
+/// command.
 struct TestPushSettings {
   std::size_t joint = 0;  // joint of the motor
   std::size_t joint_count = 1;

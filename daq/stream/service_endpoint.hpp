@@ -12,20 +12,22 @@ class context;
 
 namespace daq {
 
-/// Address and TLS files of the service, as given. Without a certificate, plain TCP.
+/// Address and TLS files of the service, as given by the user. Without a certificate the connection
+/// does not use TLS.
 struct ServiceOptions {
   std::string host_port;  ///< "host:port" or "unix:/path"; empty: no service
   proto::TlsFiles tls{};
 };
 
-/// The checked address, with the TLS files loaded.
+/// Checked address of the service, with the TLS files loaded.
 struct ServiceEndpoint {
   std::string host_port;  ///< as it was given, for people
   proto::ServiceLocation place;
   std::shared_ptr<asio::ssl::context> tls;  ///< null: no TLS
 };
 
-/// @throws proto::InputError for an invalid address, or naming the TLS file that cannot be used
+/// Checks an address and loads the TLS files. @throws proto::InputError for an invalid address, or
+///     naming the TLS file that cannot be used
 ServiceEndpoint make_service_endpoint(const ServiceOptions& options);
 
 }  // namespace daq

@@ -14,11 +14,11 @@ struct SpoolCompletion {
 };
 
 /// Appends to the spool all messages that only the recording has, so that the service gets them. If
-/// the recorder died, recording and spool may differ by up to a quarter of a second, either way.
-/// Differences that cannot be resolved are reported in `notes`.
+/// the recording process died, either of them may lack up to a quarter of a second of data that the
+/// other has. Differences that cannot be resolved are reported in `notes`.
 ///
 /// The recording of a spool RECORDING.spool is RECORDING, RECORDING.part or the output of `rigcal
-/// recover`. It is only read.
+/// recover`. The recording is only read.
 proto::Result<SpoolCompletion> append_rest(const std::string& spool_folder, SpoolFolder& folder);
 
 }  // namespace daq

@@ -24,16 +24,16 @@ struct SpoolFolder {
 proto::Result<SpoolFolder> create_spool_folder(const std::string& folder,
                                                const proto::StreamSession& session);
 
-/// Records that the run has ended, for a process that sends the rest later.
+/// Marks the run of a spool folder as ended, for a process that sends the remaining data later.
 proto::Status mark_ended(const std::string& folder);
 
-/// Opens the folder of an earlier process. A folder of a release without secrets gets one. That
-/// release did not record the end, so its runs count as ended.
-/// @return kNotFound if it is not such a folder
+/// Opens the spool folder of an earlier process. If an older release of rigcal wrote it without a
+/// session secret, a secret is added and the run counts as ended.
+/// @return kNotFound if it is not a spool folder
 proto::Result<SpoolFolder> open_spool_folder(const std::string& folder);
 
-/// Removes the folder once the service has everything; no process may have it open. Ignores errors,
-/// as no data are lost by them.
+/// Removes a spool folder once the service has everything; no process may have it open. Ignores
+/// errors, as no data are lost by them.
 void remove_spool_folder(const std::string& folder);
 
 }  // namespace daq

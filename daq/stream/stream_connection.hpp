@@ -16,8 +16,9 @@
 
 namespace daq {
 
-/// The connection of a StreamSender over TCP, TLS or a Unix socket. It connects on request,
-/// transfers requests and replies, and disconnects on errors of either side. Not thread-safe.
+/// Connection of a StreamSender to the service over TCP, TLS or a Unix socket. It connects when the
+/// sender requests it, transfers requests and replies, and disconnects on errors of either side.
+/// Not thread-safe.
 class StreamConnection {
  public:
   StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint);

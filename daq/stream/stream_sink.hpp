@@ -23,8 +23,8 @@ namespace daq {
 class StreamConnection;
 
 /// Streams a run to the service through a spool on disk. A separate thread owns spool and
-/// connection, so a slow or unreachable service delays no other thread, and gets missed data later.
-/// Samples that do not fit into the spool are listed in the stream as a gap.
+/// connection, so a slow or unreachable service delays no other thread. The service gets missed
+/// data later. Samples that do not fit into the spool are listed in the stream as a gap.
 class StreamSink final : public RunSink {
  public:
   /// Starts the thread.
@@ -39,14 +39,15 @@ class StreamSink final : public RunSink {
   proto::Status write(const proto::ClockFit& fit) override;
   proto::Status write(const proto::LoopStats& stats) override;
 
-  /// Passes the batch on if it is old enough.
+  /// Passes the current batch to the spool if it is old enough.
   proto::Status idle() override;
 
-  /// Passes on the rest; nothing can be written afterwards.
+  /// Passes the last batch to the spool. Nothing can be written afterwards.
   /// @param interrupted  another process recorded the run and did not record its end
   void end(bool interrupted = false);
 
-  /// After end(): waits, for at most this time, until the service has everything or rejects it.
+  /// Waits, for at most `patience`, until the service has everything or rejects it. To be called
+  /// after end().
   /// @return true if it has everything; else the spool keeps the missing batches
   bool wait(std::chrono::milliseconds patience);
 

@@ -18,23 +18,25 @@ struct Measurement {
 struct Check {
   const char* id;           ///< number of the requirement, with a letter for its part
   const char* requirement;  ///< one sentence
-  /// Returns the figure that passed. Throws Failed, NotTested, and the exceptions of TestHost.
+  /// Runs the check and returns the measured result. Throws Failed, NotTested, and the exceptions
+  /// of TestHost.
   Measurement (*run)(TestHost& host);
 };
 
 /// Throws Failed with the detail unless the condition holds.
 void expect(bool condition, const std::string& detail);
 
-/// Formats a number: "50", "0.35".
+/// Returns a number as text, such as "50" or "0.35".
 std::string text_of(double value);
 
-/// Returns a count with its noun, plural if not 1: "3 frames, dropped".
+/// Returns a count and its noun, plural if the count is not 1, as a measurement: "3 frames,
+/// dropped".
 Measurement counted(std::int64_t count, const std::string& name, const std::string& note = "");
 
 /// Returns all checks, in the order in which they run.
 std::vector<Check> all_checks();
 
-/// Returns requirements that messages cannot show; they need a test of the board itself.
+/// Returns the requirements that cannot be checked by messages but need a test of the board itself.
 const std::vector<std::string>& requirements_not_testable();
 
 // The parts of the list:
@@ -47,6 +49,6 @@ std::vector<Check> time_to_live_checks();
 std::vector<Check> trip_checks();
 std::vector<Check> clear_checks();
 std::vector<Check> format_checks();
-std::vector<Check> overall_checks();  ///< about all messages of the checks before
+std::vector<Check> overall_checks();  ///< of all messages received during the earlier checks
 
 }  // namespace firmware_iface::conformance

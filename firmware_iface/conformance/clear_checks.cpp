@@ -16,7 +16,8 @@ void begin_tripped(TestHost& host) {
   host.trip();
 }
 
-/// As above, and gets a token. Trips again, because only R1a checks whether step 1 ends the trip.
+/// Starts a stream, trips the unit and requests a token for CLEAR. Trips again, because only R1a
+/// checks whether step 1 ends the trip.
 std::uint16_t begin_with_token(TestHost& host) {
   begin_tripped(host);
   const std::uint16_t token = host.clear(1, 0).token;
@@ -24,7 +25,7 @@ std::uint16_t begin_with_token(TestHost& host) {
   return token;
 }
 
-/// Fails unless the next sample of a state after `what` is tripped.
+/// Throws Failed unless the next sample of a state after `what` is tripped.
 void expect_tripped(TestHost& host, const std::string& what) {
   host.next_sample();
   expect(host.next_sample().is_tripped(), what + " ends the trip");

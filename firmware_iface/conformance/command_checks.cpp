@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 constexpr int kAgeTicks = 10;
 constexpr int kSequencesApart = 100;  // distinguishes a rejected COMMAND from its neighbours
 
-/// Returns an age limit for the test [ticks]: a COMMAND that answers a sample up to twice as old is
-/// still within its time to live.
+/// Returns a limit for the age of answered samples in a test [ticks]: a COMMAND that answers a
+/// sample up to twice as old is still within its time to live.
 int testable_age_ticks(const TestHost& host) {
   const double ttl_ticks = host.facts().ttl_max_ms * 1e3 / host.tick_us();
   return std::clamp(static_cast<int>(ttl_ticks / 3.0), 1, kAgeTicks);

@@ -16,7 +16,7 @@ bool can(const TestHost& host, int capability) {
   return (host.facts().capabilities & capability) != 0;
 }
 
-/// Sends each request in a separate session; all must be refused.
+/// Sends a CONFIGURE for each stream in a separate session. The unit must refuse all.
 Measurement expect_unsupported(TestHost& host, const std::vector<Stream>& streams) {
   for (const Stream& stream : streams) {
     host.begin();

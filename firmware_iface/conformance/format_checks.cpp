@@ -165,7 +165,7 @@ Measurement reads_inertial_sensors(TestHost& host) {
   return counted(std::accumulate(read.begin(), read.end(), 0), "reading");
 }
 
-/// Fails if any message violated that requirement.
+/// Throws Failed if any message violated the requirement `id`.
 Measurement was_never_violated(TestHost& host, const std::string& id) {
   const auto found = host.violations().find(id);
   if (found != host.violations().end()) throw Failed{found->second};

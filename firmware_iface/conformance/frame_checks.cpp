@@ -23,7 +23,7 @@ Bytes good_frame() { return frame_of(message_of(describe_request{PART_ENCODER, 0
 // CLEAR step 1: a reply shows that it was accepted, and it has no effect.
 Bytes clear_message() { return message_of(clear_request{1, 0}); }
 
-/// Replies received since begin().
+/// Numbers of replies received since begin().
 struct Replies {
   int to_good_frames = 0;
   int others = 0;
@@ -46,8 +46,8 @@ void expect_answers(TestHost& host, int count, const Replies& before, const std:
          after + " is accepted and answered");
 }
 
-/// Sends each frame with a good one right after it. The good ones must be answered, the others
-/// counted in error_count.
+/// Sends each frame and a good frame right after it. The unit must answer the good frames and count
+/// the others in error_count.
 Measurement expect_dropped(TestHost& host, const std::vector<Bytes>& frames,
                            const std::string& what) {
   host.begin_stream();

@@ -21,10 +21,11 @@ Bytes message_of(const clear_request& request);
 Bytes message_of(const command_request& request, int motor_count);
 Bytes compact_message_of(const command_request& request);
 
-/// Returns message and CRC-32C. Unlike frame_encode it accepts any length and any seed.
+/// Returns a message with its CRC-32C appended. Unlike frame_encode it accepts any length and any
+/// seed.
 Bytes with_crc(Bytes message, std::uint32_t seed = LAYOUT_HASH);
 
-/// Returns the COBS encoding with delimiter, of up to 254 bytes.
+/// Returns the COBS encoding of up to 254 bytes, with the delimiter of the frame appended.
 Bytes stuffed(const Bytes& plain);
 
 /// Returns the valid frame of a message.

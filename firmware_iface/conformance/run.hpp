@@ -16,15 +16,15 @@ enum class Verdict { kPassed, kFailed, kNotTested };
 struct CheckResult {
   Check check;
   Verdict verdict = Verdict::kNotTested;
-  Measurement figure;   ///< if it passed
+  Measurement figure;   ///< measured result, if the check passed
   std::string detail;   ///< if it failed: expected and actual behaviour; if not tested: the reason
   int repetitions = 0;  ///< repetitions after failures while this computer was late
 };
 
 struct Report {
-  std::optional<hello_reply> unit;  ///< its first HELLO_REPLY
+  std::optional<hello_reply> unit;  ///< first HELLO_REPLY of the unit
   std::vector<CheckResult> rows;
-  std::string trouble;  ///< why the test ended early; empty: it did not
+  std::string trouble;  ///< why the test ended early; empty if it did not
   bool is_interrupted = false;
   bool is_tripped = true;  ///< the unit confirmed at the end that it is tripped
 
@@ -32,17 +32,18 @@ struct Report {
   bool has_passed() const;  ///< no check failed, and the test did not end early
 };
 
-/// NextNotification of the start and end of checks.
+/// Callbacks at the start and at the end of each check.
 struct Progress {
   std::function<void(const Check&)> begin;
   std::function<void(const CheckResult&)> end;
 };
 
-/// Returns whether the name is that of the check or of its requirement: "C4" selects C4.1a.
+/// Returns whether `name` is the number of a check or of its requirement. "C4" selects C4.1a.
 bool is_selected_by(const Check& check, const std::string& name);
 
-/// Runs the checks on the unit behind the transport, only those in `only` if it is not empty.
-/// Leaves the unit tripped. Setting `stop` ends the test after the message that it waits for.
+/// Runs the conformance checks on the unit at the other end of the transport: all checks, or the
+/// ones selected in `only` if it is not empty. Leaves the unit tripped. Setting `stop` ends the
+/// test after the message that it waits for.
 Report run_checks(Transport& transport, const Settings& settings,
                   const std::vector<std::string>& only, const std::atomic<bool>& stop,
                   const Progress& progress);

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 constexpr const char* kNotFresh =
     "the unit has already received a HELLO since its reset; reset it and use --after-reset";
 
-/// Sends a HELLO with any head, padded to a size, and returns the head of the reply.
+/// Sends a HELLO with the given head, padded to size_bytes, and returns the head of the reply.
 hello_head answered_head(TestHost& host, const hello_head& head, std::size_t size_bytes) {
   Bytes message = message_of(head);
   message.resize(size_bytes, 0xA5);

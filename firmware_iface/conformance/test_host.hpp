@@ -32,8 +32,8 @@ struct NotTested {
 struct Interrupted {};
 struct PortClosed {};
 
-/// A stream as requested by a check. By default old commands are allowed, so that a late host does
-/// not disturb checks that are not about the age.
+/// Settings of a sample stream that a check requests. By default commands may answer old samples,
+/// so that a late host does not disturb checks of other requirements.
 struct Stream {
   std::uint8_t flags = STREAM_ON;
   int divider = 0;  ///< 0: the smallest that the line supports
@@ -63,8 +63,8 @@ struct Inertial {
   std::int64_t sample_number = -1;  ///< of the last received sample
 };
 
-/// A host that can violate the protocol on purpose: frames byte by byte, requests, samples and
-/// commands of one unit. It trusts nothing that it can compute. Times are those of the transport.
+/// Host of one unit that can violate the protocol on purpose, down to the single bytes of a frame.
+/// It recomputes what it can instead of trusting the unit. Times are on the transport's clock.
 class TestHost {
  public:
   TestHost(Transport& transport, const Settings& settings, const std::atomic<bool>& stop);
@@ -75,12 +75,13 @@ class TestHost {
 
   // --- Connecting ---
 
-  /// Listens, tries CONFIGURE before HELLO, then sends HELLO and requests all descriptions.
+  /// Connects to the unit: listens, sends CONFIGURE too early on purpose, then sends HELLO and
+  /// requests all descriptions.
   void connect();
   bool is_fresh() const { return is_fresh_; }  ///< the unit had received no HELLO since its reset
   const std::optional<configure_reply>& first_answer() const { return first_answer_; }
   const std::map<int, int>& messages_before_hello() const { return heard_before_hello_; }
-  const hello_reply& first_facts() const { return first_facts_; }  ///< as of connect()
+  const hello_reply& first_facts() const { return first_facts_; }  ///< received in connect()
   const hello_reply& facts() const { return facts_; }
   int motor_count() const;  ///< at most MOTORS_MAX, whatever the unit reports
   const std::array<part_description, ENCODERS_MAX>& encoders() const { return encoders_; }
@@ -91,7 +92,7 @@ class TestHost {
   double tick_us() const;
   Nanoseconds ticks(double count) const;
   int time_to_live_ms(int wanted_ms) const;  ///< wanted_ms, or less if the unit accepts less
-  /// Returns the smallest divider at which the line is fast enough for such a stream.
+  /// Returns the smallest divider at which the line is fast enough for a stream with these flags.
   int smallest_divider(std::uint8_t flags, int inertial_count = 0) const;
 
   // --- Bytes and messages ---
@@ -99,15 +100,15 @@ class TestHost {
   void write(const Bytes& bytes);
   void send(const Bytes& message);  ///< as a frame, after a zero byte
 
-  /// Returns the next good message, already processed; nothing by the deadline.
+  /// Returns the next good message after processing it; nullopt if none arrives by the deadline.
   std::optional<Bytes> next(Nanoseconds deadline);
   void wait(Nanoseconds duration);
 
-  /// Sends the message, repeatedly if needed, until a reply of that type matches.
+  /// Sends the message, repeatedly if needed, until a reply of the given type matches; returns it.
   Bytes request(const std::string& name, const Bytes& message, std::uint8_t reply_type,
                 const std::function<bool(const Bytes&)>& matches = {});
 
-  /// Returns the number of good messages of that type since the last begin().
+  /// Returns the number of good messages of a type since the last begin().
   int count_of(std::uint8_t type) const;
   Nanoseconds last_reply_time() const { return reply_time_; }
 
@@ -115,7 +116,7 @@ class TestHost {
 
   hello_reply hello();
   describe_reply describe(std::uint8_t part, std::uint8_t index);
-  /// Sends a CONFIGURE with a new sequence.
+  /// Sends a CONFIGURE with a new sequence number and returns the reply.
   configure_reply configure(const Stream& stream);
   configure_request configure_request_of(const Stream& stream);
   configure_reply request_configure(const configure_request& request);
@@ -135,9 +136,10 @@ class TestHost {
 
   Sample next_sample();
   const std::optional<Sample>& last_sample() const { return last_; }
-  /// Returns the samples of this duration.
+  /// Reads and returns the samples that arrive during `duration`.
   std::vector<Sample> samples_for(Nanoseconds duration);
-  /// Reads samples until one satisfies the condition and returns it. Throws Failed with `expected`.
+  /// Reads samples until one satisfies the condition and returns it. Throws Failed with `expected`
+  /// if none of samples_max samples does.
   Sample sample_until(const std::function<bool(const Sample&)>& condition,
                       const std::string& expected, int samples_max = 200);
   const std::vector<Fault>& faults() const { return faults_; }
@@ -146,7 +148,8 @@ class TestHost {
 
   // --- Commands ---
 
-  /// Sends a COMMAND, or COMMAND_COMPACT in a compact stream. Returns its sequence.
+  /// Sends a COMMAND, or COMMAND_COMPACT in a compact stream. Returns the command's sequence
+  /// number.
   std::uint16_t command(std::uint8_t flags, std::int64_t answers, int ttl_ms = 0);
   void skip_command_sequences(int count);
   command_request command_of(std::uint8_t flags, std::int64_t answers, int ttl_ms);
@@ -164,7 +167,7 @@ class TestHost {
   void note_violation(const std::string& id, const std::string& detail);
   const std::map<std::string, std::string>& violations() const { return violations_; }
   std::uint64_t samples_received() const { return samples_received_; }
-  /// Returns the number of samples in which that encoder was valid.
+  /// Returns the number of samples in which an encoder was valid.
   std::uint64_t valid_samples(std::size_t encoder) const { return valid_samples_[encoder]; }
   std::uint64_t frames_received() const { return decoder_.counters().good; }
   /// Returns the largest delay of this computer since begin(), which is not the unit's fault.
@@ -223,7 +226,7 @@ class TestHost {
 };
 
 std::string hex_text(std::uint64_t value);
-/// Returns "FAULT_BOOT, FAULT_TTL"; "none".
+/// Returns the names of the set flags: "FAULT_BOOT, FAULT_TTL"; "none" if no flag is set.
 std::string fault_names(unsigned fault_flags);
 std::string status_names(unsigned status);
 

@@ -114,7 +114,7 @@ Measurement drives_while_commands_come(TestHost& host) {
   return {static_cast<double>(sample.time_us - first.time_us) * 1e-3, "ms", "driven"};
 }
 
-/// Fails unless an enabled COMMAND with that ttl trips a unit that is not driving.
+/// Throws Failed unless an enabled COMMAND with this time to live trips a unit that is not driving.
 void expect_ttl_trips(TestHost& host, int ttl_ms) {
   host.begin_armed();
   host.command(COMMAND_ENABLE, host.next_sample().number, ttl_ms);
@@ -202,7 +202,8 @@ struct ReportedTrip {
   std::int32_t detail;
 };
 
-/// Fails unless the trip was reported correctly. False if there was none; see C2, C3, C8, H3.
+/// Throws Failed unless the trip was reported correctly. Returns false without a trip; see C2, C3,
+/// C8, H3.
 bool is_reported_once(const TestHost& host, unsigned fault_flags, const ReportedTrip& trip) {
   if ((fault_flags & trip.cause) == 0) return false;
   const std::vector<Fault>& faults = host.faults();

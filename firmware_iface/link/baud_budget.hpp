@@ -13,25 +13,26 @@ struct Traffic {
   bool compact = false;
   int inertial_count = 0;  ///< largest number of inertial sensors read with one sample
   int motor_count = 1;
-  bool marks = false;  ///< index pulses and home switches
+  bool marks = false;  ///< SAMPLE has index pulses and home switches
 };
 
-/// Capacity of a line and need of the traffic, in the busier direction (from the unit).
+/// Capacity of a line and the part of it that the traffic needs, in the busier direction (from the
+/// unit to the host).
 struct BaudBudget {
-  /// Size of one SAMPLE on the line, with stuffing and delimiter, plus the INERTIAL after it,
-  /// however rare: both must be sent before the next sample is due.
+  /// Size of one SAMPLE frame plus the INERTIAL frame after it, with stuffing and delimiters.
+  /// INERTIAL counts even if it is rare, as both must be sent before the next sample is due.
   int frame_size_bytes = 0;
   double available_bytes_per_s = 0.0;  ///< at 10 bits per byte
   double needed_bytes_per_s = 0.0;
   bool fits = false;  ///< needs at most kLineShareMax of the capacity
 
-  /// The rest is for replies and for clearing a backlog.
+  /// Largest share of the capacity for periodic traffic. The rest is for replies and backlogs.
   static constexpr double kLineShareMax = 0.96;
 };
 
 BaudBudget baud_budget(int baud_rate, const Traffic& traffic);
 
-/// Returns kLineTooSlow, with the numbers and remedies, if the line is too slow for the traffic.
+/// Returns the budget; kLineTooSlow, with numbers and remedies, if the line is too slow for it.
 Result<BaudBudget> check_baud_budget(int baud_rate, const Traffic& traffic);
 
 }  // namespace firmware_iface

@@ -22,7 +22,8 @@ struct FrameCounters {
   }
 };
 
-/// A frame_receiver (wire/frame.h) with counters. Holds one frame; never allocates.
+/// Finds frames in a byte stream and counts good and dropped ones. Uses a frame_receiver
+/// (wire/frame.h). Holds one frame; never allocates.
 class FrameDecoder {
  public:
   /// Adds a byte. Returns true if it completes a good frame, whose message is then message().

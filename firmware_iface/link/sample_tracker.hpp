@@ -18,8 +18,9 @@ struct CounterBits {
 inline constexpr CounterBits kFullBits{16, 32, 32};
 inline constexpr CounterBits kCompactBits{8, 24, 24};
 
-/// Reconstructs sequence, time and counts of one stream and finds its gaps. Sequence and clock
-/// advance together, one period per sample; a report in which they disagree is rejected.
+/// Reconstructs the full sequence numbers, times and encoder counts of the samples of one stream,
+/// and finds gaps. Sequence number and unit clock advance together, one period per sample. A sample
+/// report in which they disagree is rejected.
 class SampleTracker {
  public:
   enum class Verdict {
@@ -38,8 +39,8 @@ class SampleTracker {
   SampleTracker(CounterBits bits, std::uint32_t start_tick_us, double period_us, Nanoseconds asked,
                 const UnitFacts& facts) noexcept;
 
-  /// Evaluates a report. For kNext, fills sequence, lost_before, unit_time_us, received, counts and
-  /// validity of `sample`; otherwise leaves it unchanged.
+  /// Evaluates a sample report. For kNext, fills sequence, lost_before, unit_time_us, received,
+  /// counts and validity of `sample`; otherwise leaves it unchanged.
   Verdict process_report(const sample_report& report, Nanoseconds received,
                          UnitSample& sample) noexcept;
 

@@ -8,7 +8,7 @@
 
 namespace firmware_iface {
 
-/// Straight line from unit time to host time:
+/// Linear fit from the time of the unit's clock to the time of the host's clock:
 ///
 ///   host = host_reference + (unit − unit_reference) / (1 + rate_error).
 struct ClockFit {
@@ -35,10 +35,10 @@ class UnitClock {
   static constexpr std::size_t kBlocksMax = 256;
   static constexpr std::int64_t kFirstBlockUs = 125'000;
 
-  /// Adds a sample: unwrapped unit clock when latched, host clock when received.
+  /// Adds the times of a sample: unwrapped unit clock when latched, host clock when received.
   void observe(std::int64_t unit_us, Nanoseconds host) noexcept;
 
-  /// Starts again, e.g. after the unit was reset.
+  /// Discards all samples, e.g. after the unit was reset.
   void reset() noexcept { *this = UnitClock(); }
 
   const ClockFit& fit() const noexcept { return fit_; }

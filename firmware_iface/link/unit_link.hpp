@@ -40,16 +40,16 @@ struct StreamSettings {
   bool host_paced = false;
   bool marks = false;  ///< index pulses and home switches with each sample
   int divider = 1;     ///< a sample every divider ticks, 1..255
-  /// Largest age of the sample that a command answers, in ticks before the newest one, 1..255.
+  /// Largest age of a sample that a command may answer, in ticks before the newest sample, 1..255.
   int command_age_ticks = COMMAND_AGE_TICKS_DEFAULT;
-  /// Samples per reading of each inertial sensor; 0: not read.
+  /// Samples per reading of each inertial sensor; 0 if the sensor is not read.
   std::array<int, INERTIAL_SENSORS_MAX> inertial_divider{};
 };
 
 /// Final counts of a stream.
 struct StreamEnd {
   std::uint64_t samples_sent = 0;  ///< as counted by the unit
-  std::uint64_t lost_at_end = 0;   ///< those after the last received one; counted as lost
+  std::uint64_t lost_at_end = 0;   ///< samples after the last received one; counted as lost
 };
 
 enum class ReadStatus {
@@ -71,7 +71,7 @@ struct LinkCounters {
   std::uint64_t samples_implausible = 0;  ///< sequence and clock disagree: dropped
   std::uint64_t messages_unexpected = 0;  ///< good frames that are not expected: dropped
   std::uint64_t inertial_received = 0;    ///< messages with readings of inertial sensors
-  std::uint64_t inertial_unmatched = 0;   ///< those whose sample was lost: dropped
+  std::uint64_t inertial_unmatched = 0;   ///< of these, messages whose sample was lost: dropped
   std::uint64_t commands_sent = 0;
   std::uint64_t commands_not_sent = 0;  ///< the transport did not accept all bytes
   std::uint64_t bytes_received = 0;
@@ -80,7 +80,7 @@ struct LinkCounters {
   int command_delay_ticks_max = 0;
 };
 
-/// Communication with one unit: finds it, starts its stream, reads samples, sends commands.
+/// Communicates with one unit: finds it, starts its stream, reads samples, sends commands.
 ///
 /// connect, start_stream and stop_stream wait, allocate and report Errors; all other functions are
 /// for the real-time thread. Not thread-safe.
@@ -89,9 +89,9 @@ class UnitLink {
   explicit UnitLink(Transport& transport, MessageTap* tap = nullptr)
       : transport_(&transport), tap_(tap) {}
 
-  /// Starts a session: the unit stops its stream, and trips if it was driving. Completes the counts
-  /// of a running stream, also of one whose start was not confirmed. kUnitSilent, kProtocolVersion,
-  /// kLayoutMismatch, kUnitRefused.
+  /// Starts a session and returns the unit's description. The unit stops its stream, and trips if
+  /// it was driving. Completes the sample counts of a running stream, also if its start was not
+  /// confirmed. Errors: kUnitSilent, kProtocolVersion, kLayoutMismatch, kUnitRefused.
   Result<UnitFacts> connect(const RequestSettings& settings = {});
 
   /// Starts the stream. Returns kLineTooSlow if the line is too slow for it. Needs a session
@@ -108,9 +108,10 @@ class UnitLink {
   /// Reads the next sample in order, waiting until `deadline` of the transport's clock.
   ReadStatus read_sample(Nanoseconds deadline, UnitSample& sample) noexcept;
 
-  /// Commands the motors, one entry per motor in its unit, valid for ttl_ms from the latch of the
-  /// last sample read. Clamped to the unit's range; missing entries are 0. Returns false if the
-  /// transport did not accept it. A NaN or infinite entry trips the unit instead.
+  /// Sends a command with one entry per motor, in the motor's unit. It is valid for ttl_ms from the
+  /// latch of the last sample read. Entries are clamped to the unit's range; missing entries are 0.
+  /// Returns false if the transport did not accept the command. A NaN or infinite entry trips the
+  /// unit instead.
   bool write_command(std::span<const double> command, int ttl_ms) noexcept;
 
   /// Sets the output to zero without a trip; no time to live applies.
@@ -119,14 +120,15 @@ class UnitLink {
   /// Sets the output to zero and trips the unit (FAULT_HOST).
   bool write_trip() noexcept;
 
-  /// Requests the end of the unit's trip. read_sample continues the exchange.
+  /// Requests that the unit clears its trip. read_sample continues the exchange of messages.
   void request_clear() noexcept;
   ClearState clear_state() const noexcept { return clear_state_; }
 
   /// Returns the unit's fault flags in the last CLEAR_REPLY.
   std::uint8_t clear_fault_flags() const noexcept { return clear_fault_flags_; }
 
-  /// Returns the readings of the last received sample, until the next one with readings.
+  /// Returns the inertial readings that belong to the last received sample. The next sample clears
+  /// them.
   const UnitInertial& pending_inertial() const noexcept { return inertial_; }
 
   const LinkCounters& counters() const noexcept { return counters_; }

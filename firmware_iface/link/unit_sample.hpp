@@ -38,7 +38,7 @@ struct UnitFacts {
   int ttl_max_ms = 0;
   bool can_compact = false;
   bool can_be_host_paced = false;
-  bool can_mark = false;         ///< index pulses and home switches
+  bool can_mark = false;         ///< can send index pulses and home switches
   std::uint8_t fault_flags = 0;  ///< FAULT_* (wire/fault.h), latched at the time of the reply
   std::uint32_t configuration_hash = 0;
   int encoder_count = 0;
@@ -48,11 +48,11 @@ struct UnitFacts {
   int inertial_count = 0;  ///< number of inertial sensors, each with its own reading interval
   std::array<int, INERTIAL_SENSORS_MAX> inertial_ticks{};
   int stream_count = 0;                       ///< streams started since power-on
-  std::optional<std::uint32_t> samples_sent;  ///< sent by the unit in the last of them
+  std::optional<std::uint32_t> samples_sent;  ///< samples sent in the last of these streams
 };
 
-/// Readings of inertial sensors at the latch of a sample, in counts; INERTIAL_NOT_READ for an axis
-/// that was not read.
+/// Readings of the inertial sensors at the latch of a sample, in counts. The count of an axis that
+/// was not read is INERTIAL_NOT_READ.
 struct UnitInertial {
   std::uint64_t sequence = 0;  ///< of the sample
   std::int64_t unit_time_us = 0;
@@ -62,7 +62,7 @@ struct UnitInertial {
   bool has(int sensor) const noexcept { return ((sensors >> sensor) & 1) != 0; }
 };
 
-/// One sample, with counters unwrapped.
+/// One sample of a unit, with unwrapped counters.
 struct UnitSample {
   std::uint64_t sequence = 0;     ///< of this stream, from 0
   std::uint64_t lost_before = 0;  ///< samples missing between the previous one and this

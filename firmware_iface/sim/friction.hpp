@@ -8,7 +8,8 @@ namespace firmware_iface::sim {
 ///
 ///   τ_c + r_μ N + (τ_s − τ_c) exp(−ζ ω²),
 ///
-/// with N the force in the bearing. Viscous torque b ω and air drag c |ω| ω are added.
+/// with N the force in the bearing [N] and ω the speed of the joint [rad/s]. Viscous torque b ω and
+/// air drag c |ω| ω are added.
 struct JointFriction {
   double viscous = 0.0;          ///< b [N·m·s/rad], ≥ 0
   double quadratic_drag = 0.0;   ///< c [N·m·s²/rad²], ≥ 0

@@ -5,10 +5,10 @@
 
 namespace firmware_iface::sim {
 
-/// A Furuta pendulum: a motor turns the arm A about world y (up) by θ1; the pendulum B turns by θ2
-/// about the arm. θ2 = 0 hanging, π upright. The unit vector along the arm is e_r = (cos θ1, 0,
-/// −sin θ1). Inertias are about the centres of mass: body A with x along the arm and z up, body B
-/// with x from the joint to its centre of mass and y along the joint.
+/// Parameters of a Furuta pendulum. A motor turns the arm A about world y (up) by the angle θ1. The
+/// pendulum B turns about the arm by θ2, 0 hanging and π upright. The unit vector along the arm is
+/// e_r = (cos θ1, 0, −sin θ1). Inertias are about the centres of mass: body A with x along the arm
+/// and z up, body B with x from the joint to its centre of mass and y along the joint.
 struct FurutaParameters {
   double arm_mass = 0.238;                  ///< m_A [kg]
   double arm_center_distance = 0.128;       ///< l_1, joint 1 to the arm's centre of mass [m]

@@ -7,8 +7,8 @@
 
 namespace firmware_iface::sim {
 
-/// Simulated hand on a rig, controlled by lines on a descriptor: "JOINT ANGLE_RAD [SECONDS]" turns
-/// a joint, counted from 1, and holds the rig; "release" releases it.
+/// Simulated hand on a rig, controlled by lines of text from a file descriptor. "JOINT ANGLE_RAD
+/// [SECONDS]" turns a joint, counted from 1, and holds the rig. "release" releases the rig.
 class HandInput {
  public:
   explicit HandInput(int descriptor) : descriptor_(descriptor) {}
@@ -21,7 +21,7 @@ class HandInput {
   std::string pending_;  // an incomplete line
 };
 
-/// Returns the error in a line of input; empty if the line was executed.
+/// Executes a line of input. Returns the error in the line; empty if it was executed.
 std::string move_hand(std::string_view line, SimulatedUnit& unit, Nanoseconds now);
 
 }  // namespace firmware_iface::sim

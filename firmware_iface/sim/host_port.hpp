@@ -16,7 +16,7 @@ class HostPort {
   HostPort& operator=(const HostPort&) = delete;
   virtual ~HostPort() = default;
 
-  /// Reads bytes from the host, waiting until `deadline` (CLOCK_MONOTONIC); 0: there are none.
+  /// Reads bytes from the host, waiting until `deadline` (CLOCK_MONOTONIC). Returns their number.
   virtual std::size_t read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept = 0;
 
   /// Writes bytes to the host. Bytes that are not accepted at once are lost, as on a serial line.

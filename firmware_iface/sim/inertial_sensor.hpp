@@ -10,10 +10,10 @@
 
 namespace firmware_iface::sim {
 
-/// A gyroscope and an accelerometer in one case on a body of the plant.
+/// Settings of a gyroscope and an accelerometer in one case on a body of the rig.
 struct InertialSettings {
-  int joint = 0;             ///< joint of its body
-  Vector3 point{};           ///< from the body's centre of mass, along its axes [m]
+  int joint = 0;             ///< joint whose body carries the sensor
+  Vector3 point{};           ///< position from the body's centre of mass, along the body's axes [m]
   Vector3 mounting{};        ///< rotation vector from the body's axes to the sensor's [rad]
   Vector3 gyro_bias{};       ///< [rad/s]
   Vector3 accel_bias{};      ///< [m/s²]

@@ -5,8 +5,8 @@
 
 namespace firmware_iface::sim {
 
-/// A pendulum on one joint along world z. θ = 0 hanging, positive toward world x. The body's x axis
-/// points from the joint to its centre of mass, z along the joint.
+/// Parameters of a pendulum on one joint along world z. Its angle θ is 0 hanging, positive toward
+/// world x. The body's x axis points from the joint to its centre of mass, z along the joint.
 struct PendulumParameters {
   double mass = 0.428;             ///< m [kg]
   double center_distance = 0.092;  ///< l, joint to centre of mass [m]

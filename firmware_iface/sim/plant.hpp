@@ -12,7 +12,7 @@ namespace firmware_iface::sim {
 inline constexpr int kJointsMax = 2;
 using JointArray = std::array<double, kJointsMax>;
 
-/// Angles [rad] and speeds [rad/s]; entries beyond the joint count are 0.
+/// Angles [rad] and speeds [rad/s] of all joints; entries beyond the joint count are 0.
 struct JointState {
   JointArray angle_rad{};
   JointArray speed_rad_s{};
@@ -27,13 +27,14 @@ struct JointStops {
 
 /// Motion of a body, in world coordinates.
 struct BodyMotion {
-  std::array<Vector3, 3> axes{};   ///< its x, y and z axes, see the model's parameters
+  std::array<Vector3, 3> axes{};   ///< the body's x, y and z axes, see the model's parameters
   Vector3 angular_velocity{};      ///< [rad/s]
   Vector3 angular_acceleration{};  ///< [rad/s²]
   Vector3 specific_force{};        ///< acceleration of its centre of mass minus gravity [m/s²]
 };
 
-/// Equations of motion in minimal coordinates, M q̈ = Q + τ, with τ the dry friction torques.
+/// Equations of motion of a rig, M q̈ = Q + τ, with joint angles q, mass matrix M, dry friction
+/// torques τ and all other torques Q.
 class RigModel {
  public:
   struct Terms {
@@ -68,10 +69,10 @@ class RigModel {
 };
 
 /// Simulates a rig: fourth-order Runge–Kutta between events, at which a joint comes to rest or hits
-/// a stop. Dry friction is exact. While a joint slides, the torque opposes the motion. A resting
-/// joint remains at rest while its holding torque is within the static limit, or presses it against
-/// a stop. A joint that hits a stop rebounds at once, by an impulse along that joint alone; very
-/// short rebounds end at rest.
+/// an end stop. Dry friction is exact. While a joint slides, the torque opposes the motion. A
+/// resting joint remains at rest while its holding torque is within the static limit, or presses it
+/// against a stop. A joint that hits a stop rebounds at once, by an impulse along that joint alone;
+/// very short rebounds end at rest.
 class Plant {
  public:
   Plant(std::unique_ptr<RigModel> model, const JointState& start);
@@ -83,14 +84,14 @@ class Plant {
   /// Advances by dt_s ≥ 0 with a constant command. Does nothing while held.
   void advance(double dt_s, double command_V);
 
-  /// Returns the motion of a joint's body from now on, under a command.
+  /// Returns the present motion of a joint's body, with the accelerations that the command causes.
   BodyMotion body_motion(int joint, double command_V) const;
 
-  /// Holds all joints at rest by hand, or releases them from there.
+  /// Holds all joints at rest, like a hand, or releases them.
   void set_held(bool held);
   bool is_held() const { return held_; }
 
-  /// Sets the angle of a joint, at rest.
+  /// Sets the angle of a joint, and its speed to zero.
   void set_angle(int joint, double angle_rad);
 
   /// Restores the initial state.

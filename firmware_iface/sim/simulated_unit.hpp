@@ -17,11 +17,11 @@ namespace firmware_iface::sim {
 /// Random faults inside the unit, generated from `seed`. All zero: none.
 struct UnitFaults {
   std::uint64_t seed = 1;
-  double channel_dropout = 0.0;  ///< per tick and channel: it is invalid for up to
-  Nanoseconds dropout_max = std::chrono::milliseconds(50);  ///< this long
+  double channel_dropout = 0.0;  ///< probability per tick that a channel becomes invalid
+  Nanoseconds dropout_max = std::chrono::milliseconds(50);  ///< longest duration of a dropout
   std::uint16_t dropout_channels =
       0x02;            ///< bit i: channel i can have dropouts; the wireless one is 1
-  double reset = 0.0;  ///< per tick: the unit restarts
+  double reset = 0.0;  ///< probability per tick that the unit restarts
 };
 
 /// The hand that holds the rig in a release experiment.
@@ -84,7 +84,7 @@ struct UnitCounters {
   Nanoseconds longest_unrefreshed_output{0};  ///< longest nonzero output without a new command
 };
 
-/// True state at a tick, for the truth file.
+/// True state of simulated unit and rig at a tick, for the truth file.
 struct TrueState {
   Nanoseconds time{0};  ///< true time
   std::uint64_t unit_time_us = 0;
@@ -96,7 +96,7 @@ struct TrueState {
   bool held = false;
 };
 
-/// Receives the unit's output. Called within advance_to and receive.
+/// Receives the frames and true states of a SimulatedUnit, within its advance_to and receive.
 class UnitOutput {
  public:
   UnitOutput() = default;
@@ -118,10 +118,10 @@ class SimulatedUnit {
   /// Adds bytes that reach the unit at `now`.
   void receive(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept;
 
-  /// Advances the time.
+  /// Advances unit and rig to a time.
   void advance_to(Nanoseconds now) noexcept;
 
-  /// Returns the time of the next event.
+  /// Returns the time of the unit's next event.
   Nanoseconds next_event() const noexcept;
 
   /// Restarts the unit, like its watchdog or a loss of power.
@@ -139,7 +139,7 @@ class SimulatedUnit {
   const Plant& plant() const noexcept { return plant_; }
   const UnitSettings& settings() const noexcept { return settings_; }
 
-  /// Sets the faults from now on, e.g. to end a test in order.
+  /// Replaces the faults from now on, e.g. so that a test ends without faults.
   void set_faults(const UnitFaults& faults) noexcept;
 
  private:

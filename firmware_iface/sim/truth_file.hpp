@@ -7,7 +7,7 @@
 
 namespace firmware_iface::sim {
 
-/// True state behind the samples, as CSV, one row per tick of the unit:
+/// Writes the true state behind the samples to a CSV file, with one row per tick of the unit:
 ///
 ///   time_s            true time since the start
 ///   unit_time_us      the unit's clock

@@ -5,7 +5,7 @@
 
 namespace firmware_iface::sim {
 
-/// World coordinates, y up.
+/// A vector in world coordinates, y up.
 using Vector3 = std::array<double, 3>;
 
 inline Vector3 scaled(double s, const Vector3& a) { return {s * a[0], s * a[1], s * a[2]}; }

@@ -11,7 +11,8 @@
 
 namespace firmware_iface {
 
-/// Random faults of a line, generated from `seed`. Probabilities; all zero is a perfect line.
+/// Probabilities of random faults of a line, which are generated from `seed`. All zero is a perfect
+/// line.
 struct LineFaults {
   std::uint64_t seed = 1;
   double frame_lost = 0.0;        ///< per frame (per push)
@@ -27,7 +28,7 @@ struct LineFaults {
   double bit_flipped = 0.0;      ///< per byte: one of its bits
 };
 
-/// Number of occurrences of each fault.
+/// Number of occurrences of each fault of a line.
 struct LineFaultCounters {
   std::uint64_t frames_lost = 0;
   std::uint64_t frames_duplicated = 0;
@@ -69,7 +70,7 @@ class ByteChannel {
 
   const LineFaultCounters& counters() const noexcept { return counters_; }
 
-  /// Sets the faults from now on, e.g. to end a test in order.
+  /// Replaces the faults from now on, e.g. so that a test ends without faults.
   void set_faults(const LineFaults& faults) noexcept;
 
  private:

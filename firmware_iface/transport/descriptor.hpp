@@ -32,18 +32,18 @@ class Descriptor {
 Nanoseconds monotonic_now() noexcept;
 
 /// Waits until the descriptor is readable or hung up, or the deadline (CLOCK_MONOTONIC) has passed.
-/// kOk: a read does not block.
+/// Returns kOk if a read does not block.
 IoStatus wait_readable(int fd, Nanoseconds deadline) noexcept;
 
 /// Kind of a descriptor. Sockets are written without raising SIGPIPE.
 enum class DescriptorKind { kTerminal, kSocket };
 
-/// read_some and write of Transport for a non-blocking descriptor.
+/// Implement Transport's read_some and write for a non-blocking descriptor.
 IoResult read_descriptor(int fd, std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept;
 IoResult write_descriptor(int fd, DescriptorKind kind,
                           std::span<const std::uint8_t> bytes) noexcept;
 
-/// Returns the text of an errno: "Permission denied (13)".
+/// Returns the text of an errno value: "Permission denied (13)".
 std::string describe_errno(int error_number);
 
 }  // namespace firmware_iface

@@ -15,7 +15,7 @@
 namespace firmware_iface {
 namespace {
 
-/// A connected, non-blocking descriptor.
+/// Transport over a connected, non-blocking descriptor.
 class StreamTransport final : public Transport {
  public:
   StreamTransport(Descriptor descriptor, DescriptorKind kind, TransportReport report)

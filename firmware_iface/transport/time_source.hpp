@@ -15,7 +15,7 @@ class TimeSource {
   virtual void sleep_until(Nanoseconds time) noexcept = 0;
 };
 
-/// CLOCK_MONOTONIC.
+/// The computer's clock CLOCK_MONOTONIC.
 class MonotonicTime final : public TimeSource {
  public:
   Nanoseconds now() const noexcept override;

@@ -7,7 +7,7 @@
 
 namespace firmware_iface {
 
-/// "scheme://address?key=value&key=value", or "scheme:address".
+/// Parts of a URL "scheme://address?key=value&key=value", or "scheme:address".
 struct Url {
   std::string text;  ///< as given, for messages
   std::string scheme;

@@ -1,6 +1,7 @@
 #pragma once
 
-/* Little-endian integers at any alignment, without struct overlays and for any CPU. */
+/* Functions that write and read little-endian integers at any alignment, without struct overlays
+ * and for any CPU. */
 
 #include <stdint.h>
 
@@ -39,8 +40,8 @@ static inline uint64_t get_u64(const uint8_t* in) {
   return (uint64_t)get_u32(in) | ((uint64_t)get_u32(in + 4) << 32);
 }
 
-/* Two's complement without a conversion of out-of-range values, which C11 leaves to the
- * implementation. */
+/* Functions that read two's complement without a conversion of out-of-range values, which C11
+ * leaves to the implementation. */
 static inline int16_t get_i16(const uint8_t* in) {
   const int32_t value = (int32_t)get_u16(in);
   return (int16_t)(value < 0x8000 ? value : value - 0x10000);

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* Register preset to 0xFFFF XOR seed, result not inverted. With seed 0 the CRC of the nine
- * characters "123456789" is 0x772B. */
+/* Returns the CRC-16 of the data, with the register preset to 0xFFFF XOR seed and the result not
+ * inverted. With seed 0 the CRC of the nine characters "123456789" is 0x772B. */
 uint16_t crc16_5935(uint16_t seed, const uint8_t* data, size_t size_bytes);
 
 #ifdef __cplusplus

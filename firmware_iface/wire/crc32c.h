@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* The seed is XORed into the preset. 0 gives the standard CRC-32C, which is 0xE3069283 for the nine
- * characters "123456789". */
+/* Returns the CRC-32C of the data, with the seed XORed into the preset. Seed 0 gives the
+ * standard CRC-32C, which is 0xE3069283 for the nine characters "123456789". */
 uint32_t crc32c(uint32_t seed, const uint8_t* data, size_t size_bytes);
 
 #ifdef __cplusplus

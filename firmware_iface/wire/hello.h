@@ -87,8 +87,8 @@ bool hello_head_decode(const uint8_t* in, size_t size_bytes, hello_head* head);
 
 void hello_reply_encode(const hello_reply* reply, uint8_t out[HELLO_REPLY_SIZE_BYTES]);
 
-/* Returns false, leaving *reply unchanged, unless type, size and protocol_version match this
- * version. */
+/* Decodes a HELLO_REPLY. Returns false, leaving *reply unchanged, unless type, size and
+ * protocol_version match this version. */
 bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply);
 
 /* Returns the CRC-32C of the encoded unit_id, tick_rate_Hz, ttl_max_ms, capabilities,

@@ -10,8 +10,8 @@
  *        4    12  of each such sensor, the lowest first: counts of its rates about x, y, z and of
  *                 its specific forces along x, y, z, each i16
  *
- * An axis that was not read is INERTIAL_NOT_READ. One at the end of its range is at most
- * ±INERTIAL_COUNTS_MAX; the host knows the range in counts where it is less. */
+ * The count of an axis that was not read is INERTIAL_NOT_READ. The count at the end of the
+ * measuring range is at most ±INERTIAL_COUNTS_MAX; if it is less, the host knows it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,11 +38,11 @@ typedef struct {
   int16_t counts[INERTIAL_SENSORS_MAX][INERTIAL_AXES]; /* INERTIAL_NOT_READ for other sensors */
 } inertial_report;
 
-/* Returns the size written. */
+/* Encodes an INERTIAL message and returns its size [byte]. */
 size_t inertial_report_encode(const inertial_report* report, uint8_t out[INERTIAL_SIZE_BYTES_MAX]);
 
-/* Returns false, leaving *report unchanged, unless the type byte is MESSAGE_INERTIAL and the size
- * matches `sensors`, at least one. */
+/* Decodes an INERTIAL message. Returns false, leaving *report unchanged, unless the type byte is
+ * MESSAGE_INERTIAL and the size matches `sensors`, at least one. */
 bool inertial_report_decode(const uint8_t* in, size_t size_bytes, inertial_report* report);
 
 #ifdef __cplusplus

@@ -69,12 +69,12 @@ typedef struct {
 
 size_t sample_size_bytes(sample_shape shape);
 
-/* Returns the size written, sample_size_bytes(shape). */
+/* Encodes a SAMPLE and returns its size, sample_size_bytes(shape). */
 size_t sample_report_encode(const sample_report* report, sample_shape shape,
                             uint8_t out[SAMPLE_SIZE_BYTES_MAX]);
 
-/* Returns false, leaving *report unchanged, unless the type byte is MESSAGE_SAMPLE and the size is
- * that of the shape. Entries beyond the shape are 0. */
+/* Decodes a SAMPLE. Returns false, leaving *report unchanged, unless the type byte is
+ * MESSAGE_SAMPLE and the size is that of the shape. Entries beyond the shape are 0. */
 bool sample_report_decode(const uint8_t* in, size_t size_bytes, sample_shape shape,
                           sample_report* report);
 

@@ -36,8 +36,9 @@ bool sample_shape_is_compact(sample_shape shape);
 size_t sample_compact_encode(const sample_report* report, sample_shape shape,
                              uint8_t out[SAMPLE_COMPACT_SIZE_BYTES_MAX]);
 
-/* Returns false, leaving *report unchanged, unless the type byte is MESSAGE_SAMPLE_COMPACT and the
- * size is that of the shape. Missing high bits are 0; those of the counts repeat the sign. */
+/* Decodes a SAMPLE_COMPACT. Returns false, leaving *report unchanged, unless the type byte is
+ * MESSAGE_SAMPLE_COMPACT and the size is that of the shape. Missing high bits are 0; those of
+ * the counts repeat the sign. */
 bool sample_compact_decode(const uint8_t* in, size_t size_bytes, sample_shape shape,
                            sample_report* report);
 

@@ -22,7 +22,7 @@ struct FieldStep {
 /// A number outside its field's range.
 struct NumberError {
   std::vector<FieldStep> path;  ///< outermost first
-  std::string sentence;         ///< "limits.command_max is nan; it must be from 0 to 1e+06"
+  std::string sentence;         ///< e.g. "limits.command_max is nan; it must be from 0 to 1e+06"
 };
 
 /// Returns the first number of a message, at any depth, that is not finite or lies outside its

@@ -19,10 +19,10 @@ struct NumberRange {
   bool above_min = false;   ///< min itself is not allowed
   bool may_be_nan = false;  ///< NaN is allowed and means: no number
 
-  /// Returns whether the value is in the range; for NaN, `may_be_nan`.
+  /// Returns whether a value is in the range. For NaN, returns `may_be_nan`.
   bool holds(double value) const;
 
-  /// "from 0 to 255", "above 0, up to 1000".
+  /// Returns the range in words, such as "from 0 to 255" or "above 0, up to 1000".
   std::string text() const;
 };
 
@@ -42,16 +42,17 @@ constexpr NumberRange above_zero(std::string_view field, double max) {
 /// contain.
 std::span<const NumberRange> number_ranges();
 
-/// Returns the range of a field that has one, to check numbers from other sources.
+/// Returns the range of a schema field, to check numbers from other sources. The field must have a
+/// range.
 /// @param field  "Message.field"
 const NumberRange& range_of(std::string_view field);
 
-/// Returns the range of a field; nullptr: any finite number is allowed.
+/// Returns the range of a field; nullptr if any finite number is allowed.
 const NumberRange* find_range(const google::protobuf::FieldDescriptor& field,
                               std::span<const NumberRange> ranges = number_ranges());
 
-/// Returns whether a message holds computed results. Their numbers may be infinite or NaN, where
-/// the data do not determine them; nothing is controlled by them.
+/// Returns whether a type of message holds computed results. Their numbers may be infinite or NaN
+/// if the data do not determine them, because results control nothing.
 bool is_result(const google::protobuf::Descriptor& message);
 
 }  // namespace proto

@@ -53,7 +53,7 @@ class FrameDecoder {
   /// Returns whether the stream can end here without losing part of a frame.
   bool idle() const { return !failed_ && prefix_size_ == 0; }
 
-  /// Size of the received part of an incomplete frame [byte].
+  /// Returns the size of the received part of an incomplete frame [byte].
   std::size_t held_bytes() const { return frame_.payload.size(); }
 
  private:

@@ -5,7 +5,8 @@
 
 namespace notation {
 
-/// Returns ticks at 1, 2 or 5 times a power of ten within [low, high], at most `count_max`.
+/// Returns evenly spaced axis ticks within [low, high]. Their spacing is 1, 2 or 5 times a power of
+/// ten, and at least (high − low) / count_max.
 std::vector<double> nice_ticks(double low, double high, int count_max);
 
 /// Labels of an axis's ticks.

@@ -12,19 +12,20 @@ constexpr double kPlainEnd = 1e5;
 /// Returns whether a number of this size, rounded to `decimals`, needs no exponent.
 bool needs_no_exponent(double size, int decimals);
 
-/// Returns the largest multiple of 3 for which the mantissa of a positive number is at least 1.
+/// Returns the exponent of a positive number in engineering notation: the largest multiple of 3
+/// with a mantissa of at least 1.
 int engineering_exponent(double size);
 
 /// Returns the exponent of the first digit of a positive number rounded to `digits` digits.
 int leading_exponent(double size, int digits);
 
-/// Returns "e-6"; empty for 0.
+/// Returns an exponent as text, such as "e-6"; empty for 0.
 std::string exponent_text(int exponent);
 
 /// Returns the number rounded to `decimals`, without exponent.
 std::string fixed(double number, int decimals);
 
-/// Returns the number in a text without blanks.
+/// Returns the number that a text without blanks represents.
 double read(const std::string& text);
 
 /// Returns whether a text such as "0.00", "-0" or "-0.0" is zero.

@@ -12,7 +12,8 @@ namespace {
 constexpr int kValueDigits = 5;      // of a value with unknown deviation
 constexpr double kShareMin = 1e-12;  // of the value; double precision ends at 1e-16
 
-/// Formats with `digits` digits, but all before the point: "260e-9", not "2.6e2e-9".
+/// Formats a number with `digits` digits, but keeps all before the decimal point: "260e-9", not
+/// "2.6e2e-9".
 std::string print_digits(double number, int digits) {
   if (std::abs(number) >= std::pow(10.0, digits)) return fixed(number, 0);
   char text[64];
@@ -28,7 +29,7 @@ bool is_deviation(double value, double sd) {
          !(sd < kShareMin * std::abs(value));
 }
 
-/// Returns the number of decimals at the second significant digit of a deviation.
+/// Returns the number of decimals at the second significant digit of a standard deviation.
 int decimals_of(double sd, int exponent) {
   return std::max(0, 1 - leading_exponent(sd / std::pow(10.0, exponent), 2));
 }

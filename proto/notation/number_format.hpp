@@ -9,14 +9,15 @@ namespace notation {
 // multiple of 3, which reads as milli, micro or mega: "0.0044", "1.27358e-3", "115.9e-6", "1.23e6".
 // Numbers that belong together share an exponent.
 
-/// Formats with this many significant digits, but all digits before the point and no trailing
-/// zeros. "inf", "-inf"; "-" for NaN.
+/// Formats a number with `digits` significant digits. Keeps all digits before the decimal point and
+/// omits trailing zeros. Infinity is "inf" or "-inf", NaN is "-".
 std::string format_number(double value, int digits = 4);
 
-/// As above, with a sign: "+1.5", "-1.5", "0".
+/// Formats a number as format_number does, with a sign: "+1.5", "-1.5", "0".
 std::string format_signed(double value, int digits = 4);
 
-/// Formats with the fewest digits that parse to the same number, plain from 0.001 to 99 999.
+/// Formats a number with the fewest digits that parse to the same number, without exponent from
+/// 0.001 to 99 999.
 std::string format_exact(double value);
 
 /// Formats a range with the exponent of the larger end: "950e-6 … 1033e-6".
@@ -28,9 +29,10 @@ struct Measured {
   std::string standard_deviation;  ///< e.g. "0.0023e-3", "0.23e-6": same decimals and exponent
 };
 
-/// Rounds both to the second significant digit of the standard deviation, with the exponent of the
-/// larger. An infinite standard deviation is "inf", an unknown one (NaN, or 0 of an exact value)
-/// "-". A deviation below 1e-12 of the value is rounded by itself.
+/// Formats a value and its standard deviation. Rounds both to the second significant digit of the
+/// standard deviation, with the exponent of the larger. An infinite standard deviation is "inf"; an
+/// unknown one (NaN), or 0 for an exact value, is "-". A standard deviation below 1e-12 of the
+/// value is rounded by itself.
 Measured format_measured(double value, double standard_deviation);
 
 /// Formats value and standard deviation: "396.01e-6 ± 0.23e-6".
@@ -42,13 +44,16 @@ class Notation {
  public:
   Notation(double value, double standard_deviation);
 
-  /// Rounded like the value; to five digits if the standard deviation is unknown.
+  /// Returns a number rounded like the value, or to five digits if the standard deviation is
+  /// unknown.
   std::string rounded(double number) const;
 
-  /// Formats with this many significant digits. A number unsuited to the exponent gets its own.
+  /// Formats a number with `digits` significant digits and the common exponent. A number that does
+  /// not suit this exponent gets its own.
   std::string number(double number, int digits = 4) const;
 
-  /// Formats with the fewest digits that parse to the same number, likewise.
+  /// Formats a number with the fewest digits that parse to the same number, and the exponent as in
+  /// number().
   std::string exact(double number) const;
 
   /// Formats another standard deviation of the quantity: two digits, "inf" or "-".

@@ -32,7 +32,7 @@ inline void put_bytes(Bytes& out, std::span<const std::uint8_t> bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-/// Appends a u32 length and the text.
+/// Appends the length of a text as u32, then the text.
 inline void put_text(Bytes& out, std::string_view text) {
   put(out, static_cast<std::uint32_t>(text.size()));
   put_bytes(out, as_bytes(text));
@@ -76,7 +76,7 @@ class ByteCursor {
 
   bool ok() const { return ok_; }
 
-  /// Returns whether all bytes were read and none were missing.
+  /// Returns whether exactly all bytes have been read.
   bool done() const { return ok_ && rest_.empty(); }
 
   std::size_t remaining() const { return rest_.size(); }

@@ -39,7 +39,7 @@ void append_number(std::string& text, Number value) {
   text.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
-/// Values of the whole recording, repeated in every row.
+/// Values that hold for the whole recording and are repeated in every row.
 class Facts final : public RecordingVisitor {
  public:
   void on_clock_fit(const ClockFit& fit) override { rate_error_ppm_ = fit.rate_error_ppm; }

@@ -11,7 +11,7 @@
 
 namespace proto {
 
-/// Endings of the columns of each inertial sensor, after its name: readings at the row's sample
+/// Suffixes of the column names of an inertial sensor, after its name: readings at the row's sample
 /// [rad/s], [m/s²], and a bit mask of saturated axes.
 inline constexpr std::array<std::string_view, 7> kInertialEndings = {
     "_gyro_x_rad_s", "_gyro_y_rad_s", "_gyro_z_rad_s", "_accel_x_m_s2",
@@ -22,8 +22,9 @@ inline constexpr std::array<std::string_view, 7> kInertialEndings = {
 /// Only letters and digits of the unit are kept: "N·m" is Nm.
 std::vector<std::string> command_columns(const RecordingHeader& header);
 
-/// Parses such names into the motors' joints and units, without the joint of a single motor.
-/// @return false if one of them is not a command column
+/// Parses names of command columns (command_columns) into the motors' joints and units in `header`,
+/// except the joint of a single motor.
+/// @return false if one of the names is not that of a command column
 bool read_command_columns(std::span<const std::string> columns, RecordingHeader& header);
 
 /// Writes the samples of a recording as CSV: a header line, then one line per sample, with columns
@@ -34,12 +35,12 @@ bool read_command_columns(std::span<const std::string> columns, RecordingHeader&
 ///
 /// from which the recording's content can be read back. The commands are command_columns(). The
 /// last two columns are constant: clock_error_ppm is the rate error of the unit's clock against the
-/// host's, empty if unknown; release_s is when a hand released the rig, empty without one, 1e9:
-/// never.
+/// host's, empty if unknown; release_s is the time at which a hand released the rig, empty if no
+/// hand held it, 1e9 if it was never released.
 ///
 /// An angle is empty if its channel was not valid, a cell of an inertial sensor if it was not read.
 /// `segment` counts from 1 and increases where samples are missing. Numbers have enough digits to
-/// parse to the same double. Memory does not grow with the recording.
+/// parse to the same double. Memory use does not depend on the recording's length.
 ///
 /// @param csv_path  must not exist; nothing is left there on an error
 /// @return result of the scan, including damage

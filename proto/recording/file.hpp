@@ -36,14 +36,15 @@ class OutputFile {
 /// @return kExists, with nothing touched, if either file exists
 Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path);
 
-/// Returns the name of a file until it is complete.
+/// Returns the name that the file `path` has until it is complete.
 std::string part_path(const std::string& path);
 
-/// @return kNotFound, with a sentence, if a file that this program writes was removed or renamed
+/// Returns kNotFound, with a sentence, if a file that this program writes was removed or renamed.
 Status check_not_removed(const std::string& path);
 
 /// For files written by other code. check_free returns kExists if `path` or its .part file exists.
-/// The other makes the finished .part file durable and renames it, without replacing a file.
+/// publish_part makes the finished .part file durable and renames it to `path`, without replacing a
+/// file.
 Status check_free(const std::string& path);
 Status publish_part(const std::string& path);
 

@@ -12,7 +12,7 @@
 
 namespace proto {
 
-/// An HDF5 identifier, closed by the destructor; negative: none.
+/// Owner of an HDF5 identifier, which it closes; a negative one is no identifier.
 class Hdf5Handle {
  public:
   Hdf5Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}

@@ -7,12 +7,13 @@
 
 namespace proto {
 
-/// Numeric columns of an HDF5 file of h5py, PyTables, pandas (format "fixed") or MATLAB's h5write.
+/// Reads numeric columns of an HDF5 file that was written by h5py, PyTables, pandas (format
+/// "fixed") or MATLAB's h5write.
 class Hdf5File {
  public:
   struct Column {
-    /// "run/theta"; in two dimensions "run/theta(2)" or the name that pandas gives; in a table
-    /// "run/table.theta".
+    /// Name of the column: "run/theta"; in two dimensions "run/theta(2)" or the name that pandas
+    /// gives; in a table "run/table.theta".
     std::string name;
     std::string data_set;  ///< path in the file
     std::string field;     ///< of a table; empty: not a table
@@ -27,13 +28,15 @@ class Hdf5File {
 
   const std::vector<Column>& columns() const { return columns_; }
 
-  /// Returns the column of that name, or the only one whose last part is that name; null if none.
+  /// Returns the column with this full name, else the only column whose last name part is `name`;
+  /// null if there is none.
   const Column* find(const std::string& name) const;
 
-  /// Returns whether pandas wrote it with format "table", whose columns are blocks without names.
+  /// Returns whether pandas wrote the file with format "table", in which columns are stored in
+  /// blocks without names.
   bool has_blocks() const { return has_blocks_; }
 
-  /// @throws InputError naming file and column if it is damaged
+  /// Returns the values of a column. @throws InputError naming file and column if it is damaged
   std::vector<double> read(const Column& column) const;
 
  private:

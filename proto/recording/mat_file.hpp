@@ -32,7 +32,8 @@ class MatFile {
   /// @throws InputError naming file and variable if it is missing, not numeric or damaged
   std::vector<double> read(const std::string& name) const;
 
-  /// Returns the content of a cell array of texts, or of one text. @throws InputError likewise
+  /// Returns the texts of a variable, a cell array of texts or one text. @throws InputError as
+  /// read()
   std::vector<std::string> read_texts(const std::string& name) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace proto {
 
-/// Returns whether this compression can be read: "zstd", "lz4" (frames), or "" for none.
+/// Returns whether chunks with a compression can be read: "zstd", "lz4" (frames), or "" for none.
 bool is_known_compression(std::string_view compression);
 
 /// Decompresses the records of a chunk into `out`.

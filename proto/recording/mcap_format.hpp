@@ -48,7 +48,7 @@ struct McapHeader {
   std::string library;
 };
 
-/// Id 0 means "no schema" and is never used.
+/// Schema of messages. Its id is never 0, which means "no schema".
 struct McapSchema {
   std::uint16_t id = 0;
   std::string name;
@@ -66,7 +66,7 @@ struct McapChannel {
   bool operator==(const McapChannel&) const = default;
 };
 
-/// `data` points into the caller's bytes.
+/// A message, whose `data` point into the caller's bytes.
 struct McapMessage {
   std::uint16_t channel_id = 0;
   std::uint32_t sequence = 0;
@@ -98,7 +98,8 @@ struct McapChunk {
   std::span<const std::uint8_t> records;
 };
 
-/// Messages of one channel in one chunk: log time and offset within the chunk's records.
+/// Index of the messages of one channel in one chunk: log time and offset within the chunk's
+/// records.
 struct McapMessageIndex {
   std::uint16_t channel_id = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> entries;
@@ -132,7 +133,7 @@ struct McapExtent {
   std::uint64_t size = 0;
 };
 
-/// Each of these appends one complete record.
+/// Append one complete record.
 void put_record(Bytes& out, const McapHeader& header);
 void put_record(Bytes& out, const McapSchema& schema);
 void put_record(Bytes& out, const McapChannel& channel);
@@ -148,9 +149,9 @@ void put_attachment_index(Bytes& out, const McapExtent& extent, const McapAttach
 void put_summary_offset(Bytes& out, McapOpcode group, const McapExtent& extent);
 void put_data_end(Bytes& out, std::uint32_t data_crc);
 
-/// Each of these parses the content of one record, without its header. Returns nothing if the
-/// content does not match exactly. Trailing bytes, which a later format version may add, are
-/// rejected too: lengths have no checksum, so only an exact match shows a valid length.
+/// Parse the content of one record, without the record's header. Return nullopt if the content does
+/// not match the format exactly. Trailing bytes, which a later format version may add, are rejected
+/// too: lengths have no checksum, so only an exact match shows a valid length.
 std::optional<McapHeader> parse_header(std::span<const std::uint8_t> content);
 std::optional<McapSchema> parse_schema(std::span<const std::uint8_t> content);
 std::optional<McapChannel> parse_channel(std::span<const std::uint8_t> content);

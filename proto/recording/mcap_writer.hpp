@@ -54,8 +54,9 @@ class McapWriter {
                             const std::string& schema_name, const std::string& schema_encoding,
                             std::span<const std::uint8_t> schema_data, McapMap metadata = {});
 
-  /// Appends a message to the current chunk, after ending the chunk if it is due. The status is
-  /// that of the ended chunk. The message is always accepted, unless above 16 MiB (kTooLarge).
+  /// Appends a message to the current chunk, after ending the chunk if it is due. Returns the
+  /// status of writing the ended chunk. The message itself is always accepted, unless it is above
+  /// 16 MiB (kTooLarge).
   Status write_message(const McapMessage& message);
 
   Status write_metadata(const McapMetadata& metadata);
@@ -75,10 +76,10 @@ class McapWriter {
 
   const McapStatistics& statistics() const { return statistics_; }
 
-  /// Number of messages in blocks that could not be written.
+  /// Returns the number of messages in blocks that could not be written.
   std::uint64_t dropped_message_count() const { return dropped_message_count_; }
 
-  /// Size of the intact blocks in the file [byte].
+  /// Returns the size of the intact blocks in the file [byte].
   std::uint64_t size_bytes() const { return size_bytes_; }
 
  private:

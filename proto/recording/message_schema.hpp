@@ -10,7 +10,7 @@
 namespace proto {
 
 /// Declares a channel of Protobuf messages with their schema.
-/// @return its id
+/// @return id of the channel
 std::uint16_t add_message_channel(McapWriter& writer, const std::string& topic,
                                   const google::protobuf::Descriptor& type, McapMap metadata = {});
 

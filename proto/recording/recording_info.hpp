@@ -18,7 +18,7 @@ struct RecordingInfo {
   RecordingHeader header;
   RecordingScan scan;
   std::uint64_t size_bytes = 0;
-  double first_s = 0.0;  ///< time of the first and of the last sample
+  double first_s = 0.0;  ///< time of the first sample; last_s of the last
   double last_s = 0.0;
 
   struct Motor {
@@ -53,7 +53,7 @@ struct RecordingInfo {
   std::uint64_t missing_count() const;
 };
 
-/// Reads a recording once and summarizes it. Memory does not grow with the recording.
+/// Reads a recording once and summarizes it. Memory use does not depend on its length.
 Result<RecordingInfo> inspect_recording(const std::string& path);
 
 /// Returns the summary as text for a terminal, several lines.

@@ -120,7 +120,8 @@ class Decoder final : public McapVisitor {
     header_delivered_ = header_.has_value();
   }
 
-  /// To be called at the end. Returns false if the file is not a recording of this program.
+  /// Ends decoding; to be called once at the end. Returns false if the file is not a recording of
+  /// this program.
   bool finish() {
     if (!header_delivered_) deliver_header({});
     report_unlisted_holes();

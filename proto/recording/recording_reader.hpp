@@ -44,7 +44,8 @@ struct RecordingScan {
 ///     error
 Result<RecordingScan> scan_recording(const InputFile& file, RecordingVisitor& visitor);
 
-/// As above, without a visitor. Memory does not grow with the recording.
+/// Checks all content of a recording as scan_recording does, without a visitor. Memory use does not
+/// depend on its length.
 Result<RecordingScan> check_recording(const InputFile& file);
 
 /// A whole recording in memory.
@@ -61,7 +62,8 @@ struct Recording {
   RecordingScan scan;
 };
 
-/// @param size_bytes_max  a larger file is kTooLarge; the content needs about four times its size
+/// Reads a whole recording into memory, which takes about four times the file's size. A file larger
+///     than size_bytes_max is kTooLarge.
 Result<Recording> read_recording(const InputFile& file,
                                  std::uint64_t size_bytes_max = std::uint64_t{4} << 30);
 Result<Recording> read_recording(const std::string& path);

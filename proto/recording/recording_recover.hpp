@@ -14,7 +14,7 @@ inline constexpr const char* kInterruptedEvent = "interrupted";
 /// Returns the event for the end of a recording whose recorder did not finish it, e.g. after a
 /// crash. It is a trip if the unit was driving, because the unit then switched its output off when
 /// the command's ttl expired.
-/// @param last  last sample; nothing if there is none
+/// @param last  last sample; nullopt if there is none
 Event interruption_event(const RecordingHeader& header, const std::optional<Sample>& last);
 
 /// Recovers a recording of this program with recover_mcap, adding an interruption_event if needed.

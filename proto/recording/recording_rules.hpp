@@ -14,54 +14,57 @@
 
 namespace proto {
 
-/// Rules for the content of a recording, shared by writer, service and reader: each accepts only
-/// such messages, so the others can store and read them.
+/// Rules for the content of a recording, shared by writer, service and reader. Each of these
+/// accepts only messages that satisfy the rules, so that the others can store and read the
+/// messages.
 
-/// Sample numbers, command times and the unit's clock are limited to values at which a double
-/// distinguishes neighbours: 285 000 years at 1 kHz.
+/// Upper limits of sample numbers and of times of the unit's clock [µs]. Below them a double
+/// distinguishes neighbouring integers. At 1 kHz, sample numbers suffice for 285 000 years.
 inline constexpr std::uint64_t kSequenceMax = std::uint64_t{1} << 53;
 inline constexpr std::int64_t kDeviceTimeMax_us = std::int64_t{1} << 53;
 
-/// Times lie within thirty years of a recording's start, and the start lies between the years 1716
-/// and 2223, so that their sum in nanoseconds fits an int64.
+/// Largest distance of a time from a recording's start [s], about thirty years, and of that start
+/// from 1970 [ns], to the years 1716 and 2223. Their sum in nanoseconds fits an int64.
 inline constexpr double kTimeMax_s = 1e9;
 inline constexpr std::int64_t kEpochMax_unix_ns = 8'000'000'000'000'000'000;
 
-/// Reason why something cannot be in a recording, as a clause; nothing if it can.
+/// Reason why a recording cannot contain a message or header, as a clause; nullopt if it can.
 using RuleViolation = std::optional<std::string>;
 
-/// Parses the names in a header's list "arm,pendulum", by channel. Empty unless they are 1 to
-/// kChannelCountMax different names.
+/// Parses a header's list of joint names such as "arm,pendulum", in the order of the channels.
+/// Returns an empty list unless there are 1 to kChannelCountMax different names.
 std::vector<std::string> parse_joints(const std::string& names);
 
-/// Parses the names of inertial sensors: at most kInertialCountMax different names; nothing for any
-/// other list.
+/// Parses a header's list of inertial sensors, at most kInertialCountMax different names. Returns
+/// nullopt for any other list.
 std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string& names);
 
-/// Parses the names of sliding joints: different names of `joints`; nothing for other lists.
+/// Parses a header's list of sliding joints, different names out of `joints`. Returns nullopt for
+/// any other list.
 std::optional<std::vector<std::string>> parse_slides(const std::string& names,
                                                      const std::vector<std::string>& joints);
 
-/// Parses the names of driven joints: at most kMotorCountMax different ones; else nothing.
+/// Parses a header's list of driven joints, at most kMotorCountMax different names. Returns nullopt
+/// for any other list.
 std::optional<std::vector<std::string>> parse_motors(const std::string& names);
 
-/// Parses the units in a header's list "V,duty", one for each motor; none if the list is empty.
-/// Units may be equal or empty; nothing for any other list.
+/// Parses a header's list of command units such as "V,duty", one for each motor, or none. Units may
+/// be equal or empty. Returns nullopt for a list of another length.
 std::optional<std::vector<std::string>> parse_command_units(const std::string& units,
                                                             std::size_t motors);
 
-/// Returns "arm,pendulum", the inverse of the functions above.
+/// Joins names into a list such as "arm,pendulum", the inverse of the parse functions.
 std::string join_names(const std::vector<std::string>& names);
 
-/// Returns a header's names as entries of metadata, without empty lists.
+/// Returns a header's lists of names as entries of metadata, without empty lists.
 std::map<std::string, std::string> metadata_of_names(const RecordingHeader& header);
 
-/// Returns a header with the names in entries of metadata; nothing if they are not valid.
-/// @param entry  entry of that key, empty if there is none
+/// Returns a header with the lists of names in entries of metadata; nullopt if they are not valid.
+/// @param entry  returns the entry of a key, empty if there is none
 std::optional<RecordingHeader> header_from_metadata(
     const std::function<std::string(std::string_view key)>& entry);
 
-/// Returns the unit of a channel: "rad", or "m" of a sliding joint.
+/// Returns the unit of a channel's readings: "rad", or "m" for a sliding joint.
 const char* unit_of(const RecordingHeader& header, std::size_t channel);
 
 /// Returns the unit of a motor's command; empty if unknown.
@@ -88,9 +91,9 @@ class RecordingRules {
   explicit RecordingRules(const RecordingShape& shape) : shape_(shape) {}
   explicit RecordingRules(std::size_t joints) : shape_{.joints = joints} {}
 
-  /// Returns the violation of a sample. Without one, the next sample must follow it.
+  /// Returns the rule that a sample violates. If there is none, the next sample must be later.
   RuleViolation take(const Sample& sample);
-  /// Returns the violation of a reading. It must follow the last one of its sensor.
+  /// Returns the rule that a reading violates. A reading must be later than its sensor's last one.
   RuleViolation take(const InertialReading& reading);
   RuleViolation take(const Command& command) const;
   RuleViolation take(const Gap& gap) const;

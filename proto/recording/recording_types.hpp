@@ -17,7 +17,7 @@ inline constexpr std::size_t kChannelCountMax = 16;
 /// Largest number of motors of one unit.
 inline constexpr std::size_t kMotorCountMax = 8;
 
-/// One command for each motor, in the motor's own unit.
+/// Commands of all motors, each in the motor's own unit.
 using MotorCommands = std::array<double, kMotorCountMax>;
 
 /// One sample of the unit. Its size is fixed, so that a real-time thread can create and queue it.
@@ -38,7 +38,8 @@ struct Sample {
   std::uint64_t error_count = 0;  ///< frames that the unit has rejected
 };
 
-/// Inertial sensors of one unit, and axes of each: rates about x, y, z, then specific forces.
+/// Largest number of inertial sensors of one unit, and number of axes of each sensor: rates about
+/// x, y, z, then specific forces.
 inline constexpr std::size_t kInertialCountMax = 4;
 inline constexpr std::size_t kInertialAxes = 6;
 
@@ -143,7 +144,7 @@ struct RecordingHeader {
   /// motor whose joint is unknown.
   std::vector<std::string> motors{};
   std::vector<std::string> command_units{};  ///< one per motor, such as "V"; empty: unknown
-  /// At most kInertialCountMax names without commas.
+  /// Inertial sensors: at most kInertialCountMax names without commas.
   std::vector<std::string> inertial_sensors{};
   std::int64_t epoch_unix_ns = 0;  ///< host time of timestamp zero
   /// Other entries, by name: rig, scenario, seed, firmware, configuration_hash, version, ...

@@ -25,8 +25,8 @@ namespace proto {
 /// Not thread-safe, except sync(). Allocates and blocks: not for the real-time thread.
 class RecordingWriter {
  public:
-  /// @return kExists if `path` or its .part file exists; files are never overwritten. kUnsupported
-  ///     for a header that violates RecordingRules
+  /// Starts a recording. Returns kExists if `path` or its .part file exists, as files are never
+  ///     overwritten; kUnsupported for a header that violates RecordingRules.
   static Result<RecordingWriter> create(const std::string& path, const RecordingHeader& header,
                                         const McapWriterOptions& options = {});
   static Result<RecordingWriter> create(std::unique_ptr<OutputFile> file,
@@ -37,7 +37,7 @@ class RecordingWriter {
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
 
-  /// Messages that violate RecordingRules are not written: kUnsupported with the reason.
+  /// Writes a message. If it violates RecordingRules, returns kUnsupported with the reason instead.
   Status write(const Sample& sample);
   Status write(const InertialReading& reading);
   Status write(const Command& command);

@@ -6,8 +6,8 @@
 
 namespace proto {
 
-/// Returns when the hand released the rig; earlier samples are not the rig's own motion. −∞ if no
-/// hand held it, ∞ if it was never released.
+/// Returns the time at which a hand released the rig [s]; −∞ if no hand held it, ∞ if it was never
+/// released. Before this time the samples do not show the rig's own motion.
 double find_release(const std::vector<Event>& events);
 
 }  // namespace proto

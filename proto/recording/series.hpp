@@ -26,9 +26,9 @@ struct Series {
   std::vector<SeriesSegment> segments;  ///< in order of time
 };
 
-/// Returns a recording as uniform series, split where samples are missing or the unit's clock
-/// jumped by more than half a period. The period is the median time between samples on the unit's
-/// clock, corrected by the last ClockFit. A single sample between two gaps is dropped.
+/// Returns a recording as equally spaced samples, in a new segment where samples are missing or the
+/// unit's clock jumped by more than half a period. The period is the median time between samples on
+/// the unit's clock, corrected by the last ClockFit. A single sample between two gaps is dropped.
 ///
 /// @return kDamaged if there are no two consecutive samples, or their times do not increase
 Result<Series> make_series(const Recording& recording);

@@ -12,11 +12,13 @@ class BatchStore {
  public:
   virtual ~BatchStore() = default;
 
-  /// One past the newest durable batch. Only durable batches are sent: after a power cut, a lost
-  /// number would be reused for a batch that the service already has.
+  /// Returns the number that follows that of the newest durable batch. Only durable batches are
+  /// sent: after a power cut, a lost number would be reused for a batch that the service already
+  /// has.
   virtual std::uint64_t durable_end() const = 0;
 
-  /// Marks all batches up to this one as acknowledged; they need not be kept.
+  /// Returns the number of the newest acknowledged batch. acknowledge() marks all batches up to a
+  /// number as acknowledged, so that they need not be kept.
   virtual std::uint64_t acknowledged_through() const = 0;
 
   /// Returns the batch of this number, acknowledged_through() < sequence < durable_end(), as a

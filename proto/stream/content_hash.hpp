@@ -17,7 +17,8 @@ class ContentHash {
 
   void add(std::string_view bytes);
 
-  /// Returns the name of the content, once: the first 40 hexadecimal digits, or all 64.
+  /// Returns the name of the content: the first 40 hexadecimal digits of its SHA-256; sha256()
+  /// returns all 64. Only one of the two may be called, once.
   std::string text();
   std::string sha256();
 

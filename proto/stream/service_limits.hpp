@@ -12,7 +12,7 @@ inline constexpr std::uint32_t kServiceVersion = 1;
 /// Largest data of a FilePart or an UploadPart [byte].
 inline constexpr std::size_t kFilePartSizeMax = 1u << 20;
 
-/// Limits of frames with ServiceRequest and ServiceReply.
+/// Return the limits of frames with a ServiceRequest and with a ServiceReply.
 const std::vector<FrameLimit>& service_request_limits();
 const std::vector<FrameLimit>& service_reply_limits();
 

@@ -6,7 +6,8 @@
 
 namespace proto {
 
-/// Returns one word for a state: "open", "queued", ...; "unreadable" for an unknown value.
+/// Return one word for the state of a session or job: "open", "queued", ...; "unreadable" for an
+/// unknown value.
 std::string state_name(rigcal::v1::SessionState state);
 std::string state_name(rigcal::v1::JobState state);
 

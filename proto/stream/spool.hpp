@@ -20,8 +20,9 @@ struct SpoolLimits {
                                      << 20;  ///< a file is deleted once all of it is acknowledged
 };
 
-/// Batches on disk for the service: a folder with files named after their first batch. Each has a
-/// magic number and records <u32 size><u32 crc32 of sequence and payload><u64 sequence><payload>.
+/// Stores batches for the service on disk: a folder with files named after their first batch. Each
+/// file has a magic number and records <u32 size><u32 crc32 of sequence and payload><u64
+/// sequence><payload>.
 ///
 /// open() finds all synchronized data after a crash, and cuts a torn record off the end of the
 /// newest file. Damaged records in older files keep their numbers, and read() returns nothing for

@@ -12,7 +12,7 @@ inline constexpr std::uint32_t kStreamVersion = 1;
 /// Largest size of a batch [byte]: over a thousand samples of eight channels.
 inline constexpr std::size_t kBatchSizeMax = 256u << 10;
 
-/// Limits of frames with StreamRequest and StreamReply.
+/// Return the limits of frames with a StreamRequest and with a StreamReply.
 const std::vector<FrameLimit>& stream_request_limits();
 const std::vector<FrameLimit>& stream_reply_limits();
 

@@ -63,13 +63,14 @@ class StreamSender {
 
   void on_connected(Nanoseconds now);
   void on_disconnected(Nanoseconds now);
-  /// @return an error of the store; the same reply may then be passed again later
+  /// Processes a reply of the service. Returns an error of the store; the same reply may then be
+  ///     passed again later.
   Status on_reply(const rigcal::v1::StreamReply& reply, Nanoseconds now);
 
   /// Returns whether it is time to connect, or to reconnect.
   bool wants_connection(Nanoseconds now) const;
 
-  /// Returns whether the service is silent or violates the protocol.
+  /// Returns whether the connection must be closed: the service is silent or violates the protocol.
   bool wants_disconnect(Nanoseconds now) const;
 
   /// Returns the next frame to write, with its length prefix; empty if there is nothing to send or

@@ -8,21 +8,21 @@
 
 namespace proto {
 
-/// Accepts numbers within bounds, inclusive. NaN is rejected.
+/// Returns a validator that accepts numbers from `low` to `high`, inclusive, and rejects NaN.
 CLI::Validator number_from_to(double low, double high);
 
-/// Accepts integers within bounds, inclusive.
+/// Returns a validator that accepts integers from `low` to `high`, inclusive.
 CLI::Validator count_from_to(int low, int high);
 
-/// Accept finite numbers: above zero, at least zero, any.
+/// Return validators that accept finite numbers: above zero, at least zero, or any.
 CLI::Validator positive_number();
 CLI::Validator nonnegative_number();
 CLI::Validator finite_number();
 
-/// Accepts one of these words, for `check`.
+/// Returns a validator that accepts one of these words, for CLI::Option::check.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-/// Returns the words of a table.
+/// Returns the keys of a table.
 template <typename Value>
 std::vector<std::string> words_of(const std::map<std::string, Value>& values) {
   std::vector<std::string> words;
@@ -30,7 +30,8 @@ std::vector<std::string> words_of(const std::map<std::string, Value>& values) {
   return words;
 }
 
-/// Accepts one of these words and replaces it by its value, for `transform`.
+/// Returns a validator that accepts one of these words and replaces it by its value, for
+/// CLI::Option::transform.
 template <typename Value>
 CLI::Validator one_of(const std::map<std::string, Value>& values) {
   return CLI::Validator(

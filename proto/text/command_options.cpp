@@ -25,7 +25,7 @@ bool is_file(const std::string& part) {
   return std::ranges::find(kFiles, part) != kFiles.end();
 }
 
-/// Returns the value of an option as shown in help; empty: it takes none.
+/// Returns the value of an option as shown in help; empty if it takes none.
 std::string value_of(const CLI::Option& option) {
   return option.get_items_expected_max() == 0 ? "" : option.get_type_name();
 }

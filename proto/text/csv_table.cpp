@@ -74,7 +74,7 @@ bool is_missing(std::string_view cell) {
   return cell.size() == 3 && std::equal(cell.begin(), cell.end(), kNan.begin(), equals);
 }
 
-/// Returns the number in a cell (NaN if missing); nothing if it is not a finite number.
+/// Returns the number in a cell (NaN if missing); nullopt if it is not a finite number.
 std::optional<double> parse_number(std::string_view cell) {
   cell = unquote(cell);
   if (is_missing(cell)) return kNaN;

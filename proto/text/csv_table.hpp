@@ -51,7 +51,7 @@ struct CsvTable {
 /// @throws InputError for an empty file, a file that is not text, or one that starts with numbers
 std::vector<std::string> parse_csv_header(const std::string& path, std::string_view text);
 
-/// Bad input: a numeric column begins with a word.
+/// Error for a numeric column that begins with a word.
 class TextColumn : public InputError {
  public:
   using InputError::InputError;

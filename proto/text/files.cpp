@@ -35,14 +35,14 @@ int descriptor_named(const fs::path& path) {
   return read.ec == std::errc() && read.ptr == name.data() + name.size() ? descriptor : -1;
 }
 
-/// Destination of an output.
+/// Destination of an output file.
 struct Target {
   fs::path path;         ///< with links followed
   int descriptor = -1;   ///< of this process, if the path refers to one; else −1
   bool special = false;  ///< a device, a pipe, a socket
 };
 
-/// @throws InputError for a dangling link
+/// Returns the destination after following links. @throws InputError for a dangling link
 Target follow_links(const std::string& output) {
   constexpr int kLinksMax = 40;
   Target target{output};

@@ -50,12 +50,12 @@ class FileWriter {
 /// Writes a whole file as FileWriter does. @throws InputError
 void write_file(const std::string& path, std::string_view contents);
 
-/// Rejects an unsuitable output before the work is done.
+/// Rejects an unsuitable output file before any work is done.
 /// @throws InputError if `output` is one of `inputs` (also through links or other spellings), is a
 ///     folder or a dangling link, or lies in a folder that does not exist or is not writable
 void check_output(const std::string& output, const std::vector<std::string>& inputs);
 
-/// Rejects an output whose extension does not match its format. A device, a pipe or an open
+/// Rejects an output file whose extension does not match its format. A device, a pipe or an open
 /// descriptor may have any name.
 /// @throws InputError naming the extensions
 void check_ending(const std::string& output, const std::vector<std::string>& endings);

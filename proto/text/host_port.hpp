@@ -30,7 +30,8 @@ ServiceLocation parse_service_place(const std::string& text);
 std::string account_service_place();
 inline constexpr const char* kMachinePlace = "unix:/run/rigcald/rigcald.sock";
 
-/// Returns the address for clients: the account's service if its socket exists, else the machine's.
+/// Returns the default address for clients: the account's service if its socket exists, else the
+/// machine's service.
 std::string default_service_place();
 
 }  // namespace proto

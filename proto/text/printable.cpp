@@ -7,7 +7,7 @@
 namespace proto {
 namespace {
 
-/// Decodes the UTF-8 character at the start of a text; its size is 0 if there is none.
+/// A UTF-8 character at the start of a text; its size is 0 if there is none.
 struct Character {
   char32_t code = 0;
   std::size_t size = 0;
@@ -23,7 +23,8 @@ std::size_t size_by_first(std::uint8_t first) {
 
 bool continues(char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0U) == 0x80U; }
 
-/// Overlong forms and surrogates are rejected, because terminals treat them differently.
+/// Decodes the first UTF-8 character of a text. Rejects overlong forms and surrogates, because
+/// terminals treat them differently.
 Character first_character(std::string_view text) {
   const auto first = static_cast<std::uint8_t>(text.front());
   const std::size_t size = size_by_first(first);

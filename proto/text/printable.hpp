@@ -6,12 +6,13 @@
 
 namespace proto {
 
-/// Escapes text from others for a terminal, so that it cannot move the cursor, change the writing
-/// direction or end the line. Control characters (C0, DEL, C1), line separators and direction marks
-/// become "\u001b", bytes that are not UTF-8 become "\x9b". All other characters are kept.
+/// Escapes text from untrusted sources for output on a terminal, so that it cannot move the cursor,
+/// change the writing direction or end the line. Control characters (C0, DEL, C1), line separators
+/// and direction marks become "\u001b", bytes that are not UTF-8 become "\x9b". All other
+/// characters are kept.
 std::string escape_for_terminal(std::string_view text);
 
-/// As above for several lines: line ends and tabs are kept.
+/// Escapes several lines as escape_for_terminal does, but keeps line ends and tabs.
 std::string escape_lines_for_terminal(std::string_view text);
 
 /// Returns the size of an incomplete UTF-8 character at the end of the text [byte].

@@ -110,7 +110,7 @@ using Names = std::pair<std::string, std::string>;  // old and new, as spelled i
 
 Names find_old_names(const Struct& object, const Descriptor& type);
 
-/// Searches an object, or all objects of a list.
+/// Searches a JSON object, or all objects of a list, for old field names.
 Names find_old_names_within(const Value& value, const Descriptor& type) {
   if (value.has_struct_value()) return find_old_names(value.struct_value(), type);
   for (const Value& element : value.list_value().values()) {
@@ -122,7 +122,7 @@ Names find_old_names_within(const Value& value, const Descriptor& type) {
   return {};
 }
 
-/// Returns the first old name in table order, outer messages first; empty names without one.
+/// Returns the first old field name in table order, outer messages first; empty names if none.
 Names find_old_names(const Struct& object, const Descriptor& type) {
   for (const RenamedField& field : kRenamedFields) {
     if (field.message != type.full_name()) continue;

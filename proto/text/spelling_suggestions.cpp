@@ -6,7 +6,7 @@
 namespace proto {
 namespace {
 
-/// Edit distance of two names [Levenshtein].
+/// Returns the edit distance of two names [Levenshtein].
 int distance(const std::string& a, const std::string& b) {
   std::vector<int> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);

@@ -12,7 +12,7 @@
 
 namespace proto {
 
-/// Text of a text-format message whose numbers can be changed while comments and layout are kept.
+/// Changes fields in the text of a text-format message while keeping comments and layout.
 class TextEdit {
  public:
   /// @param path  for messages
@@ -24,17 +24,17 @@ class TextEdit {
   /// Returns whether the file has the field at the end of the path.
   bool has(const std::vector<FieldStep>& steps) const;
 
-  /// Returns the line of that field, from 0. The file must have it.
+  /// Returns the line of the field at the end of the path, from 0. The file must have the field.
   int line_of(const std::vector<FieldStep>& steps) const;
 
   /// Replaces the text of a number. Adds the field and the messages around it if needed.
   /// @throws InputError if the file has the field in a list, [ ... ]
   void set_number(const std::vector<FieldStep>& steps, const std::string& number);
 
-  /// Replaces a field of the file's message by other text. The file must have it.
+  /// Replaces a field by other text. The file must have the field.
   void replace(const std::vector<FieldStep>& steps, std::string_view text);
 
-  /// Returns the text of a field. The file must have it.
+  /// Returns the text of a field. The file must have the field.
   std::string_view text_of(const std::vector<FieldStep>& steps) const;
 
   /// Returns a line's comment without '#' and surrounding blanks; empty if it has none.
@@ -43,7 +43,7 @@ class TextEdit {
   /// Replaces a line's comment; an empty one removes it.
   void set_comment(int line, const std::string& comment);
 
-  /// Inserts a line before a line.
+  /// Inserts a line before the line with the number `before`.
   void insert_line(int before, const std::string& line);
 
  private:

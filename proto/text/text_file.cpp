@@ -150,7 +150,7 @@ const Descriptor* innermost(const Descriptor& root, const std::string& text) {
   return message;
 }
 
-/// Returns the advice for an unknown enumerator: the existing ones.
+/// Returns the advice for an unknown enumerator: a list of the existing enumerators.
 std::string advise_enumerators(const Descriptor& root, const std::string& text,
                                const FirstError& error) {
   const std::string value = between(error.message(), "value of \"", "\"");
@@ -173,7 +173,7 @@ std::string advise_enumerators(const Descriptor& root, const std::string& text,
          did_you_mean(value, values);
 }
 
-/// Returns the advice for a number with a comma, which separates fields here.
+/// Returns the advice for a number with a comma, which separates fields in text format.
 std::string suggest_decimal_point(const std::string& text, const FirstError& error) {
   constexpr std::string_view kStray = "Expected identifier, got: ";
   const std::string& message = error.message();

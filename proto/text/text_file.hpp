@@ -16,20 +16,21 @@ class TextLocator {
  public:
   using Tree = google::protobuf::TextFormat::ParseInfoTree;
 
-  /// Locator of the file's message. Without a tree, e.g. without a file, where() is only "FILE".
+  /// Creates the locator of the file's message. Without a tree, e.g. without a file, where() is
+  /// only "FILE".
   TextLocator(const std::string& path, const google::protobuf::Descriptor* type, const Tree* tree);
 
   /// Returns the locator of a field. The location of an omitted field is the start of its message.
   /// @param index element of a repeated field; −1 for any other field
   TextLocator at(const std::string& field, int index = -1) const;
 
-  /// "FILE:LINE:COLUMN", counted from 1.
+  /// Returns the location as "FILE:LINE:COLUMN", counted from 1.
   std::string where() const;
 
-  /// Returns the path from the file's message to here, including omitted fields.
+  /// Returns the path from the file's message to the located field, including omitted fields.
   const std::vector<FieldStep>& steps() const { return steps_; }
 
-  /// @throws InputError with `where()` before the message
+  /// Throws an InputError whose message is where() followed by `what`.
   [[noreturn]] void fail(const std::string& what) const;
 
  private:

@@ -7,8 +7,8 @@
 
 namespace proto {
 
-/// One end of service connections: TLS 1.2 or later. The authority must have signed the peer's
-/// certificate.
+/// Create the TLS settings for one end of service connections: TLS 1.2 or later, with a peer whose
+/// certificate was signed by the authority.
 /// @throws InputError naming the file that cannot be used
 asio::ssl::context make_server_tls(const TlsFiles& files);
 asio::ssl::context make_client_tls(const TlsFiles& files);
@@ -17,8 +17,9 @@ asio::ssl::context make_client_tls(const TlsFiles& files);
 /// @throws InputError if only some of the three files are given
 bool wants_tls(const TlsFiles& files);
 
-/// Returns why a client's TLS connection failed and what to do, for people. `session` is the
-/// client's end. A service that rejects the client's certificate reports it with the first read.
+/// Returns why a client's TLS connection failed and what to do, for people. `session` is the TLS
+/// session of the client. A service that rejects the client's certificate reports it with the first
+/// read.
 std::string tls_problem(const SSL* session, const asio::error_code& error);
 
 /// Returns the peer's identity after a handshake: the common name of its certificate, or the whole

@@ -16,7 +16,8 @@
 
 namespace daq {
 
-/// A rig file, a simulated Furuta unit in virtual time and an operator who obeys.
+/// Fixture of a rig file, a simulated Furuta unit in virtual time and an operator who follows all
+/// instructions.
 class CommissionRig final : public Operator {
  public:
   /// @param rig_text  content of the rig file
@@ -31,7 +32,7 @@ class CommissionRig final : public Operator {
     std::string answer = "";
     double after_s = 1.5;
   };
-  /// Adds a rule that takes precedence over those of the obedient operator.
+  /// Adds a rule that takes precedence over all earlier rules.
   void add_rule(Rule rule) { rules_.insert(rules_.begin(), std::move(rule)); }
 
   /// Turns a joint by hand, smoothly within a second, and holds the rig.
@@ -48,7 +49,7 @@ class CommissionRig final : public Operator {
   bool has_left() override { return has_left_; }
   void forget_typed() override {}
 
-  /// All messages and questions, one line each.
+  /// Returns all messages and questions, one line each.
   const std::string& transcript() const { return transcript_; }
   bool said(const std::string& words) const { return transcript_.find(words) != std::string::npos; }
   std::string rig_text() const;
@@ -57,7 +58,7 @@ class CommissionRig final : public Operator {
   const std::string& last_shown() const { return shown_; }
   firmware_iface::sim::SimulatedUnit& unit() { return transport_->simulation().unit(); }
   firmware_iface::sim::SimTransport& transport() { return *transport_; }
-  /// Line between host and unit. It alters nothing until a test sets a fault.
+  /// Returns the line between host and unit. It alters nothing until a test sets a fault.
   LyingLine& line() { return *line_; }
   void leave() { has_left_ = true; }
   /// Calls `act` whenever a message contains these words.
@@ -70,7 +71,7 @@ class CommissionRig final : public Operator {
   void at_output(std::function<void()> act) { at_output_ = std::move(act); }
   firmware_iface::Nanoseconds now() const { return time_->now(); }
   std::size_t file_count() const { return folder_.file_count(); }
-  /// Largest output of the unit.
+  /// Returns the largest output of the unit so far.
   double output_peak_V() const { return output_peak_V_; }
 
  private:

@@ -16,8 +16,8 @@
 namespace test_support {
 
 /// A StreamPeer on a local TCP port that serves one connection after the other, on a thread of its
-/// own, from construction to destruction. The peer outlives it and keeps the durable data, as the
-/// disk of a restarted service does.
+/// own, from construction to destruction. The peer must outlive it, and keeps the durable data like
+/// the disk of a restarted service.
 class LocalService {
  public:
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
@@ -90,7 +90,7 @@ class LocalService {
   std::thread thread_;
 };
 
-/// A local port without a listener.
+/// Returns a local port on which nothing listens.
 inline std::uint16_t refusing_port() {
   asio::io_context context;
   asio::ip::tcp::acceptor taken(context,
@@ -98,7 +98,7 @@ inline std::uint16_t refusing_port() {
   return taken.local_endpoint().port();
 }
 
-/// Sequence numbers of all samples of a session, in its order.
+/// Returns the sequence numbers of all samples of a session, in the order received.
 inline std::vector<std::uint64_t> sample_sequences(const StreamPeer::Session& session) {
   std::vector<std::uint64_t> all;
   for (const std::string& bytes : session.batches) {

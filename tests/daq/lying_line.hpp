@@ -18,8 +18,8 @@
 namespace daq {
 
 /// A line between host and unit that decodes samples and commands, alters or delays them and
-/// recomputes their checksums. All its frames are valid. Not for compact messages. Passes
-/// everything unchanged until a test sets a fault.
+/// recomputes their checksums. All frames that it delivers are valid. Compact messages are not
+/// supported. Passes everything unchanged until a test sets a fault.
 class LyingLine final : public firmware_iface::Transport {
  public:
   using Nanoseconds = firmware_iface::Nanoseconds;

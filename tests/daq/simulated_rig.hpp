@@ -55,11 +55,11 @@ class MemorySink final : public RunSink {
 SafetyLimits furuta_limits();
 LoopSettings furuta_settings();
 firmware_iface::sim::SimulationSettings simulation_settings();
-/// Furuta pendulum with viscous friction only.
+/// Returns parameters of a Furuta pendulum with viscous friction only.
 firmware_iface::sim::FurutaParameters furuta_parameters();
 
-/// A whole run in virtual time: loop, supervisor, link, line, unit and plant in one thread, as a
-/// function of the settings alone.
+/// A whole run in virtual time, with loop, supervisor, link, line, unit and rig in one thread. Its
+/// result depends on the settings alone.
 class SimulatedRig {
  public:
   SimulatedRig(Scenario scenario, const LoopSettings& loop = furuta_settings(),
@@ -94,7 +94,7 @@ class SimulatedRig {
   double time_s() const { return static_cast<double>(time_->now().count()) * 1e-9; }
   const std::vector<std::string>& said() const { return said_; }
 
-  /// From now on stores the true state of each sent sample by its sequence number. Allocates.
+  /// Stores, from now on, the true state of each sent sample by its sequence number. Allocates.
   void keep_truth() { keep_truth_ = true; }
   const std::map<std::uint64_t, firmware_iface::sim::TrueState>& truth() const { return truth_; }
 

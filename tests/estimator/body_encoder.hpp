@@ -6,7 +6,8 @@
 
 namespace test_support {
 
-/// Adds an encoder between two bodies, with a free offset, to a mechanism whose parameters exist.
+/// Adds an encoder between two bodies, with a free offset [rad], to a mechanism that already has
+/// its parameters.
 inline void add_body_encoder(estimator::Mechanism& mechanism, const std::string& name, int body_a,
                              int body_b, double offset) {
   const int index = mechanism.index_of_body_encoder(mechanism.body_encoder_count(), {});

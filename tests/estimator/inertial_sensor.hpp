@@ -10,7 +10,7 @@ namespace test_support {
 
 /// Adds a sensor to a mechanism that has its parameters and no such sensor.
 ///
-/// @param values  of its parameters, by quantity; the others stay neutral
+/// @param values  values of the sensor's parameters, by quantity; the others stay neutral
 inline void add_sensor(estimator::Mechanism& mechanism, const estimator::Sensor& added,
                        const std::vector<std::pair<estimator::SensorQuantity, double>>& values) {
   estimator::Mechanism whole = mechanism;
@@ -28,7 +28,7 @@ inline void add_sensor(estimator::Mechanism& mechanism, const estimator::Sensor&
   }
 }
 
-/// The same for an inertial sensor on a body.
+/// Adds an inertial sensor on a body, as add_sensor does.
 inline void add_inertial_sensor(
     estimator::Mechanism& mechanism, const std::string& name, int body,
     const std::vector<std::pair<estimator::SensorQuantity, double>>& values) {

@@ -6,7 +6,7 @@
 
 namespace test_support {
 
-/// An unnamed encoder on each of the given joints.
+/// Returns an unnamed encoder for each of the given joints.
 inline std::vector<estimator::Encoder> joint_sensors(const std::vector<int>& joints) {
   std::vector<estimator::Encoder> sensors;
   for (const int j : joints) {

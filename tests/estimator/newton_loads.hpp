@@ -14,8 +14,9 @@ struct NewtonLoad {
   Eigen::Vector3d moment, force;  // [N·m], [N]
 };
 
-/// Newton's and Euler's laws for all bodies beyond each joint, from differences of their poses: a
-/// reference without recursion, and without velocities or accelerations of its own. For trees.
+/// Returns the loads of all joints of a mechanism without loops, from Newton's and Euler's laws for
+/// all bodies beyond each joint. Uses differences of the bodies' poses, as a reference without
+/// recursion, velocities or accelerations.
 inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanism,
                                             const Eigen::VectorXd& angle,
                                             const Eigen::VectorXd& rate,

@@ -10,7 +10,8 @@
 
 namespace firmware_iface {
 
-/// Faults of a unit: each function may change the data that pass it. All empty: a good unit.
+/// Injected faults of a unit: each function may change the data passed to it. With all functions
+/// empty the unit is correct.
 struct BoardFault {
   /// Called with each frame from the host, without delimiter, before it is read. False drops it.
   std::function<bool(unit& core, std::vector<std::uint8_t>& frame)> before_frame;
@@ -64,7 +65,7 @@ class CoreBoard final : public Transport {
   TransportReport report_{.description = "board in virtual time", .baud_rate = {}};
 };
 
-/// Two encoders, one motor, all formats.
+/// Returns a unit with two encoders, one motor and all formats.
 unit_description usual_board();
 
 }  // namespace firmware_iface

@@ -6,21 +6,21 @@
 #include "firmware_iface/conformance/messages.hpp"
 #include "tests/firmware_iface/core_board.hpp"
 
-/// Building blocks of injected faults: parsing of frames, and hooks of a BoardFault that change one
-/// kind of message.
+/// Helpers for injected faults: functions that parse frames, and hooks of a BoardFault that change
+/// one type of message.
 namespace firmware_iface::fault_hooks {
 
 using conformance::Bytes;
 using conformance::message_of;
 
-/// Message and CRC of a frame without its delimiter. Empty if it is no COBS sequence.
+/// Returns message and CRC of a frame without delimiter; nullopt if it is not a COBS sequence.
 std::optional<Bytes> plain_of(const Bytes& frame);
 
-/// The message in the frame, whether or not its CRC-32C is right. Empty if the frame is too short.
+/// Returns the message in a frame, even if its CRC-32C is wrong; nullopt if the frame is too short.
 std::optional<Bytes> message_in(const Bytes& frame);
 std::uint32_t crc_in(const Bytes& frame);
 
-/// Replaces the frame by one of the message, without delimiter.
+/// Replaces a frame by the frame of `message`, without delimiter.
 void put(Bytes& frame, const Bytes& message);
 
 using MessageHook = std::function<void(unit&, Bytes&)>;
@@ -28,7 +28,7 @@ using SendingHook = std::function<bool(unit&, Bytes&)>;
 MessageHook on_command(std::function<void(unit&, command_request&)> change);
 MessageHook on_configure(std::function<void(unit&, configure_request&)> change);
 MessageHook on_clear(std::function<void(unit&, clear_request&)> change);
-/// Hook for messages of that type. The change returns false to drop one.
+/// Returns a hook for messages of one type. `change` returns false to drop a message.
 SendingHook on_sending(std::uint8_t type, std::function<bool(unit&, Bytes&)> change);
 SendingHook on_sample(std::function<void(unit&, Bytes&)> change);
 

@@ -8,7 +8,7 @@
 
 namespace firmware_iface {
 
-/// One end of a line that exists in memory only, for tests: seeded faults, virtual time.
+/// One end of a line that exists in memory only, with seeded random faults and virtual time.
 class MemoryTransport final : public Transport {
  public:
   /// Two ends of one line. `time` must outlive both.

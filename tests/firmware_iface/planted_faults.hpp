@@ -19,7 +19,7 @@ struct PlantedFault {
   conformance::Settings settings = {.after_reset = true};
 };
 
-/// Printed beside the name of a failing test.
+/// Prints the fault's name beside the name of a failing test.
 inline void PrintTo(const PlantedFault& planted, std::ostream* out) { *out << planted.name; }
 
 std::vector<PlantedFault> planted_faults();

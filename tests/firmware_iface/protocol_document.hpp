@@ -27,7 +27,7 @@ struct LayoutLine {
   int marks_size_bytes = 0;
 };
 
-/// Text of the fenced block with that language tag.
+/// Returns the text of the fenced block with a language tag.
 std::string fenced_block(const std::string& tag);
 
 std::vector<GoldenVector> golden_vectors();

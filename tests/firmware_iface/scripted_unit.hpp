@@ -26,13 +26,13 @@ class ScriptedUnit final : public firmware_iface::Transport {
 
   ScriptedUnit();
 
-  /// Puts a message on the line to the host.
+  /// Sends a message to the host.
   void send(std::span<const std::uint8_t> message);
   void send(const sample_report& report);
   void send(const clear_reply& reply);
 
-  /// A sample of the stream at 1 kHz that started with unit clock 0 at host time 0: its clock,
-  /// sequence and one valid channel.
+  /// Returns a sample of a stream at 1 kHz that started with unit clock 0 at host time 0, with its
+  /// clock, sequence number and one valid channel.
   static sample_report sample(std::uint64_t sequence);
   sample_shape shape() const { return {facts.encoder_count, facts.motor_count, has_marks}; }
   bool has_marks = false;
@@ -43,7 +43,7 @@ class ScriptedUnit final : public firmware_iface::Transport {
   int hello_count = 0;
   int configure_count = 0;
 
-  /// The unit's description of itself. Its configuration hash is computed before it is sent.
+  /// Description of the unit in HELLO_REPLY. Its configuration hash is computed before it is sent.
   hello_reply facts{};
   std::array<part_description, ENCODERS_MAX> encoder{};
   std::array<part_description, MOTORS_MAX> motor{};

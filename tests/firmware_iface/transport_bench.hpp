@@ -16,17 +16,17 @@ namespace transport_bench {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// The far end of a transport under test.
+/// The other end of a transport under test.
 class Peer {
  public:
   virtual ~Peer() = default;
   virtual void write(const Bytes& bytes) = 0;
-  /// Waits for this many bytes, up to five seconds.
+  /// Waits for `size_bytes` bytes, up to five seconds.
   virtual Bytes read(std::size_t size_bytes) = 0;
   virtual void close() = 0;
 };
 
-/// A transport and its far end.
+/// A transport and its other end.
 struct Bench {
   std::unique_ptr<firmware_iface::Transport> transport;
   std::unique_ptr<Peer> peer;
@@ -61,8 +61,8 @@ class ServedUnit {
   std::thread thread_;
 };
 
-/// The "serial:" URL under which libserialport finds the pseudo-terminal that `link` leads to.
-/// libserialport uses the path below /dev/ as a name below /sys/class/tty.
+/// Returns the "serial:" URL under which libserialport finds the pseudo-terminal that `link` leads
+/// to. libserialport uses the path below /dev/ as a name below /sys/class/tty.
 std::string serial_url(const std::string& link);
 
 }  // namespace transport_bench

@@ -16,7 +16,7 @@ struct VirtualRig {
   /// Connects, clears the boot trip and starts the stream; expects all to succeed.
   void start(const firmware_iface::StreamSettings& stream = {});
 
-  /// Requests CLEAR and reads samples until it is decided. Returns the outcome.
+  /// Requests CLEAR and reads samples until the unit has cleared or refused. Returns the outcome.
   firmware_iface::ClearState clear();
 
   /// Reads one sample, waiting up to 10 ms; expects one.

@@ -8,8 +8,9 @@
 
 namespace service {
 
-/// An artificial result: two parameters, one of them at its bound and unidentifiable, one joint,
-/// two trajectories of 1 Hz with 3 mrad of difference and a missing sample.
+/// Returns an artificial calibration result: two parameters, one of them at its bound and
+/// unidentifiable, one joint, two trajectories of 1 Hz with 3 mrad of difference and a missing
+/// sample.
 inline estimator::Calibration prepared_calibration() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   estimator::Calibration c;

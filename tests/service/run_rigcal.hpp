@@ -12,7 +12,7 @@
 
 namespace service {
 
-/// Output and exit code of a run of the program.
+/// Output and exit code of a run of rigcal.
 struct ProgramRun {
   int exit_code = -1;  ///< 128 + signal when a signal ended it
   std::string out;

@@ -1,6 +1,7 @@
 #pragma once
 
-/* Functions that main.c needs from a board, and that a board may call. An image has one board.
+/* Functions that a board provides to main.c, and functions that a board may call. A firmware
+ * image has one board.
  *
  * Interrupt priorities, from high to low; a handler is interrupted only by those above it:
  *   HardFault, NMI   switch the output off and reset, see fault_handler
@@ -17,7 +18,7 @@
 /* Cortex-M priorities; STM32F4 implements the upper four bits. */
 enum { PRIORITY_DEAD_MAN = 0x00, PRIORITY_SERIAL = 0x40, PRIORITY_TICK = 0x80 };
 
-/* Why the firmware stopped itself, or an error found at start-up. Sent as the detail of
+/* Reasons why the firmware stopped itself, and errors found at start-up. Sent as the detail of
  * FAULT_INTERNAL. The number of the exception is added to STOP_EXCEPTION (3: HardFault). */
 enum {
   STOP_NONE = 0,

@@ -48,7 +48,8 @@ typedef struct {
   part_description motor[MOTORS_MAX];
 } unit_description;
 
-/* Kept over resets if the board can. After a loss of power: {0, 0, UNIT_SAMPLES_UNKNOWN}. */
+/* Counters that the board keeps over resets if it can. After a loss of power they are {0, 0,
+ * UNIT_SAMPLES_UNKNOWN}. */
 typedef struct {
   uint16_t boot_count;
   uint16_t stream_count;
@@ -63,7 +64,7 @@ typedef struct {
   int16_t command_q15[MOTORS_MAX]; /* 0 unless enabled */
 } unit_output;
 
-/* Readings at one instant. */
+/* Readings of all sensors at one instant. */
 typedef struct {
   int32_t encoder_counts[ENCODERS_MAX];
   uint16_t encoders_valid;
@@ -135,7 +136,7 @@ typedef struct {
 void unit_init(unit* self, const unit_description* description, const unit_memory* memory,
                uint32_t random_seed, uint64_t now_us);
 
-/* Adds a byte from the line at the unit's time now_us. */
+/* Processes a byte received from the line at the unit's time now_us. */
 void unit_receive(unit* self, uint8_t byte, uint64_t now_us);
 
 /* Begins the tick at now_us. Ends the time to live, activates the newest command. */

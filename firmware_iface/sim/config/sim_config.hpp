@@ -18,7 +18,7 @@ struct SimConfig {
   SimulationSettings settings;
   std::string resolved_text;  ///< the file's message as text, including the overrides
 
-  /// Creates a plant as described by the file.
+  /// Creates the simulated rig that the file describes.
   Plant make_plant() const;
 };
 
@@ -29,7 +29,7 @@ struct SimOverrides {
   std::optional<std::uint64_t> seed;
 };
 
-/// Reads text-format rigcal.v1.Simulation (proto/sim.proto).
+/// Reads a simulation file: a rigcal.v1.Simulation (proto/sim.proto) in text format.
 /// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do"
 SimConfig load_sim_config(const std::string& path, const SimOverrides& overrides = {});
 

@@ -12,12 +12,12 @@
 
 namespace test_support {
 
-/// The joint problem of TrajectoryProblem for two bodies, two joints and one segment, as a user of
-/// Ceres would write it: residual functors, differentiated by Ceres, on Ceres's own manifolds.
-/// Shares no arithmetic with the estimator, except the averages of the recorded controls. Both
-/// state forms; no free delays.
+/// The estimation of states and parameters of TrajectoryProblem for two bodies, two joints and one
+/// segment, as a user of Ceres would write it: residual functors, differentiated by Ceres, on
+/// Ceres's own manifolds. Shares no arithmetic with the estimator, except the averages of the
+/// recorded controls. Supports both state forms, but no free delays.
 ///
-/// Bounds are not passed on, as in CeresFuruta.
+/// Parameter bounds are not passed on to Ceres, as in CeresFuruta.
 class CeresAutodiffFuruta {
  public:
   static constexpr int kPoseSize = 14;  ///< (r, quaternion) of two bodies

@@ -12,8 +12,8 @@
 
 namespace test_support {
 
-/// √κ times both impulse residuals from one full state to the next: for its velocity, and for the
-/// velocity that leads to its configuration.
+/// Cost of both impulse residuals from one full state to the next, weighted by √κ: for the velocity
+/// of the next state, and for the velocity that leads to its configuration.
 class FullImpulseCost : public ceres::CostFunction {
  public:
   FullImpulseCost(const estimator::StepResidual& residual, double control, double step,
@@ -91,7 +91,8 @@ class FullImpulseCost : public ceres::CostFunction {
   double weight_;
 };
 
-/// Weighted G v of a full state.
+/// Cost of the weighted constraint violation rates G v of a full state, with constraint Jacobian G
+/// and velocity v.
 class ViolationRateCost : public ceres::CostFunction {
  public:
   ViolationRateCost(const estimator::Mechanism& mechanism, Eigen::VectorXd weights)

@@ -14,20 +14,20 @@
 
 namespace test_support {
 
-/// The joint problem of TrajectoryProblem for a mechanism of two bodies and one segment, without
-/// free joint points or delays, stated for Ceres: one manifold block of two poses (and velocities)
-/// per node, one block of parameters, analytic Jacobians. Only the step's impulse residual and the
-/// kinematics are shared with TrajectoryProblem; blocks, weights and chain rules are its own.
+/// The estimation of states and parameters of TrajectoryProblem for a mechanism of two bodies and
+/// one segment, without free joint points or delays, stated for Ceres. It has one manifold block of
+/// two poses (and velocities) per time step, one block of parameters and analytic Jacobians. Only
+/// the step's impulse residual and the kinematics are shared with TrajectoryProblem.
 ///
-/// Bounds are not passed on: with them Ceres adds a line search that linearizes several times per
-/// iteration and stops far from the optimum.
+/// Parameter bounds are not passed on to Ceres: with them Ceres adds a line search that linearizes
+/// several times per iteration and stops far from the optimum.
 class CeresFuruta : private ceres::EvaluationCallback {
  public:
   CeresFuruta(const estimator::Mechanism& mechanism, const estimator::TrajectoryData& data,
               const estimator::TrajectorySettings& settings);
   ~CeresFuruta() override;
 
-  /// Fixes a free parameter at its value.
+  /// Fixes free parameters at their values.
   void hold(const std::vector<int>& arrow_indices);
 
   ceres::Solver::Summary solve(const ceres::Solver::Options& options);

@@ -8,25 +8,26 @@
 
 namespace test_support {
 
-/// The rig as a mechanism with motor and the true values; nothing is free.
+/// Returns the rig as a mechanism with motor and the true parameter values; no parameter is free.
 estimator::Mechanism mechanism_of(const ReferenceFuruta& rig);
 
-/// A Furuta pendulum with a strong motor and viscous friction at both joints.
+/// Returns a Furuta pendulum with a strong motor and viscous friction at both joints.
 ReferenceFuruta viscous_furuta();
 
-/// A sum of three sines as the motor's command [V] that keeps arm and pendulum swinging.
+/// Returns a motor command [V] that keeps arm and pendulum swinging, a sum of three sines.
 Eigen::VectorXd three_sines(int count, double period);
 
-/// That rig, possibly modified, as a mechanism with free inertias, friction and gain that start as
-/// in `free_parameters`.
+/// Returns a rig such as viscous_furuta() as a mechanism with free inertias, friction and motor
+/// gain, whose initial values are as in free_parameters.
 estimator::Mechanism free_furuta(const ReferenceFuruta& rig, double inertia_factor);
 
-/// Frees the named parameters. Inertias start at `inertia_factor` times their value, the others at
-/// half of it.
+/// Frees the named parameters. The initial value of an inertia is `inertia_factor` times its value,
+/// that of any other parameter half its value.
 void free_parameters(estimator::Mechanism& mechanism, const std::vector<std::string>& names,
                      double inertia_factor);
 
-/// Minimal-coordinate simulation of `rig`, read by encoders with Gaussian noise [rad].
+/// Simulates `rig` in minimal coordinates and returns the readings of encoders with Gaussian noise
+/// [rad].
 estimator::Recording record(const ReferenceFuruta& rig, const Eigen::Vector4d& start,
                             const Eigen::VectorXd& control, double period, double noise,
                             unsigned seed);

@@ -37,7 +37,7 @@ inline ReferenceFuruta sensed_rig() {
   return rig;
 }
 
-/// With a sensor on the pendulum at its true pose.
+/// Returns the rig as a mechanism with an inertial sensor on the pendulum at its true pose.
 inline Mechanism sensed_mechanism() {
   Mechanism mechanism = mechanism_of(sensed_rig());
   add_inertial_sensor(mechanism, "imu", 1,
@@ -49,8 +49,8 @@ inline Mechanism sensed_mechanism() {
   return mechanism;
 }
 
-/// The sensor's reading from a row of a finely sampled motion on, by one-sided differences of its
-/// pose, since controls jump at samples.
+/// Returns the sensor's reading at a row of a finely sampled motion, by one-sided differences of
+/// the sensor's pose, because controls jump at samples.
 inline Eigen::Matrix<double, 6, 1> inertial_reading(const Mechanism& mechanism,
                                                     const Eigen::MatrixXd& motion,
                                                     Eigen::Index at) {
@@ -80,7 +80,7 @@ inline double furuta_control(Eigen::Index sample) {
   return std::sin(0.02 * k) + 0.5 * std::sin(0.071 * k);
 }
 
-/// Finely sampled (θ1, θ2, ω1, ω2).
+/// Returns the finely sampled motion, a row (θ1, θ2, ω1, ω2) per time.
 inline const Eigen::MatrixXd& furuta_motion() {
   static const Eigen::MatrixXd motion = [] {
     Eigen::VectorXd fine(kSamples * kFines);
@@ -92,7 +92,7 @@ inline const Eigen::MatrixXd& furuta_motion() {
   return motion;
 }
 
-/// Readings of the encoders, and of the sensor with `delay`.
+/// Returns readings of the encoders, and of the inertial sensor with `delay` [s].
 inline Segment sensed_furuta(double delay, unsigned seed) {
   const Eigen::MatrixXd& motion = furuta_motion();
   std::mt19937 random(seed);
@@ -117,14 +117,15 @@ inline Segment sensed_furuta(double delay, unsigned seed) {
   return segment;
 }
 
-/// Without the pendulum's encoder.
+/// Returns a segment in which the pendulum's encoder is held out.
 inline Segment without_second_encoder(Segment segment) {
   segment.held_out = segment.angles.col(1);
   segment.angles.conservativeResize(Eigen::NoChange, 1);
   return segment;
 }
 
-/// Mechanism to estimate, with wrong starts, and without sensor constants if the sensor is known.
+/// Returns the mechanism to estimate, with wrong initial values. The named sensor constants are
+/// free and start at 0.
 inline Mechanism furuta_to_fit(const std::vector<std::string>& sensor_constants) {
   Mechanism mechanism = sensed_mechanism();
   free_parameters(mechanism, {"B.J_yy", "1.b", "2.b", "1.K"}, 1.2);

@@ -8,7 +8,7 @@
 
 namespace test_support {
 
-/// Residuals of all blocks, and the Jacobian along nodes and parameters.
+/// Computes the residuals of all blocks, and their Jacobian with respect to states and parameters.
 inline void linearize_all(const estimator::ShootingProblem& problem, Eigen::VectorXd& residual,
                           Eigen::MatrixXd& jacobian) {
   const auto layout = problem.layout();
@@ -36,7 +36,7 @@ inline void linearize_all(const estimator::ShootingProblem& problem, Eigen::Vect
   }
 }
 
-/// Residuals after a step.
+/// Returns the residuals after a step of the unknowns.
 inline Eigen::VectorXd residual_after(estimator::ShootingProblem problem,
                                       const Eigen::VectorXd& step) {
   const auto layout = problem.layout();
@@ -49,7 +49,7 @@ inline Eigen::VectorXd residual_after(estimator::ShootingProblem problem,
   return residual;
 }
 
-/// Compares the Jacobian with central differences.
+/// Expects that the problem's Jacobian agrees with central differences of the residuals.
 inline void expect_derivatives(const estimator::ShootingProblem& problem) {
   Eigen::VectorXd residual;
   Eigen::MatrixXd jacobian;

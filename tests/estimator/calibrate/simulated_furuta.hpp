@@ -9,15 +9,16 @@
 
 namespace test_support {
 
-/// A Furuta rig with friction, motor and tilt whose 12 free parameters have their true values:
-/// A.J_zz, B.J_yy, B.J_zz, 1.b, 2.b, 2.c, 1.tau_c, 2.tau_c, 1.K, 2.offset, gravity.tilt_x and
-/// gravity.tilt_z. Dry friction sticks below 0.05 rad/s, so that Newton's method meets no kink.
+/// Returns a Furuta rig with friction, motor and tilt whose 12 free parameters have their true
+/// values: A.J_zz, B.J_yy, B.J_zz, 1.b, 2.b, 2.c, 1.tau_c, 2.tau_c, 1.K, 2.offset, gravity.tilt_x
+/// and gravity.tilt_z. Dry friction sticks below 0.05 rad/s, so that the residuals of Newton's
+/// method have no kink.
 estimator::Mechanism furuta_with_12_parameters();
 
-/// The same with only the named parameters free.
+/// Returns the mechanism of furuta_with_12_parameters() with only the named parameters free.
 estimator::Mechanism furuta_with_free(const std::vector<std::string>& free_names);
 
-/// The same without dry friction, and so without kinks.
+/// Returns the mechanism of furuta_with_free() without dry friction, and so without kinks.
 estimator::Mechanism smooth_furuta(const std::vector<std::string>& free_names);
 
 /// Removes the free parameters' bounds.
@@ -26,8 +27,8 @@ void lift_bounds(estimator::Mechanism& mechanism);
 /// Multiplies the values of the free parameters alternately by `factor` and 1/`factor`.
 void disturb_parameters(estimator::Mechanism& mechanism, double factor);
 
-/// Open-loop SPOOK simulation of `mechanism` with a multisine on the motor, read by encoders with
-/// Gaussian noise. The start configurations are those of the noise-free simulation.
+/// Simulates `mechanism` with SPOOK steps and a multisine on the motor, and returns encoder
+/// readings with Gaussian noise. The start configurations are those of the noise-free simulation.
 ///
 /// @param nodes            number of time steps
 /// @param noise            of the angles [rad]

@@ -11,7 +11,7 @@
 
 namespace test_support {
 
-/// The pendulum with its friction as a mechanism; nothing is free.
+/// Returns the pendulum with its friction as a mechanism; no parameter is free.
 inline estimator::Mechanism pendulum_of(const ReferencePendulum& rig) {
   using estimator::JointQuantity;
   estimator::Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
@@ -25,9 +25,9 @@ inline estimator::Mechanism pendulum_of(const ReferencePendulum& rig) {
   return mechanism;
 }
 
-/// A swing from rest at an angle, from a simulator that shares no code with the estimator, read
-/// with white noise.
-/// @param period  of sampling [s]
+/// Returns a recording with white noise of a swing that starts at rest at `angle` [rad], from a
+/// simulator that shares no code with the estimator.
+/// @param period  time between samples [s]
 inline estimator::Recording swing(const ReferencePendulum& rig, const std::string& name,
                                   double angle, int samples, double period, double noise,
                                   unsigned seed) {
@@ -41,7 +41,7 @@ inline estimator::Recording swing(const ReferencePendulum& rig, const std::strin
   return {name, {segment}};
 }
 
-/// Frees the named parameters of the mechanism, starting at `factor` times their values.
+/// Returns the mechanism with the named parameters free, initially at `factor` times their values.
 inline estimator::Mechanism freed(estimator::Mechanism mechanism,
                                   const std::vector<std::string>& names, double factor = 1.0) {
   for (const std::string& name : names) {

@@ -2,7 +2,7 @@
 
 namespace test_support {
 
-/// Plans of three seconds.
+/// Sampling of command plans that last three seconds.
 inline constexpr double kPlanPeriod = 0.004;  // of the commands [s]
 inline constexpr int kPlanSamples = 751;
 

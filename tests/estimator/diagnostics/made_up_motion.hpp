@@ -24,8 +24,8 @@ struct MadeUpMotion {
   double stop = 100.0;      ///< rebounds there at half its speed [rad]
   double start = 1.5;       ///< [rad]
 
-  /// Angles at a rate, from a random seed. Semi-implicit Euler steps of at most 0.1 ms: a plausible
-  /// motion, if not the exact solution of this equation.
+  /// Returns angles sampled at `rate` [Hz], from a random seed. Semi-implicit Euler steps of at
+  /// most 0.1 ms give a plausible motion, but not the exact solution.
   Eigen::VectorXd angles(double rate, int samples, unsigned seed) const {
     std::mt19937 random(seed);
     const int steps = std::max(1, static_cast<int>(std::ceil(1e4 / rate)));
@@ -48,7 +48,8 @@ struct MadeUpMotion {
   }
 };
 
-/// Adds noise, then quantizes (0: not) with a random phase of the encoder disc.
+/// Returns angles with added noise, quantized with a random phase of the encoder disc. A quantum of
+/// 0 means no quantization.
 inline Eigen::VectorXd as_read(Eigen::VectorXd angles, double noise, double quantum,
                                unsigned seed) {
   std::mt19937 random(seed + 1000);

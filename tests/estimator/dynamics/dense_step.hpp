@@ -12,8 +12,9 @@
 
 namespace estimator {
 
-/// One SPOOK step as dense matrices, straight from the equations: the reference for the stepper,
-/// which works on blocks. M̂ holds the implicit axis terms, M̂ = M + Σ_j D_j Ḡ_jᵀ Ḡ_j.
+/// One SPOOK step as dense matrices, directly from the equations, as reference for the stepper,
+/// which works on blocks. The matrix M̂ is the mass matrix M plus the implicit terms of the joint
+/// axes, M̂ = M + Σ_j D_j Ḡ_jᵀ Ḡ_j.
 struct DenseStep {
   Eigen::MatrixXd M_hat, A, A_bar;  // 6b × 6b, 5n × 6b, n × 6b
   Eigen::VectorXd p, c, sigma, gamma;
@@ -40,7 +41,8 @@ struct DenseStep {
     fill_axes(mechanism, values, state, control, h);
   }
 
-  /// v⁺ and λ without dry friction: [M̂ −Aᵀ; A Σ] (v⁺, λ) = (p, c).
+  /// Returns the next velocity v⁺ and the constraint impulses λ without dry friction: [M̂ −Aᵀ; A Σ]
+  /// (v⁺, λ) = (p, c).
   Eigen::VectorXd solve_without_dry_friction() const {
     const Eigen::Index v = M_hat.rows(), rows = A.rows();
     Eigen::MatrixXd kkt(v + rows, v + rows);
@@ -95,8 +97,8 @@ struct DenseStep {
   }
 };
 
-/// A state with joint angles of about `spread` [rad] and rates of about `rate` [rad/s], off the
-/// constraints by about `violation` [m | rad].
+/// Returns a random state with joint angles of about `spread` [rad] and rates of about `rate`
+/// [rad/s], off the constraints by about `violation` [m | rad].
 inline State random_state(const Mechanism& mechanism, std::mt19937& engine, double spread,
                           double rate, double violation) {
   std::normal_distribution<double> normal;

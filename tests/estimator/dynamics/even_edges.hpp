@@ -4,7 +4,8 @@
 
 namespace estimator {
 
-/// Edges of steps of equal length, in the form that SegmentControls expects.
+/// Returns the start and end times of `count` steps of equal length [s], in the form that
+/// SegmentControls expects.
 inline std::vector<double> even_edges(double step, int count) {
   std::vector<double> edges;
   for (int k = 0; k <= count; ++k) edges.push_back(k * step);

@@ -56,7 +56,7 @@ inline void set_body(Mechanism& mechanism, int body, double mass, const Eigen::V
 inline constexpr double kCrank = 0.1, kCoupler = 0.28, kRocker = 0.2, kGroundLink = 0.3;
 inline constexpr double kOff = 0.012;  // the coupler's centre of mass off its axis
 
-/// Crank, coupler and rocker in the vertical plane.
+/// Returns a four-bar linkage: crank, coupler and rocker in the vertical plane.
 inline Mechanism moving_four_bar() {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), z = Eigen::Vector3d::UnitZ();
   Mechanism mechanism;
@@ -87,7 +87,7 @@ inline CoordinateChoice choice_at(const Mechanism& mechanism, const Eigen::Vecto
   return closure.choose({angles});
 }
 
-/// Initial coordinates from joint angles and rates.
+/// Returns the initial independent coordinates and their rates for given joint angles and rates.
 inline Eigen::VectorXd start_of(const TreeProgram& program, const Eigen::VectorXd& angles,
                                 const Eigen::VectorXd& rates) {
   const int c = program.coordinate_count();
@@ -100,7 +100,8 @@ inline Eigen::VectorXd start_of(const TreeProgram& program, const Eigen::VectorX
   return start;
 }
 
-/// Two cranks and two rods that meet in a joint: two degrees of freedom.
+/// Returns a five-bar linkage: two cranks and two rods connected by a joint, with two degrees of
+/// freedom.
 inline Mechanism five_bar() {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), z = Eigen::Vector3d::UnitZ();
   Mechanism mechanism;
@@ -131,7 +132,7 @@ inline Mechanism five_bar() {
   return mechanism;
 }
 
-/// @param parts  into which each step is split
+/// @param parts  number of parts into which each step is divided
 inline SegmentControls driven(const TreeProgram& program, int steps, int parts = 1) {
   Segment segment;
   segment.period = kMotionStep;

@@ -6,7 +6,8 @@
 
 namespace test_support {
 
-/// Exchanges parent and child of a joint in its description: the same joint, with opposite angle.
+/// Exchanges parent and child body in the description of a joint. It remains the same joint, but
+/// its angle changes sign.
 inline void describe_from_child(estimator::Mechanism& mechanism, int index) {
   estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
   std::swap(joint.body_a, joint.body_b);

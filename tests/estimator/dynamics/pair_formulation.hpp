@@ -75,8 +75,8 @@ inline void set_all(Mechanism& mechanism, JointQuantity quantity, double value) 
   }
 }
 
-/// The mechanism with every kind of friction on every joint, and a motor with shaft and back-EMF on
-/// the first.
+/// Returns the mechanism with every kind of friction on every joint, and a motor with shaft inertia
+/// and back-EMF on the first joint.
 inline Mechanism with_friction(Mechanism mechanism, double load_friction,
                                double load_friction_angular) {
   set_all(mechanism, JointQuantity::kViscous, 1e-3);

@@ -14,8 +14,9 @@ namespace estimator {
 /// Continuous-time forward dynamics of a mechanism without loops, with dry friction as a set-valued
 /// law: −sgn(ω) B(ω) on a slipping joint, any holding torque on a sticking one.
 ///
-/// Accelerations solve the inverse dynamics for given contacts. They are found with plain numbers;
-/// derivatives then follow from one linearised solve, dα = −M⁻¹ dρ at fixed α.
+/// Accelerations α solve the inverse dynamics for given stick/slip states of the joints. They are
+/// computed with plain numbers. Derivatives follow from one linear solve, dα = −M⁻¹ dρ, with mass
+/// matrix M and residual ρ of the inverse dynamics at fixed α.
 template <typename T>
 class TreeForwardDynamics {
  public:
@@ -27,14 +28,15 @@ class TreeForwardDynamics {
 
   int joint_count() const { return dynamics_.joint_count(); }
 
-  /// Accelerations of all joints; zero where they stick.
+  /// Computes the accelerations of all joints; zero for sticking joints.
   void accelerate(const Vector& angle, const Vector& rate, const Vector& control,
                   const Contacts& contacts, Vector& acceleration);
 
-  /// Friction torque that keeps a sticking joint at rest, after `accelerate` [N·m].
+  /// Returns the friction torque that keeps a sticking joint at rest, after accelerate() [N·m].
   double holding_torque(int joint) const { return value_of(imbalance_[joint]); }
 
-  /// Largest holding torque of friction at a joint, at the load after `accelerate` [N·m].
+  /// Returns the largest friction torque that can hold a joint, at the load after accelerate()
+  /// [N·m].
   double holding_bound(int joint) const { return value_of(dynamics_.dry_bound(joint, T(0.0))); }
 
  private:

@@ -14,8 +14,8 @@ struct JointState {
   Contacts contacts;
 };
 
-/// Controls over a substep, linear in time for every joint. A signal that jumps needs several
-/// substeps.
+/// Control signals during a substep, linear in time for every joint. A signal that jumps needs
+/// several substeps.
 template <typename T>
 struct ControlLine {
   T begin, end;            ///< of the substep, from the step's start [s]
@@ -23,7 +23,7 @@ struct ControlLine {
   JointVector<T> slope;    ///< [1/s]
 };
 
-/// Controls over one step: substeps without gaps between them.
+/// Control signals during one time step, as substeps without gaps between them.
 template <typename T>
 using MotionInput = std::vector<ControlLine<T>>;
 
@@ -31,11 +31,11 @@ using MotionInput = std::vector<ControlLine<T>>;
 /// at the instants at which a joint stops, reverses or breaks loose. Between these the motion is
 /// smooth, so the order holds in spite of dry friction.
 ///
-/// With T = Dual derivatives pass through these instants exactly: the instant moves with the
-/// parameters (in the literature: saltation).
+/// With T = Dual, derivatives across these instants are exact, because they include the motion of
+/// the instant with the parameters (in the literature: saltation).
 ///
-/// If there are too many events in one step to resolve, every joint that stops is held for the rest
-/// of the step, which never drives it, and the step is counted.
+/// If one step has too many such instants to resolve, every joint that stops is held at rest until
+/// the end of the step, which adds no energy, and the step is counted.
 template <typename T>
 class TreeMotion {
  public:
@@ -45,18 +45,19 @@ class TreeMotion {
   /// @param parameters one value per parameter of the mechanism, in its order
   TreeMotion(const Mechanism& mechanism, const std::vector<T>& parameters);
 
-  /// Determines the contacts at the start of a step from the rates; at zero rate, from whether
-  /// friction can hold.
+  /// Determines which joints stick at the start of a step: those at zero rate that friction can
+  /// hold.
   void settle(JointState<T>& state, const MotionInput<T>& input);
 
   /// Advances a state by a step, to the end of its input.
   void advance(JointState<T>& state, const MotionInput<T>& input);
 
-  /// Steps so far in which joints were held because stick and slip alternated too fast to resolve.
+  /// Returns the number of steps in which joints were held because stick and slip alternated too
+  /// fast.
   int unresolved_steps() const { return unresolved_steps_; }
 
-  /// Angle of a joint `time` [s] after the start of the last step, by cubic Hermite interpolation
-  /// between its ends and events.
+  /// Returns the angle of a joint `time` [s] after the start of the last step, by cubic Hermite
+  /// interpolation between its ends and events.
   T angle_at(int joint, double time) const;
 
  private:

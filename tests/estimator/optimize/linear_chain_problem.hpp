@@ -8,8 +8,8 @@
 
 namespace test_support {
 
-/// A linear least-squares problem r = r₀ + J x on a chain, as blocks and as dense matrices: the
-/// reference for all code that works on the arrow structure.
+/// A linear least-squares problem with residual r = r₀ + J x on a chain of states, as blocks and as
+/// dense matrices. It is the reference for all code that uses the arrow structure of J.
 class LinearChainProblem : public estimator::LeastSquaresProblem {
  public:
   LinearChainProblem(const estimator::ArrowLayout& layout, int group_count)
@@ -30,10 +30,11 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
   }
   Eigen::Index unknowns() const { return node_unknowns() + layout_.arrow_size; }
 
-  /// All rows of J, nodes before parameters, and of r at the current point.
+  /// Return all rows of the Jacobian J, states before parameters, and of the residual r at the
+  /// current point.
   Eigen::MatrixXd dense_jacobian() const;
   Eigen::VectorXd dense_residual() const;
-  /// Noise group of each row.
+  /// Returns the noise group of each row.
   Eigen::VectorXi row_groups() const;
 
   estimator::ArrowLayout layout() const override { return layout_; }
@@ -83,12 +84,12 @@ struct RandomChainOptions {
   int group_count = 3;
 };
 
-/// A full-rank problem with random blocks of every span and of 1 to node_size + 2 rows, and taller
-/// ones that involve some parameters only.
+/// Returns a full-rank problem with random blocks of every span and of 1 to node_size + 2 rows, and
+/// with taller blocks that involve some parameters only.
 LinearChainProblem make_random_chain(const estimator::ArrowLayout& layout, std::mt19937& random,
                                      const RandomChainOptions& options = {});
 
-/// A block with standard normal entries.
+/// Returns a block with standard normal entries.
 estimator::ResidualBlock random_block(const estimator::ArrowLayout& layout, int first_node,
                                       int node_span, int rows, int group, std::mt19937& random);
 

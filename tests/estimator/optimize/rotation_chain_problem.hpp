@@ -19,7 +19,7 @@ struct RotationChain {
   static constexpr int kNodeSize = 6;    ///< tangent: rotation (body frame), translation
   static constexpr double kStep = 0.1;   ///< [s]
 
-  /// Residuals of one step: rotation (3), translation (3).
+  /// Computes the residuals of one step: rotation (3), translation (3).
   template <typename T>
   static void transition(const Eigen::Quaternion<T>& q0, const Eigen::Matrix<T, 3, 1>& p0,
                          const Eigen::Quaternion<T>& q1, const Eigen::Matrix<T, 3, 1>& p1,
@@ -36,7 +36,7 @@ struct RotationChain {
     }
   }
 
-  /// Residuals of one landmark in the image (2).
+  /// Computes the residuals of one landmark in the image (2).
   template <typename T>
   static void observation(const Eigen::Quaternion<T>& q, const Eigen::Matrix<T, 3, 1>& p,
                           const T* chi, const Eigen::Vector3d& landmark,
@@ -91,10 +91,11 @@ struct RotationChain {
   std::vector<Sighting> sightings;  ///< ordered by node
 };
 
-/// A drive of `node_count` poses with noise, and a start well off the truth.
+/// Returns the drive of a vehicle over `node_count` poses with noise, and an initial guess far from
+/// the true values.
 RotationChain make_rotation_chain(int node_count, std::mt19937& random);
 
-/// RotationChain as a problem for the solver under test.
+/// A RotationChain as a problem for the solver under test.
 class RotationChainProblem : public estimator::LeastSquaresProblem {
  public:
   explicit RotationChainProblem(RotationChain chain);

@@ -20,7 +20,7 @@ struct ScalarPose {
   Eigen::Quaternion<T> e;
 };
 
-/// (b ⊟ a): the world-frame tangent vector at a that leads to b.
+/// Returns the difference b ⊟ a of two poses: the world-frame tangent vector at a that leads to b.
 template <typename T>
 Eigen::Matrix<T, 6, 1> difference(const ScalarPose<T>& b, const ScalarPose<T>& a) {
   const Eigen::Quaternion<T> turn = b.e * a.e.conjugate();
@@ -31,16 +31,16 @@ Eigen::Matrix<T, 6, 1> difference(const ScalarPose<T>& b, const ScalarPose<T>& a
   return delta;
 }
 
-/// An angle minus the nearest whole number of full turns.
+/// Returns an angle minus the nearest whole number of full turns.
 template <typename T>
 T within_a_turn(const T& angle) {
   using std::floor;
   return angle - 2.0 * M_PI * floor(angle / (2.0 * M_PI) + 0.5);  // floor has no derivative
 }
 
-/// Joint angles, constraint violations and constraint rows of a mechanism, written again in any
-/// scalar type: with ceres::Jet they are differentiated automatically. Shares the description of a
-/// mechanism with the estimator, but no arithmetic.
+/// Independent implementation of the joint angles, constraint violations and constraint rows of a
+/// mechanism, in any scalar type. With ceres::Jet they are differentiated automatically. Shares the
+/// description of a mechanism with the estimator, but no arithmetic.
 ///
 /// Any graph of joints; sizes are template arguments so that nothing allocates.
 template <int kBodies, int kJoints>
@@ -68,14 +68,14 @@ class ScalarRig {
     }
   }
 
-  /// Value of a parameter: from χ if it is free.
+  /// Returns the value of a parameter, from the vector χ of free parameters if it is free.
   template <typename T>
   T value(int index, const T* chi) const {
     const int position = position_[at(index)];
     return position < 0 ? T(mechanism_.parameters[at(index)].value) : chi[position];
   }
 
-  /// Holonomic violations g, five per joint.
+  /// Returns the violations g of the joints' holonomic constraints, five per joint.
   template <typename T>
   Rows<T> violation(const Poses<T>& q, const T* chi) const {
     return from_joints<T>(q, chi, [](int, const Geometry<T>& geometry) { return geometry.g; });
@@ -88,7 +88,7 @@ class ScalarRig {
         q, chi, [&](int j, const Geometry<T>& geometry) { return apply(j, geometry, v); });
   }
 
-  /// Joint angle up to full turns: twice the half angle of the twist about the axis.
+  /// Returns a joint angle up to full turns: twice the half angle of the twist about the axis.
   template <typename T>
   T angle(int joint, const Poses<T>& q) const {
     using std::atan2;
@@ -102,7 +102,7 @@ class ScalarRig {
  protected:
   using JointQuantity = estimator::JointQuantity;
 
-  /// A joint at one configuration, world frame.
+  /// Geometry of a joint at one configuration, in the world frame.
   template <typename T>
   struct Geometry {
     std::array<Vector3<T>, 2> arm;  ///< c on body a and on body b; unused for the ground
@@ -113,7 +113,8 @@ class ScalarRig {
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-  /// Body on one side of a joint, 0 for a and 1 for b: negative for the ground.
+  /// Returns the body on one side of a joint, 0 for side a and 1 for side b; negative for the
+  /// ground.
   int body_of(int joint, int side) const {
     const estimator::Joint& h = mechanism_.joints[at(joint)];
     return side == 0 ? h.body_a : h.body_b;
@@ -124,7 +125,7 @@ class ScalarRig {
   T joint_value(int joint, JointQuantity quantity, const T* chi) const {
     return value(mechanism_.index_of_joint(joint, quantity), chi);
   }
-  /// Whether a quantity may be non-zero.
+  /// Returns whether a quantity may be non-zero.
   bool acts(int index) const {
     return position_[at(index)] >= 0 || mechanism_.parameters[at(index)].value != 0.0;
   }

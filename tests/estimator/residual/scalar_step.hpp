@@ -8,7 +8,8 @@
 
 namespace test_support {
 
-/// The impulse residual of estimator::StepResidual written again from its definition
+/// Independent implementation of the impulse residual of estimator::StepResidual from its
+/// definition
 ///
 ///    r = M_w (w − φ),   M_w = M + Aᵀ Σ_w⁻¹ A,   [M −Aᵀ; A Σ][φ; λ] = [p; c],
 ///
@@ -80,7 +81,7 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
     return weigh(bodies, joints, miss);
   }
 
-  /// Inertia that each row constrains: the scale of its weighting.
+  /// Returns the inertia that each constraint row constrains, which scales the row's weight.
   const Eigen::Matrix<double, 5 * kJoints, 1>& row_inertia() const { return row_inertia_; }
 
  private:
@@ -323,7 +324,7 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
     return torque;
   }
 
-  /// Sign of the speed after the step, linear below the stick speed.
+  /// Returns the sign of the speed after the step, linear below the stick speed.
   template <typename T>
   T saturation(int j, const Joint<T>& joint) const {
     const T relative = joint.omega_next / mechanism_.joints[at(j)].stick_speed;
@@ -332,7 +333,7 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
     return relative;
   }
 
-  /// Multipliers that load the bearings: the predicted ones, or those of the explicit form.
+  /// Returns the multipliers that load the bearings: predicted ones, or those of the explicit form.
   template <typename T>
   Rows<T> bearing_multipliers(const Joints<T>& joints, const Vector<T>& w, const Rows<T>& c,
                               const Rows<T>& lambda) const {
@@ -342,7 +343,7 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
     return own;
   }
 
-  /// Friction impulse in proportion to the bearing's load, in the joint's frame.
+  /// Returns the friction impulse in proportion to the bearing's load, in the joint's frame.
   template <typename T>
   T load_impulse(int j, const Joint<T>& joint, const Row5<T>& lambda, const T* chi) const {
     using std::abs;

@@ -15,7 +15,7 @@
 
 namespace estimator {
 
-/// A random transition near, but not on, the constraints.
+/// A random pair of states before and after a step, near but not on the constraints.
 struct Transition {
   Configuration poses;
   Eigen::VectorXd v, w, control, slope;
@@ -96,7 +96,7 @@ inline Mechanism mechanism_named(const std::string& name) {
   return make_chain({.links = 3});
 }
 
-/// Indices of all parameters.
+/// Returns the indices of the parameters.
 inline std::vector<int> all_but_observation(const Mechanism& mechanism) {
   std::vector<int> indices;
   for (int i = 0; i < static_cast<int>(mechanism.parameters.size()); ++i) indices.push_back(i);

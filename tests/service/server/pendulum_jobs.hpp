@@ -105,7 +105,7 @@ inline rigcal::v1::JobInfo wait_for(test_support::SocketClient& client, const st
   return info;
 }
 
-/// @return whether it was seen running; otherwise it has ended before, as it may between two checks
+/// Waits until a job runs. Returns false if the job ended before it was seen running.
 inline bool wait_until_running(test_support::SocketClient& client, const std::string& job_id) {
   rigcal::v1::JobInfo info;
   test_support::eventually(

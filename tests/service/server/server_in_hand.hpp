@@ -10,8 +10,8 @@
 
 namespace test_support {
 
-/// A store whose tasks and sockets run on one thread beside the test's. The sockets' objects must
-/// outlive `stop`, since the thread may be using them.
+/// A store whose tasks and sockets run on one thread beside the test's thread. The sockets' objects
+/// must outlive `stop`, since the thread may be using them.
 class ServerInHand {
  public:
   explicit ServerInHand(const service::ServiceLimits& limits = {}) : store(limits) {
@@ -24,7 +24,7 @@ class ServerInHand {
   ServerInHand(const ServerInHand&) = delete;
   ServerInHand& operator=(const ServerInHand&) = delete;
 
-  /// Call it once everything is set up.
+  /// Starts the thread. To be called once everything is set up.
   void run() {
     thread_ = std::thread([this] { io.run(); });
   }

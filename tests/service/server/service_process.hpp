@@ -17,13 +17,13 @@ class ServiceProcess {
  public:
   explicit ServiceProcess(std::vector<std::string> options = {}, std::string host = "127.0.0.1");
 
-  /// Starts it, or restarts it on the same data. @return true once it accepts connections
+  /// Starts rigcald, or restarts it on the same data. @return true once it accepts connections
   bool start(const std::function<void()>& before_exec = {});
 
-  /// SIGKILL, and waits for the end.
+  /// Ends rigcald by SIGKILL and waits for its end.
   void kill();
 
-  /// SIGTERM. @return exit code, or nothing if it did not end within 20 s
+  /// Ends rigcald by SIGTERM. @return exit code; nullopt if it did not end within 20 s
   std::optional<int> stop();
 
   pid_t pid() const { return process_->pid(); }
@@ -34,7 +34,7 @@ class ServiceProcess {
   std::string session_folder(const std::string& id) const { return folder() + "/sessions/" + id; }
   const TemporaryFolder& files() const { return files_; }
 
-  /// The number in "key=value" of its log, 0 if there is none.
+  /// Returns the number in "key=value" of rigcald's log; 0 if there is none.
   std::uint64_t logged_number(const std::string& key) const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace test_support {
 
-/// A connection to the service by plain system calls, for every kind of misbehaviour.
+/// A connection to the service by plain system calls, which can violate the protocol in any way.
 class SocketClient {
  public:
   /// Connects to 127.0.0.1, from another address of 127.0.0.0/8 if one is given; connected()
@@ -25,17 +25,17 @@ class SocketClient {
 
   bool connected() const { return socket_ >= 0; }
 
-  /// Sends raw bytes. False if the service has closed the connection.
+  /// Sends raw bytes. Returns false if the service has closed the connection.
   bool send_bytes(std::string_view bytes);
   bool send(const rigcal::v1::ServiceRequest& request);
 
-  /// From now on send_bytes() is false if the service accepts nothing for this long.
+  /// Makes send_bytes() return false, from now on, if the service accepts nothing for `timeout_s`.
   void give_up_sending_after(double timeout_s);
 
   /// Ends sending, and can still receive.
   void half_close();
 
-  /// The next reply; empty after the timeout or at the end of the connection.
+  /// Returns the next reply; nullopt after the timeout or at the end of the connection.
   std::optional<rigcal::v1::ServiceReply> receive(double timeout_s = 20.0);
 
   /// Drops all received bytes. @return their number, 0 after the timeout
@@ -44,10 +44,10 @@ class SocketClient {
   /// Sends a request and returns its reply; notifications in between are skipped.
   rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request, double timeout_s = 20.0);
 
-  /// Introduces itself as a client. False if that was refused.
+  /// Introduces itself as a client. Returns false if the service refuses it.
   bool greet();
 
-  /// True once the service has closed the connection.
+  /// Waits for the service to close the connection. Returns false after the timeout.
   bool closed_by_service(double timeout_s);
 
  private:
@@ -58,10 +58,10 @@ class SocketClient {
   std::string input_;
 };
 
-/// The frame of a request, length included.
+/// Returns the frame of a request, with its length prefix.
 std::string request_frame(const rigcal::v1::ServiceRequest& request);
 
-/// The secret that open_request gives a session.
+/// Returns the secret that open_request gives a session.
 std::string secret_of(const std::string& session_id);
 
 rigcal::v1::ServiceRequest open_request(const std::string& session_id,
@@ -69,8 +69,8 @@ rigcal::v1::ServiceRequest open_request(const std::string& session_id,
                                         std::int64_t epoch_unix_ns = 1'700'000'000'000'000'000);
 rigcal::v1::ServiceRequest close_request(std::uint64_t last_batch);
 
-/// Batch `sequence` of an artificial run: `sample_count` samples that follow the previous batch,
-/// with every field different from sample to sample, and a command each.
+/// Returns batch `sequence` of an artificial run: `sample_count` samples that follow the previous
+/// batch, with every field different from sample to sample, and a command each.
 rigcal::v1::ServiceRequest batch_request(std::uint64_t sequence, std::uint64_t sample_count = 20);
 
 }  // namespace test_support

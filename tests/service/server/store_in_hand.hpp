@@ -45,7 +45,7 @@ class RunnerInHand final : public service::JobRunner {
   std::vector<std::string> order;  ///< order of their start
 };
 
-/// The client's end of a conversation.
+/// The client's end of a connection, which stores the frames sent to it.
 class OutletInHand final : public service::FrameSink {
  public:
   void send(std::string frame) override {
@@ -85,7 +85,8 @@ class StoreInHand {
     restart();
   }
 
-  /// As if the process had been killed: pending operations are lost, the files stay.
+  /// Restarts the store as if its process had been killed: pending operations are lost, files
+  /// remain.
   void restart() {
     tasks.clear();
     jobs.reset();
@@ -172,7 +173,7 @@ inline std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-/// The error of an outcome; NONE on success.
+/// Returns the error of an outcome; NONE on success.
 template <typename Reply>
 rigcal::v1::ServiceError fault_of(const service::ReplyOrError<Reply>& outcome) {
   const auto* const fault = std::get_if<rigcal::v1::ServiceError>(&outcome);

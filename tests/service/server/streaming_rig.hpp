@@ -8,22 +8,23 @@
 
 namespace test_support {
 
-/// Result of a rig's sending.
+/// Result of sending batches of a rig to the service.
 struct Sent {
   std::uint64_t acknowledged = 0;
   std::optional<rigcal::v1::SessionRefused> refused;
 };
 
-/// A rig that opens a session and sends the batches that the service lacks, until
+/// Opens a session like a rig and sends the batches that the service lacks, until
 /// batch_request(through) is acknowledged or refused.
 Sent send_through(const ServiceProcess& service, const std::string& id, std::uint64_t through,
                   std::uint64_t sample_count = 20);
 
-/// The same, which must be accepted; closes the session and waits for its recording.
+/// Sends batches as send_through does, and expects that they are accepted. Closes the session and
+/// waits for its recording.
 void complete_session(ServiceProcess& service, const std::string& id, std::uint64_t batch_count,
                       std::uint64_t sample_count = 20);
 
-/// True once the recording of a session is stored and its log deleted.
+/// Returns true once the recording of a session is stored and its log is deleted.
 bool is_stored(const ServiceProcess& service, const std::string& id);
 
 }  // namespace test_support
