@@ -41,7 +41,7 @@ struct CalibrationOptions {
   double state_error_weight = 0.0;  ///< weight κ of impulse residuals; 0: automatic
   double compliance = -1.0;         ///< ε of all joint constraints; negative: as in mechanism
   double damping_time = -1.0;       ///< τ of all joint constraints [s]; negative: as in mechanism
-  double weighting_compliance = 0.0;  ///< ε_w of the implicit form; 0: automatic
+  double weighting_compliance = 0.0;  ///< ε_w of the implicit residual form; 0: automatic
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
   double filter_cutoff = 10.0;  ///< low pass for initial states, raised for fast motion [Hz]
@@ -65,11 +65,11 @@ struct CalibrationOptions {
 
 /// Callbacks of a running calibration, called on the calling thread.
 struct CalibrationMonitor {
-  int threads = 1;  ///< for physical parameters; estimates do not depend on it
+  int threads = 1;  ///< threads for physical parameters; same results for any
   /// Receives the name of a new stage ("joint estimation", "simulation fit", …) and its mechanism.
   std::function<void(std::string_view, const Mechanism&)> on_stage;
   std::function<void(const IterationRecord&)> on_iteration;
-  const std::atomic<bool>* stop = nullptr;  ///< polled once per iteration
+  const std::atomic<bool>* stop = nullptr;  ///< request to stop, polled once per iteration
 };
 
 /// Returns whether the caller has requested a stop.

@@ -60,7 +60,7 @@ class FreeParameters {
  private:
   struct Prior {
     int parameter;
-    std::vector<DependencyTerm> along;  ///< derivatives by arrow position
+    std::vector<DependencyTerm> along;  ///< derivatives of the parameter by arrow position
   };
   struct CadPrior {
     InertiaPrior prior;

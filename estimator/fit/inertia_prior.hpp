@@ -45,7 +45,7 @@ class InertiaPrior {
  private:
   struct Values {
     double mass;
-    Eigen::Vector3d shift;  // of the centre, relative to CAD
+    Eigen::Vector3d shift;  // offset of the centre of mass from CAD
     Eigen::Matrix3d sigma;
   };
   Values values(const Mechanism& mechanism) const;

@@ -12,7 +12,7 @@ Segment without_shifts(const Mechanism& mechanism, Segment segment);
 
 /// Settings of the low-pass filter for initial states (signal/low_pass.hpp).
 struct StartFilter {
-  double cutoff;          ///< [Hz]
+  double cutoff;          ///< cutoff frequency [Hz]
   bool to_noise = false;  ///< whether to raise the cutoff for fast motion
 };
 

@@ -15,7 +15,7 @@ namespace estimator {
 /// Readings and start configuration for closing the loops of a mechanism along a motion.
 struct LoopClosureData {
   Eigen::MatrixXd read;            ///< joints, or more rows, × samples: unfiltered readings
-  Eigen::VectorXd assembled = {};  ///< Segment::assembled; empty: use `Joint::assembly_guess`
+  Eigen::VectorXd assembled = {};  ///< start configuration; empty: `Joint::assembly_guess`
 };
 
 /// Computes the angles of unobserved joints in loops, and corrects observed angles by the least

@@ -19,7 +19,7 @@ struct BlockTerms {
   int rows = 0;                 ///< rows of the residual block
   bool is_product = false;      ///< whether `columns` are [J_x r J_seen]ᵀ [J_x r J_seen], lower
   std::vector<int> parameters;  ///< parameters with nonzero derivatives in the block
-  double square = 0.0;          ///< rᵀr
+  double square = 0.0;          ///< rᵀr of the residuals r
   int stride = 0;
   Eigen::VectorXd columns;  ///< padded; capacity of the largest block so far
 };

@@ -6,7 +6,7 @@ namespace estimator {
 
 /// Minimizer of a quadratic function subject to bounds.
 struct BoxStep {
-  Eigen::VectorXd step;      ///< δ
+  Eigen::VectorXd step;      ///< step δ
   Eigen::VectorXi at_bound;  ///< −1: δ at lower bound, +1: at upper bound, 0: free
 };
 

@@ -25,7 +25,7 @@ struct GroupStatistics {
 struct ParameterInformation {
   /// Whether the residuals determine the nodes. If false, all other members are unset.
   bool valid = false;
-  Eigen::MatrixXd schur;                     ///< S, arrow_size x arrow_size
+  Eigen::MatrixXd schur;                     ///< Schur complement S
   Eigen::VectorXd scale;                     ///< diagonal of J_χᵀJ_χ
   double null_eigenvalue = 0.0;              ///< as in InformationOptions
   std::vector<Eigen::MatrixXd> group_schur;  ///< TᵀT of each group; their sum is S
@@ -73,7 +73,7 @@ Eigen::MatrixXd score_covariance(const ParameterInformation& information,
                                  const Eigen::VectorXd& group_variance);
 
 struct ParameterCovariance {
-  Eigen::MatrixXd covariance;          ///< zero for fixed and undetermined directions
+  Eigen::MatrixXd covariance;          ///< zero in fixed and undetermined directions
   Eigen::MatrixXd correlation;         ///< unit diagonal
   Eigen::VectorXd standard_deviation;  ///< 0 if fixed, infinite if undetermined
 };

@@ -23,13 +23,13 @@ struct ArrowLayout {
 /// Rows are already multiplied by the square root of their weight, as the cost Σ‖residual‖² expects
 /// (LeastSquaresProblem::cost). Matrices are column-major with at least the stated size.
 struct ResidualBlock {
-  int first_node = 0;             ///< first node involved
+  int first_node = 0;             ///< first node that the block involves
   int node_span = 0;              ///< number of consecutive nodes; 0: parameters only (a prior)
   int rows = 0;                   ///< number of residuals
   int group = 0;                  ///< noise group of all rows, see LeastSquaresProblem::group_count
-  Eigen::VectorXd residual;       ///< rows
-  Eigen::MatrixXd node_jacobian;  ///< rows × (node_span·node_size), nodes in order
-  Eigen::MatrixXd arrow_jacobian;  ///< rows × arrow_size
+  Eigen::VectorXd residual;       ///< weighted residuals
+  Eigen::MatrixXd node_jacobian;  ///< derivatives by the nodes: rows × (node_span·node_size)
+  Eigen::MatrixXd arrow_jacobian;  ///< derivatives by the parameters: rows × arrow_size
 };
 
 /// Sets the shape of a block. Matrices of unchanged size keep their storage, so linearizing into a
@@ -82,7 +82,7 @@ class LeastSquaresProblem {
   /// Makes the last candidate the current point.
   virtual void accept_candidate() = 0;
 
-  /// Saves the current point; `restore` returns to it. Only one point is saved.
+  /// Save the current point, and return to the saved point. Only one point is saved.
   virtual void mark() = 0;
   virtual void restore() = 0;
 

@@ -30,11 +30,11 @@ bool is_converged(Termination termination);
 
 /// Record of an iteration of the solver, for progress output and histories.
 struct IterationRecord {
-  int iteration = 0;           ///< 0: the initial point
+  int iteration = 0;           ///< number of the iteration; 0: the initial point
   double cost = 0.0;           ///< Σ‖r‖² after the iteration
   double step_norm = 0.0;      ///< scaled norm of the accepted step
   double gradient_norm = 0.0;  ///< projected, scaled gradient before the step
-  double damping = 0.0;        ///< α used
+  double damping = 0.0;        ///< damping α of the accepted step
   double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
   int rejected = 0;            ///< rejected trial steps within this iteration
   Eigen::VectorXd arrow;       ///< parameter values after the iteration
@@ -43,7 +43,7 @@ struct IterationRecord {
   std::string stage = {};
 };
 
-/// Outcome of a solve.
+/// Result of a call of `solve`.
 struct LmSummary {
   Termination termination = Termination::kNumericalFailure;
   int iterations = 0;

@@ -13,7 +13,7 @@ struct PanelTerm {
   const double* band = nullptr;   ///< rows x depth
   int stride = 0;                 ///< stride of `arrow` and `band`
   int depth = 0;
-  int rows = 0;  ///< rows of the panel's band strip that it affects, whole node blocks
+  int rows = 0;  ///< rows of the panel's band strip that the term affects
 };
 
 /// Elimination of a node of a block-banded arrow matrix. The node's panel is assembled, damped and

@@ -13,8 +13,8 @@ struct Excerpt {
   std::vector<Segment> segments = {};
   /// Initial states as in ShootingInput, from the first sample of each excerpted segment on.
   std::vector<Eigen::MatrixXd> states = {};
-  std::vector<double> state_spacing = {};             ///< [s]
-  std::vector<std::vector<double>> local_steps = {};  ///< as in ShootingGrid
+  std::vector<double> state_spacing = {};             ///< time between columns of `states` [s]
+  std::vector<std::vector<double>> local_steps = {};  ///< local steps of a ShootingGrid [s]
   bool is_whole = true;
 };
 

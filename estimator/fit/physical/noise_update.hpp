@@ -16,7 +16,7 @@ inline constexpr double kProcessDrop = 0.03;
 /// Change of a joint's process noise level in one round.
 struct ProcessNoiseChange {
   double factor;     ///< factor on the noise level
-  bool significant;  ///< whether the process noise is significant
+  bool significant;  ///< whether the process noise is now significant
 };
 
 /// Returns how to change a joint's process noise level. The level is reduced by kProcessDrop while

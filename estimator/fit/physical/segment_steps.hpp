@@ -101,11 +101,11 @@ class SegmentSteps {
   ProgramVariants programs_;
   ProgramVariants::Run run_;
   SensingProgram sensing_;
-  std::vector<int> motion_columns_;                // of each uncertain parameter; −1: none
+  std::vector<int> motion_columns_;                // column of each uncertain parameter; −1: none
   std::vector<std::vector<int>> sensing_columns_;  // the same for each inertial axis
-  std::vector<int> delay_columns_;                 // of each sensed axis
+  std::vector<int> delay_columns_;                 // delay column of each inertial axis
   SegmentControls controls_;
-  std::shared_ptr<const SampleInstantMotion> last_looks_;  // of the second-to-last sample
+  std::shared_ptr<const SampleInstantMotion> last_looks_;  // motion at the second-to-last sample
 };
 
 }  // namespace estimator

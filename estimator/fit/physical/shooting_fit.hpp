@@ -26,22 +26,22 @@ inline constexpr double kDivergedErrorRatio = 10.0;
 
 /// Progress of several consecutive solves of one fit.
 struct ShootingHistory {
-  Termination termination = Termination::kNumericalFailure;  ///< of the last solve
+  Termination termination = Termination::kNumericalFailure;  ///< result of the last solve
   int iterations = 0;
   int iterations_most = 0;  ///< iteration limit; restarts get the same number again
-  double cost = 0.0;        ///< after the last solve
+  double cost = 0.0;        ///< cost after the last solve
   int solve = 0;            ///< number of the next solve, as in IterationRecord
   std::string stage;        ///< name of the next solve, such as "noise re-estimated"
   std::vector<IterationRecord> records;
 };
 
-/// Names of the stages in progress reports.
+/// Names of the joint estimation and the simulation fit in progress reports.
 struct StageNames {
   std::string_view joint = "joint estimation";
   std::string_view simulation = "simulation fit";
 };
 
-/// The stages of a fit by multiple shooting, for any number of free parameters.
+/// Fit of states and parameters by multiple shooting, in stages, for any number of free parameters.
 class ShootingFit {
  public:
   ShootingFit(ShootingInput input, const CalibrationOptions& options,

@@ -175,7 +175,7 @@ class ShootingProblem final : public LeastSquaresProblem {
     std::vector<int> steps;     ///< first step of every node interval, then the number of steps
     double spacing;             ///< nominal node interval [s]
     int first_node, node_count;
-    std::vector<double> node_times = {};  ///< [s]
+    std::vector<double> node_times = {};  ///< times of the nodes [s]
     int step_count() const { return steps.back(); }
   };
   /// Derivatives of all node intervals. They are computed on first use, since many points need only
@@ -186,13 +186,14 @@ class ShootingProblem final : public LeastSquaresProblem {
   };
   struct Point {
     Mechanism mechanism;
-    Eigen::MatrixXd states;   ///< 2·coordinates × nodes of all segments
-    Eigen::MatrixXd guesses;  ///< joints × nodes: initial guesses for dependent joints
-    std::shared_ptr<const std::vector<SegmentControls>> controls;  ///< of each segment
-    std::vector<MotionInterval> intervals;                         ///< one per node
-    std::vector<Eigen::MatrixXd> angles;  ///< of each segment: samples × sensors
-    std::shared_ptr<const std::vector<SensorSampleInstants>> instants;  ///< of each segment
-    std::vector<Eigen::MatrixXd> sampled;  ///< of each node: sample instants × sampled_
+    Eigen::MatrixXd states;   ///< states at all nodes: 2·coordinates × nodes
+    Eigen::MatrixXd guesses;  ///< initial guesses for dependent joints: joints × nodes
+    std::shared_ptr<const std::vector<SegmentControls>> controls;  ///< controls of each segment
+    std::vector<MotionInterval> intervals;                         ///< motion after each node
+    std::vector<Eigen::MatrixXd> angles;  ///< predicted readings of each segment
+    std::shared_ptr<const std::vector<SensorSampleInstants>>
+        instants;                          ///< sample instants of each segment
+    std::vector<Eigen::MatrixXd> sampled;  ///< predictions of each node: instants × sampled_
     double cost = 0.0;
     std::shared_ptr<Sensitivities> slopes;  ///< null for a candidate point
   };
@@ -200,7 +201,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   struct Block {
     BlockKind kind;
     int segment, interval;
-    int detail;  ///< sensor, index of an inertial axis, or coordinate
+    int detail;  ///< index of a sensor, inertial axis or coordinate
   };
   /// Samples [first, last) and integration steps [begin, end) of one node interval.
   struct Span {
@@ -247,7 +248,7 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   int joint_count_;
   FreeParameters free_;
-  ProgramVariants programs_;  ///< one group per segment
+  ProgramVariants programs_;  ///< equations of motion, one group per segment
   std::vector<int> sensed_;
   std::shared_ptr<const SensingProgram> sensing_program_;  ///< null if nothing is sampled
   std::vector<int> moving_;   ///< arrow positions of parameters that affect the motion
@@ -265,7 +266,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;
   std::vector<int> groups_;          ///< segment of each node
-  Eigen::MatrixXd start_;            ///< 2·coordinates × segments: expected first nodes
+  Eigen::MatrixXd start_;            ///< expected first nodes: 2·coordinates × segments
   Eigen::MatrixXd start_deviation_;  ///< standard deviations of `start_`
   Point point_, candidate_, marked_;
 };

@@ -17,7 +17,7 @@ inline constexpr double kLongestChosenStep = 0.005;
 /// Input of a shadow calibration: segments resampled to the time step, and notes.
 struct Preparation {
   Mechanism mechanism;  ///< mechanism with the options' compliance and damping time
-  double step = 0.0;    ///< [s]
+  double step = 0.0;    ///< time step [s]
   std::vector<TrajectoryData> data;
   std::vector<std::string> sources;  ///< name of the recording of each segment
   std::vector<std::string> notes;

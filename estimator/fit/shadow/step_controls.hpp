@@ -11,7 +11,7 @@ namespace estimator {
 /// contiguous.
 struct StepControlTable {
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  Matrix mean;         ///< nodes × motors
+  Matrix mean;         ///< mean controls, nodes × motors
   Matrix delay_slope;  ///< ∂mean/∂delay, nodes × motors [unit/s]; zero if no delay is free
 };
 

@@ -13,9 +13,9 @@ namespace estimator {
 /// Gap-free segment resampled to the time step h: node k is at the time start + k·h.
 struct TrajectoryData {
   double start = 0.0;
-  Eigen::MatrixXd angles;              ///< nodes × encoders [rad], NaN if not observed
-  Eigen::MatrixXd controls;            ///< samples × motors, at the sampling period
-  double period = 0.0;                 ///< sampling period of `controls` [s]
+  Eigen::MatrixXd angles;    ///< encoder readings, nodes × encoders [rad]; NaN if missing
+  Eigen::MatrixXd controls;  ///< recorded controls, samples × motors
+  double period = 0.0;       ///< sampling period of `controls` [s]
   std::vector<Configuration> initial;  ///< one initial configuration per node
 };
 

@@ -89,23 +89,23 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   enum class BlockKind : unsigned char { kObservation, kImpulse, kInitial, kPrior };
   struct Block {
     BlockKind kind;
-    int node;    ///< first node
+    int node;    ///< first node of the block
     int detail;  ///< sensor of an observation, otherwise the segment
   };
   struct Segment {
     int first_node;
     int node_count;
-    Eigen::MatrixXd raw_controls;  ///< samples × motors
-    double period;                 ///< of the raw controls [s]
+    Eigen::MatrixXd raw_controls;  ///< recorded controls, samples × motors
+    double period;                 ///< sampling period of the raw controls [s]
   };
   /// Point of the manifold: poses of every node (with velocities for full states) and the
   /// parameters.
   struct Point {
-    std::vector<Pose> poses;      ///< node-major, bodies within
+    std::vector<Pose> poses;      ///< poses of all bodies of node 0, then of node 1, …
     Eigen::VectorXd velocities;   ///< full states only: 6·bodies per node
     Eigen::VectorXd differences;  ///< (q_{k+1} ⊟ q_k)/h, 6·bodies per node; unused at last nodes
     Mechanism mechanism;
-    std::vector<StepControlTable> controls;  ///< one per segment; depend on the input delay
+    std::vector<StepControlTable> controls;  ///< controls of each segment; depend on the delay
   };
 
   void make_blocks(const std::vector<TrajectoryData>& data);
@@ -145,7 +145,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   std::vector<Encoder> sensors_;
   std::vector<Segment> segments_;
   std::vector<Block> blocks_;
-  Eigen::MatrixXd angles_;       ///< all nodes × sensors
+  Eigen::MatrixXd angles_;       ///< observed readings, all nodes × sensors
   Eigen::VectorXd row_inertia_;  ///< inertia of each constraint row, for initial rows
   bool delay_free_ = false;
   Point point_, candidate_, marked_;
