@@ -12,64 +12,67 @@
 
 namespace estimator {
 
-/// Unknowns per time step.
+/// States per time step that a shadow calibration estimates.
 enum class StateForm {
-  kConfigurations,  ///< configurations only, velocities by differences: half the unknowns
+  kConfigurations,  ///< configurations; velocities are their differences, which halves the unknowns
   kFull,            ///< configurations and velocities, as in [Mar]
 };
 
-/// System whose parameters are estimated.
+/// System to which the estimated parameters apply.
 enum class EstimateKind {
   kPhysical,  ///< the physical system, in continuous time
-  /// A SPOOK simulator with the given time step, whose discretization error the estimates absorb:
-  /// the "shadow" parameters of [Mar], valid for that simulator only.
+  /// A SPOOK simulator with the given time step. The estimates absorb its discretization error:
+  /// they are "shadow" parameters [Mar], valid only for this simulator and step.
   kShadow,
 };
 
-/// Options of a calibration. The defaults suit any rig; zero means "choose from the data".
+/// Options of a calibration. The defaults suit any rig; zero usually means "choose from the data".
 struct CalibrationOptions {
-  /// Unset: physical if the mechanism is a tree and no option that only a SPOOK simulator has (κ,
-  /// ε, τ, ε_w, residual form, state form, start_from_physical) is set, else shadow.
+  /// System to which the parameters apply. If unset: physical for a tree, unless an option that
+  /// only a SPOOK simulator has (κ, ε, τ, ε_w, residual form, state form, start_from_physical) is
+  /// set; otherwise shadow.
   std::optional<EstimateKind> kind;
-  /// h [s]. Shadow: multiple or integer fraction of the sampling period. Physical: longest
-  /// integration step.
+  /// Time step h [s]. For shadow parameters, a multiple or integer fraction of the sampling period.
+  /// For physical parameters, the longest integration step.
   double step = 0.0;
-  /// Physical: root spectral density of the unmodelled acceleration (process noise) [rad/s²/√Hz];
-  /// 0: estimated from the data.
+  /// For physical parameters, the root spectral density of the unmodelled acceleration (process
+  /// noise) [rad/s²/√Hz]; 0: estimated from the data.
   double acceleration_noise = 0.0;
-  double state_error_weight = 0.0;    ///< κ: weight of impulse to angle residuals; 0: automatic
-  double compliance = -1.0;           ///< ε for all joint rows; negative: the mechanism's own
-  double damping_time = -1.0;         ///< τ for all joint rows [s]; negative: the mechanism's own
-  double weighting_compliance = 0.0;  ///< ε_w of the implicit form; 0: automatic
+  double state_error_weight = 0.0;  ///< weight κ of impulse residuals; 0: automatic
+  double compliance = -1.0;         ///< ε of all joint constraints; negative: as in mechanism
+  double damping_time = -1.0;       ///< τ of all joint constraints [s]; negative: as in mechanism
+  double weighting_compliance = 0.0;  ///< ε_w of the implicit residual form; 0: automatic
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
   double filter_cutoff = 10.0;  ///< low pass for initial states, raised for fast motion [Hz]
-  int max_iterations = 100;     ///< of the joint estimation, and of the simulation fit
-  /// After the joint fit, refines parameters and initial states by fitting the open-loop simulation
-  /// to the angles (SimulationProblem), if the motion is predictable.
+  /// Iteration limit of the joint estimation, and of the simulation fit.
+  int max_iterations = 100;
+  /// Whether to refine parameters and initial states after the joint estimation by fitting the
+  /// open-loop simulation to the angles (SimulationProblem). Requires a predictable motion.
   bool refine_simulation = true;
-  /// Shadow parameters of a tree: start from estimated physical parameters, which converge from any
-  /// initial values, instead of from the mechanism's values.
+  /// Whether shadow parameters of a tree start from estimated physical parameters instead of the
+  /// mechanism's values. Physical parameters converge from any initial values.
   bool start_from_physical = true;
-  /// Reject outliers, split segments at lost samples, free encoder offsets at lost counts.
+  /// Whether to reject outliers, split segments at lost samples and free encoder offsets at lost
+  /// counts.
   bool repair = true;
-  /// Physical: test whether segments of the recordings agree, and if not, inflate standard
-  /// deviations according to their scatter.
+  /// Whether to test, for physical parameters, that the segments of the recordings agree. If they
+  /// do not, standard deviations are inflated according to the scatter between segments.
   bool compare_parts = true;
-  /// Physical: parameterization of inertias that are estimated as a whole.
+  /// For physical parameters, the parameterization of inertias that are estimated as a whole.
   InertiaParameterization inertia_parameterization = InertiaParameterization::kLogCholesky;
 };
 
 /// Callbacks of a running calibration, called on the calling thread.
 struct CalibrationMonitor {
-  int threads = 1;  ///< for physical parameters; estimates do not depend on it
-  /// Stage name ("joint estimation", "simulation fit", …), and the mechanism being varied.
+  int threads = 1;  ///< threads for physical parameters; same results for any
+  /// Receives the name of a new stage ("joint estimation", "simulation fit", …) and its mechanism.
   std::function<void(std::string_view, const Mechanism&)> on_stage;
   std::function<void(const IterationRecord&)> on_iteration;
-  const std::atomic<bool>* stop = nullptr;  ///< polled once per iteration
+  const std::atomic<bool>* stop = nullptr;  ///< request to stop, polled once per iteration
 };
 
-/// Whether the caller has requested a stop.
+/// Returns whether the caller has requested a stop.
 inline bool is_stopped(const CalibrationMonitor& monitor) {
   return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
 }

@@ -11,9 +11,9 @@
 namespace estimator {
 namespace {
 
-constexpr double kRateGrowth = 4.0;  // per step; exp(−ζ ω²) is nearly linear in ζ within it
+constexpr double kRateGrowth = 4.0;  // largest factor per step; exp(−ζ ω²) stays nearly linear in ζ
 
-/// Deviation of the value from its prior mean, in prior standard deviations.
+/// Returns the deviation of a parameter from its prior mean, in prior standard deviations.
 double prior_residual(const Parameter& parameter) {
   return (parameter.value - parameter.prior_mean) / parameter.prior_standard_deviation;
 }
@@ -54,7 +54,8 @@ FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
   }
 }
 
-/// Derivatives of a parameter by the free ones, by arrow position; empty if it depends on none.
+/// Returns the derivatives of a parameter by the free parameters, by arrow position. Empty if it
+/// depends on no free parameter.
 std::vector<DependencyTerm> FreeParameters::along(const Mechanism& mechanism, int parameter) const {
   const ParameterDependency* const tie = find_dependency(mechanism, parameter);
   const std::vector<DependencyTerm> terms =
@@ -77,7 +78,7 @@ Eigen::VectorXd FreeParameters::values(const Mechanism& mechanism) const {
 
 Eigen::VectorXd FreeParameters::lower(const Mechanism& mechanism) const {
   Eigen::VectorXd lower = gather(mechanism, indices_, &Parameter::lower);
-  // Lower bound of a negative excess: dry friction at rest must not be negative.
+  // A negative Stribeck excess is bounded below, since dry friction at rest must not be negative.
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const int excess = position(mechanism.index_of_joint(j, JointQuantity::kStribeckTorque));
     if (excess < 0 || !may_rise_from_rest(mechanism, j)) continue;

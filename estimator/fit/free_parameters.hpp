@@ -10,49 +10,49 @@
 
 namespace estimator {
 
-/// The free parameters of a mechanism as the arrow of a least-squares problem.
+/// Vector ("arrow") of the free parameters of a mechanism in a least-squares problem.
 class FreeParameters {
  public:
-  /// @param angle_noise  standard deviation of an angle [rad]. Angle residuals enter the cost in
-  /// radians, so whitened prior residuals are multiplied by it
+  /// @param angle_noise  standard deviation of an angle [rad], by which whitened prior residuals
+  /// are multiplied, because the cost contains angle residuals in radians
   explicit FreeParameters(const Mechanism& mechanism, double angle_noise = 1.0);
 
   int size() const { return static_cast<int>(indices_.size()); }
-  /// Indices into mechanism.parameters, in arrow order.
+  /// Returns the indices of the free parameters in mechanism.parameters, in arrow order.
   const std::vector<int>& indices() const { return indices_; }
-  /// Arrow position of a parameter index, or −1.
+  /// Returns the arrow position of a parameter index, or −1 if the parameter is not free.
   int position(int parameter_index) const;
 
   Eigen::VectorXd values(const Mechanism& mechanism) const;
   Eigen::VectorXd lower(const Mechanism& mechanism) const;
   Eigen::VectorXd upper(const Mechanism& mechanism) const;
-  /// As LeastSquaresProblem::arrow_growth. The decay rate of a Stribeck excess changes its decay
-  /// speed by at most a factor of two in one step.
+  /// Returns the growth limits of one step, LeastSquaresProblem::arrow_growth. A step changes the
+  /// decay speed of a Stribeck excess by at most a factor of two.
   Eigen::VectorXd growth(const Mechanism& mechanism) const;
 
   /// Sets the free values of `to` to those of `from` plus `step`, and updates dependent parameters.
   void move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const;
 
-  /// Whether dependent parameters are within their bounds; free ones always are.
+  /// Returns whether dependent parameters are within their bounds; free parameters always are.
   static bool is_possible(const Mechanism& mechanism);
 
-  /// Number of prior residuals: one for each Gaussian prior of a parameter that varies, ten for
-  /// each CAD prior of a body with any varying parameter.
+  /// Returns the number of prior residuals: one for each Gaussian prior of a parameter that varies,
+  /// ten for each CAD prior of a body with any varying parameter.
   int prior_count() const {
     return static_cast<int>(priors_.size()) +
            InertiaPrior::kRows * static_cast<int>(cad_priors_.size());
   }
-  /// Σ (angle_noise (value − mean)/standard deviation)², plus the CAD priors (InertiaPrior);
-  /// infinite if a body with a CAD prior is physically inconsistent.
+  /// Returns the cost of the priors: Σ (angle_noise (value − mean)/standard deviation)² plus the
+  /// CAD priors (InertiaPrior). Infinite if a body with a CAD prior is physically inconsistent.
   double prior_cost(const Mechanism& mechanism) const;
-  /// Linearizes the priors as one block without nodes: Gaussian, then CAD priors.
-  /// @param group its noise group
+  /// Linearizes the priors as one block without nodes: Gaussian priors, followed by CAD priors.
+  /// @param group  noise group of the block
   void linearize_priors(const Mechanism& mechanism, int group, ResidualBlock& out) const;
 
-  /// Rows of one prior in the residual of `linearize_priors`.
+  /// Rows of a single prior in the residual of `linearize_priors`.
   struct PriorRows {
-    int parameter;  ///< of a Gaussian prior; −1: none
-    int body;       ///< of a CAD prior; −1: none
+    int parameter;  ///< parameter of a Gaussian prior; −1 for a CAD prior
+    int body;       ///< body of a CAD prior; −1 for a Gaussian prior
     int first, count;
   };
   std::vector<PriorRows> prior_rows() const;
@@ -60,11 +60,11 @@ class FreeParameters {
  private:
   struct Prior {
     int parameter;
-    std::vector<DependencyTerm> along;  ///< derivatives by arrow position
+    std::vector<DependencyTerm> along;  ///< derivatives of the parameter by arrow position
   };
   struct CadPrior {
     InertiaPrior prior;
-    std::array<std::vector<DependencyTerm>, 10> along;  ///< the same for each of its parameters
+    std::array<std::vector<DependencyTerm>, 10> along;  ///< derivatives of each inertia parameter
   };
 
   std::vector<DependencyTerm> along(const Mechanism& mechanism, int parameter) const;

@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of moments converted to coordinates and back
+constexpr double kRounding = 1e-9;  // relative, of moments converted to coordinates and back
 
 }  // namespace
 
@@ -46,7 +46,8 @@ InertiaParameterizedProblem::InertiaParameterizedProblem(LeastSquaresProblem& pr
     point_.masses.push_back(value);
   }
   candidate_ = marked_ = point_;
-  // If coordinates cannot represent the initial inertia, the problem moves to the nearest one.
+  // If the coordinates cannot represent the initial inertia exactly, the problem starts from the
+  // nearest inertia that they can represent.
   const ArrowLayout layout = problem.layout();
   const Eigen::Index unknowns = static_cast<Eigen::Index>(layout.node_count) * layout.node_size;
   Eigen::VectorXd values = problem.arrow();
@@ -60,7 +61,7 @@ InertiaParameterizedProblem::InertiaParameterizedProblem(LeastSquaresProblem& pr
   update_slopes();
 }
 
-/// Converts the candidate's coordinates to parameters.
+/// Converts the inertia coordinates of the candidate to parameters in SI units.
 void InertiaParameterizedProblem::enter(Eigen::VectorXd& arrow) const {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const Moments moments = bodies_[b].chart.moments(candidate_.coordinates[b]);

@@ -11,15 +11,15 @@
 
 namespace estimator {
 
-/// Adapts a problem so that every step of the solver gives physically consistent inertias. The
-/// moments of a body that is estimated as a whole (`has_inertia_parameterization`) are replaced by
-/// unconstrained coordinates, and a free mass by its logarithm. All other parameters, and the
-/// public interface, use SI values.
+/// Wraps a least-squares problem so that every step of the solver gives physically consistent
+/// inertias. Unconstrained coordinates replace the moments of bodies that are estimated as a whole
+/// (`has_inertia_parameterization`); the logarithm replaces a free mass. All other parameters, and
+/// the public interface, use SI values.
 class InertiaParameterizedProblem final : public LeastSquaresProblem {
  public:
-  /// @param problem    its arrow holds the free parameters of the mechanism, in order. It must
-  /// outlive this one and be at the same point after each accepted step
-  /// @param mechanism  of the problem, with its current values
+  /// @param problem    problem whose arrow holds the free parameters of the mechanism, in order. It
+  /// must outlive this object and be at the same point after each accepted step
+  /// @param mechanism  mechanism of the problem, with its current values
   InertiaParameterizedProblem(LeastSquaresProblem& problem, const Mechanism& mechanism,
                               InertiaParameterization chart);
 
@@ -44,17 +44,17 @@ class InertiaParameterizedProblem final : public LeastSquaresProblem {
  private:
   struct ChartedBody {
     SecondMomentParameterization chart;
-    std::vector<Eigen::Index> columns;  ///< in the arrow, in the order of the coordinates
+    std::vector<Eigen::Index> columns;  ///< arrow positions, in the order of the coordinates
     std::vector<int> moments;           ///< index of each column among the moments
-    Eigen::MatrixXd slopes;             ///< derivatives of the moments by these columns
+    Eigen::MatrixXd slopes;             ///< derivatives of the moments by the coordinates
   };
   struct Mass {
     Eigen::Index column;
     double start;
   };
   struct Point {
-    std::vector<Eigen::VectorXd> coordinates;  ///< of each such body
-    std::vector<double> masses;                ///< of each mass [kg]
+    std::vector<Eigen::VectorXd> coordinates;  ///< coordinates of each body in bodies_
+    std::vector<double> masses;                ///< values in masses_ [kg]
   };
 
   void enter(Eigen::VectorXd& arrow) const;
@@ -69,7 +69,7 @@ class InertiaParameterizedProblem final : public LeastSquaresProblem {
 /// Solves a problem in unconstrained inertia coordinates, or directly if `chart` is kEntries.
 /// Iteration records always have SI units.
 ///
-/// @param mechanism  as in the problem; its free parameters are the arrow
+/// @param mechanism  mechanism of the problem, whose free parameters are the arrow
 LmSummary solve_parameterized(LeastSquaresProblem& problem, const Mechanism& mechanism,
                               InertiaParameterization chart, const LmOptions& options,
                               const LmMonitor& monitor, const std::atomic<bool>* stop);

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kSeriesBelow = 1e-2;  // t − 1| below which φ loses accuracy; eight terms are exact
 
-/// φ(t)/(t − 1) with u = t − 1: φ² = u² + 2 (u − log(1 + u)) = u² (2 − 2u/3 + 2u²/4 − …).
+/// Returns φ(t)/(t − 1) for the function φ of InertiaPrior. With u = t − 1 it follows from φ² = u²
+/// + 2 (u − log(1 + u)) = u² (2 − 2u/3 + 2u²/4 − …).
 double phi_quotient(double u) {
   if (std::abs(u) > kSeriesBelow) {
     return std::sqrt(u * u + 2.0 * (u - std::log1p(u))) / std::abs(u);
@@ -29,7 +30,7 @@ double phi_quotient(double u) {
 
 double phi(double t) { return (t - 1.0) * phi_quotient(t - 1.0); }
 
-/// φ' = (t − 1/t)/φ.
+/// Returns the derivative φ' = (t − 1/t)/φ of the function φ of InertiaPrior.
 double phi_slope(double t) { return (t + 1.0) / (t * phi_quotient(t - 1.0)); }
 
 Eigen::Matrix3d drawn_second_moments(const Mechanism& mechanism, int body) {
@@ -41,7 +42,7 @@ Eigen::Matrix3d drawn_second_moments(const Mechanism& mechanism, int body) {
   return second_moments(inertia_matrix(moments));
 }
 
-/// For an upper triangular factor A of Σ: A⁻¹ dA, given A⁻¹ dΣ A⁻ᵀ.
+/// Returns A⁻¹ dA for the upper triangular factor A of Σ, given A⁻¹ dΣ A⁻ᵀ.
 Eigen::Matrix3d upper_half(const Eigen::Matrix3d& change) {
   Eigen::Matrix3d half = change.triangularView<Eigen::StrictlyUpper>();
   half.diagonal() = 0.5 * change.diagonal();

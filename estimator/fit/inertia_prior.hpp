@@ -9,41 +9,43 @@
 
 namespace estimator {
 
-/// Prior toward the inertia from CAD, independent of frame and units. With the pseudo-inertia P of
-/// a body and P₀ from CAD the cost is
+/// Prior on a body's inertia with the CAD values as mean, independent of frame and units. With the
+/// pseudo-inertia P of the body and P₀ from CAD the cost is
 ///
 ///   2/s² D,   D = tr(P₀⁻¹P) − log det(P₀⁻¹P) − 4,
 ///
 /// where s is Body::cad_uncertainty. Near the CAD values it is ((P − P₀)/(s P₀))² along each
 /// principal axis [Wen18]. It is infinite for a physically inconsistent body.
 ///
-/// With P = U Uᵀ, upper triangular, T = U₀⁻¹U and φ(t)² = t² − 2 log t − 1 it is a sum of smooth
-/// squares, D = Σ φ(T_ii)² + Σ T_ij². Relative to the centre of mass from CAD, U consists of the
-/// Cholesky factor of the second moments Σ about the centre, √m (c − c₀) and √m.
+/// D is a sum of smooth squares, Σ φ(T_ii)² + Σ T_ij², with P = U Uᵀ (U upper triangular), T =
+/// U₀⁻¹U and φ(t)² = t² − 2 log t − 1. Relative to the centre of mass c₀ from CAD, U consists of
+/// √m, √m (c − c₀) and the Cholesky factor of the second moments Σ about the centre c.
 class InertiaPrior {
  public:
-  static constexpr int kRows = 10;  ///< residuals
+  static constexpr int kRows = 10;  ///< number of residuals
   using Residual = Eigen::Matrix<double, kRows, 1>;
-  /// Derivatives by m, c_x, c_y, c_z and the moments J_xx, J_yy, J_zz, J_xy, J_xz, J_yz.
+  /// Derivatives by mass m, centre of mass c_x, c_y, c_z and moments J_xx, J_yy, J_zz, J_xy, J_xz,
+  /// J_yz.
   using Sensitivities = Eigen::Matrix<double, kRows, 10>;
 
-  /// @param body  with physically consistent prior means from CAD
+  /// @param body  index of a body with physically consistent CAD values
   InertiaPrior(const Mechanism& mechanism, int body);
 
   int body() const { return body_; }
-  /// Indices of the ten parameters; −1 for a coordinate of the centre that is no parameter. Its
-  /// deviation from CAD is then zero.
+  /// Returns the indices of the ten inertia parameters. −1 stands for a coordinate of the centre of
+  /// mass that is no parameter, and so cannot deviate from CAD.
   const std::array<int, 10>& parameters() const { return parameters_; }
 
-  /// Residuals whose squares sum to the cost; nothing for a physically inconsistent body.
+  /// Returns residuals whose squares sum to the cost; nullopt if the body is physically
+  /// inconsistent.
   std::optional<Residual> residual(const Mechanism& mechanism) const;
-  /// ∂residual/∂parameters, for a physically consistent body.
+  /// Returns ∂residual/∂parameters of a physically consistent body.
   Sensitivities slopes(const Mechanism& mechanism) const;
 
  private:
   struct Values {
     double mass;
-    Eigen::Vector3d shift;  // of the centre, relative to CAD
+    Eigen::Vector3d shift;  // offset of the centre of mass from CAD
     Eigen::Matrix3d sigma;
   };
   Values values(const Mechanism& mechanism) const;
@@ -56,7 +58,8 @@ class InertiaPrior {
   Eigen::Matrix3d unfactor_;  // inverse of the Cholesky factor of the second moments from CAD
 };
 
-/// Reason why a body's CAD values cannot be a prior; empty if they can, or if there is no prior.
+/// Returns the reason why a body's CAD values cannot be a prior. Empty if they can be one, or if
+/// the body has no CAD prior.
 std::string find_cad_prior_error(const Mechanism& mechanism, int body);
 
 }  // namespace estimator

@@ -21,8 +21,8 @@ Segment without_shifts(const Mechanism& mechanism, Segment segment) {
 
 namespace {
 
-/// Linear interpolation of observed values at ascending positions, on the grid 0, spacing, 2
-/// spacing, …; constant beyond the ends.
+/// Interpolates observed values at ascending positions linearly on the grid 0, spacing, 2 spacing,
+/// …. The result is constant before the first and after the last observed value.
 Eigen::VectorXd interpolate(const std::vector<double>& positions, const std::vector<double>& values,
                             double spacing, Eigen::Index count) {
   Eigen::VectorXd result = Eigen::VectorXd::Zero(count);
@@ -41,13 +41,13 @@ Eigen::VectorXd interpolate(const std::vector<double>& positions, const std::vec
   return result;
 }
 
-/// Number of samples of a segment with a uniform clock.
+/// Returns the number of samples that a segment would have without gaps.
 Eigen::Index steady_count(const Segment& segment) {
   return std::lround(segment.duration() / segment.period) + 1;
 }
 
-/// Encoder readings at every period, unwrapped and without shifts. Gaps are interpolated linearly,
-/// which suffices for initial values.
+/// Returns encoder readings at every sampling period, unwrapped and without offset steps. Gaps are
+/// interpolated linearly, which suffices for initial values.
 Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segment) {
   Eigen::MatrixXd samples = without_shifts(mechanism, segment).angles;
   const std::vector<Encoder> sensors = used_encoders(mechanism);
@@ -73,7 +73,7 @@ Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segme
   return steady;
 }
 
-/// Encoder readings at the nodes: nodes × sensors.
+/// Returns encoder readings at the time steps: nodes × sensors.
 Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segment, double step,
                                Eigen::Index nodes, const StartFilter& filter) {
   const Eigen::MatrixXd raw = steady_readings(mechanism, segment);

@@ -8,25 +8,26 @@
 
 namespace estimator {
 
-/// Smallest number of time steps in a used segment.
+/// Smallest number of time steps in a segment that is used.
 inline constexpr int kSegmentNodesMin = 10;
 
 /// Largest number of time steps of all recordings together.
 inline constexpr double kTimeStepsMax = 1e7;
 
 /// Checks that mechanism and recordings are valid and match.
-/// @throws std::invalid_argument with the error and its remedy
+/// @throws std::invalid_argument that states the error and its remedy
 void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
-/// Checks that every option is in its range. A given step must divide the longest segment into at
-/// least 10 steps and all recordings into at most kTimeStepsMax.
-/// @throws std::invalid_argument with the option and the remedy
+/// Checks that every option is in its range. A given time step must divide the longest segment into
+/// at least 10 steps and all recordings into at most kTimeStepsMax.
+/// @throws std::invalid_argument that names the option and the remedy
 void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings);
 
-/// Whether any angle differs from its first observed value.
+/// Returns whether any encoder reading differs from that encoder's first reading.
 bool has_motion(const std::vector<Recording>& recordings);
 
-/// @throws std::invalid_argument if no angle ever changes
+/// Checks that the recordings contain motion.
+/// @throws std::invalid_argument if no encoder reading ever changes
 void require_motion(const std::vector<Recording>& recordings);
 
 }  // namespace estimator

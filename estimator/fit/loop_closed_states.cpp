@@ -16,18 +16,18 @@
 namespace estimator {
 namespace {
 
-constexpr int kConfigurationsMax = 256;   // for the choice of coordinates
+constexpr int kConfigurationsMax = 256;   // largest number for choosing coordinates
 constexpr double kFollowedCutoff = 10.0;  // of the low-pass filter before closing loops [Hz]
 constexpr double kTrendTime = 0.02;       // for the rates of joints at a singular configuration [s]
-constexpr double kToldTwist = 0.1;        // for reporting it besides a distance [rad]
-constexpr double kToldAgain = 0.02;       // before and after a singular configuration, at least [s]
+constexpr double kToldTwist = 0.1;        // smallest rotation to report besides a distance [rad]
+constexpr double kToldAgain = 0.02;       // least time beside a singular configuration [s]
 constexpr double kNotWanted = std::numeric_limits<double>::quiet_NaN();
 
 double difference(const Mechanism& mechanism, Eigen::Index joint, double of_coordinates) {
   return mechanism.joints[static_cast<std::size_t>(joint)].difference(of_coordinates);
 }
 
-/// `assembly_guess` of every joint; NaN if not given.
+/// Returns the `assembly_guess` of every joint; NaN if the rig file has none.
 Eigen::VectorXd stated_assembly(const Mechanism& mechanism) {
   Eigen::VectorXd stated(mechanism.joint_count());
   for (Eigen::Index j = 0; j < stated.size(); ++j) {
@@ -36,7 +36,7 @@ Eigen::VectorXd stated_assembly(const Mechanism& mechanism) {
   return stated;
 }
 
-/// Sum of squared deviations of an assembly from the given joint coordinates.
+/// Returns the sum of squared deviations of an assembly from the given joint coordinates.
 double distance(const Mechanism& mechanism, const Eigen::VectorXd& stated,
                 const Eigen::VectorXd& angles) {
   double sum = 0.0;
@@ -90,11 +90,11 @@ Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
       ->angles;
 }
 
-/// Shifts encoders of mimic joints by full turns: they may start at any revolution.
+/// Shifts readings of mimic joints by full turns, as encoders may start at any revolution.
 void count_whole_turns(const Mechanism& mechanism, const EncoderJoints& readings,
                        Eigen::MatrixXd& states) {
   for (std::size_t round = 0; round < mechanism.mimic_joints.size();
-       ++round) {  // couplings may be chained
+       ++round) {  // mimic joints may be chained
     for (const MimicJoint& each : mechanism.mimic_joints) {
       if (!readings.is_observed(each.joint) || !readings.is_observed(each.follows)) continue;
       const double off = each.ratio * states(each.follows, 0) + each.offset - states(each.joint, 0);
@@ -196,7 +196,7 @@ std::vector<Eigen::VectorXd> assemblies_at(const Mechanism& mechanism, const Seg
     close_loops(mechanism, segment.period, "",
                 {make_joint_states(mechanism, segment, unfiltered), segment.assembled}, states);
   } catch (const std::invalid_argument&) {
-    return assemblies;  // loops that do not close give no information
+    return assemblies;  // the joint coordinates are unknown if loops do not close
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto column = std::lround(segment.time(rows[i]) / segment.period);

@@ -6,12 +6,12 @@
 
 namespace estimator {
 
-/// A number formatted for messages, with three digits by default.
+/// Returns a number as text for messages, with three significant digits by default.
 inline std::string number_text(double value, int digits = 3) {
   return notation::format_number(value, digits);
 }
 
-/// A name formatted for messages: "arm".
+/// Returns a name in double quotes, for messages.
 inline std::string quoted(const std::string& name) { return '"' + name + '"'; }
 
 }  // namespace estimator

@@ -10,8 +10,9 @@
 namespace estimator {
 namespace {
 
-constexpr double kFlatStart = 0.01;  // smallest second moment of a flat start, of the largest
-/// The boundary depends on the largest moment at the start of a solve; this allows for its change.
+constexpr double kFlatStart = 0.01;  // smallest initial second moment, relative to the largest
+/// Factor on the feasibility boundary up to which an inertia counts as being at it. The boundary
+/// depends on the largest moment at the start of a solve, which changes in the solve.
 constexpr double kAtFeasibilityBoundary = 1.5;
 
 bool has_free_moments(const Mechanism& mechanism, int body) {
@@ -20,7 +21,7 @@ bool has_free_moments(const Mechanism& mechanism, int body) {
                      [&](int index) { return parameter_at(mechanism, index).free; });
 }
 
-/// Reason why free moments of a body are estimated one by one; empty if not.
+/// Returns the reason why free moments of a body are estimated individually; empty if they are not.
 std::string obstacle(const Mechanism& mechanism, int body) {
   const auto indices = moment_indices(mechanism, body);
   int free_products = 0, held_products = 0;

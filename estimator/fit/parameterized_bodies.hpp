@@ -8,21 +8,23 @@
 
 namespace estimator {
 
-/// Whether a body's inertia is estimated as a whole, in an InertiaParameterization. Its three
-/// moments must be free, and its products all free, or zero with at most one free. They may have no
-/// bounds and no dependencies beyond physical ones. Otherwise moments are estimated one by one.
+/// Returns whether a body's inertia is estimated as a whole, in an InertiaParameterization. Its
+/// three moments of inertia must be free. Its products must be all free, or zero with at most one
+/// free. They must have only physical bounds and dependencies. Otherwise moments are estimated
+/// individually.
 bool has_inertia_parameterization(const Mechanism& mechanism, int body);
 
-/// Returns, for every body whose free moments are estimated one by one, a sentence with the reason.
+/// Returns a message for each body whose free moments are estimated individually, with the reason.
 std::vector<std::string> describe_unparameterized_inertias(const Mechanism& mechanism);
 
-/// Whether a body (`has_inertia_parameterization`) is at the feasibility boundary: it is
-/// practically flat.
+/// Returns whether a body with `has_inertia_parameterization` is practically flat, and thus at the
+/// boundary of physically consistent inertias.
 bool is_at_feasibility_boundary(const Mechanism& mechanism, int body);
-/// The same from the smallest and largest principal second moments.
+/// Checks the smallest and largest principal second moments of a body for that boundary.
 bool is_at_feasibility_boundary(double least, double largest);
 
-/// Moves flat initial inertias off the boundary, where products of inertia have hardly any effect.
+/// Makes practically flat bodies slightly thicker in their initial inertias. At the boundary of
+/// physically consistent inertias, products of inertia have hardly any effect.
 void move_off_feasibility_boundary(Mechanism& mechanism);
 
 }  // namespace estimator

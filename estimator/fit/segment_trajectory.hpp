@@ -10,15 +10,15 @@ namespace estimator {
 /// Measured and simulated trajectories of one segment, one row per time step.
 struct SegmentTrajectory {
   std::string recording;
-  double start = 0.0;         ///< [s]
-  double step = 0.0;          ///< [s]; the mean one if it varies
-  std::vector<double> times;  ///< of the rows since the start if steps vary [s]; else empty
-  Eigen::MatrixXd measured;   ///< nodes × sensors [rad or m]; NaN if not observed
-  Eigen::MatrixXd estimated;  ///< nodes × sensors [rad], from the estimated states
-  Eigen::MatrixXd simulated;  ///< nodes × sensors [rad], open loop from the estimated start
-  Eigen::MatrixXd control;    ///< nodes × motors; shadow: mean over the step
+  double start = 0.0;         ///< time of the first row [s]
+  double step = 0.0;          ///< time step [s]; the mean if it varies
+  std::vector<double> times;  ///< times of the rows since the start [s]; empty if steps are equal
+  Eigen::MatrixXd measured;   ///< time steps × sensors [rad or m]; NaN if not observed
+  Eigen::MatrixXd estimated;  ///< time steps × sensors [rad], from estimated states
+  Eigen::MatrixXd simulated;  ///< time steps × sensors [rad], open-loop simulation
+  Eigen::MatrixXd control;    ///< time steps × motors; for shadow parameters, means over steps
 
-  /// Time of a row [s].
+  /// Returns the time of a row [s].
   double time(Eigen::Index row) const {
     return start +
            (times.empty() ? static_cast<double>(row) * step : times[static_cast<std::size_t>(row)]);

@@ -17,13 +17,13 @@ namespace {
 constexpr double kInLine = 0.02;    // ratio of the smallest to the largest singular value
 constexpr double kOtherWay = 0.05;  // difference of two branches [rad or m]
 constexpr int kDegrees[] = {5, 8, 11, 14};
-constexpr int kInstantsMax = 200;        // of a curve, compared with readings
-constexpr int kCurveRounds = 8;          // of Gauss–Newton
+constexpr int kInstantsMax = 200;        // number of instants compared with readings
+constexpr int kCurveRounds = 8;          // largest number of Gauss–Newton iterations
 constexpr double kCurveSettled = 1e-4;   // change of a joint at convergence [rad or m]
-constexpr double kWellDrawn = 1.3;       // residual variance over noise that suffices
-constexpr double kDrawn = 4.0;           // likewise, largest for a decision
+constexpr double kWellDrawn = 1.3;       // residual over noise variance of a good fit
+constexpr double kDrawn = 4.0;           // the same, largest for a decision
 constexpr double kReadNoiseMin = 1e-5;   // [rad or m]
-constexpr double kUndetermined = 1e-10;  // of the curves' coefficients
+constexpr double kUndetermined = 1e-10;  // rank tolerance of the fits
 
 std::vector<int> joints_told(const Mechanism& mechanism, bool measured) {
   const EncoderJoints readings(mechanism);
@@ -34,7 +34,8 @@ std::vector<int> joints_told(const Mechanism& mechanism, bool measured) {
   return joints;
 }
 
-/// Motion of the unread joints that the readings determine least, as a vector over all joints.
+/// Returns the motion of the unobserved joints that the readings determine least, as a vector over
+/// all joints.
 Eigen::VectorXd weakest_motion(const std::vector<int>& unread, const Eigen::MatrixXd& jacobian) {
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(jacobian(Eigen::all, unread), Eigen::ComputeFullV);
   Eigen::VectorXd motion = Eigen::VectorXd::Zero(jacobian.cols());
@@ -48,7 +49,7 @@ double told_ratio(const std::vector<int>& unread, const Eigen::MatrixXd& jacobia
   return values[values.size() - 1] / values[0];
 }
 
-/// The motion on the other branch after a singular configuration, closest to the readings.
+/// Returns the motion on the other branch after a singular configuration, closest to the readings.
 std::optional<Eigen::MatrixXd> other_way(LoopClosure& closure, const std::vector<int>& measured,
                                          const Eigen::VectorXd& weakest, Eigen::Index pose,
                                          const Eigen::MatrixXd& motion) {
@@ -72,7 +73,7 @@ std::optional<Eigen::MatrixXd> other_way(LoopClosure& closure, const std::vector
   return other;
 }
 
-/// Chebyshev polynomials up to a degree, at x in [−1, 1].
+/// Returns the Chebyshev polynomials up to a degree, at x in [−1, 1].
 Eigen::VectorXd chebyshev(int degree, double x) {
   Eigen::VectorXd values = Eigen::VectorXd::Ones(degree + 1);
   values[1] = x;
@@ -80,7 +81,7 @@ Eigen::VectorXd chebyshev(int degree, double x) {
   return values;
 }
 
-/// A motion near the readings: independent joints as polynomials of time.
+/// Motion that is fitted to the readings: independent joints as polynomials of time.
 class Curve {
  public:
   Curve(LoopClosure& closure, const Eigen::MatrixXd& read, const std::vector<int>& measured,
@@ -93,6 +94,7 @@ class Curve {
         choice_(closure.choose({motion})),
         stride_((motion.cols() - 1) / kInstantsMax + 1) {}
 
+  /// Fits the polynomials to the readings.
   /// @return mean square residual relative to the noise; infinite if loops do not close
   double fit(int degree) {
     degree_ = degree;
@@ -143,7 +145,7 @@ class Curve {
     return true;
   }
 
-  /// ∂q/∂(independent joints), for all joints.
+  /// Returns the derivatives of all joint coordinates by the independent joints.
   Eigen::MatrixXd coupling_at(Eigen::Index k) {
     const Eigen::MatrixXd motions = null_space(closure_.jacobian(motion_.col(k)), 1e-7);
     return motions * pseudo_inverse(motions(choice_.independent, Eigen::all));
@@ -196,7 +198,8 @@ class Curve {
   Eigen::MatrixXd coefficients_;  // terms × independent joints
 };
 
-/// The better of two curves, for the lowest degree that fits one well; null if neither fits.
+/// Returns the better of two curves, for the lowest degree with which one fits well; null if
+/// neither fits.
 Curve* better_of(Curve& own, Curve& other) {
   double mine = 0.0, others = 0.0;
   for (const int degree : kDegrees) {
@@ -213,9 +216,9 @@ Curve* better_of(Curve& own, Curve& other) {
 bool is_nearly_singular(const Mechanism& mechanism, const Eigen::MatrixXd& jacobian) {
   std::vector<int> unread = joints_told(mechanism, false);
   for (std::size_t round = 0; round < mechanism.mimic_joints.size();
-       ++round) {  // couplings may be chained
+       ++round) {  // mimic joints may be chained
     for (const MimicJoint& each : mechanism.mimic_joints) {
-      // A reading of one of them determines both.
+      // A reading of either joint determines both.
       const auto count =
           std::ranges::count(unread, each.joint) + std::ranges::count(unread, each.follows);
       if (count == 1)
@@ -255,7 +258,7 @@ SingularConfiguration select_branch(const Mechanism& mechanism, LoopClosure& clo
     pose.changed = best == &other_curve && best->draw(drawn);
     if (pose.changed) motion = drawn;
   } catch (const ChangePoint&) {
-    return pose;  // no joints determine both branches: no decision
+    return pose;  // no joints are independent on both branches: no decision
   }
   return pose;
 }

@@ -10,8 +10,8 @@
 namespace estimator {
 namespace {
 
-// Size of the terms of blocks that are linearized ahead of the elimination, per thread: half of a
-// second-level cache. With half of that, threads start so often that two gain 3 % less.
+// Size of the terms of blocks that each thread linearizes ahead of the elimination: half of a
+// second-level cache. With half of this size, threads start so often that two gain 3 % less.
 constexpr std::ptrdiff_t kWindowBytes = 512 << 10;
 constexpr int kLeastBlocks = 32;  // per thread; starting a thread takes as long as ten blocks
 
@@ -29,7 +29,7 @@ void add_lower_product(int rows, int depth, ConstPanel A, Eigen::MatrixXd& C) {
   add_product_lower(rows, rows, depth, A, {C.data(), static_cast<int>(C.outerStride())});
 }
 
-// Number of blocks that are linearized ahead per thread, based on the largest possible block.
+// Returns the number of blocks that each thread linearizes ahead, for the largest possible block.
 int window_of(const ArrowMatrix& panels) {
   const ArrowLayout& layout = panels.layout();
   const std::ptrdiff_t rows = static_cast<std::ptrdiff_t>(panels.stride()) * layout.node_size;
@@ -38,7 +38,7 @@ int window_of(const ArrowMatrix& panels) {
   return static_cast<int>(std::max<std::ptrdiff_t>(kWindowBytes / bytes, 1));
 }
 
-// Layout of the nodes that blocks can involve before the first of them is eliminated.
+// Returns the layout of the nodes that blocks can involve before the first of them is eliminated.
 ArrowLayout open_nodes(ArrowLayout layout) {
   layout.node_count = layout.bandwidth + 1;
   return layout;
@@ -148,7 +148,7 @@ double* ArrowFactor::append_columns(int first_node, int node_span, int rows) {
   return last.columns.data() + used;
 }
 
-// Stores [r J_χ J_x]ᵀ of one block, and adds its parameter part.
+// Stores [r J_χ J_x]ᵀ of a block, and adds the parameter part of its product.
 void ArrowFactor::add_rows(const BlockTerms& terms) {
   if (terms.rows == 0) return;
   double* const columns = append_columns(terms.first_node, terms.node_span, terms.rows);

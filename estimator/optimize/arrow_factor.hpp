@@ -13,13 +13,13 @@ namespace estimator {
 
 /// Damped normal equations of a LeastSquaresProblem, reduced to the parameters.
 ///
-/// With r(x ⊞ δ) ≈ r + J δ, H = JᵀJ, g = Jᵀr and D = diag(H), one pass over the residual blocks
-/// assembles and factorizes, for the unknowns δ = (nodes x, parameters χ),
+/// The unknowns are δ = (nodes x, parameters χ). With residuals r(x ⊞ δ) ≈ r + J δ, H = JᵀJ, g =
+/// Jᵀr and D = diag(H), one pass over the residual blocks assembles and factorizes
 ///
 ///   Ĥ = H + α D,    Ĥ_xx = L Lᵀ,    R = Ĥ_χx L⁻ᵀ,    y = L⁻¹ g_x,
-///   S = Ĥ_χχ − R Rᵀ,    s = g_χ − R y,
+///   S = Ĥ_χχ − R Rᵀ,    s = g_χ − R y.
 ///
-/// after which δ_χ minimizes the quadratic δᵀSδ + 2 sᵀδ, and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
+/// Then δ_χ minimizes the quadratic δᵀSδ + 2 sᵀδ, and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
 /// eliminated as soon as no later block involves it, while its residual blocks are still in the
 /// cache. H is never stored, only L, R and y. Work and memory per node are constant.
 class ArrowFactor {
@@ -27,43 +27,45 @@ class ArrowFactor {
   /// @param max_block_rows  upper bound on the rows of a residual block
   ArrowFactor(const ArrowLayout& layout, int max_block_rows);
 
-  /// Linearizes `problem` at its current point and eliminates the nodes. Blocks are linearized on
-  /// the problem's threads, some ahead of the elimination, and added in order, so results do not
+  /// Linearizes `problem` at its current point and eliminates the nodes. The problem's threads
+  /// linearize blocks, some ahead of the elimination. Blocks are added in order, so results do not
   /// depend on the number of threads. Exceptions of the linearization are rethrown.
   ///
   /// @param damping  α ≥ 0
-  /// @return false if a pivot was not positive or not finite. Then all results but the damping are
-  /// invalid; call again with a larger one.
+  /// @return false if a pivot was not positive or not finite. All results except the damping are
+  /// then invalid; call again with a larger damping.
   bool factorize(const LeastSquaresProblem& problem, double damping);
 
   double damping() const { return damping_; }
 
-  /// D of the nodes, node_count·node_size, and of the parameters, arrow_size. An unknown without
-  /// any residual has 1 instead of 0, so that damping keeps it constant.
+  /// Return the diagonal D of H for the nodes (node_count·node_size) and for the parameters
+  /// (arrow_size). An unknown without any residual has 1 instead of 0, so that damping keeps it
+  /// constant.
   const Eigen::VectorXd& node_scale() const { return node_scale_; }
   const Eigen::VectorXd& arrow_scale() const { return arrow_scale_; }
 
-  /// g_χ, arrow_size.
+  /// Returns the gradient g_χ by the parameters, arrow_size.
   const Eigen::VectorXd& arrow_gradient() const { return arrow_gradient_; }
-  /// g_x, node_count·node_size.
+  /// Returns the gradient g_x by the nodes, node_count·node_size.
   const Eigen::VectorXd& node_gradient() const { return node_gradient_; }
 
-  /// S, arrow_size x arrow_size, both triangles.
+  /// Returns the Schur complement S of the parameters, arrow_size x arrow_size, both triangles.
   const Eigen::MatrixXd& schur() const { return schur_; }
-  /// s, arrow_size.
+  /// Returns the reduced gradient s of the parameters, arrow_size.
   const Eigen::VectorXd& schur_gradient() const { return schur_gradient_; }
-  /// yᵀy: predicted decrease of δᵀĤδ + 2gᵀδ for δ_χ = 0.
+  /// Returns yᵀy, the predicted decrease of δᵀĤδ + 2gᵀδ for δ_χ = 0.
   double node_decrease() const { return node_decrease_; }
 
-  /// δ_x for a given δ_χ: node_count·node_size.
+  /// Computes the step δ_x of the nodes (node_count·node_size) for a given step δ_χ of the
+  /// parameters.
   void solve_nodes(const Eigen::VectorXd& arrow_step, Eigen::VectorXd& node_step);
 
-  /// L, R and y, for derived quantities.
+  /// Returns L, R and y of the factorization, for derived quantities.
   const ArrowMatrix& factor() const { return factor_; }
 
  private:
-  /// [r J_χ J_x]ᵀ of residual blocks over the same nodes, kept until the last of these nodes is
-  /// eliminated: column i is residual i, in the rows of a panel of factor_.
+  /// Residual blocks [r J_χ J_x]ᵀ over the same nodes, kept until the last of these nodes is
+  /// eliminated. Column i is residual i, in the row order of a panel of factor_.
   struct PendingBlock {
     int first_node = 0;
     int node_span = 0;
@@ -87,10 +89,10 @@ class ArrowFactor {
   double damping_ = 0.0;
   int max_block_rows_;
   std::vector<BlockLinearizer> linearizers_;  // one per thread
-  std::vector<BlockTerms> terms_;             // of the blocks of one window
+  std::vector<BlockTerms> terms_;             // of the blocks that are linearized together
   int eliminated_ = 0;                        // number of nodes whose panel holds L and R
-  /// Sums of tall residual blocks over one node, as for `NodeElimination::start_arrow`: for the
-  /// nodes from eliminated_ on, as a ring buffer.
+  /// Sums of tall residual blocks over a single node, as for `NodeElimination::start_arrow`. Ring
+  /// buffer for the nodes from eliminated_ on.
   ArrowMatrix sums_;
   std::vector<bool> has_sums_;
   std::vector<PendingBlock> ring_;  // in the order of the blocks

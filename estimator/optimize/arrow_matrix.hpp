@@ -8,28 +8,28 @@
 
 namespace estimator {
 
-/// Lower half of a symmetric block-banded matrix with an arrow and a right-hand side: one panel of
-/// node_size columns per node, contiguous in memory.
+/// Lower half of a symmetric block-banded matrix with an arrow and a right-hand side. Each node has
+/// a panel of node_size columns, contiguous in memory.
 ///
-/// Panel k stacks two strips. The arrow strip has one row for the right-hand side of node k, then
+/// Panel k stacks two strips. The arrow strip has a row for the right-hand side of node k, then
 /// arrow_size rows of parameters against node k. The band strip has nodes k … k + bandwidth against
-/// node k. With the right-hand side as an arrow row, forward substitution is part of the
-/// factorization. Both strips are padded with zero rows as required by math/small_dense.hpp.
+/// node k. As the right-hand side is an arrow row, the factorization includes forward substitution.
+/// Zero rows pad the strips as required by math/small_dense.hpp.
 class ArrowMatrix {
  public:
   explicit ArrowMatrix(const ArrowLayout& layout);
 
   const ArrowLayout& layout() const { return layout_; }
 
-  /// Rows of the arrow strip without padding: parameters and right-hand side.
+  /// Returns the rows of the arrow strip without padding: parameters and right-hand side.
   int arrow_rows() const { return layout_.arrow_size + 1; }
-  /// Rows of the band strip without padding.
+  /// Returns the rows of the band strip without padding.
   int band_rows() const { return (layout_.bandwidth + 1) * layout_.node_size; }
-  /// Rows of the arrow strip with padding; the band strip starts there.
+  /// Returns the padded rows of the arrow strip, after which the band strip starts.
   int band_offset() const { return band_offset_; }
-  /// Rows of a panel with padding.
+  /// Returns the padded rows of a panel.
   int stride() const { return stride_; }
-  /// The same for a band strip of `node_span` nodes only.
+  /// Returns the padded rows of a panel whose band strip has only `node_span` nodes.
   int stride_for_span(int node_span) const;
 
   Panel arrow(int node) { return {panel(node), stride_}; }

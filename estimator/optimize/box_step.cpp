@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-// The nearest matrix to S whose eigenvalues reach the floor; S itself if they already do.
+// Returns the nearest matrix to S whose eigenvalues reach the floor; S itself if they already do.
 Eigen::MatrixXd with_eigenvalue_floor(const Eigen::MatrixXd& S) {
   const SymmetricEigen eigen = symmetric_eigen(S);
   const Eigen::VectorXd& values = eigen.values;
@@ -23,8 +23,9 @@ Eigen::MatrixXd with_eigenvalue_floor(const Eigen::MatrixXd& S) {
 }
 
 // Active-set iteration on the scaled problem. The point stays feasible, and each full step
-// minimizes over the free set. A bound is released only at such a minimum, and only if its
-// multiplier shows descent inward. Simple bounds are linearly independent, so it cannot cycle.
+// minimizes over the free unknowns. A bound is released only at such a minimum, and only if its
+// multiplier shows descent inward. Simple bounds are linearly independent, so the iteration cannot
+// cycle.
 class ActiveSet {
  public:
   ActiveSet(const Eigen::MatrixXd& S, const Eigen::VectorXd& s, const Eigen::VectorXd& lower,
@@ -83,7 +84,7 @@ class ActiveSet {
     return true;
   }
 
-  // Releases the bound with the steepest inward descent; false at the optimum.
+  // Releases the bound with the steepest inward descent; returns false at the optimum.
   bool release_bound() {
     const Eigen::VectorXd gradient = S_ * x_ + s_;
     // Round-off of the terms in the gradient.

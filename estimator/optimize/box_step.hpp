@@ -4,25 +4,25 @@
 
 namespace estimator {
 
-/// Minimizer of a quadratic in a box.
+/// Minimizer of a quadratic function subject to bounds.
 struct BoxStep {
-  Eigen::VectorXd step;      ///< δ
-  Eigen::VectorXi at_bound;  ///< −1: δ = lower, +1: δ = upper, 0: free
+  Eigen::VectorXd step;      ///< step δ
+  Eigen::VectorXi at_bound;  ///< −1: δ at lower bound, +1: at upper bound, 0: free
 };
 
-/// Relative eigenvalues below this are raised to it by solve_box_step.
+/// Smallest eigenvalue relative to the largest; solve_box_step raises smaller ones to it.
 inline constexpr double kEigenvalueFloor = 1e-14;
 
 /// Minimizes ½ δᵀSδ + sᵀδ subject to lower ≤ δ ≤ upper by a primal active-set method, exact up to
-/// round-off. If the unconstrained states are eliminated first, this gives the exact constrained
-/// step of the whole problem [Mar, App. C].
+/// round-off. If the unconstrained states were eliminated before, the result is the exact
+/// constrained step of the whole problem [Mar, App. C].
 ///
 /// S is scaled to D^{-1/2} S D^{-1/2}. Eigenvalues of the scaled matrix below kEigenvalueFloor
-/// times the largest are round-off in unidentifiable directions. They are raised to this floor, so
-/// that a step exists for any S.
+/// times the largest are round-off in unidentifiable directions. Raising them to this floor makes a
+/// step exist for any S.
 ///
 /// @param S      p x p, symmetric, positive semi-definite up to rounding
-/// @param s      p
+/// @param s      gradient, p
 /// @param scale  D > 0, p
 /// @param lower  p, −∞ where unbounded
 /// @param upper  p, ≥ lower, +∞ where unbounded

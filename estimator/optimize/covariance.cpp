@@ -16,7 +16,7 @@ namespace {
 constexpr double kLeastDamping = 1e-14;
 constexpr double kLargestDamping = 1e-6;
 
-// A parameter is null by itself if T retains less than this fraction of J_χ's square: 12 digits.
+// A parameter has no effect if ‖T‖² is below this fraction of ‖J_χ‖² in its column: 12 digits.
 constexpr double kNullSensitivity = 1e-24;
 
 // Smallest component in a scaled null direction with which a parameter counts as part of it.
@@ -52,7 +52,7 @@ void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& fa
   }
 }
 
-// Contributions of nodes and parameters to the trace of the hat matrix.
+// Adds the contributions of nodes and parameters to the trace of the hat matrix.
 void count_effective_parameters(const LeastSquaresProblem& problem, const ArrowMatrix& factor,
                                 ParameterInformation& information) {
   NodeTrace trace(factor, problem.group_count());
@@ -69,7 +69,8 @@ void count_effective_parameters(const LeastSquaresProblem& problem, const ArrowM
   }
 }
 
-// Splits the free parameters into those with and without effect; the latter are null directions.
+// Splits the free parameters into parameters with and without effect. The latter are null
+// directions.
 void split_free(const ParameterInformation& information, std::vector<int>& seen,
                 std::vector<int>& unseen) {
   for (int i = 0; i < information.scale.size(); ++i) {
@@ -79,8 +80,8 @@ void split_free(const ParameterInformation& information, std::vector<int>& seen,
   }
 }
 
-// Reduced column echelon form with full pivoting on scaled entries. It transforms a basis of the
-// null space into one whose directions involve as few parameters as possible.
+// Reduces a basis of the null space to column echelon form, with full pivoting on scaled entries.
+// The resulting directions involve as few parameters as possible.
 void reduce_to_echelon(Eigen::MatrixXd& basis) {
   std::vector<bool> used(static_cast<std::size_t>(basis.rows()), false);
   for (Eigen::Index k = 0; k < basis.cols(); ++k) {

@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// Update of the Levenberg–Marquardt damping α [Nie99], except that a nearly perfect gain ratio
+/// Levenberg–Marquardt damping α, updated as in [Nie99], except that a nearly perfect gain ratio
 /// reduces it by up to a factor of 100 at once.
 class Damping {
  public:
@@ -12,17 +12,18 @@ class Damping {
 
   double value() const { return value_; }
 
-  /// After an accepted step: multiplies by 1 − (2ρ − 1)³, limited to between 1/100 and 1/3. The
-  /// damping may always decrease because too long a step is tried again (see solve); otherwise the
-  /// solver would progress slowly in curved valleys.
+  /// Reduces the damping after an accepted step: multiplies it by 1 − (2ρ − 1)³, limited to between
+  /// 1/100 and 1/3. It may always decrease, because a step that is too long is tried again (see
+  /// solve). Otherwise the solver would progress slowly in curved valleys.
   /// @param gain_ratio ρ, actual over predicted decrease
   void lower(double gain_ratio);
 
-  /// After a rejected step: doubles it, then multiplies by 4, 8, … until a step is accepted.
+  /// Raises the damping after a rejected step: multiplies it by 2, then 4, 8, … until a step is
+  /// accepted.
   /// @return false at the largest damping
   bool raise();
 
-  /// After a failed factorization, which is due to round-off: multiplies by 100.
+  /// Raises the damping by 100 after a failed factorization, which is due to round-off.
   /// @return false at the largest damping
   bool raise_for_rounding();
 
@@ -30,7 +31,7 @@ class Damping {
   bool raise_by(double factor);
 
   double min_, max_, value_;
-  double growth_;  // ν of [Nie99]
+  double growth_;  // next factor, ν of [Nie99]
 };
 
 }  // namespace estimator

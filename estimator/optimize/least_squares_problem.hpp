@@ -5,11 +5,11 @@
 
 namespace estimator {
 
-/// Shape of a least-squares problem: a chain of nodes plus shared parameters.
+/// Shape of a least-squares problem whose unknowns are a chain of nodes and shared parameters.
 ///
-/// Unknowns: `node_count` nodes of `node_size` tangent dimensions each, then `arrow_size`
+/// There are `node_count` nodes of `node_size` tangent dimensions each, then `arrow_size`
 /// parameters. A residual block involves at most `bandwidth` + 1 consecutive nodes and any
-/// parameter, so the normal matrix is block-banded (half-bandwidth `bandwidth` blocks) with an
+/// parameter. So the normal matrix is block-banded (half-bandwidth `bandwidth` blocks) with an
 /// arrow. Separate recordings are consecutive in the chain, without coupling.
 struct ArrowLayout {
   int node_count = 0;
@@ -18,18 +18,18 @@ struct ArrowLayout {
   int arrow_size = 0;
 };
 
-/// One weighted residual block and its derivatives, in a caller-owned, reused buffer.
+/// Weighted residual block and its derivatives, in a reused buffer of the caller.
 ///
 /// Rows are already multiplied by the square root of their weight, as the cost Σ‖residual‖² expects
 /// (LeastSquaresProblem::cost). Matrices are column-major with at least the stated size.
 struct ResidualBlock {
-  int first_node = 0;             ///< first node involved
+  int first_node = 0;             ///< first node that the block involves
   int node_span = 0;              ///< number of consecutive nodes; 0: parameters only (a prior)
   int rows = 0;                   ///< number of residuals
   int group = 0;                  ///< noise group of all rows, see LeastSquaresProblem::group_count
-  Eigen::VectorXd residual;       ///< rows
-  Eigen::MatrixXd node_jacobian;  ///< rows × (node_span·node_size), nodes in order
-  Eigen::MatrixXd arrow_jacobian;  ///< rows × arrow_size
+  Eigen::VectorXd residual;       ///< weighted residuals
+  Eigen::MatrixXd node_jacobian;  ///< derivatives by the nodes: rows × (node_span·node_size)
+  Eigen::MatrixXd arrow_jacobian;  ///< derivatives by the parameters: rows × arrow_size
 };
 
 /// Sets the shape of a block. Matrices of unchanged size keep their storage, so linearizing into a
@@ -45,8 +45,8 @@ inline void shape_block(ResidualBlock& block, int first_node, int node_span, int
   block.arrow_jacobian.resize(rows, arrow_size);
 }
 
-/// A nonlinear least-squares problem on a manifold: minimize Σ ‖residual‖² over nodes and
-/// parameters. The problem holds the current point; the solver uses tangent vectors only.
+/// Nonlinear least-squares problem on a manifold: minimize Σ ‖residual‖² over nodes and parameters.
+/// The problem stores the current point; the solver uses only tangent vectors.
 ///
 /// Residual blocks are numbered 0 … block_count()−1 in the order of their last nodes, so a solver
 /// can assemble and factorize in one pass. Linearizing is const and may be called for different
@@ -58,23 +58,23 @@ class LeastSquaresProblem {
   virtual ArrowLayout layout() const = 0;
   virtual int block_count() const = 0;
 
-  /// Upper bound on rows over all blocks, for sizing buffers.
+  /// Returns an upper bound on the rows of a residual block, for sizing buffers.
   virtual int max_block_rows() const = 0;
 
-  /// Number of noise groups that blocks refer to (sensors, impulse residual, prior, …).
+  /// Returns the number of noise groups that blocks refer to (sensors, impulse residual, prior, …).
   virtual int group_count() const = 0;
 
-  /// Number of threads, at least 1, for linearizing. Results must not depend on it.
+  /// Returns the number of threads for linearizing, at least 1. Results must not depend on it.
   virtual int threads() const = 0;
 
-  /// Residual and derivatives of block `index` at the current point. Resizes `out` only if it is
-  /// too small, so a reused buffer does not allocate.
+  /// Computes the residual and derivatives of block `index` at the current point. Resizes `out`
+  /// only if it is too small, so a reused buffer does not allocate.
   virtual void linearize(int index, ResidualBlock& out) const = 0;
 
-  /// Σ ‖residual‖² at the current point.
+  /// Returns the cost Σ ‖residual‖² at the current point.
   virtual double cost() const = 0;
 
-  /// Moves a candidate to current ⊞ (node_step, arrow_step) and returns its cost, which may be
+  /// Sets the candidate to current ⊞ (node_step, arrow_step) and returns its cost. The cost may be
   /// infinite or NaN if the model is undefined. The current point is unchanged.
   virtual double evaluate_candidate(const Eigen::VectorXd& node_step,
                                     const Eigen::VectorXd& arrow_step) = 0;
@@ -82,17 +82,17 @@ class LeastSquaresProblem {
   /// Makes the last candidate the current point.
   virtual void accept_candidate() = 0;
 
-  /// Saves the current point; `restore` returns to it. Only one point is saved.
+  /// Save the current point, and return to the saved point. Only one point is saved.
   virtual void mark() = 0;
   virtual void restore() = 0;
 
-  /// Current parameter values and their bounds; rows: arrow_size. Infinite if unbounded.
+  /// Return the current parameter values and their bounds, infinite if unbounded; rows: arrow_size.
   virtual Eigen::VectorXd arrow() const = 0;
   virtual Eigen::VectorXd arrow_lower() const = 0;
   virtual Eigen::VectorXd arrow_upper() const = 0;
 
-  /// Factors > 1 by which one step may at most change each positive parameter, up or down; beyond
-  /// these the linearization is invalid. Infinite, or an empty vector: no limit.
+  /// Returns factors > 1 by which one step may at most change each positive parameter, up or down.
+  /// Beyond these factors the linearization is invalid. Infinite, or an empty vector, for no limit.
   virtual Eigen::VectorXd arrow_growth() const { return {}; }
 };
 

@@ -18,23 +18,24 @@ namespace {
 // if the damping alone determines the step; a small step is then no sign of an optimum.
 constexpr double kNegligibleDampingShare = 0.1;
 
-// A step must achieve this fraction of the predicted decrease. It is smaller than for any useful
-// step, but large enough that round-off of the cost does not count as progress.
+// Smallest fraction of the predicted decrease that a step must achieve. It is smaller than for any
+// useful step, but large enough that round-off of the cost does not count as progress.
 constexpr double kMinGainRatio = 1e-4;
 
-// Number of steps that may raise the cost before one must reduce it below the marked cost, and the
-// required relative reduction. One is enough to follow a curved valley.
+// Number of steps that may raise the cost before a step must reduce it below the marked cost, and
+// the required relative reduction. A single step is enough to follow a curved valley.
 constexpr int kMaxRelaxedSteps = 2;
 constexpr double kLeastRelaxedGain = 1e-4;
 
 constexpr int kStagnantSteps = 3;  // see LmOptions::stagnant_gain
 
-// Decrease, relative to the cost, that the linear model may predict without success at any damping
-// for the point to count as an optimum at a kink.
+// Predicted decrease, relative to the cost, up to which a point counts as an optimum at a kink if
+// no damping achieves a decrease.
 constexpr double kNegligiblePromise = 1e-2;
 
-// Changes `step` by units in the last place until value + step lies in the box. This takes one or
-// two: a step much smaller than the value is exact, and the sum of exact terms rounds into the box.
+// Changes `step` by units in the last place until value + step is within the bounds. This takes at
+// most two: a step much smaller than the value is exact, and the sum of exact terms rounds into the
+// box.
 double round_into_box(double value, double step, double lower, double upper) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   while (value + step < lower) step = std::nextafter(step, kInfinity);
@@ -59,7 +60,7 @@ class LevenbergMarquardt {
   LmSummary run();
 
  private:
-  // A step and its prediction by the linear model.
+  // Step of the solver and its prediction by the linear model.
   struct Step {
     Eigen::VectorXd nodes;
     Eigen::VectorXd arrow;
@@ -72,13 +73,13 @@ class LevenbergMarquardt {
   struct Trial {
     double cost = 0.0;
     bool finite = false;
-    bool lowers_cost = false;      // sufficiently, relative to the iteration's start
+    bool lowers_cost = false;      // sufficiently since the iteration's start
     double gain_ratio = 0.0;       // actual over predicted decrease
     bool free_of_damping = false;  // the damping did not shorten the step
     bool small_step = false;
     bool small_promise = false;  // predicted decrease below the tolerance
-    bool small_gain = false;     // actual decrease below it too
-    bool negligible = false;     // predicted decrease not worth another rejected step
+    bool small_gain = false;     // actual decrease below the tolerance too
+    bool negligible = false;     // predicted decrease is useless after a rejection
   };
 
   bool start();
@@ -128,7 +129,7 @@ LmSummary LevenbergMarquardt::run() {
   return std::move(summary_);
 }
 
-// Projects the initial parameters onto the box; false if the model is undefined there.
+// Projects the initial parameters onto their bounds; returns false if the model is undefined there.
 bool LevenbergMarquardt::start() {
   arrow_ = problem_.arrow();
   cost_ = problem_.cost();
@@ -157,7 +158,7 @@ bool LevenbergMarquardt::start() {
   return true;
 }
 
-// One accepted step, after any number of trials. Returns the reason to stop, if any.
+// Makes an accepted step, after any number of trials. Returns the reason to stop, if any.
 std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
   bool may_relax = true;
   double promise = 0.0;
@@ -246,7 +247,7 @@ std::optional<Termination> LevenbergMarquardt::accept_trial(const Trial& trial,
   return std::nullopt;
 }
 
-// Accepts a step that raises the cost, and marks the point before the first of them.
+// Accepts a step that raises the cost, and marks the point before the first such step.
 void LevenbergMarquardt::relax(double cost) {
   if (!is_relaxed()) {
     problem_.mark();
@@ -274,7 +275,7 @@ bool LevenbergMarquardt::is_stagnant() const {
   return summary_.history[before].cost - cost_ <= least * cost_;
 }
 
-// max |g_i| / (√D_ii ‖r‖) over unknowns that are not at a bound.
+// Returns max |g_i| / (√D_ii ‖r‖) over the unknowns that are not at a bound.
 double LevenbergMarquardt::gradient_norm() const {
   if (cost_ <= 0.0) return 0.0;
   const Eigen::ArrayXd node_norms =
@@ -288,7 +289,7 @@ double LevenbergMarquardt::gradient_norm() const {
   return norm / std::sqrt(cost_);
 }
 
-// Largest change of the parameters in one step towards a bound.
+// Returns the largest change of each parameter in one step towards a bound.
 Eigen::VectorXd LevenbergMarquardt::reach(const Eigen::VectorXd& bound, bool up) const {
   Eigen::VectorXd reach = bound - arrow_;
   for (Eigen::Index i = 0; i < growth_.size(); ++i) {
@@ -299,8 +300,8 @@ Eigen::VectorXd LevenbergMarquardt::reach(const Eigen::VectorXd& bound, bool up)
   return reach;
 }
 
-// The predicted decrease is −2gᵀδ − δᵀHδ, also with active bounds. It is computed from the reduced
-// quadratic, whose value at δ_χ is that of (g, Ĥ) minimized over the nodes.
+// Computes a step. Its predicted decrease is −2gᵀδ − δᵀHδ, also with active bounds, from the
+// reduced quadratic, whose value at δ_χ is that of (g, Ĥ) minimized over the nodes.
 void LevenbergMarquardt::compute_step() {
   const Eigen::MatrixXd& S = factor_.schur();
   const Eigen::VectorXd& s = factor_.schur_gradient();

@@ -7,8 +7,8 @@
 
 namespace estimator {
 
-/// Why the solver stopped. Not converging is a result, not an error: the caller decides whether the
-/// parameters are still usable.
+/// Reason why the solver stopped. Stopping without convergence is a result, not an error: the
+/// caller decides whether the parameters are usable.
 enum class Termination {
   kGradientTolerance,  ///< the projected, scaled gradient is below its tolerance
   kStepTolerance,      ///< the step is below its tolerance relative to the point
@@ -21,28 +21,29 @@ enum class Termination {
   kNumericalFailure,  ///< no descent at the largest damping, or a non-finite start
 };
 
-/// "gradient tolerance", … for messages and files.
+/// Returns a name such as "gradient tolerance", for messages and files.
 std::string_view to_string(Termination termination);
 
-/// True for the three tolerances and kNoFurtherDecrease: no measurable improvement is possible.
+/// Returns true for the three tolerances and kNoFurtherDecrease, after which no measurable
+/// improvement is possible.
 bool is_converged(Termination termination);
 
-/// Record of one iteration, for progress output and histories.
+/// Record of an iteration of the solver, for progress output and histories.
 struct IterationRecord {
-  int iteration = 0;           ///< 0: the initial point
+  int iteration = 0;           ///< number of the iteration; 0: the initial point
   double cost = 0.0;           ///< Σ‖r‖² after the iteration
   double step_norm = 0.0;      ///< scaled norm of the accepted step
-  double gradient_norm = 0.0;  ///< projected, scaled gradient at the begin
-  double damping = 0.0;        ///< α used
+  double gradient_norm = 0.0;  ///< projected, scaled gradient before the step
+  double damping = 0.0;        ///< damping α of the accepted step
   double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
   int rejected = 0;            ///< rejected trial steps within this iteration
   Eigen::VectorXd arrow;       ///< parameter values after the iteration
-  /// In a sequence of solves, set by the caller: number of previous ones, and name of this one.
+  /// Number of previous solves and name of this solve, set by the caller for a sequence of solves.
   int solve = 0;
   std::string stage = {};
 };
 
-/// Outcome of a solve.
+/// Result of a call of `solve`.
 struct LmSummary {
   Termination termination = Termination::kNumericalFailure;
   int iterations = 0;

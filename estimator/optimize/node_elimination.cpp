@@ -9,7 +9,7 @@
 namespace estimator {
 namespace {
 
-// Element of a tile; only tiles with at least N rows are on the diagonal.
+// Returns an element of a tile; only tiles with at least N rows are on the diagonal.
 template <int i, int j, int V, int N>
 RIG_INLINE double element(const Tile<V, N>& tile) {
   return tile.c[j][std::min(i / kLanes, V - 1)][i % kLanes];
@@ -65,7 +65,7 @@ struct DiagonalTile {
 
 enum class Strip { kArrow, kBand };
 
-// tile ± Σ terms, for the tile at `row` of a strip and column `first`.
+// Adds or subtracts all terms, for the tile at `row` of a strip and column `first`.
 template <bool kAdd, Strip strip, int V, int N>
 RIG_INLINE void accumulate_terms(Tile<V, N>& tile, const std::vector<PanelTerm>& terms, int rows,
                                  int row, int first) {
@@ -76,7 +76,7 @@ RIG_INLINE void accumulate_terms(Tile<V, N>& tile, const std::vector<PanelTerm>&
   }
 }
 
-// Initial value of the tile at `row` of a strip and column `first`.
+// Sets the initial value of the tile at `row` of a strip and column `first`.
 template <int V, int N>
 RIG_INLINE void begin_tile(Tile<V, N>& tile, ConstPanel start, int row, int first) {
   if (start.data == nullptr) {
@@ -86,7 +86,7 @@ RIG_INLINE void begin_tile(Tile<V, N>& tile, ConstPanel start, int row, int firs
   }
 }
 
-// Column group `first` … `first` + N of A: the diagonal tile and the rows of A below it.
+// Computes column group `first` … `first` + N of A: the diagonal tile and the rows of A below it.
 template <int N>
 bool factor_diagonal_columns(const NodeElimination& node, int first) {
   const long stride = node.band.stride;
@@ -115,8 +115,9 @@ bool factor_diagonal_columns(const NodeElimination& node, int first) {
   return positive;
 }
 
-// Computes rows begin … end of a strip below A that terms with at least `rows` rows affect. Tiles
-// are processed from left to right, so the rows of A that all need stay in the first-level cache.
+// Computes rows begin … end of a strip below A, for terms that affect at least `rows` rows. Tiles
+// are processed from left to right, so the rows of A that all tiles need stay in the first-level
+// cache.
 template <Strip strip>
 void solve_rows(const NodeElimination& node, int begin, int end, int rows) {
   const Panel out = strip == Strip::kBand ? node.band : node.arrow;

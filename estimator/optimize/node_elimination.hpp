@@ -6,22 +6,22 @@
 
 namespace estimator {
 
-/// One contribution A Bᵀ to the panel of a node: the arrow strip of A times B and the band strip of
-/// A times B, with B the first node_size rows of the band strip. Padded as required by small_dense.
+/// Contribution A Bᵀ to the panel of a node, where B is the first node_size rows of A's band strip.
+/// The arrow and band strips of A are padded as required by small_dense.
 struct PanelTerm {
   const double* arrow = nullptr;  ///< arrow_rows x depth
   const double* band = nullptr;   ///< rows x depth
-  int stride = 0;                 ///< of both
+  int stride = 0;                 ///< stride of `arrow` and `band`
   int depth = 0;
-  int rows = 0;  ///< rows of the panel's band strip that it affects, whole node blocks
+  int rows = 0;  ///< rows of the panel's band strip that the term affects
 };
 
-/// Elimination of one node of a block-banded arrow matrix. Its panel is assembled, damped and
+/// Elimination of a node of a block-banded arrow matrix. The node's panel is assembled, damped and
 /// factorized without storing intermediate results:
 ///
 ///   [A; B] = start + Σ added − Σ subtracted,  A += α D,  A = L Lᵀ,  B ← B L⁻ᵀ
 ///
-/// A is the node_size x node_size block at the top of the band strip, B the rows below it and the
+/// A is the node_size x node_size block at the top of the band strip. B is the rows below A and the
 /// arrow strip. `start` and `added` are the residual blocks that involve the node, `subtracted` the
 /// factors of earlier nodes. D is the diagonal of start + Σ added, with 1 in place of 0.
 struct NodeElimination {
@@ -40,6 +40,7 @@ struct NodeElimination {
   double* gradient = nullptr;  ///< out: row 0 of the arrow strip of start + Σ added, node_size
 };
 
+/// Eliminates a node.
 /// @return false if a pivot is not positive (or NaN); the outputs are then invalid.
 bool eliminate(const NodeElimination& node);
 

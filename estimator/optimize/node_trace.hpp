@@ -8,11 +8,11 @@
 
 namespace estimator {
 
-/// Estimates tr(J_g H_xx⁻¹ J_gᵀ) for the node Jacobians J_g of each noise group g with random signs
-/// z [Hut90], as the mean of ‖L⁻¹ J_gᵀ z‖², with L the factor of H_xx.
+/// Estimates the trace tr(J_g H_xx⁻¹ J_gᵀ) for the node Jacobian J_g of each noise group g as the
+/// mean of ‖L⁻¹ J_gᵀ z‖², with random signs z [Hut90] and the Cholesky factor L of H_xx.
 ///
-/// The exact trace needs selected entries of H_xx⁻¹; their recursion backward in time is unstable
-/// for dissipative motions, forward substitution is not. Since J H⁻¹ Jᵀ is a projection, the
+/// The exact trace needs selected entries of H_xx⁻¹. Their recursion backward in time is unstable
+/// for dissipative motions; forward substitution is stable. Since J H⁻¹ Jᵀ is a projection, the
 /// standard error of the trace, and of rows − trace, is at most √(2 min(trace, rows −
 /// trace)/probes). With 16 probes this is a quarter of the scatter of the group's sum of squares.
 class NodeTrace {
@@ -21,10 +21,10 @@ class NodeTrace {
 
   NodeTrace(const ArrowMatrix& factor, int group_count);
 
-  /// Adds the blocks of the problem, in order.
+  /// Adds a residual block. All blocks of the problem must be added in order.
   void add(const ResidualBlock& block);
 
-  /// Returns one trace per group, after the last block.
+  /// Returns the trace of each group, after the last block was added.
   Eigen::VectorXd finish();
 
  private:

@@ -7,7 +7,7 @@
 namespace estimator {
 namespace {
 
-/// Whether a recording's name, or the name of its file, matches the pattern.
+/// Returns whether the pattern matches a recording's name or the name of its file.
 bool is_of(std::string_view recording, std::string_view pattern) {
   return matches(recording, pattern) ||
          matches(recording.substr(recording.find_last_of('/') + 1), pattern);

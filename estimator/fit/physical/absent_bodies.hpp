@@ -9,14 +9,14 @@
 
 namespace estimator {
 
-/// Whether a name matches a pattern, in which * stands for any characters.
+/// Returns whether a name matches a pattern, in which * stands for any characters.
 bool matches(std::string_view name, std::string_view pattern);
 
-/// Bodies missing in a recording with this name or file name (Body::present_in_recordings),
-/// ascending.
+/// Returns the bodies that are absent in a recording (Body::present_in_recordings), ascending.
+/// @param recording  name of the recording or of its file
 std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string& recording);
 
-/// Returns a sentence for every pattern that matches none of the recordings.
+/// Returns a warning for every Body::present_in_recordings pattern that matches no recording.
 std::vector<std::string> describe_unmatched_patterns(const Mechanism& mechanism,
                                                      const std::vector<Recording>& recordings);
 

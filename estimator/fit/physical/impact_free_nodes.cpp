@@ -9,20 +9,22 @@
 namespace estimator {
 namespace {
 
-/// Time before and after a node searched for impacts, and minimum number of readings. An error of a
-/// stop's position by this time at impact speed moves no impact across it [s].
+/// Time before and after a shooting node in which impacts are searched [s], and the minimum number
+/// of readings in it. If a stop's position is wrong by this time at impact speed, no impact crosses
+/// the node.
 constexpr double kQuietTime = 0.03;
 constexpr int kQuietReadings = 3;
 
-constexpr double kNodeShare = 0.2;  // of the spacing: largest shift of a node
+constexpr double kNodeShare = 0.2;  // largest shift of a node, relative to the time between nodes
 
-/// Node interval for joints with end stops, and minimum number of readings within it. Of eight
-/// Furuta pendulums with a stop on the passive joint, five ended in the wrong motion with 0.2 s,
-/// two with 0.1 s, none with this [s].
+/// Time between shooting nodes for joints with end stops [s], and the minimum number of readings in
+/// it. Of eight Furuta pendulums with a stop on the passive joint, five ended in the wrong motion
+/// with 0.2 s, two with 0.1 s, and none with 0.05 s.
 constexpr double kStrikingInterval = 0.05;
 constexpr int kStrikingReadings = 10;
 
-/// Largest change of speed at an instant, times kQuietTime, in the sensors' scales.
+/// Returns the largest change of speed at an instant over all sensors, times kQuietTime, relative
+/// to the sensors' scales.
 double kick_at(const Segment& segment, const std::vector<Encoder>& sensors,
                const std::vector<int>& readers, double time) {
   const double reach = std::max(kQuietTime, kQuietReadings * segment.period);

@@ -6,26 +6,28 @@
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
 
-// Node placement for mechanisms with end stops. If an impact is close to a node, the simulation may
-// end with the rates before the impact while the node has those after it. The jump between them
-// blocks a gradient-based fit.
+// Places the shooting nodes of mechanisms with end stops. Close to an impact, the simulation may
+// end with the rates before the impact while the node has the rates after it. The jump between
+// these rates blocks a gradient-based fit.
 
 namespace estimator {
 
-/// Node interval: `usual`, or for joints with end stops so short that few impacts lie between two
-/// nodes, which lets the fit correct a wrong number of impacts [s].
+/// Returns the time between shooting nodes [s]: `usual`, or a shorter time for mechanisms with end
+/// stops. Few impacts then lie between two nodes, and the fit can correct a wrong number of
+/// impacts.
 double node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
                      double usual);
 
-/// Sensors that read a joint with an end stop.
+/// Returns the indices of the encoders that read a joint with an end stop.
 std::vector<int> sensors_of_stops(const Mechanism& mechanism, const std::vector<Encoder>& sensors);
 
-/// The tick near `about` at which the speeds of the sensors change least.
+/// Returns the tick near `about` at which the speeds read by the sensors change least.
 ///
-/// @param readers  indices of `sensors`, the columns of the segment; none: returns `about`
-/// @param tick     [s]
-/// @param about    ticks from the segment's first sample on
-/// @param spacing  ticks between nodes; the result moves by at most a fifth of it
+/// @param readers  indices into `sensors`; if empty, `about` is returned
+/// @param tick     duration of a tick [s]
+/// @param about    desired time since the segment's first sample [ticks]
+/// @param spacing  time between nodes [ticks]; the result differs from `about` by at most a fifth
+/// of it
 int find_impact_free_tick(const Segment& segment, const std::vector<Encoder>& sensors,
                           const std::vector<int>& readers, double tick, int about, int spacing);
 

@@ -10,9 +10,10 @@
 namespace estimator {
 namespace {
 
-constexpr int kPoses = 20;  // configurations over all segments
+constexpr int kPoses = 20;  // number of configurations, over all segments
 
-/// Root mean square sensitivity of each axis to the acceleration of each joint, axes × joints.
+/// Returns the root mean square sensitivity of each sensor axis to the acceleration of each joint,
+/// axes × joints.
 Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states) {
   using Dynamics = TreeInverseDynamics<double>;
   Dynamics dynamics(mechanism, parameter_values(mechanism));

@@ -4,15 +4,16 @@
 
 namespace estimator {
 
-/// Lower limit of noise levels, so that perfect readings have a finite weight [rad/s, m/s²].
+/// Lower limit of inertial noise levels [rad/s, m/s²]; it keeps the weight of perfect readings
+/// finite.
 inline constexpr double kInertialNoiseFloor = 1e-7;
 
-/// Sets initial noise levels of inertial readings: noise from their differences, plus a
-/// contribution of the process noise. Accelerometers measure the unmodelled accelerations too;
-/// white noise of density σ_a² averaged over a sampling period T gives σ_a/√T.
+/// Sets the initial noise levels of inertial readings from differences of the readings and from the
+/// process noise. Accelerometers also measure unmodelled accelerations: white noise of density σ_a²
+/// averaged over a sampling period T has the standard deviation σ_a/√T.
 ///
-/// It also limits steps to a sampling period if such sensors are used, since rates and
-/// accelerations are less accurate than angles between the ends of a step.
+/// If inertial sensors are used, integration steps are limited to a sampling period. Within a step,
+/// rates and accelerations are less accurate than angles.
 void prepare_inertial(const Mechanism& mechanism, ShootingInput& input);
 
 }  // namespace estimator

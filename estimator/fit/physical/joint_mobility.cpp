@@ -13,19 +13,20 @@
 namespace estimator {
 namespace {
 
-/// Steps as fractions of the time constant of friction at rest, one over steepness times mobility:
-/// for laws that limit all steps, and for those that limit steps near rest. Runge–Kutta is stable
-/// up to 2.8, which leaves a margin for bounds that grow in the fit. Shorter steps at rest change
-/// the parameters of the evaluation data by 0.03 standard deviations at most.
+/// Integration steps as fractions of the time constant of friction at rest, 1/(steepness ·
+/// mobility). The first limits all steps, the second limits steps near rest. Runge–Kutta is stable
+/// up to 2.8, which leaves a margin for steepness that grows in the fit. Shorter steps near rest
+/// change the parameters of the evaluation data by at most 0.03 standard deviations.
 constexpr double kSmoothShare = 0.35, kCreepShare = 0.7;
 constexpr double kShortestCreepStep = 2e-5;  // [s]
 constexpr Eigen::Index kStatesLooked = 50;   // per segment
-constexpr double kSingular = 1e-12;          // of the largest diagonal element: no mass
-constexpr double kDependent = 1e-9;          // of the largest row: linearly dependent loop closures
+constexpr double kSingular = 1e-12;          // relative to the largest diagonal element: no mass
+constexpr double kDependent = 1e-9;          // relative to the largest row: dependent closures
 
 using Dynamics = TreeInverseDynamics<double>;
 
-/// Joint accelerations for unit torques with closed loops: Z (Zᵀ M Z)⁻¹ Zᵀ, Z admissible motions.
+/// Returns the joint accelerations for unit joint torques in closed loops: Z (Zᵀ M Z)⁻¹ Zᵀ, with
+/// the mass matrix M and a basis Z of the motions that the loops permit.
 Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
                                const Eigen::VectorXd& state) {
   const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.joint_count()));
@@ -35,7 +36,7 @@ Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
   return motions * solve_square(motions.transpose() * mass * motions, motions.transpose());
 }
 
-/// Names of the parameters that determine a joint's friction slope at rest.
+/// Returns the names of the parameters that determine the slope of a joint's friction at rest.
 std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
   std::string text;
   for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
@@ -48,7 +49,7 @@ std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
   return text;
 }
 
-/// Longest step for friction with the given steepness [s].
+/// Returns the longest integration step for friction with the given steepness [s].
 double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
                     const Eigen::VectorXd& steepness, double share) {
   const Eigen::VectorXd root = steepness.cwiseSqrt();
@@ -104,7 +105,7 @@ FrictionSteps friction_steps(const Mechanism& mechanism,
     const Eigen::Index stride = std::max<Eigen::Index>(1, each.cols() / kStatesLooked);
     for (Eigen::Index k = 0; k < each.cols(); k += stride) {
       const Eigen::MatrixXd mobility = joint_mobility(dynamics, closure, each.col(k));
-      Eigen::VectorXd steepness(n);  // derivative of friction by speed, at rest
+      Eigen::VectorXd steepness(n);  // derivative of friction by speed at rest
       for (int j = 0; j < n; ++j) steepness[j] = dynamics.smooth_steepness(j);
       steps.everywhere =
           std::min(steps.everywhere, longest_step(mechanism, mobility, steepness, kSmoothShare));

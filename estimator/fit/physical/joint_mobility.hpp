@@ -10,20 +10,24 @@ namespace estimator {
 
 /// Checks that every joint moves some mass.
 ///
-/// @param state  angles over rates
-/// @throws std::invalid_argument naming a joint that moves no mass
+/// @param state  joint angles over rates
+/// @throws std::invalid_argument that names the joint if a joint moves no mass
 void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state);
 
-/// Whether any joint has friction that is steep but continuous at rest.
+/// Returns whether any joint has friction that is steep but continuous at zero speed.
 bool has_steep_friction(const Mechanism& mechanism);
 
-/// Integration step limits due to such friction. Within a step it may change a joint's speed only
-/// by a fraction of its transition velocity. Infinite without such friction.
+/// Integration step limits for friction that is steep but continuous at zero speed; infinite
+/// without it. They limit the speed change of a joint in one step to a fraction of its transition
+/// velocity.
 struct FrictionSteps {
-  double everywhere = std::numeric_limits<double>::infinity();  ///< for laws without a jump [s]
-  double near_rest = std::numeric_limits<double>::infinity();   ///< for smoothed friction too [s]
+  /// Limit at all speeds, for friction laws that do not switch at zero speed [s].
+  double everywhere = std::numeric_limits<double>::infinity();
+  /// Limit almost at rest, which also covers smoothed Coulomb friction [s].
+  double near_rest = std::numeric_limits<double>::infinity();
 };
 
+/// Returns the integration step limits that the friction of all joints requires.
 /// @param states  one matrix per segment: angles over rates, one column per state
 /// @throws std::invalid_argument if a joint's friction requires too short a step
 FrictionSteps friction_steps(const Mechanism& mechanism,

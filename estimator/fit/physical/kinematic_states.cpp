@@ -15,10 +15,10 @@
 namespace estimator {
 namespace {
 
-constexpr double kThinned = 5e-3;         // approximate interval between instants [s]
+constexpr double kThinned = 5e-3;         // approximate time between the smoother's instants [s]
 constexpr double kDifferenceTime = 0.01;  // for differences that estimate the jerk [s]
-constexpr double kPlaceTime = 0.05;       // likewise for positions, which are differenced thrice
-constexpr double kStill = 0.1;            // for the initial configuration [s]
+constexpr double kPlaceTime = 0.05;       // for positions, which are differenced three times [s]
+constexpr double kStill = 0.1;            // duration of readings for the initial configuration [s]
 constexpr int kTurns = 16;                // initial angles tried per joint
 constexpr int kKinematicRounds = 8;
 constexpr double kSettledAngle = 1e-4;  // change of the angles at convergence [rad]
@@ -27,7 +27,7 @@ constexpr double kCautious = 3.0;       // factor on the noise of readings, for 
 // Lower limit of noise levels, so that weights are finite [rad], [rad/s or m/s²].
 constexpr double kAngleNoiseMin = 1e-4, kInertialNoiseMin = 1e-4;
 
-// Generous standard deviations of unknowns about their initial values.
+// Generous standard deviations of the unknowns about their initial values.
 constexpr double kAngleSpread = 1.0;           // [rad or m]
 constexpr double kRateSpread = 10.0;           // [rad/s or m/s]
 constexpr double kAccelerationSpread = 100.0;  // [rad/s² or m/s²]
@@ -53,7 +53,7 @@ double spread_of(const SensorTraits& sensor, SensorQuantity quantity) {
 
 double squared(double x) { return x * x; }
 
-/// Axes that depend on the motion only, not on forces.
+/// Returns the inertial sensor axes that depend only on the motion, not on forces.
 std::vector<int> kinematic_axes(const Mechanism& mechanism, const Segment& segment) {
   std::vector<int> axes = sensed_axes(mechanism, {segment});
   std::erase_if(axes, [&](int axis) {
@@ -63,11 +63,11 @@ std::vector<int> kinematic_axes(const Mechanism& mechanism, const Segment& segme
   return axes;
 }
 
-/// One reading at one instant.
+/// Reading of an encoder or an inertial sensor axis at an instant.
 struct Row {
   double value, variance;
-  int sensor = -1;  ///< an encoder, or
-  int axis = -1;    ///< an inertial axis, by its index
+  int sensor = -1;  ///< index of an encoder; −1 for an inertial axis
+  int axis = -1;    ///< index of an inertial axis; −1 for an encoder
 };
 
 class Smoother {
@@ -105,7 +105,7 @@ class Smoother {
   }
 
  private:
-  /// Free parameters of the sensors that affect their readings at an instant.
+  /// Returns the free parameters of kinematic sensors that affect their readings at an instant.
   static std::vector<int> constants_of(const Mechanism& mechanism) {
     std::vector<int> constants = sensing_parameters(mechanism);
     for (int i = 0; i < mechanism.sensor_count(); ++i) {
@@ -133,7 +133,7 @@ class Smoother {
         .value;
   }
 
-  /// Order of the derivative of the motion that an axis measures.
+  /// Returns the order of the derivative of the motion that an axis measures.
   int order_of(int axis) const {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
     const Instrument& instrument =
@@ -202,7 +202,7 @@ class Smoother {
     lanes_.read();
   }
 
-  /// Residuals of the readings at a mean, and their derivatives.
+  /// Computes the residuals of the readings at a mean state, and their derivatives.
   void linearize(const std::vector<Row>& rows, const Eigen::VectorXd& mean,
                  Eigen::VectorXd& residual, Eigen::MatrixXd& slope) {
     read_inertial(mean);
@@ -258,8 +258,8 @@ class Smoother {
     }
   }
 
-  /// Misfit of accelerometers and position sensors to their first readings: those on the joint's
-  /// child body, or all if it has none.
+  /// Returns the misfit of accelerometers and position sensors to their first readings. It includes
+  /// the sensors on the joint's child body, or all sensors if that body has none.
   double misfit_at_start(const Eigen::VectorXd& mean, int joint) {
     read_inertial(mean);
     const int body = mechanism_.joints[static_cast<std::size_t>(joint)].body_b;
@@ -304,7 +304,7 @@ class Smoother {
     return spread.cwiseAbs2().asDiagonal();
   }
 
-  /// x ← F x from one instant to the next.
+  /// Advances the state by one instant, x ← F x.
   template <typename Vector>
   void move(Vector&& x) const {
     const double T = apart();
@@ -329,7 +329,7 @@ class Smoother {
     }
   }
 
-  /// One forward pass, linearized at the means of the last round, and one backward pass.
+  /// Runs one forward pass, linearized at the means of the last round, and one backward pass.
   bool smooth() {
     const int count = instant_count();
     std::vector<Eigen::MatrixXd> filtered(static_cast<std::size_t>(count)),

@@ -10,12 +10,12 @@
 namespace estimator {
 namespace {
 
-/// Minimum length of whitened defects in standard deviations, and maximum number, of the nodes that
-/// are tried, largest defect first.
+/// Smallest whitened defect of a shooting node to repair [standard deviations], and largest number
+/// of such nodes. The nodes with the largest defects are tried first.
 constexpr double kTangledDefect = 2.0;
 constexpr std::size_t kTangledMost = 12;
 
-/// A node whose defect is large, and the step that removes it.
+/// Shooting node with a large defect, and the step that removes it.
 struct MisplacedNodes {
   int node = 0;
   double defect = 0.0;  ///< squared, in standard deviations

@@ -4,26 +4,27 @@
 
 namespace estimator {
 
-/// Factor that makes a sensor's noise level consistent with its residuals, σ² ← σ² cost/(rows −
-/// effective parameters); 1 if the parameters use up all rows.
+/// Returns the factor by which to multiply a sensor's noise level σ to agree with its residuals:
+/// √(cost/(rows − effective parameters)). Returns 1 if the parameters use up all rows.
 ///
 /// @param group  residuals whitened with the current level
 double sensor_noise_factor(const GroupStatistics& group);
 
-/// Factor on the process noise per round while it is insignificant.
+/// Factor that reduces insignificant process noise in each round.
 inline constexpr double kProcessDrop = 0.03;
 
-/// Change of the process noise of one joint.
+/// Change of a joint's process noise level in one round.
 struct ProcessNoiseChange {
-  double factor;     ///< on the level
-  bool significant;  ///< whether the process noise is significant
+  double factor;     ///< factor on the noise level
+  bool significant;  ///< whether the process noise is now significant
 };
 
-/// The level decreases in stages while it is insignificant. It is significant once its residuals
-/// exceed their expectation by three standard deviations; from then on it follows them.
+/// Returns how to change a joint's process noise level. The level is reduced by kProcessDrop while
+/// it is insignificant. It is significant once the sum of squared residuals exceeds its expectation
+/// by three standard deviations; from then on the level follows the residuals.
 ///
-/// @param group  defects whitened with the current level
-/// @param seen   whether it was significant in an earlier round
+/// @param group        defects whitened with the current level
+/// @param significant  whether the process noise was significant in an earlier round
 ProcessNoiseChange process_noise_change(const GroupStatistics& group, bool significant);
 
 }  // namespace estimator

@@ -9,11 +9,12 @@
 namespace estimator {
 namespace {
 
-/// Decay speeds of an excess to try, relative to the fastest; fits converge from between them.
+/// Decay speeds of a Stribeck excess to try, relative to the largest speed. Fits also converge if
+/// the true decay speed lies between them.
 constexpr double kDecaySpeeds[] = {0.03, 0.1, 0.3, 0.01, 1.0};
-constexpr double kVisibleSpeed = 1e-3;  // of the fastest; a lower decay speed has no visible effect
-constexpr double kDecayed = 3.0;        // fastest over decay speed: visible decay
-constexpr double kSameEverywhere = 0.5;  // likewise; an excess loses a fifth there
+constexpr double kVisibleSpeed = 1e-3;   // relative to the fastest; lower has no effect
+constexpr double kDecayed = 3.0;         // fastest speed over decay speed: visible decay
+constexpr double kSameEverywhere = 0.5;  // the same ratio: the excess loses a fifth
 constexpr double kTriedExcess = 0.1;     // of the kinetic torque
 
 std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start) {
@@ -40,7 +41,7 @@ bool is_excess_lost(const Mechanism& mechanism, int joint, double max_speed) {
   const Parameter& excess = mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque);
   const Parameter& rate = mechanism.joint_parameter(joint, JointQuantity::kStribeckRate);
   if (may_rise_from_rest(mechanism, joint) && rate.value < std::pow(kDecayed / max_speed, 2)) {
-    return true;  // with the wrong sign it represents drag, and hardly decays
+    return true;  // an excess of the wrong sign represents drag
   }
   if (rate.value < std::pow(kSameEverywhere / max_speed, 2)) return true;
   return excess.value <= excess.lower || excess.value == 0.0 || rate.value <= rate.lower ||

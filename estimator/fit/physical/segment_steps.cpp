@@ -19,8 +19,8 @@ Mechanism only_free(Mechanism mechanism, const std::vector<int>& parameters) {
   return mechanism;
 }
 
-/// Free parameters that affect motion and readings, and the delays of delayed sensors, whose
-/// readings belong to no particular sample.
+/// Returns the free parameters that affect motion and readings, and the delays of delayed sensors.
+/// Readings of delayed sensors belong to no particular sample.
 std::vector<int> sensing_columns(const TreeProgram& program, const Mechanism& mechanism) {
   std::vector<int> columns = program.motion_parameters();
   for (const int index : sensing_parameters(mechanism)) columns.push_back(index);
@@ -95,7 +95,7 @@ void SegmentSteps::place_columns(const std::vector<int>& parameters) {
   }
 }
 
-/// Whether it belongs to a body that is missing in this segment.
+/// Returns whether a parameter belongs to a body that is absent in this segment.
 bool SegmentSteps::is_missing(int parameter) const {
   return std::ranges::count(run_.without_effect,
                             place_of(program().motion_parameters(), parameter)) > 0;
@@ -110,7 +110,7 @@ double SegmentSteps::period(int sample) const {
   return times_[at + 1] - times_[at];
 }
 
-/// The step that begins at an instant.
+/// Returns the integration step that begins at an instant.
 int SegmentSteps::step_at(double time) const {
   const double slack = kSampleTolerance * segment_.period;
   return static_cast<int>(std::ranges::lower_bound(edges_, time - slack) - edges_.begin());
@@ -127,7 +127,6 @@ MotionInterval SegmentSteps::interval(double begin, double end, int first_instan
           .last_instant = last_instant};
 }
 
-/// Simulates the motion at the samples, from the nodes before them.
 SegmentSteps::States SegmentSteps::along(const Eigen::MatrixXd& nodes) const {
   std::vector<MotionInterval> intervals;
   for (Eigen::Index k = 0; k < nodes.cols(); ++k) {
@@ -164,7 +163,7 @@ Eigen::VectorXd SegmentSteps::state_of(const Eigen::VectorXd& joints) const {
   return state;
 }
 
-/// Sets up the last sample, which has no step after it, as the previous one.
+/// Sets up the last sample like the previous sample, since no integration step follows it.
 void SegmentSteps::sample_last_step(const Eigen::VectorXd& guess, MotionInterval& last) const {
   last.first_substep = controls_.first(step_at(times_.rbegin()[1]));
   last.last_substep = last.first_substep;
@@ -221,7 +220,7 @@ std::vector<SampleStep> SegmentSteps::linearize(int first, const States& at) {
   return result;
 }
 
-/// @param slopes  of each axis, one row
+/// @param slopes  derivatives of each axis, one row
 void SegmentSteps::take_sensed(const Eigen::MatrixXd& values, const std::vector<RowMajor>& slopes,
                                SampleStep& out) const {
   out.sensed = out.sensed_rate = Eigen::VectorXd::Zero(sensing_.axis_count());
@@ -236,7 +235,7 @@ void SegmentSteps::take_sensed(const Eigen::MatrixXd& values, const std::vector<
   }
 }
 
-/// The state's columns, and the selected ones of the others; −1: zero.
+/// Returns the columns of the state and the selected columns of the parameters; −1 selects zero.
 Eigen::MatrixXd SegmentSteps::chosen_columns(const Eigen::Ref<const RowMajor>& slopes,
                                              const std::vector<int>& columns) const {
   const int states = 2 * coordinate_count();

@@ -9,31 +9,33 @@
 
 namespace estimator {
 
-/// Fixed parameters with their covariance.
+/// Uncertain parameters that a calibration holds fixed, with their covariance.
 struct FixedParameters {
   std::vector<int> parameters;  ///< indices into Mechanism::parameters
   Eigen::MatrixXd covariance;
 };
 
-/// Linearized transition from one sample to the next, with motion and readings at the sample.
-/// Columns are the state, coordinates over rates, then the parameters of a spread.
+/// Linearized transition of the state from one sample to the next, and the readings at the first
+/// sample. Derivatives have a column per element of the state (coordinates, then rates) and then
+/// per uncertain parameter.
 struct SampleStep {
-  Eigen::VectorXd end;                ///< state at the next sample; at the last sample its own
-  Eigen::MatrixXd end_sensitivities;  ///< its derivatives
+  Eigen::VectorXd end;                ///< state at the next sample (last sample: own state)
+  Eigen::MatrixXd end_sensitivities;  ///< derivatives of `end`
   Eigen::VectorXd motion;             ///< joint angles, rates, accelerations, and controls
   Eigen::MatrixXd motion_sensitivities;
-  Eigen::VectorXd sensed;  ///< reading of each sensed axis, without delay
+  Eigen::VectorXd sensed;  ///< undelayed reading of each inertial axis
   Eigen::MatrixXd sensed_sensitivities;
-  Eigen::VectorXd sensed_rate;  ///< time derivative of delayed readings
+  Eigen::VectorXd sensed_rate;  ///< time derivative of the readings of delayed axes
 };
 
-/// Motion of one segment from sample to sample, in integration steps that end at every sample and
-/// at every node of its joint estimation.
+/// Simulates the motion of a segment from sample to sample. Integration steps end at every sample
+/// and at every shooting node.
 class SegmentSteps {
  public:
-  /// @param mechanism  for its values; free flags are ignored
-  /// @param grid       for its longest step and its coordinates
-  /// @param node_times  of the segment [s]
+  /// @param mechanism   parameter values; which of them are free is ignored
+  /// @param grid        longest integration step and choice of coordinates
+  /// @param node_times  times of the segment's shooting nodes [s]
+  /// @param parameters  uncertain parameters, as indices into Mechanism::parameters
   SegmentSteps(const Mechanism& mechanism, const Segment& segment, const ShootingGrid& grid,
                const std::vector<double>& node_times, const std::vector<int>& parameters,
                int threads);
@@ -45,27 +47,29 @@ class SegmentSteps {
   int motor_count() const { return static_cast<int>(program().motors().size()); }
   int sample_count() const { return static_cast<int>(times_.size()); }
   const std::vector<double>& times() const { return times_; }
-  /// Time to the next sample; for the last sample, from the previous one [s].
+  /// Returns the time to the next sample [s]; for the last sample, the time since the previous
+  /// sample.
   double period(int sample) const;
-  /// Axes of the inertial sensors that are read.
+  /// Returns the axes of inertial sensors that have readings.
   const std::vector<int>& sensed() const { return sensing_.axes(); }
-  /// Values, without the inertias of bodies that are missing in the segment.
+  /// Returns the mechanism without the inertias of bodies that are absent in the segment.
   const Mechanism& values() const { return run_.values; }
-  /// Whether a parameter of the spread affects the motion, and not readings alone.
+  /// Returns whether an uncertain parameter affects the motion, rather than readings alone.
   bool moves(int parameter) const;
-  /// The mechanism with the parameters of the spread free.
+  /// Returns the mechanism with the uncertain parameters freed.
   const Mechanism& freed() const { return freed_; }
 
-  /// Coordinates over rates of all samples, and initial guesses for joints that close loops.
+  /// Coordinates over rates at all samples, and initial guesses for joints that close loops.
   struct States {
     Eigen::MatrixXd states, guesses;
   };
-  /// The motion from nodes: angles over rates of all joints × nodes.
+  /// Simulates the motion at all samples from the shooting nodes before them.
+  /// @param nodes  angles over rates of all joints × nodes
   States along(const Eigen::MatrixXd& nodes) const;
-  /// Converts joint angles over rates to coordinates over rates.
+  /// Converts angles over rates of all joints to coordinates over rates.
   Eigen::VectorXd state_of(const Eigen::VectorXd& joints) const;
 
-  /// Linearizes the steps of consecutive samples from `first` on.
+  /// Linearizes the steps of consecutive samples, starting with `first`.
   std::vector<SampleStep> linearize(int first, const States& at);
 
  private:
@@ -97,11 +101,11 @@ class SegmentSteps {
   ProgramVariants programs_;
   ProgramVariants::Run run_;
   SensingProgram sensing_;
-  std::vector<int> motion_columns_;                // of each parameter of the spread; −1: none
-  std::vector<std::vector<int>> sensing_columns_;  // likewise, of each sensed axis
-  std::vector<int> delay_columns_;                 // of each sensed axis
+  std::vector<int> motion_columns_;                // column of each uncertain parameter; −1: none
+  std::vector<std::vector<int>> sensing_columns_;  // the same for each inertial axis
+  std::vector<int> delay_columns_;                 // delay column of each inertial axis
   SegmentControls controls_;
-  std::shared_ptr<const SampleInstantMotion> last_looks_;  // of the second-to-last sample
+  std::shared_ptr<const SampleInstantMotion> last_looks_;  // motion at the second-to-last sample
 };
 
 }  // namespace estimator

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kAxes = Sensor::kAxes;
 
-/// Range within which an estimated parameter may end.
+/// Range of a delay parameter in a fit.
 struct Range {
   double least, most;
 
@@ -28,7 +28,7 @@ Range range_of(const Mechanism& mechanism, int index) {
   return {own.lower, own.upper};
 }
 
-/// Axes that share sample instants, and their delay [s].
+/// Sensor axes that share sample instants, and their delay [s].
 struct Group {
   int delay;  ///< index of the first axis' delay
   bool is_free;

@@ -7,40 +7,43 @@
 
 namespace estimator {
 
-/// Axes of inertial sensors, not held out, with readings in any segment: sensor · kAxes + axis.
+/// Returns the axes of inertial sensors that have readings in any segment, each as sensor · kAxes +
+/// axis. Held-out sensors are skipped.
 std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segment>& segments);
 
-/// The same, followed by the delayed encoders (encoder_axis).
+/// Returns `sensed_axes` followed by the axes of delayed encoders (encoder_axis).
 std::vector<int> sampled_axes(const Mechanism& mechanism, const std::vector<Segment>& segments);
 
-/// Name of an axis, such as "imu1.gyro_z".
+/// Returns the name of a sensor axis, such as "imu1.gyro_z".
 std::string inertial_axis_name(const Mechanism& mechanism, int axis);
 
-/// Unit of an axis: rad/s or m/s²; N·m or N for moments and forces; m for positions.
+/// Returns the unit of a sensor axis: rad/s, m/s², N·m, N or m.
 std::string inertial_axis_unit(const Mechanism& mechanism, int axis);
 
-/// Sample instants of a segment's readings: the delay before the samples with which they were
-/// recorded. Sensors with the same fixed delay share instants.
+/// Instants at which delayed sensors measured the readings of a segment: the recorded sample times
+/// minus the sensor's delay. Sensors with equal fixed delays share instants.
 class SensorSampleInstants {
  public:
-  /// A reading and its sample instant.
+  /// Index of a recorded sample, and index of its instant in `times()`.
   struct Reading {
     int sample, look;
   };
 
-  /// Excludes readings whose instant may be outside the segment for some admissible value of a free
-  /// delay. An encoder has an instant for every other sample, read or not.
-  /// @param axes  as from sampled_axes
+  /// Computes all instants. A reading is excluded if some admissible value of a free delay would
+  /// move its instant outside the segment. Encoders have an instant for every other sample, even
+  /// without reading.
+  /// @param axes  as returned by sampled_axes
   SensorSampleInstants(const Mechanism& mechanism, const Segment& segment,
                        const std::vector<int>& axes);
 
-  /// Sample instants from the segment's first sample on, ascending [s].
+  /// Returns the sample instants since the segment's first sample, ascending [s].
   const std::vector<double>& times() const { return times_; }
-  /// Readings of an axis, by its index in `axes`, with ascending instants.
+  /// Returns the readings of an axis in the order of their instants.
+  /// @param axis  index into `axes`
   const std::vector<Reading>& readings(int axis) const {
     return readings_[static_cast<std::size_t>(axis)];
   }
-  /// Index of the first instant at `time` or later.
+  /// Returns the index of the first sample instant at `time` or later.
   int first_from(double time) const;
 
  private:
@@ -48,10 +51,10 @@ class SensorSampleInstants {
   std::vector<std::vector<Reading>> readings_;
 };
 
-/// Whether any of the axes has a free delay, so that its instants change.
+/// Returns whether any of the axes has a free delay, so that its sample instants change in the fit.
 bool instants_vary(const Mechanism& mechanism, const std::vector<int>& axes);
 
-/// A copy without the excluded readings of delayed encoders.
+/// Returns the segment without the readings of delayed encoders that SensorSampleInstants excludes.
 Segment without_early_readings(const Mechanism& mechanism, Segment segment);
 
 }  // namespace estimator

@@ -18,9 +18,10 @@
 namespace estimator {
 namespace {
 
-constexpr double kNegligibleShare = 1e-6;  // of the accelerations: negligible process noise
+constexpr double kNegligibleShare = 1e-6;  // negligible process noise, relative to accelerations
 
-/// Ratio of a sensor's simulation residuals to those of the states.
+/// Smallest ratio of a sensor's simulation residuals to its joint-estimation residuals at which a
+/// simulation fit has diverged.
 constexpr double kAstrayRatio = 1.5;
 
 constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise levels change
@@ -60,8 +61,8 @@ bool ShootingFit::is_over(const ShootingHistory& history) const {
   return is_cancelled() || history.iterations >= history.iterations_most;
 }
 
-/// Since residuals are whitened, a decrease of the cost by d moves no parameter by more than √d of
-/// its standard deviation.
+/// Returns solver options that stop at the given decrease of the cost. Since residuals are
+/// whitened, a decrease by d moves no parameter by more than √d of its standard deviation.
 LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrease) const {
   const double readings = problem.all_reading_count();
   LmOptions options;
@@ -106,7 +107,7 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
   }
 }
 
-/// A problem with the current states of the joint problem.
+/// Returns a problem that starts from the current states of the joint estimation.
 std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mechanism,
                                                            const ShootingNoise& noise,
                                                            const ShootingGrid& grid) const {
@@ -147,9 +148,9 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (any_sticks(reached)) repeat_annealing();
 }
 
-/// Anneals the process noise again from the result of the joint problem, and keeps the result if
-/// its cost under the first noise levels is lower. Unobserved joints stick at instants that the
-/// readings of others hardly determine. This causes local minima, from which free states lead out.
+/// Anneals the process noise again from the result of the joint estimation. Keeps the result if it
+/// has a lower cost with the original noise levels. Unobserved joints stick at instants that the
+/// readings hardly determine. This causes local minima, which states with process noise can leave.
 void ShootingFit::repeat_annealing() {
   if (is_over(joint_history_) || options_.acceleration_noise > 0.0) return;
   const ShootingHistory before = joint_history_;
@@ -185,8 +186,8 @@ std::vector<Mechanism> ShootingFit::restart_candidates_at(const Mechanism& reach
   return restart_candidates(reached, start_, input_.max_speed, leaves_accelerations());
 }
 
-/// Restarts the joint problem, continues from the first restart that lowers the cost, and ends if
-/// none does. Restarts have an iteration budget of their own: long fits need them most.
+/// Restarts the joint estimation, and continues from the first restart that lowers the cost. Ends
+/// if no restart does. Restarts have their own iteration limit, as long fits need them most.
 void ShootingFit::retry_jointly() {
   const auto is_better = [&](const Mechanism& chance) {
     return !is_over(joint_history_) &&
@@ -200,7 +201,7 @@ void ShootingFit::retry_jointly() {
   }
 }
 
-/// Solves `again`, and replaces `problem` by it if its cost is lower.
+/// Solves the problem `again`, which replaces `problem` if its cost is lower.
 bool ShootingFit::try_restart(std::unique_ptr<ShootingProblem>& problem,
                               std::unique_ptr<ShootingProblem> again, double decrease,
                               ShootingHistory& history) const {
@@ -218,9 +219,9 @@ bool ShootingFit::try_restart(std::unique_ptr<ShootingProblem>& problem,
   return false;
 }
 
-/// Solves and re-estimates the noise levels until they agree with the residuals. Process noise
-/// decreases in stages: each narrows the valley in which the next begins. It ends when the process
-/// noise no longer affects the states, or when the residuals exceed it.
+/// Alternates solving and estimating the noise levels until they agree with the residuals. Process
+/// noise decreases in stages: each narrows the valley in which the next begins. It stops decreasing
+/// when it no longer affects the states, or when the residuals exceed it.
 void ShootingFit::estimate_noise() {
   for (int round = 0; round < kNoiseRounds; ++round) {
     announce("noise re-estimated", joint_->mechanism(), joint_history_);
@@ -237,7 +238,7 @@ void ShootingFit::estimate_noise() {
   run(*joint_, options_for(*joint_, kNegligibleDecrease), joint_history_);
 }
 
-/// Adapts every noise level to its residuals.
+/// Adapts the noise level of each sensor and coordinate to its residuals.
 /// @return whether any level changed by more than kNoiseSettled
 bool ShootingFit::update_noise(const ParameterInformation& information, ShootingNoise& noise) {
   bool changed = false;
@@ -295,8 +296,9 @@ bool ShootingFit::fit_simulation() {
   return false;
 }
 
-/// Whether the simulation's residuals are larger than those of the states, although these obey the
-/// model: a trajectory that explains the readings exists, but the fit did not find it.
+/// Returns whether the simulation's residuals are larger than those of the jointly estimated
+/// states, although these states obey the model. The simulation fit then missed an existing
+/// solution.
 bool ShootingFit::simulation_diverged() const {
   if (leaves_accelerations()) return false;
   for (int sensor = 0; sensor < joint_->encoder_count(); ++sensor) {
@@ -308,7 +310,7 @@ bool ShootingFit::simulation_diverged() const {
   return false;
 }
 
-/// As `retry_jointly`.
+/// Restarts the simulation fit in the way that `retry_jointly` restarts the joint estimation.
 void ShootingFit::retry_simulation() {
   const auto is_better = [&](const Mechanism& chance) {
     return !is_over(simulation_history_) && try_restart(simulation_, simulation_from(chance),

@@ -15,33 +15,33 @@
 
 namespace estimator {
 
-/// Open-loop error above which the motion is unpredictable from its start (it passes the upright,
-/// or the model is far off), so that a simulation fit cannot converge [rad]. For prismatic joints
-/// this and other thresholds in rad are multiplied by JointUnits::scale.
+/// Open-loop error above which the motion counts as unpredictable from its initial state [rad]. It
+/// passes the upright position or the model is far off, so a simulation fit cannot converge. For
+/// prismatic joints, thresholds in rad are multiplied by JointUnits::scale.
 inline constexpr double kPredictableRmse = 0.5;
 
-/// Cost per reading above which a fit has diverged: more than a merely wrong model leaves with
-/// inflated process noise.
+/// Cost per reading above which a fit counts as diverged. With inflated process noise, a merely
+/// wrong model has a lower cost.
 inline constexpr double kDivergedErrorRatio = 10.0;
 
-/// Common history of consecutive solves.
+/// Progress of several consecutive solves of one fit.
 struct ShootingHistory {
-  Termination termination = Termination::kNumericalFailure;  ///< of the last solve
+  Termination termination = Termination::kNumericalFailure;  ///< result of the last solve
   int iterations = 0;
-  int iterations_most = 0;  ///< iteration limit; restarts get as many again
-  double cost = 0.0;        ///< after the last solve
-  int solve = 0;            ///< of the next solve, as in IterationRecord
-  std::string stage;        ///< of the next solve: "noise re-estimated", …
+  int iterations_most = 0;  ///< iteration limit; restarts get the same number again
+  double cost = 0.0;        ///< cost after the last solve
+  int solve = 0;            ///< number of the next solve, as in IterationRecord
+  std::string stage;        ///< name of the next solve, such as "noise re-estimated"
   std::vector<IterationRecord> records;
 };
 
-/// Names of the stages in progress reports.
+/// Names of the joint estimation and the simulation fit in progress reports.
 struct StageNames {
   std::string_view joint = "joint estimation";
   std::string_view simulation = "simulation fit";
 };
 
-/// The stages of a fit by multiple shooting, for any number of free parameters.
+/// Fit of states and parameters by multiple shooting, in stages, for any number of free parameters.
 class ShootingFit {
  public:
   ShootingFit(ShootingInput input, const CalibrationOptions& options,
@@ -49,38 +49,41 @@ class ShootingFit {
 
   const ShootingInput& input() const { return input_; }
 
-  /// Decreases the node interval until the motion can be simulated from each node to the next. Near
-  /// singular configurations wrong parameter values may make loops impossible to close.
-  /// @throws std::invalid_argument if it cannot be simulated over a few samples
+  /// Decreases the time between shooting nodes until the motion can be simulated from node to node.
+  /// Near singular configurations wrong parameter values may make loops impossible to close.
+  /// @throws std::invalid_argument if even a few samples cannot be simulated
   void shorten_intervals(const Mechanism& start);
 
-  /// Problem with the intervals and process noise of the second stage, at the initial values.
+  /// Returns the problem of the second stage, with its node interval and process noise, at the
+  /// initial parameter values.
   std::unique_ptr<ShootingProblem> first_problem(const Mechanism& mechanism) const;
 
-  /// Stages 1 to 3: joint estimation of states, parameters and, unless given, noise levels.
+  /// Runs stages 1 to 3: estimates states, parameters and, unless given, noise levels together.
   void estimate_jointly(const Mechanism& start);
 
-  /// Stage 4: fits the open-loop simulation. Only simulates it if that is requested, the motion is
-  /// unpredictable, or recorded controls have noise. Returns true if it was fitted.
+  /// Runs stage 4: fits the open-loop simulation, and returns true if it was fitted. It is only
+  /// simulated if the options disable the fit, the motion is unpredictable or recorded controls
+  /// have noise.
   bool fit_simulation();
 
-  /// After `estimate_jointly`.
+  /// Returns the problem at the result of `estimate_jointly`, which must have run.
   const ShootingProblem& joint() const { return *joint_; }
   const ShootingHistory& joint_history() const { return joint_history_; }
-  /// Whether a coordinate has significant process noise (unmodelled accelerations).
+  /// Returns whether a coordinate has significant process noise (unmodelled accelerations).
   bool is_process_noise_significant(int coordinate) const;
 
-  /// After `fit_simulation`: open-loop simulation from each segment's start.
+  /// Returns the open-loop simulation from the start of each segment, after `fit_simulation`.
   const ShootingProblem& simulation() const { return *simulation_; }
   const ShootingHistory& simulation_history() const { return simulation_history_; }
   bool is_predictable() const { return predictable_; }
-  /// Whether the simulation fit diverged; `simulation()` then starts from the estimated states.
+  /// Returns whether the simulation fit diverged. `simulation()` then starts from the estimated
+  /// states.
   bool has_diverged() const { return diverged_; }
 
-  /// Measured, estimated and simulated angles of each segment.
+  /// Returns the measured, estimated and simulated angles of each segment.
   std::vector<SegmentTrajectory> trajectories() const;
 
-  /// Whether a stop was requested, possibly between two converged solves.
+  /// Returns whether the caller requested a stop, possibly between two converged solves.
   bool is_cancelled() const;
 
  private:
@@ -108,7 +111,7 @@ class ShootingFit {
                    ShootingHistory& history) const;
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
-  /// Reports the start of a new problem, whose cost is not comparable with the previous one.
+  /// Reports the start of another solve, whose cost is not comparable with that of the last solve.
   void announce(std::string_view change, const Mechanism& varied, ShootingHistory& history) const;
   void estimate_noise();
   bool update_noise(const ParameterInformation& information, ShootingNoise& noise);

@@ -17,7 +17,7 @@ void ShootingProblem::update_instants(Point& point) const {
   point.instants = std::make_shared<const std::vector<SensorSampleInstants>>(std::move(instants));
 }
 
-/// Divides each segment's sample instants among its intervals.
+/// Assigns the sample instants of each segment to its node intervals.
 void ShootingProblem::share_instants(Point& point) const {
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const ShotSegment& segment = segments_[s];
@@ -49,7 +49,7 @@ std::span<const SensorSampleInstants::Reading> ShootingProblem::instants_of(cons
   return {from(interval.first_instant), from(interval.last_instant)};
 }
 
-/// Predicted reading at a sample instant.
+/// Returns the predicted reading of a sensor axis at a sample instant.
 double ShootingProblem::sampled(const Point& point, int node, int place, int look) const {
   const auto at = static_cast<std::size_t>(node);
   return point.sampled[at](look - point.intervals[at].first_instant, place);
@@ -115,7 +115,7 @@ int ShootingProblem::max_instants() const {
   return static_cast<int>(most);
 }
 
-/// Finds the delayed encoders among the axes of `looked_`.
+/// Finds the index of each delayed encoder in `sampled_`.
 void ShootingProblem::place_late() {
   for (int i = 0; i < encoder_count(); ++i) {
     const auto found = std::ranges::find(sampled_, encoder_axis(mechanism(), i));
@@ -123,7 +123,8 @@ void ShootingProblem::place_late() {
   }
 }
 
-/// Stores the predictions of delayed encoders for a segment; others get the nearest.
+/// Stores the predictions of delayed encoders for a segment. Samples without an instant get the
+/// nearest prediction.
 void ShootingProblem::read_late(Point& point, int segment) const {
   const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
   for (int i = 0; i < encoder_count(); ++i) {
@@ -147,7 +148,7 @@ void ShootingProblem::read_late(Point& point, int segment) const {
   }
 }
 
-/// Weighted derivatives of a prediction at a sample instant, as one row of a block.
+/// Writes the weighted derivatives of a prediction at a sample instant as one row of a block.
 void ShootingProblem::linearize_instant(int node, int place, int look, int row, double weight,
                                         ResidualBlock& out) const {
   const auto at = static_cast<std::size_t>(node);
@@ -177,7 +178,7 @@ void ShootingProblem::linearize_inertial(const Block& block, ResidualBlock& out)
   }
 }
 
-/// Block of a delayed encoder.
+/// Linearizes the readings of a delayed encoder.
 void ShootingProblem::linearize_late(const Block& block, ResidualBlock& out) const {
   const ShotSegment& segment = segments_[static_cast<std::size_t>(block.segment)];
   const int node = segment.first_node + block.interval, sensor = block.detail;

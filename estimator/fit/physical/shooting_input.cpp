@@ -25,12 +25,12 @@ namespace {
 
 constexpr int kSamplesMin = 10;
 constexpr double kDurationMin = 0.05;  // [s]
-constexpr double kInterval = 0.2;      // [s]; any motion is predictable over it
-constexpr int kIntervals = 16;         // minimum number; several are integrated at once
+constexpr double kInterval = 0.2;      // [s]; any motion is predictable over this time
+constexpr int kIntervals = 16;         // minimum number; several are integrated in parallel
 constexpr int kIntervalSamplesMin = 10;
 constexpr double kAccelerationTime = 0.01;  // for differences of rates [s]
 
-/// Root mean square acceleration of every joint, from its initial rates [rad/s²].
+/// Returns the root mean square acceleration of every joint, from its initial rates [rad/s²].
 Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states,
                                       const std::vector<double>& spacing, Eigen::Index joints) {
   Eigen::VectorXd sums = Eigen::VectorXd::Zero(joints);
@@ -49,7 +49,7 @@ Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states
   return (sums / std::max(count, 1.0)).cwiseSqrt();
 }
 
-/// Fastest speed of every joint, from its initial rates [rad/s].
+/// Returns the largest speed of every joint, from its initial rates [rad/s].
 Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index joints) {
   Eigen::VectorXd max_speed = Eigen::VectorXd::Zero(joints);
   for (const Eigen::MatrixXd& each : states) {
@@ -58,7 +58,7 @@ Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen
   return max_speed;
 }
 
-/// Scale of every joint's coordinate.
+/// Returns the scale of every joint's coordinate (JointUnits::scale).
 Eigen::VectorXd joint_scales(const Mechanism& mechanism) {
   Eigen::VectorXd scales(mechanism.joint_count());
   for (int j = 0; j < mechanism.joint_count(); ++j) {
@@ -67,18 +67,19 @@ Eigen::VectorXd joint_scales(const Mechanism& mechanism) {
   return scales;
 }
 
-/// Whether encoders observe all joints.
+/// Returns whether encoders observe all joints.
 bool is_all_told(const Mechanism& mechanism) {
   return EncoderJoints(mechanism).observed_count() == mechanism.joint_count();
 }
 
-/// Unfiltered angles over rates; only needed for loops.
+/// Returns unfiltered angles over rates; only needed for loops.
 Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
   if (is_tree(mechanism)) return {};
   return make_joint_states(mechanism, segment, std::numeric_limits<double>::infinity());
 }
 
-/// Chooses steps from the joints' speeds, varying in time if readings determine these.
+/// Chooses integration steps from the speeds of the joints. They vary in time if the readings
+/// determine these speeds.
 void lay_steps(const Mechanism& mechanism, const ShootingInput& input, const StepLimits& limits,
                ShootingGrid& grid) {
   const Eigen::VectorXd scales = joint_scales(mechanism);
@@ -110,7 +111,7 @@ bool is_long_enough(const Segment& segment) {
          segment.duration() + segment.period >= kDurationMin;
 }
 
-/// Shortest period of the controls; infinite without controls [s].
+/// Returns the shortest sampling period of the controls [s]; infinite without controls.
 double control_period(const std::vector<Segment>& segments) {
   double shortest = std::numeric_limits<double>::infinity();
   for (const Segment& segment : segments) {
@@ -119,7 +120,7 @@ double control_period(const std::vector<Segment>& segments) {
   return shortest;
 }
 
-/// Converts noise of joints to noise of the sensors' coordinates.
+/// Converts process noise of joints to process noise of the coordinates that sensors read.
 Eigen::VectorXd of_what_sensors_read(const Mechanism& mechanism, const Eigen::VectorXd& noise) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   Eigen::VectorXd own(std::ssize(sensors));

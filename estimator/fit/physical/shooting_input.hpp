@@ -11,21 +11,21 @@
 
 namespace estimator {
 
-/// Standard deviation of inflated process noise, as a fraction of the accelerations.
+/// Inflated process noise relative to the root mean square accelerations, with which a fit starts.
 inline constexpr double kInflatedNoiseFraction = 0.02;
 
-/// Lower limit of noise levels, so that perfect readings have a finite weight [rad].
+/// Lower limit of encoder noise levels [rad]; it keeps the weight of perfect readings finite.
 inline constexpr double kAngleNoiseFloor = 1e-7;
 
-/// Input of shooting: checked segments and initial states.
+/// Input of a multiple-shooting fit: checked segments, initial states, noise levels and steps.
 struct ShootingInput {
   std::vector<Segment> segments;
   std::vector<std::string> sources;  ///< name of the recording of each segment
   std::vector<Eigen::MatrixXd> states;
   std::vector<double> state_spacing;
-  Eigen::VectorXd max_speed;  ///< largest speed of every joint, from the states [rad/s]
-  ShootingNoise noise;        ///< initial levels: readings from differences, inflated process noise
-  /// Inflated process noise for each sensor's coordinate [rad/s²/√Hz].
+  Eigen::VectorXd max_speed;  ///< largest initial speed of every joint [rad/s]
+  ShootingNoise noise;        ///< initial levels, with inflated process noise
+  /// Inflated process noise of the coordinate that each sensor reads [rad/s²/√Hz].
   Eigen::VectorXd sensor_acceleration;
   ShootingGrid grid;
   std::optional<ShootingGrid> last_grid;  ///< for loops: shorter steps for the last stages
@@ -37,28 +37,29 @@ struct ShootingInput {
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options);
 
-/// Limits all steps as friction requires. With smoothed Coulomb friction steps are also at most the
-/// period of the controls, since averaging them shifts the instant at which a joint starts to move.
+/// Limits all integration steps as friction requires. Smoothed Coulomb friction also limits them to
+/// the sampling period of the controls: averaged controls would shift the instant at which a joint
+/// starts.
 void limit_steps(const FrictionSteps& longest, ShootingInput& input);
 
-/// Switches to the steps of the last stages. Returns false if these equal the first ones.
+/// Switches to the integration steps of the last stages. Returns false if nothing changes.
 bool use_final_steps(ShootingInput& input);
 
-/// Shortest automatic node interval: ten samples [s].
+/// Returns the shortest automatic time between shooting nodes, ten samples [s].
 double min_interval(const std::vector<Segment>& segments);
 
-/// Default node interval [s].
+/// Returns the default time between shooting nodes [s].
 double default_interval(const std::vector<Segment>& segments);
 
-/// Whether a joint in a closed loop has load-dependent friction. The motion leaves that load
-/// undetermined.
+/// Returns whether a mechanism with closed loops has load-dependent friction. The motion of a loop
+/// does not determine the bearing load.
 bool has_loaded_loop(const Mechanism& mechanism);
 
-/// Whether the mechanism is suitable for shooting and any recording is long enough.
+/// Returns whether multiple shooting supports the mechanism and any recording is long enough.
 bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
-/// Returns the mechanism with set-valued Coulomb friction, which needs no short steps. This
-/// suffices to improve initial values.
+/// Returns the mechanism with set-valued instead of smoothed Coulomb friction. Set-valued friction
+/// needs no short steps and suffices to improve initial values.
 Mechanism with_sticking_friction(Mechanism mechanism);
 
 }  // namespace estimator

@@ -138,7 +138,7 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
 void ShootingProblem::linearize_start(const Block& block, ResidualBlock& out) const {
   const int node = segments_[static_cast<std::size_t>(block.segment)].first_node;
   const int size = 2 * coordinate_count();
-  // A start with a prior belongs to the group of priors, whose variance is given.
+  // An initial state with a prior belongs to the noise group of priors, whose variance is given.
   const auto deviation = start_deviation_.col(block.segment);
   const bool known = (deviation.head(coordinate_count()).array() != kStartAngleDeviation).any() ||
                      (deviation.tail(coordinate_count()).array() != kStartRateDeviation).any();

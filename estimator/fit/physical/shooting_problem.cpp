@@ -78,7 +78,8 @@ ShootingProblem ShootingProblem::restated(const Mechanism& mechanism,
   return {mechanism, segments, states, spacing, grid, noise, threads_};
 }
 
-/// Steps are multiples of the sampling period, or integer fractions of it for fast motion.
+/// Adds a segment. Its integration steps are multiples of the sampling period, or integer fractions
+/// of it for fast motion.
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
   const double tick = tick_of_steps(grid.step, segment.period);
   const int ticks = ticks_over(segment.duration(), tick);
@@ -144,7 +145,7 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
   }
 }
 
-/// Sets the expected initial state from the priors at the start of a recording.
+/// Sets the expected initial state of a segment from the priors at the start of its recording.
 void ShootingProblem::expect_start(int segment) {
   const int c = coordinate_count();
   const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
@@ -165,7 +166,7 @@ void ShootingProblem::expect_start(int segment) {
   }
 }
 
-/// Deviation of the initial state, in standard deviations.
+/// Returns the deviation of a segment's initial state from its expectation, in standard deviations.
 Eigen::VectorXd ShootingProblem::start_error(const Point& point, int segment) const {
   const int node = segments_[static_cast<std::size_t>(segment)].first_node;
   Eigen::VectorXd error = point.states.col(node) - start_.col(segment);
@@ -236,7 +237,7 @@ ArrowLayout ShootingProblem::layout() const {
 
 // --- simulation ---------------------------------------------------------------------------------
 
-/// Controls change with the delays only.
+/// Recomputes the controls, which change only with the delays.
 void ShootingProblem::update_controls(Point& point) const {
   const std::vector<ControlDelay> delays = control_delays(programs_.common(), point.mechanism);
   if (point.controls && std::ranges::none_of(delays, &ControlDelay::free)) return;
@@ -336,8 +337,8 @@ double ShootingProblem::reading_error(const Point& point, int segment, int sampl
   return sensors_[static_cast<std::size_t>(sensor)].difference(error);
 }
 
-/// L⁻¹ with L Lᵀ = [T³/3, T²/2; T²/2, T], so that L⁻¹ (Δθ, Δω) is white for accelerations of unit
-/// density.
+/// Returns L⁻¹ with L Lᵀ = [T³/3, T²/2; T²/2, T] for a node interval T. It makes the defects of
+/// angle and rate white for accelerations of unit density.
 Eigen::Matrix2d ShootingProblem::whitening(int segment, int interval) const {
   const std::vector<double>& times = node_times(segment);
   const auto at = static_cast<std::size_t>(interval);
@@ -349,13 +350,14 @@ Eigen::Matrix2d ShootingProblem::whitening(int segment, int interval) const {
   return inverse / std::sqrt(T);
 }
 
-/// Combination of all coordinates' accelerations that is white with unit density.
+/// Returns the weights of the coordinates' accelerations in a combination that is white with unit
+/// density.
 Eigen::VectorXd ShootingProblem::mixing(int node, int coordinate) const {
   if (!whitening_.empty()) return whitening_[static_cast<std::size_t>(node)].row(coordinate);
   return Eigen::VectorXd::Unit(coordinate_count(), coordinate) / noise_.acceleration[coordinate];
 }
 
-/// Updates the whitening from the current nodes; it is constant during a solve.
+/// Updates the whitening of the defects from the current nodes; it is constant during a solve.
 void ShootingProblem::update_mixing() {
   if (noise_.control.size() == 0) return;
   whitening_.clear();

@@ -18,69 +18,71 @@
 
 namespace estimator {
 
-/// Standard deviations of initial nodes about their initial values [rad, rad/s]. They are
-/// negligible against any reading, and sufficient for unobserved ones (a speed that friction
-/// stops).
+/// Standard deviations of angle [rad] and rate [rad/s] at the first shooting node of a segment
+/// about their initial values. They are negligible against any reading, but determine states that
+/// no sensor observes, such as a speed that friction stops.
 inline constexpr double kStartAngleDeviation = 10.0;
 inline constexpr double kStartRateDeviation = 100.0;
 
-/// Duration for which one integration step is chosen, since the speed of a motion varies [s].
+/// Length of the time intervals for each of which an integration step is chosen [s].
 inline constexpr double kStepPiece = 0.2;
 
-/// Time grid of a shooting problem.
+/// Integration steps and shooting nodes of a ShootingProblem.
 struct ShootingGrid {
-  /// Integration step where the motion is fastest [s]; each segment uses the next shorter one that
-  /// fits its sampling period.
+  /// Integration step for the fastest motion [s]. Each segment uses the next shorter step that fits
+  /// its sampling period.
   double step = 0.0;
-  double interval = 0.0;  ///< node interval, rounded to whole steps [s]; infinite: one node per
-                          ///< segment
-  CoordinateChoice coordinates = {};  ///< independent joints in nodes
-  /// Longer steps for slower motion: per segment, one for each kStepPiece [s]. Empty: `step`.
+  double interval = 0.0;  ///< time between shooting nodes, rounded to whole steps [s]; infinite for
+                          ///< a single node per segment
+  CoordinateChoice coordinates = {};  ///< independent joints, whose states are the nodes
+  /// Longer integration steps for slower motion [s]: for each segment, a list with an entry for
+  /// every kStepPiece seconds. If empty, `step` is used throughout.
   std::vector<std::vector<double>> local_steps = {};
-  /// Longest step while joints with smoothed friction are near rest [s].
+  /// Longest integration step while joints with smoothed Coulomb friction are almost at rest [s].
   double near_rest = std::numeric_limits<double>::infinity();
 };
 
-/// Noise levels.
+/// Assumed noise levels of sensors, unmodelled accelerations and controls.
 struct ShootingNoise {
-  Eigen::VectorXd angle;          ///< per sensor: standard deviation of a reading [rad or m]
-  Eigen::VectorXd acceleration;   ///< per coordinate: root spectral density of process noise
+  Eigen::VectorXd angle;          ///< standard deviation of each encoder's readings [rad or m]
+  Eigen::VectorXd acceleration;   ///< root spectral density of each coordinate's process noise
                                   ///< [rad/s²/√Hz]
-  Eigen::VectorXd inertial = {};  ///< per axis of inertial sensors: standard deviation [SI unit]
-  /// Per motor: standard deviation, per sample, of the recorded control about the one that acted
-  /// [unit of the control]. Empty: the recorded controls acted.
+  Eigen::VectorXd inertial = {};  ///< standard deviation of each inertial sensor axis [SI unit]
+  /// Standard deviation of the recorded control about the control that acted, for each motor and
+  /// per sample [unit of the control]. If empty, the recorded controls are exact.
   Eigen::VectorXd control = {};
 };
 
-/// Joint state and parameter estimation in continuous time by multiple shooting [Boc87]. Nodes hold
-/// angles and rates of the independent joints every `interval`. Between nodes the equations of
-/// motion are integrated (IntervalMotion), so the parameters are physical and every sample is used.
+/// Estimates states and parameters together in continuous time by multiple shooting [Boc87].
+/// Shooting nodes x_k hold angles and rates of the independent joints every `interval`. Between
+/// nodes the equations of motion are integrated (IntervalMotion), so the parameters χ are physical
+/// and every sample y is used. With the integrated state φ, the cost is
 ///
-///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors
+///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors.
 ///
-/// plus the same for readings of inertial sensors and delayed encoders at their sample instants
-/// (SensorSampleInstants). Accelerations there are those of the equations of motion.
+/// Inertial sensors and delayed encoders add similar terms at their sample instants
+/// (SensorSampleInstants), with accelerations from the equations of motion.
 ///
-/// Q is the covariance that white acceleration noise of density σ_a² causes over one interval T,
-/// σ_a² [T³/3, T²/2; T²/2, T] per joint. Control noise, treated as white, adds terms that couple
-/// joints (acceleration_whitening). With one node per segment the second sum is empty: output
-/// error, the maximum-likelihood estimate if the model is right and readings are noisy.
+/// Q is the covariance that white acceleration noise of density σ_a² causes over a node interval T:
+/// σ_a² [T³/3, T²/2; T²/2, T] per joint. White control noise adds terms that couple joints
+/// (acceleration_whitening). With one node per segment the second sum is empty. The fit is then an
+/// output-error fit: the maximum-likelihood estimate if only the readings are noisy.
 ///
 /// All residuals are whitened: their variance is 1 if the noise levels are right.
 class ShootingProblem final : public LeastSquaresProblem {
  public:
   /// @param mechanism  with the initial values of the parameters
-  /// @param states     one matrix per segment, 2·joints × at least one column: angles over rates,
-  /// at the times 0, dt, 2 dt, … with dt in `state_spacing`; nodes use the nearest
-  /// @param noise      all > 0
+  /// @param states     one matrix per segment, angles over rates (2·joints rows). Columns are
+  /// spaced by `state_spacing` [s]; each shooting node starts from the nearest column
+  /// @param noise      all levels > 0
   /// @param threads    number of threads; results do not depend on it
   ShootingProblem(const Mechanism& mechanism, const std::vector<Segment>& segments,
                   const std::vector<Eigen::MatrixXd>& states,
                   const std::vector<double>& state_spacing, const ShootingGrid& grid,
                   const ShootingNoise& noise, int threads = 1);
 
-  /// Another problem of the same motion, starting from this one's current states.
-  /// @param segments  as many, over the same times
+  /// Returns a problem that differs in the given arguments and starts from the current states.
+  /// @param segments  must match the present segments in number and times
   ShootingProblem restated(const Mechanism& mechanism, const std::vector<Segment>& segments,
                            const ShootingGrid& grid, const ShootingNoise& noise) const;
 
@@ -102,7 +104,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
   Eigen::VectorXd arrow_growth() const override { return free_.growth(point_.mechanism); }
 
-  /// Noise groups: sensors in order, then these. Sensor::kAxes axes per sensor.
+  /// Returns the index of a noise group. The encoders come first, in order; each inertial sensor
+  /// has Sensor::kAxes axes.
   int inertial_group(int axis) const { return encoder_count() + axis; }
   int acceleration_group(int coordinate) const {
     return inertial_group(Sensor::kAxes * mechanism().sensor_count()) + coordinate;
@@ -112,33 +115,35 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   int encoder_count() const { return static_cast<int>(sensors_.size()); }
   const Encoder& sensor(int index) const { return sensors_[static_cast<std::size_t>(index)]; }
-  /// Independent joints, whose motion is in the nodes.
+  /// Returns the independent joints, whose states are the shooting nodes.
   const std::vector<int>& coordinates() const { return programs_.common().independent(); }
   int coordinate_count() const { return programs_.common().coordinate_count(); }
   int segment_count() const { return static_cast<int>(segments_.size()); }
   const Mechanism& mechanism() const { return point_.mechanism; }
   const ShootingNoise& noise() const { return noise_; }
 
-  /// Changes the noise levels; the cost changes with them.
+  /// Changes the noise levels and hence the cost.
   void set_noise(const ShootingNoise& noise);
 
-  /// Predicted encoder readings, samples × sensors, from the node before each sample [rad].
+  /// Returns the predicted encoder readings (samples × sensors), each simulated from the shooting
+  /// node before the sample [rad].
   const Eigen::MatrixXd& angles(int segment) const {
     return point_.angles[static_cast<std::size_t>(segment)];
   }
 
-  /// Nodes of a segment, 2·joints × nodes; rates of dependent joints are zero.
+  /// Returns the shooting nodes of a segment (2·joints × nodes). Rates of dependent joints are
+  /// zero.
   Eigen::MatrixXd states(int segment) const;
-  /// Nominal node interval of a segment [s].
+  /// Returns the nominal time between the shooting nodes of a segment [s].
   double spacing(int segment) const { return segments_[static_cast<std::size_t>(segment)].spacing; }
-  /// Node times from the segment's first sample on: every `spacing`, except for mechanisms with end
-  /// stops, whose nodes avoid impacts (find_impact_free_tick) [s].
+  /// Returns the times of the shooting nodes since the segment's first sample, every `spacing` [s].
+  /// For mechanisms with end stops, nodes are shifted to avoid impacts (find_impact_free_tick).
   const std::vector<double>& node_times(int segment) const {
     return segments_[static_cast<std::size_t>(segment)].node_times;
   }
 
-  /// Number of integration steps with unresolved contacts (MotionLog), and of all steps: those of
-  /// the grid plus those added for smoothed friction.
+  /// Return the number of integration steps with unresolved contacts (MotionLog) and of all steps,
+  /// including those added for smoothed friction.
   int unresolved_steps() const;
   int step_count() const;
 
@@ -146,56 +151,59 @@ class ShootingProblem final : public LeastSquaresProblem {
     return !std::isnan(segments_[static_cast<std::size_t>(segment)].data.angles(sample, sensor));
   }
 
-  /// Number of readings of one sensor, and the sum of their squared errors [rad²].
+  /// Return the number of readings of an encoder and the sum of their squared errors [rad²].
   int reading_count(int sensor) const;
   double squared_error(int sensor) const;
-  /// Number of readings of all of them.
+  /// Returns the number of readings of all encoders.
   int reading_count() const;
 
-  /// Axes of inertial sensors with readings: sensor · kAxes + axis.
+  /// Returns the inertial sensor axes that have readings, each as sensor · kAxes + axis.
   const std::vector<int>& sensed() const { return sensed_; }
-  /// Number of readings and sum of squared errors of an axis, by its index in `sensed()`.
+  /// Return the number of readings of an inertial axis and the sum of their squared errors.
+  /// @param place  index of the axis in `sensed()`
   int inertial_reading_count(int place) const;
   double inertial_squared_error(int place) const;
-  /// Number of readings of encoders and inertial sensors.
+  /// Returns the number of readings of all encoders and inertial sensors.
   int all_reading_count() const;
-  /// The errors, one per reading.
+  /// Returns the errors of an inertial axis, one per reading.
   std::vector<double> inertial_errors(int place) const;
 
  private:
   struct ShotSegment {
     Segment data;
-    std::vector<double> edges;  ///< of the integration steps [s]
-    std::vector<int> steps;     ///< first of every interval, and one past the last
+    std::vector<double> edges;  ///< boundaries of the integration steps [s]
+    std::vector<int> steps;     ///< first step of every node interval, then the number of steps
     double spacing;             ///< nominal node interval [s]
     int first_node, node_count;
-    std::vector<double> node_times = {};  ///< [s]
+    std::vector<double> node_times = {};  ///< times of the nodes [s]
     int step_count() const { return steps.back(); }
   };
-  /// Computed on first use: at many points only the cost is needed.
+  /// Derivatives of all node intervals. They are computed on first use, since many points need only
+  /// the cost.
   struct Sensitivities {
     CompletionLatch once;
     std::vector<IntervalSensitivities::Result> of_nodes;
   };
   struct Point {
     Mechanism mechanism;
-    Eigen::MatrixXd states;   ///< 2·coordinates × nodes of all segments
-    Eigen::MatrixXd guesses;  ///< joints × nodes: initial guesses for dependent joints
-    std::shared_ptr<const std::vector<SegmentControls>> controls;  ///< of each segment
-    std::vector<MotionInterval> intervals;                         ///< one per node
-    std::vector<Eigen::MatrixXd> angles;  ///< of each segment: samples × sensors
-    std::shared_ptr<const std::vector<SensorSampleInstants>> instants;  ///< of each segment
-    std::vector<Eigen::MatrixXd> sampled;  ///< of each node: instants × looked_
+    Eigen::MatrixXd states;   ///< states at all nodes: 2·coordinates × nodes
+    Eigen::MatrixXd guesses;  ///< initial guesses for dependent joints: joints × nodes
+    std::shared_ptr<const std::vector<SegmentControls>> controls;  ///< controls of each segment
+    std::vector<MotionInterval> intervals;                         ///< motion after each node
+    std::vector<Eigen::MatrixXd> angles;  ///< predicted readings of each segment
+    std::shared_ptr<const std::vector<SensorSampleInstants>>
+        instants;                          ///< sample instants of each segment
+    std::vector<Eigen::MatrixXd> sampled;  ///< predictions of each node: instants × sampled_
     double cost = 0.0;
-    std::shared_ptr<Sensitivities> slopes;  ///< null for a candidate
+    std::shared_ptr<Sensitivities> slopes;  ///< null for a candidate point
   };
   enum class BlockKind : unsigned char { kReadings, kInertial, kAcceleration, kStart, kPrior };
   struct Block {
     BlockKind kind;
     int segment, interval;
-    int detail;  ///< sensor, index of an inertial axis, or coordinate
+    int detail;  ///< index of a sensor, inertial axis or coordinate
   };
-  /// Samples [first, last) and integration steps [begin, end) of one interval.
+  /// Samples [first, last) and integration steps [begin, end) of one node interval.
   struct Span {
     int first, last, begin, end;
   };
@@ -240,16 +248,17 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   int joint_count_;
   FreeParameters free_;
-  ProgramVariants programs_;  ///< one group per segment
+  ProgramVariants programs_;  ///< equations of motion, one group per segment
   std::vector<int> sensed_;
-  std::shared_ptr<const SensingProgram> sensing_program_;  ///< null: no sample instants
+  std::shared_ptr<const SensingProgram> sensing_program_;  ///< null if nothing is sampled
   std::vector<int> moving_;   ///< arrow positions of parameters that affect the motion
-  std::vector<int> sensing_;  ///< of those that affect `looked_` only
+  std::vector<int> sensing_;  ///< arrow positions of parameters that affect only `sampled_`
   std::vector<Encoder> sensors_;
   std::vector<int> sampled_;  ///< axes of the sensing program: sensed_, then delayed encoders
-  std::vector<int> late_;     ///< of each sensor: its index in looked_; −1: no delay
+  std::vector<int> late_;     ///< index of each sensor in sampled_; −1 if it has no delay
   ShootingNoise noise_;
-  /// Whitening of the defects of each node; empty while recorded controls have no noise.
+  /// Whitening matrix of the defects at each shooting node; empty if recorded controls have no
+  /// noise.
   std::vector<Eigen::MatrixXd> whitening_;
   int threads_;
   double near_rest_;  // longest step for smoothed friction near rest [s]
@@ -257,8 +266,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;
   std::vector<int> groups_;          ///< segment of each node
-  Eigen::MatrixXd start_;            ///< 2·coordinates × segments: expected first nodes
-  Eigen::MatrixXd start_deviation_;  ///< likewise
+  Eigen::MatrixXd start_;            ///< expected first nodes: 2·coordinates × segments
+  Eigen::MatrixXd start_deviation_;  ///< standard deviations of `start_`
   Point point_, candidate_, marked_;
 };
 

@@ -14,20 +14,20 @@ constexpr double kLooseTolerance = 1e-4;  // relative decrease of the cost at co
 constexpr double kLooseGain = 1e-3;       // in three steps
 constexpr int kLooseIterations = 30;
 
-/// Process noise equal to the accelerations, with intervals so short that a wrong model causes
-/// little error. It is nearly a regression of accelerations, which always converges.
+/// Process noise equal to the accelerations, with nodes so close that a wrong model causes little
+/// error. The fit is nearly a regression of accelerations, which always converges.
 constexpr double kApproachShare = 1.0;
 constexpr double kApproachInterval = 0.05;  // [s]
 
-/// Lengths of the excerpt for improving initial values, and of one window in it.
+/// Lengths of the excerpt for improving initial values and of each of its windows [node intervals].
 constexpr double kExcerptIntervals = 50.0;
 constexpr double kWindowIntervals = 5.0;
 
-/// Error of readings between nodes, because process noise acts at nodes only: midway between two
-/// known nodes at the spacing T it is σ √(T³/192).
+/// Factor of the reading error that arises because process noise acts only at nodes. Midway between
+/// two known nodes at a distance T [s] the error is σ √(T³/192).
 const double kBetweenNodes = 1.0 / std::sqrt(192.0);
 
-/// Adds a prior to parameters without one, with their initial value as mean and standard deviation.
+/// Adds a prior to free parameters without one; mean and standard deviation are the initial value.
 /// It is negligible for well identified parameters. Weakly identifiable ones stay near their
 /// initial values instead of reaching a bound from which they may not return.
 Mechanism held_near_start(Mechanism mechanism) {
@@ -71,8 +71,8 @@ std::unique_ptr<ShootingProblem> ShootingFit::relaxed_problem(const Mechanism& m
                                            monitor_.threads);
 }
 
-/// Inflated noise: process noise as a fraction of the accelerations, and a reading noise that is
-/// consistent with it. Smaller reading noise would force the motion to follow a wrong model.
+/// Returns inflated noise levels: process noise as a fraction of the accelerations, and consistent
+/// reading noise. Smaller reading noise would force the motion to follow a wrong model.
 ShootingNoise ShootingFit::inflated_noise(double share, double interval) const {
   const double generosity = share / kInflatedNoiseFraction;
   ShootingNoise noise = input_.noise;
@@ -82,8 +82,9 @@ ShootingNoise ShootingFit::inflated_noise(double share, double interval) const {
   return noise;
 }
 
-/// Fits parameters and states with inflated process noise: first an excerpt, then everything from
-/// its result. If this ends far from the readings, fits everything from the initial values.
+/// Fits parameters and states with inflated process noise, first an excerpt of the recordings, then
+/// all samples from its result. If this ends far from the readings, fits all samples from the
+/// initial values.
 void ShootingFit::fit_relaxed(const Mechanism& start) {
   const Mechanism held = held_near_start(start);
   const double interval = input_.grid.interval;
@@ -103,8 +104,9 @@ void ShootingFit::fit_relaxed(const Mechanism& start) {
   joint_ = search(held, whole);
 }
 
-/// Fits an excerpt. If the fit ends far from the readings, repeats it with inflated reading noise,
-/// then from the result of short intervals, and returns the better of both.
+/// Fits an excerpt of the recordings. If the fit ends far from the readings, repeats it with
+/// inflated reading noise, then from the result of a fit with closer nodes. Returns the better
+/// repetition.
 std::unique_ptr<ShootingProblem> ShootingFit::search(const Mechanism& start,
                                                      const Excerpt& excerpt) {
   const double interval = input_.grid.interval;

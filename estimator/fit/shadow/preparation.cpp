@@ -15,8 +15,8 @@
 namespace estimator {
 namespace {
 
-constexpr double kProcessShare = 0.02;  // of the typical inertial impulse
-constexpr double kSmoothShare = 0.5;    // of the typical speed change in a step
+constexpr double kProcessShare = 0.02;  // relative to the typical inertial impulse
+constexpr double kSmoothShare = 0.5;    // relative to the typical speed change in a step
 
 double choose_step(const std::vector<Recording>& recordings, const CalibrationOptions& options) {
   for (const Recording& recording : recordings) {
@@ -28,8 +28,9 @@ double choose_step(const std::vector<Recording>& recordings, const CalibrationOp
   throw std::invalid_argument("the recordings contain no samples");
 }
 
-/// Critically damps joints so soft that they would oscillate at the time step: τ = 2 √(ε m), with
-/// the reduced mass m of the two bodies. Other joints keep the automatic τ.
+/// Critically damps joints that are so soft that they would oscillate at the time step: τ = 2 √(ε
+/// m) for the compliance ε and the reduced mass m of the two bodies. Other joints keep the
+/// automatic τ.
 void damp_soft_joints(Mechanism& mechanism, double step) {
   const ModelValues values = unpack(mechanism);
   const auto mobility = [&](int body) {
@@ -43,7 +44,7 @@ void damp_soft_joints(Mechanism& mechanism, double step) {
   }
 }
 
-/// Moment of inertia of a body about its joint point, averaged over directions [kg·m²].
+/// Returns the moment of inertia of a body about its joint point, averaged over directions [kg·m²].
 double inertia_about_joint(const Mechanism& mechanism, const ModelValues& values, int body) {
   const BodyValues& terms = values.bodies[static_cast<std::size_t>(body)];
   double inertia = terms.inertia.trace() / 3.0;
@@ -179,7 +180,7 @@ double choose_state_error_weight(const Mechanism& mechanism,
 
 namespace {
 
-/// Root mean square change of a joint's speed from one step to the next [rad/s].
+/// Returns the root mean square change of a joint's speed between consecutive steps [rad/s].
 double typical_speed_change(const Joint& joint, const std::vector<TrajectoryData>& data,
                             double step) {
   double sum = 0.0, count = 0.0;

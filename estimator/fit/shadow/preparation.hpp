@@ -10,20 +10,20 @@
 
 namespace estimator {
 
-/// Largest automatic time step [s]. Over 15 s of a Furuta release, estimated inertias are within
-/// 1.3 % of the true ones at 5 ms and within 0.2 % at 2 ms.
+/// Largest automatic time step of shadow parameters [s]. Over 15 s of a Furuta release, estimated
+/// inertias are within 1.3 % of the true values at 5 ms and within 0.2 % at 2 ms.
 inline constexpr double kLongestChosenStep = 0.005;
 
-/// Input of a shadow calibration: segments on the grid of the step, and notes.
+/// Input of a shadow calibration: segments resampled to the time step, and notes.
 struct Preparation {
-  Mechanism mechanism;  ///< with the compliance and damping time of the options
-  double step = 0.0;    ///< [s]
+  Mechanism mechanism;  ///< mechanism with the options' compliance and damping time
+  double step = 0.0;    ///< time step [s]
   std::vector<TrajectoryData> data;
   std::vector<std::string> sources;  ///< name of the recording of each segment
   std::vector<std::string> notes;
 };
 
-/// Checks the input and resamples it to the grid of the step.
+/// Checks the input of a shadow calibration and resamples it to the time step.
 ///
 /// Joints whose compliance would oscillate are critically damped, unless the rig file gives a
 /// damping time.
@@ -34,14 +34,15 @@ struct Preparation {
 Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options);
 
-/// Initial state error weight κ = (σ_y/σ_p)² for a rig of any size. σ_y is the angles' noise, σ_p a
-/// fiftieth of the typical change of a body's momentum in a step.
+/// Returns the initial state error weight κ = (σ_y/σ_p)² for a rig of any size. σ_y is the noise of
+/// the angles. σ_p is a fiftieth of the typical change of a body's momentum in a step.
 double choose_state_error_weight(const Mechanism& mechanism,
                                  const std::vector<TrajectoryData>& data, double angle_noise,
                                  double step);
 
-/// The mechanism with stick speeds of at least half the typical speed change of a joint in a step.
-/// Narrower laws jump within a step, and their kinks stop the solver far from the optimum.
+/// Returns the mechanism with stick speeds of at least half the typical speed change of a joint in
+/// a step. Lower stick speeds make friction jump in a step, which stops the solver far from the
+/// optimum.
 Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                           double step);
 

@@ -140,7 +140,7 @@ Eigen::MatrixXd SimulationProblem::initial_basis(int segment) const {
   Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(2 * n, 2 * freedom);
   basis.topLeftCorner(n, freedom) = Z;
   basis.bottomRightCorner(n, freedom) = Z;
-  // G v = 0 changes with the configuration: δv gains −G⁺ (dG[Z α] v).
+  // The constraint G v = 0 changes with the configuration, so δv gains −G⁺ (dG[Z α] v).
   Eigen::MatrixXd turn = Eigen::MatrixXd::Zero(G.rows(), n);
   for (int j = 0; j < point_.mechanism.joint_count(); ++j) {
     const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(j)];
@@ -238,7 +238,7 @@ void SimulationProblem::linearize(int index, ResidualBlock& out) const {
   }
 }
 
-/// Derivatives of the readings at one node: angle derivatives times the configuration's
+/// Computes the derivatives of the readings at a node: angle derivatives times the configuration's
 /// sensitivity, and −1 for a free encoder offset.
 void SimulationProblem::add_observations(const State& state, const Eigen::MatrixXd& S, int node,
                                          SegmentSensitivity& out) const {

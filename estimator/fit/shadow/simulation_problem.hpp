@@ -14,24 +14,26 @@
 
 namespace estimator {
 
-/// Output-error problem: the angles of an open-loop SPOOK simulation against the observed ones,
+/// Least-squares problem that fits an open-loop SPOOK simulation to the observed angles y_k (output
+/// error),
 ///
-///   Σ (θ(x_k(x_1, χ)) − offset − y_k)² + parameter priors,
+///   Σ (θ(x_k(x_1, χ)) − offset − y_k)² + parameter priors.
 ///
-/// over the parameters χ and the state x_1 of each segment at node 1. It is the joint problem [Mar,
-/// eq. 3.15] in the limit of an infinite state error weight κ, with the states eliminated by
+/// Unknowns are the parameters χ and the state x_1 of each segment at node 1. It is the joint
+/// problem [Mar, eq. 3.15] for an infinite state error weight κ, with the states eliminated by
 /// simulation. The solver can then take long steps, which a large finite κ prevents.
 ///
 /// The unknowns of a segment are minimal: displacements of configuration and velocity in the null
-/// space of the constraint Jacobian at x_1, 2·(degrees of freedom) per segment. Sensitivities
-/// follow from the linearized step, dw = −(∂r/∂w)⁻¹ (∂r/∂q dq + ∂r/∂v dv + ∂r/∂χ dχ), with the
-/// impulse residual r.
+/// space of the constraint Jacobian at x_1, 2·(degrees of freedom). Sensitivities follow from the
+/// linearized step, dw = −(∂r/∂w)⁻¹ (∂r/∂q dq + ∂r/∂v dv + ∂r/∂χ dχ), for the configuration q, the
+/// velocities v and w before and after the step, and the impulse residual r.
 class SimulationProblem final : public LeastSquaresProblem {
  public:
   /// @param mechanism  with the initial values of the parameters
-  /// @param data       segments on the grid of the step; their start configurations are not used
+  /// @param data       segments resampled to the time step; their initial configurations are not
+  /// used
   /// @param initial    state at node 1 of each segment
-  /// @param angle_noise  scales prior residuals, see FreeParameters [rad]
+  /// @param angle_noise  factor on prior residuals, see FreeParameters [rad]
   SimulationProblem(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                     const std::vector<State>& initial, const StepSettings& settings,
                     double angle_noise = 1.0);
@@ -55,27 +57,27 @@ class SimulationProblem final : public LeastSquaresProblem {
 
   const Mechanism& mechanism() const { return point_.mechanism; }
 
-  /// Simulated encoder readings, nodes × sensors, not wrapped. Row 0 is NaN (the simulation starts
-  /// at node 1), and so are all rows from a failed step on.
+  /// Returns the simulated encoder readings of a segment (nodes × sensors), not wrapped. Row 0 is
+  /// NaN, since the simulation starts at node 1. All rows after a failed step are NaN.
   const Eigen::MatrixXd& simulated_angles(int segment) const {
     return point_.simulated[static_cast<std::size_t>(segment)];
   }
 
-  /// State at node 1 of a segment.
+  /// Returns the state at node 1 of a segment.
   const State& initial_state(int segment) const {
     return point_.initial[static_cast<std::size_t>(segment)];
   }
 
-  /// Number of observations of one sensor that are used.
+  /// Returns the number of readings of a sensor that are used.
   int observation_count(int sensor) const;
 
-  /// Sum of squared angle residuals of one sensor over all segments [rad²].
+  /// Returns the sum of squared angle residuals of a sensor over all segments [rad²].
   double squared_error(int sensor) const;
 
   int encoder_count() const { return static_cast<int>(sensors_.size()); }
 
  private:
-  /// Derivatives of one segment's simulated angles: per sensor, nodes × (node unknowns + arrow).
+  /// Derivatives of a segment's simulated angles: for each sensor, nodes × (node unknowns + arrow).
   using SegmentSensitivity = std::vector<Eigen::MatrixXd>;
   struct Point {
     Mechanism mechanism;
@@ -83,15 +85,17 @@ class SimulationProblem final : public LeastSquaresProblem {
     std::vector<StepControlTable> controls;
     std::vector<Eigen::MatrixXd> simulated;
     double cost = 0.0;
-    std::vector<Eigen::MatrixXd> bases;  ///< of x_1 displacements, see initial_basis
-    /// One per segment; always complete, since several threads may linearize at once.
+    std::vector<Eigen::MatrixXd> bases;  ///< initial_basis of each segment
+    /// Sensitivities of each segment; never incomplete, since several threads may linearize at
+    /// once.
     std::shared_ptr<const std::vector<SegmentSensitivity>> sensitivities;
   };
 
   void simulate(Point& point) const;
   double sensor_cost(const Point& point, int segment, int sensor) const;
   double residual_at(const Point& point, int segment, int node, int sensor) const;
-  /// Tangent basis of admissible displacements of x_1, 12·bodies × 2·degrees of freedom.
+  /// Returns a tangent basis of the displacements of x_1 that satisfy the constraints, 12·bodies ×
+  /// 2·degrees of freedom.
   Eigen::MatrixXd initial_basis(int segment) const;
   void move_initial(const State& from, const Eigen::MatrixXd& basis,
                     const Eigen::Ref<const Eigen::VectorXd>& step, const Mechanism& mechanism,

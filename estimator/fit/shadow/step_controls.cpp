@@ -5,8 +5,8 @@
 namespace estimator {
 namespace {
 
-/// Step for differences of the mean control by the delay, relative to the sampling period. The mean
-/// is piecewise linear in the delay, so any small step is exact.
+/// Change of the delay for differences of the mean control, relative to the sampling period. The
+/// mean is piecewise linear in the delay, so any small change is exact.
 constexpr double kDelayDifference = 1e-6;
 
 }  // namespace

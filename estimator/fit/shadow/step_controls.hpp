@@ -7,18 +7,19 @@
 
 namespace estimator {
 
-/// Control means over the steps of a segment; row-major, so that a step's controls are contiguous.
+/// Mean controls of the time steps of a segment; row-major, so that a step's controls are
+/// contiguous.
 struct StepControlTable {
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  Matrix mean;         ///< nodes × motors
-  Matrix delay_slope;  ///< nodes × motors, ∂mean/∂delay [unit/s]; zero if no delay is free
+  Matrix mean;         ///< mean controls, nodes × motors
+  Matrix delay_slope;  ///< ∂mean/∂delay, nodes × motors [unit/s]; zero if no delay is free
 };
 
-/// Averages the recorded control for every node k over the interval of length h centred at the
-/// node, minus the input delay. The impulse at node k changes the velocity of the interval before
-/// it to that of the interval after it, so the centred mean is second-order accurate.
+/// Averages the recorded controls, for every node, over the interval of length `step` centred at
+/// the node, minus the input delay. The impulse at a node changes the velocity before the node to
+/// the velocity after it, so the centred mean is second-order accurate.
 ///
-/// @param controls samples × motors, held over [t_k, t_k + period)
+/// @param controls  samples × motors, each constant for the sampling period after its sample
 StepControlTable make_step_controls(const Mechanism& mechanism, const Eigen::MatrixXd& controls,
                                     double period, double step, int node_count);
 

@@ -10,23 +10,23 @@
 
 namespace estimator {
 
-/// A gap-free run of samples on the grid of the time step: node k at start + k·h.
+/// Gap-free segment resampled to the time step h: node k is at the time start + k·h.
 struct TrajectoryData {
   double start = 0.0;
-  Eigen::MatrixXd angles;              ///< nodes × encoders [rad], NaN if not observed
-  Eigen::MatrixXd controls;            ///< samples × motors, at the sampling period
-  double period = 0.0;                 ///< sampling period of `controls` [s]
+  Eigen::MatrixXd angles;    ///< encoder readings, nodes × encoders [rad]; NaN if missing
+  Eigen::MatrixXd controls;  ///< recorded controls, samples × motors
+  double period = 0.0;       ///< sampling period of `controls` [s]
   std::vector<Configuration> initial;  ///< one initial configuration per node
 };
 
-/// Resamples a segment to the time step, with initial configurations [Mar, section 4.4].
+/// Resamples a segment to the time step and computes initial configurations [Mar, section 4.4].
 ///
-/// Observations are the raw samples that fall on nodes. Configurations at `start_coordinates` are
-/// assembled at zero constraint violation. Unobserved joints in loops follow from the closures
-/// (close_loops), others start at zero.
+/// Observations are the raw samples whose times coincide with nodes. The configurations follow from
+/// `start_coordinates` and satisfy all constraints. Unobserved joints in loops follow from the loop
+/// closures (close_loops); other unobserved joints start at zero.
 ///
 /// @param step    a multiple or integer fraction of the sampling period [s]
-/// @param cutoff  of the low pass [Hz], see start_coordinates
+/// @param cutoff  cutoff of the low-pass filter [Hz], see start_coordinates
 /// @param where   name of the segment, for error messages
 /// @throws std::invalid_argument if loops cannot be closed, or their assembly mode is ambiguous
 TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,

@@ -12,11 +12,11 @@
 namespace estimator {
 namespace {
 
-/// Weighted Jacobian of an impulse residual by three configurations, from its derivatives by the
-/// middle configuration and by the velocities v and w before and after it.
+/// Computes the weighted Jacobian of an impulse residual by three consecutive configurations, from
+/// its derivatives by the middle configuration and by the velocities v and w before and after it.
 ///
-/// With ω = log(R_{k+1} R_kᵀ)/h: ∂ω/∂δψ_{k+1} = J_l⁻¹(hω)/h, ∂ω/∂δψ_k = −J_r⁻¹(hω)/h and
-/// J_r⁻¹ = J_l⁻ᵀ.
+/// With ω = log(R_{k+1} R_kᵀ)/h: ∂ω/∂δψ_{k+1} = J_l⁻¹(hω)/h, ∂ω/∂δψ_k = −J_r⁻¹(hω)/h and J_r⁻¹ =
+/// J_l⁻ᵀ.
 ///
 /// @tparam kRows  rows of the residual, 6 per body, if fixed
 template <int kRows>
@@ -187,7 +187,7 @@ void TrajectoryProblem::linearize_initial(const Block& block, ResidualBlock& out
   add_initial_points(block, scale, out);
 }
 
-/// d(G v)/dq at fixed v, row by row: full states satisfy G v₀ = 0 as well.
+/// Adds d(G v)/dq at fixed v, row by row, since full states also satisfy G v₀ = 0.
 void TrajectoryProblem::add_initial_velocity_turn(const Block& block, double scale,
                                                   const ModelValues& values,
                                                   ResidualBlock& out) const {
@@ -215,7 +215,7 @@ void TrajectoryProblem::add_initial_velocity_turn(const Block& block, double sca
   }
 }
 
-/// Derivatives by free joint points: g changes by ±R e_i, G v by ±ω × R e_i.
+/// Adds derivatives by free joint points: g changes by ±R e_i, G v by ±ω × R e_i.
 void TrajectoryProblem::add_initial_points(const Block& block, double scale,
                                            ResidualBlock& out) const {
   const auto rows = static_cast<int>(row_inertia_.size());

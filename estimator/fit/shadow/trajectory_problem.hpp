@@ -16,28 +16,29 @@
 
 namespace estimator {
 
-/// Settings of a joint state and parameter problem.
+/// Settings of a TrajectoryProblem.
 struct TrajectorySettings {
   StepSettings step;
   StateForm state_form = StateForm::kConfigurations;
   double state_error_weight = 100.0;  ///< κ > 0: weight of squared impulse residuals
-  double angle_noise = 1.0;           ///< scales prior residuals, see FreeParameters [rad]
+  double angle_noise = 1.0;           ///< factor on prior residuals, see FreeParameters [rad]
 };
 
-/// The joint estimation problem [Mar, eq. 3.15] as a chain of nodes plus shared parameters:
+/// Joint estimation [Mar, eq. 3.15] of parameters and of the states x_k at all time steps (nodes k)
+/// from readings y_k, for a SPOOK simulator with impulse residuals r_k:
 ///
 ///   Σ κ ‖r_k‖² + Σ (θ(x_k) − offset − y_k)² + initial constraint rows + parameter priors.
 ///
-/// Nodes hold either configurations (6 tangent dimensions per body), with velocities by differences
-/// v_k = (q_k ⊟ q_{k−1})/h, or configurations and velocities (12 per body) with both residuals
-/// Δp_u, Δp_q of [Mar]. Every segment is a separate chain; parameters are shared.
+/// A node holds either a configuration q_k (6 tangent dimensions per body), with the velocity v_k =
+/// (q_k ⊟ q_{k−1})/h, or configuration and velocity (12 per body) with the residuals Δp_u and Δp_q
+/// of [Mar]. Every segment is a separate chain of nodes; parameters are shared.
 ///
 /// The control of a step is averaged over the interval of length h centred at its node (minus the
-/// input delay), since the impulse changes the velocity before the node to that after it.
+/// input delay), since the impulse changes the velocity before the node to the velocity after it.
 class TrajectoryProblem final : public LeastSquaresProblem {
  public:
-  /// @param mechanism  initial values of the free parameters, and all fixed ones
-  /// @param data       at least 3 nodes each
+  /// @param mechanism  with initial values of the free parameters, and the fixed parameters
+  /// @param data       one entry per segment, each with at least 3 nodes
   TrajectoryProblem(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                     const TrajectorySettings& settings);
 
@@ -58,51 +59,53 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
 
-  /// Noise group of the impulse residuals; groups below are the sensors in order, the next two are
-  /// the initial constraint rows and the priors.
+  /// Returns the noise group of the impulse residuals. The sensors are the groups before it, the
+  /// initial constraint rows and the priors are the two groups after it.
   int impulse_group() const { return static_cast<int>(sensors_.size()); }
 
   const FreeParameters& free_parameters() const { return free_; }
 
-  /// The mechanism with the current parameter values.
+  /// Returns the mechanism with the current parameter values.
   const Mechanism& mechanism() const { return point_.mechanism; }
 
-  /// Current state at the first node with a velocity, node 1 of a segment. If all residuals are
-  /// zero, open-loop simulation from here reproduces the fitted trajectory.
+  /// Returns the current state at node 1 of a segment, the first node with a velocity. If all
+  /// residuals are zero, open-loop simulation from this state reproduces the fitted trajectory.
   State state_after_first_step(int segment) const;
 
-  /// Observed angles (θ − offset) of the current trajectory, nodes × sensors, in (−π, π].
+  /// Returns the encoder readings θ − offset of the current trajectory, nodes × sensors, in (−π,
+  /// π].
   Eigen::MatrixXd observed_angles(int segment) const;
 
-  /// Control means over the steps of a segment: row k is the step at node k, nodes × motors.
+  /// Returns the mean controls of a segment, nodes × motors; row k is the time step at node k.
   Eigen::MatrixXd step_controls(int segment) const;
 
   int segment_count() const { return static_cast<int>(segments_.size()); }
   double step() const { return settings_.step.step; }
 
-  /// Changes κ; the cost changes with it.
+  /// Changes the state error weight κ and hence the cost.
   void set_state_error_weight(double weight);
 
  private:
   enum class BlockKind : unsigned char { kObservation, kImpulse, kInitial, kPrior };
   struct Block {
     BlockKind kind;
-    int node;    ///< first node
-    int detail;  ///< sensor of an observation, segment of the others
+    int node;    ///< first node of the block
+    int detail;  ///< sensor of an observation, otherwise the segment
   };
   struct Segment {
     int first_node;
     int node_count;
-    Eigen::MatrixXd raw_controls;  ///< samples × motors
-    double period;                 ///< of the raw controls [s]
+    Eigen::MatrixXd raw_controls;  ///< recorded controls, samples × motors
+    double period;                 ///< sampling period of the raw controls [s]
   };
-  /// A point of the manifold: poses (and velocities) of every node, and the parameters.
+  /// Point of the manifold: poses of every node (with velocities for full states) and the
+  /// parameters.
   struct Point {
-    std::vector<Pose> poses;      ///< node-major, bodies within
+    std::vector<Pose> poses;      ///< poses of all bodies of node 0, then of node 1, …
     Eigen::VectorXd velocities;   ///< full states only: 6·bodies per node
     Eigen::VectorXd differences;  ///< (q_{k+1} ⊟ q_k)/h, 6·bodies per node; unused at last nodes
     Mechanism mechanism;
-    std::vector<StepControlTable> controls;  ///< one per segment; depend on the input delay
+    std::vector<StepControlTable> controls;  ///< controls of each segment; depend on the delay
   };
 
   void make_blocks(const std::vector<TrajectoryData>& data);
@@ -115,15 +118,16 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   const Pose* node_poses(const Point& point, int node) const {
     return point.poses.data() + static_cast<std::size_t>(node * body_count_);
   }
-  /// Velocity (q_{node+1} ⊟ q_node)/h between nodes of one segment, 6·bodies.
+  /// Returns the velocity (q_{node+1} ⊟ q_node)/h between nodes of a segment, 6·bodies.
   const double* difference_velocity(const Point& point, int node) const {
     return point.differences.data() + static_cast<Eigen::Index>(6 * body_count_) * node;
   }
   void update_differences(Point& point) const;
-  /// Predicted reading of a sensor at a node.
+  /// Returns the predicted reading of a sensor at a node.
   double reading(const Point& point, int node, const Encoder& sensor) const;
   double observation_residual(const Point& point, int node, int sensor) const;
-  /// Violations of the first node and of the second (or of the first's velocity), weighted.
+  /// Computes the weighted constraint violations of the first node and of the second node (for full
+  /// states: of the first node's velocity).
   void initial_rows(const Point& point, int segment, Eigen::VectorXd& residual) const;
 
   void linearize_observation(const Block& block, ResidualBlock& out) const;
@@ -141,12 +145,12 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   std::vector<Encoder> sensors_;
   std::vector<Segment> segments_;
   std::vector<Block> blocks_;
-  Eigen::MatrixXd angles_;       ///< all nodes × sensors
-  Eigen::VectorXd row_inertia_;  ///< inertia behind each constraint row, for the initial rows
+  Eigen::MatrixXd angles_;       ///< observed readings, all nodes × sensors
+  Eigen::VectorXd row_inertia_;  ///< inertia of each constraint row, for initial rows
   bool delay_free_ = false;
   Point point_, candidate_, marked_;
-  std::unique_ptr<StepResidual> residual_;            ///< at the current parameters
-  std::unique_ptr<StepResidual> candidate_residual_;  ///< at the candidate's
+  std::unique_ptr<StepResidual> residual_;            ///< at current parameters
+  std::unique_ptr<StepResidual> candidate_residual_;  ///< at parameters of the candidate
   double current_cost_ = 0.0;
   double candidate_cost_ = 0.0;
 };
