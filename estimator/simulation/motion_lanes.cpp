@@ -98,7 +98,7 @@ void MotionLanes<W>::factor() {
   factor_lanes<W>(n_, lu_, inverse_pivot_);
 }
 
-/// Zeroes the initial accelerations of Newton's method at the start of a segment, so that the result
+/// Zeroes the initial accelerations of Newton's method at the start of a segment, so the result
 /// does not depend on earlier steps. Later stages start from the result of the previous stage.
 template <int W>
 void MotionLanes<W>::forget_accelerations() {
