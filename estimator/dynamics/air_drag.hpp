@@ -23,8 +23,8 @@ void TreeInverseDynamics<T>::make_drags(const Mechanism& mechanism,
   }
 }
 
-/// Velocity of a link's origin from that of its parent.
-/// @param speed  of the link along its joint, in the link's own direction
+/// Computes the velocity of a link's origin from that of its parent link's origin.
+/// @param speed  rate of the link along its joint, in the link's own direction
 template <typename T>
 void TreeInverseDynamics<T>::move_origin(std::size_t at, const T& speed) {
   const Link& link = links_[at];

@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-/// The link of a joint's body b, which must be the body farther from the ground.
+/// Returns the link of a joint's body b, which must be farther from the ground than body a.
 template <typename T>
 std::size_t TreeInverseDynamics<T>::child_link(int joint) const {
   const std::size_t at = link_of_joint_[static_cast<std::size_t>(joint)];

@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-/// M⁻¹ B by Gaussian elimination without pivoting, for positive definite M.
+/// Returns M⁻¹ B for a positive definite M, by Gaussian elimination without pivoting.
 template <typename T>
 Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> solve_definite(
     Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> M,
@@ -30,19 +30,20 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> solve_definite(
   return B;
 }
 
-/// A joint at whose end stop an impulse acts in an impact.
+/// A joint at whose end stop an impulse acts, with its coefficient of restitution.
 template <typename T>
 struct ImpactedJoint {
   int joint;
   T restitution;
 };
 
-/// Change of all rates when impulses along the struck joints change these joints' own rates by
-/// `wanted`: M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ wanted. J has a row of the identity for each struck joint.
+/// Returns the change of all joint rates if impulses along the struck joints change these joints'
+/// own rates by `wanted`. It is M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ wanted with the mass matrix M. J selects the
+/// struck joints: each row has a single 1.
 ///
-/// @param mass    n × n, positive definite [kg·m²]
-/// @param wanted  struck × columns [rad/s]
-/// @return n × columns
+/// @param mass    mass matrix, n × n, positive definite [kg·m²]
+/// @param wanted  struck joints × columns [rad/s]
+/// @return n × columns; each column is a separate case
 template <typename T>
 Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> apply_joint_impulses(
     const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& mass,
@@ -61,22 +62,22 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> apply_joint_impulses(
   return across * solve_definite<T>(response, wanted);
 }
 
-/// Rates after an impact at end stops: Gauss's impact principle [MTM, eq. 7] with Newton's law of
-/// restitution [MTM, eq. 11],
+/// Returns the joint rates v⁺ after an impact at end stops, from the rates v⁻ before it. It uses
+/// Gauss's impact principle [MTM, eq. 7] with Newton's law of restitution [MTM, eq. 11],
 ///
 ///   min ½ (v⁺ − v⁻)ᵀ M (v⁺ − v⁻)   subject to   J v⁺ = −E J v⁻,
 ///   v⁺ = v⁻ + M⁻¹ Jᵀ Λ,   J M⁻¹ Jᵀ Λ = −(1 + E) J v⁻,
 ///
-/// with J as in apply_joint_impulses and the restitutions E. Impulses act along the struck joints
-/// only. The other rates jump according to the mass matrix, since forces of friction, springs and
-/// motors are finite. [MTM, eq. 17] has the opposite sign of E: joints would pass through their
-/// stops.
+/// with the impulses Λ, J as in apply_joint_impulses, and the restitutions E. Impulses act only
+/// along the struck joints. Other rates jump because of the mass matrix; forces of friction,
+/// springs and motors are finite. [MTM, eq. 17] has the opposite sign of E, with which joints would
+/// pass through their stops.
 ///
-/// Kinetic energy changes by ½ Λᵀ (1 − E) J v⁻ ≤ 0 if the stops push and the joints approach them.
+/// The kinetic energy changes by ½ Λᵀ (1 − E) J v⁻ ≤ 0 if stops push and joints approach them.
 ///
-/// @param mass   n × n, positive definite [kg·m²]
-/// @param rates  n × columns: v⁻ [rad/s]; each column is a separate impact
-/// @return v⁺, n × columns
+/// @param mass   mass matrix M, n × n, positive definite [kg·m²]
+/// @param rates  rates v⁻, n × columns [rad/s]; each column is a separate impact
+/// @return rates v⁺, n × columns
 template <typename T>
 Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> resolve_impact(
     const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& mass,
@@ -91,14 +92,14 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> resolve_impact(
   return rates + apply_joint_impulses<T>(mass, struck, wanted);
 }
 
-/// Determines the stops at which impulses act if several joints are at their stops: Λ ≥ 0 and J v⁺
-/// ≥ −E J v⁻ for each, one of them an equality. A joint that rests at its stop leaves it if the
-/// impact moves it away, and receives an impulse if it would pass through. Energy does not increase
-/// if no joint moves away from its stop before the impact.
+/// Determines at which stops impulses act if several joints are at their stops. The impulses
+/// satisfy Λ ≥ 0 and J v⁺ ≥ −E J v⁻ with one equality per stop, in the notation of resolve_impact.
+/// A joint at rest at its stop may move away, and receives an impulse if it would pass the stop.
+/// Energy does not increase if no joint moves away from its stop before the impact.
 ///
-/// @param mass   n × n, positive definite [kg·m²]
-/// @param rates  v⁻ [rad/s]
-/// @param stops  of different joints
+/// @param mass   mass matrix, n × n, positive definite [kg·m²]
+/// @param rates  rates v⁻ before the impact [rad/s]
+/// @param stops  stops of different joints
 /// @return indices into `stops`, ascending
 std::vector<int> active_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
                               std::span<const JointStop> stops);

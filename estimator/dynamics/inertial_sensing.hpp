@@ -46,7 +46,8 @@ void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
   }
 }
 
-/// Moment and force that a link's joint transmits to its body b, about its point and in its frame.
+/// Returns the moment and force that a joint transmits to its body b, about the joint's point and
+/// in the body frame.
 template <typename T>
 std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::reaction(
     std::size_t at) const {
@@ -82,7 +83,8 @@ std::array<T, static_cast<std::size_t>(JointLoad::kCount)> TreeInverseDynamics<T
           force[0],    force[1],          force[2]};
 }
 
-/// World position of a sensor's point in the motion of the last call of `torque_residual`.
+/// Returns the world position of a sensor's point for the motion of the last `torque_residual`
+/// call.
 template <typename T>
 typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::place_of(
     const Inertial& sensor) const {
@@ -95,7 +97,8 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::place_of(
   return place;
 }
 
-/// Ideal readings of a sensor's two instruments in the body frame, without bias and scale.
+/// Returns the ideal readings of a sensor's two instruments in the body frame, without bias and
+/// scale.
 template <typename T>
 std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::nominal_readings(
     const Inertial& sensor) const {

@@ -6,9 +6,9 @@
 
 namespace estimator {
 
-/// Joint-space mass matrix: column k contains the joint torques for a unit acceleration of joint k
-/// alone [Fea08, sec. 6.2]. Closed loops are cut. As a side effect `dynamics` then holds the
-/// bearing loads at rest.
+/// Returns the joint-space mass matrix. Column k contains the joint torques for a unit acceleration
+/// of joint k alone [Fea08, sec. 6.2]. Closed loops are cut. As a side effect, `dynamics` then
+/// contains the bearing loads at rest.
 ///
 /// @param coordinates  one per joint [rad or m]
 inline Eigen::MatrixXd mass_matrix(TreeInverseDynamics<double>& dynamics,

@@ -16,7 +16,7 @@
 namespace estimator {
 namespace {
 
-/// Below these, loads enter quadratically, so friction has no kink where a load vanishes.
+/// Bearing loads below which friction grows quadratically, so that it has no kink at zero load.
 constexpr double kSmallForce = 1e-4;   // [N], the weight of 10 mg
 constexpr double kSmallMoment = 1e-5;  // [N·m]
 
@@ -58,7 +58,7 @@ void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
   }
 }
 
-/// Adds the joints outside the spanning tree: each carries a massless copy of its child.
+/// Adds the joints outside the spanning tree, each with a massless copy of its child body.
 template <typename T>
 void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
                                                const std::vector<T>& parameters) {
@@ -92,7 +92,7 @@ void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
   }
 }
 
-/// Places the body that a joint carries: on a link of its own, or rigidly on the parent's link.
+/// Adds the body that a joint carries: as a new link, or rigidly on the parent's link.
 template <typename T>
 void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vector<T>& parameters,
                                       const TreeEdge& edge) {
@@ -220,6 +220,7 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::into_parent(
   return link.mount.template cast<T>() * x;
 }
 
+/// Returns the torque imbalance of a joint.
 /// @param of_links  load along the joint due to the links' motion
 template <typename T>
 T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const T& rate,
@@ -243,9 +244,9 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
   return torque - axis.passive_torque - axis.motor_torque;
 }
 
-/// A rotor in body a rotates about the axis at ω_a·x + N ω, where ω is the joint's rate. Its mass
-/// and inertia are part of body a. In addition the kinetic energy contains J_shaft/N ω (ω_a·x),
-/// which gives a moment on that body and a torque on the joint; the torque is returned.
+/// Adds the effect of a rotor in body a, and returns its torque on the joint. The rotor turns about
+/// the joint axis x at ω_a·x + N ω with the joint rate ω, gear ratio N and body rate ω_a. Its mass
+/// and inertia belong to body a. The kinetic energy J_shaft/N ω (ω_a·x) adds a moment on body a.
 template <typename T>
 T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& acceleration,
                                     Motion& motion) {
@@ -269,7 +270,7 @@ T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& ac
   return inertia * alpha[0];
 }
 
-/// Velocities, accelerations and inertial loads of a link, given those of its parent.
+/// Computes velocities, accelerations and inertial loads of a link from those of its parent.
 template <typename T>
 void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& speed,
                                        const T& acceleration) {
@@ -313,9 +314,9 @@ void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& 
   motion.alpha = alpha;
 }
 
-/// Bearing loads on which friction depends: magnitudes of the forces across and along the axis and
-/// of the moment, independent of the frame's orientation about the axis. The load along the
-/// coordinate is excluded. For a prismatic joint the moment is taken about the child's point.
+/// Computes the bearing loads on which friction depends: magnitudes of the forces across and along
+/// the axis, and of the moment. They do not depend on the frame's rotation about the axis. The load
+/// along the coordinate is excluded. A prismatic joint's moment is about the child's point.
 template <typename T>
 void TreeInverseDynamics<T>::update_bearing_load(const Link& link, const Motion& motion,
                                                  Axis& axis) const {
@@ -365,7 +366,7 @@ void TreeInverseDynamics<T>::torque_residual(const VectorX& angle, const VectorX
   }
 }
 
-/// Frames of all links.
+/// Returns the frames of all links in the world.
 template <typename T>
 std::vector<typename TreeInverseDynamics<T>::Place> TreeInverseDynamics<T>::places(
     const VectorX& angle) const {

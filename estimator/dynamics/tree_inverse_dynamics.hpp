@@ -15,42 +15,42 @@
 
 namespace estimator {
 
-/// Largest number of joints in joint coordinates, since vectors over them are allocated on the
-/// stack. Expressions, which are recorded once, have no limit.
+/// Largest number of joints if T is a number, since vectors over joints are allocated on the stack.
+/// Expressions, which are recorded once, have no such limit.
 inline constexpr int kTreeJointsMax = 16;
 
-/// A load of a joint, computed from the motion.
+/// A load of a joint that is computed from the motion.
 enum class JointLoad : int {
-  kTorque,       ///< total load along the joint, including motor and friction [N·m]
-  kMotorTorque,  ///< K (u − k_e ω) [N·m]
-  /// kTorque without motor, spring and constant torque: friction, end stop, unmodelled [N·m]
+  kTorque,       ///< total torque along the joint, including motor and friction [N·m]
+  kMotorTorque,  ///< torque K (u − k_e ω) of the motor [N·m]
+  /// Part of kTorque due to friction, end stops and unmodelled effects [N·m]
   kFriction,
-  kMomentX,  ///< transmitted to body b about the joint's point, body frame [N·m]
+  kMomentX,  ///< moment transmitted to body b about the joint's point, body frame [N·m]
   kMomentY,
   kMomentZ,
-  kForceX,  ///< transmitted force [N]
+  kForceX,  ///< force transmitted to body b, body frame [N]
   kForceY,
   kForceZ,
   kCount
 };
 
-/// One value per joint.
+/// A vector with one element per joint.
 template <typename T>
 using JointVector =
     Eigen::Matrix<T, Eigen::Dynamic, 1, 0,
                   std::is_same_v<T, Expression> ? Eigen::Dynamic : kTreeJointsMax, 1>;
 
-/// Continuous-time inverse dynamics of a mechanism in joint coordinates: recursive Newton–Euler
-/// [Fea08, sec. 5.3]. The scalar type T is double, Dual (derivatives by any parameter, angle or
-/// rate) or Expression (recording).
+/// Inverse dynamics of a mechanism in joint coordinates and continuous time, by the recursive
+/// Newton–Euler algorithm [Fea08, sec. 5.3]. The scalar type T is double, Dual (derivatives by any
+/// parameter, angle or rate) or Expression (recording).
 ///
-/// Each link has a frame fixed to its body: origin at the body's point of its parent joint, x along
-/// the joint's axis. Bodies connected by a fixed joint form one link. Reactions are computed at
-/// every joint, so load-dependent friction needs nothing more.
+/// A link is a body with all bodies fixed to it. The link frame has its origin at the parent
+/// joint's point and x along that joint's axis. Reactions are computed at every joint, so that
+/// load-dependent friction needs no further computation.
 ///
-/// A joint outside the spanning tree closes a loop: it carries a massless copy of the body that it
-/// connects. The caller must enforce that copy and body coincide (`closures`) and add the
-/// reactions. Their contribution to the load of bearings is not included here.
+/// A joint outside the spanning tree closes a loop: it carries a massless copy of its child body.
+/// The caller must make copy and body coincide (`closures`) and add the loop reactions, which
+/// bearing loads computed here exclude.
 ///
 /// Units are those of a revolute joint; for a prismatic joint read m for rad and N for N·m.
 template <typename T>
@@ -60,14 +60,14 @@ class TreeInverseDynamics {
   using Matrix3 = Eigen::Matrix<T, 3, 3>;
   using VectorX = JointVector<T>;
 
-  /// @param parameters one value per parameter of the mechanism, in its order
+  /// @param parameters  one value per parameter of the mechanism, in its order
   TreeInverseDynamics(const Mechanism& mechanism, const std::vector<T>& parameters);
 
   int joint_count() const { return static_cast<int>(links_.size()); }
 
-  /// Torque imbalance of each joint without dry friction: inertial and gravity torques plus rotor
-  /// inertia, minus motor, viscous friction, drag of joints and bodies, spring and constant torque
-  /// [N·m]. Equals the dry friction torque if the motion obeys the equations of motion.
+  /// Computes the torque imbalance of each joint without dry friction [N·m]. It is the sum of
+  /// inertial, gravity and rotor torques, minus motor, viscous friction, drag, spring and constant
+  /// torque. It equals the dry friction torque if the motion obeys the equations of motion.
   ///
   /// @param angle, rate, acceleration  one per joint [rad, rad/s, rad/s²]
   /// @param control  one per joint, zero if it has no motor
@@ -75,39 +75,40 @@ class TreeInverseDynamics {
   void torque_residual(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
                        const VectorX& control, VectorX& torque_residual);
 
-  /// Violations of the loop closures, six for each joint that closes a loop: the difference of the
-  /// joint's point on its child [m, world frame], and ½ vee(E − Eᵀ) of the relative rotation E [rad
-  /// if small]. They are followed by the violation of each mimic joint [rad or m].
+  /// Computes the violations of the loop-closure equations. Each closing joint has six: the
+  /// distance vector between the two positions of its point [m, world frame], and ½ vee(E − Eᵀ) of
+  /// the relative rotation E [rad if small]. The violation of each mimic joint follows [rad or m].
   void closures(const VectorX& angle, std::vector<T>& violation) const;
 
-  /// Loads of a joint in the motion of the last call of `torque_residual`, in the order of
-  /// JointLoad. Reactions of loop closures are not included.
+  /// Returns the loads of a joint in the motion of the last `torque_residual` call, in the order of
+  /// JointLoad, without reactions of loop closures.
   std::array<T, static_cast<std::size_t>(JointLoad::kCount)> joint_loads(int joint) const;
 
-  /// Sets an external wrench on a joint's body b for the next calls of `torque_residual`: a moment
-  /// about the joint's point there [N·m] and a force [N], body frame.
+  /// Sets an external wrench on a joint's body b for later `torque_residual` calls. It is a moment
+  /// about the joint's point on body b [N·m] and a force [N], in the body frame.
   void set_external_wrench(int joint, const Vector3& moment, const Vector3& force);
 
-  /// Acceleration of a joint's body b in the motion of the last call of `torque_residual`: angular
-  /// acceleration [rad/s²], and acceleration minus gravity of the joint's point [m/s²], body frame.
+  /// Returns, for a joint's body b in the last `torque_residual` call, the angular acceleration
+  /// [rad/s²] and the joint point's acceleration minus gravity [m/s²], in the body frame.
   std::array<T, 6> body_accelerations(int joint) const;
 
-  /// Readings of a sensor in the motion of the last call of `torque_residual`, without delay, in
+  /// Returns a sensor's readings without delay in the motion of the last `torque_residual` call, in
   /// the order of its axes [rad/s, m/s²].
   std::array<T, Sensor::kAxes> inertial_readings(int sensor) const;
 
-  /// Bound of a joint's dry friction torque at a speed [N·m], including the part due to the load of
-  /// the last call of `torque_residual`.
+  /// Returns the bound of a joint's dry friction torque at a joint rate [N·m]. It includes the part
+  /// due to the bearing load of the last `torque_residual` call.
   T dry_bound(int joint, const T& rate) const;
 
-  /// Smoothed friction as a fraction of that bound, tanh(ω/transition_speed), for transition_speed
-  /// > 0.
+  /// Returns smoothed friction relative to its bound, tanh(ω/transition_speed) at the joint rate ω.
+  /// The joint's transition_speed must be positive.
   T smoothed_friction_fraction(int joint, const T& rate) const;
 
-  /// Derivative of continuous friction at rest [N·m·s/rad].
+  /// Returns the derivative at rest of a joint's continuous friction torque by its rate
+  /// [N·m·s/rad].
   T smooth_steepness(int joint) const;
 
-  /// Whether any joint's dry friction depends on its load.
+  /// Returns whether the dry friction of any joint depends on its load.
   bool is_load_dependent() const { return load_dependent_; }
 
  private:
@@ -126,29 +127,30 @@ class TreeInverseDynamics {
     Vector3 push_moment = Vector3::Zero();  // external, about the origin, link frame [N·m]
     Vector3 push_force = Vector3::Zero();   // [N]
   };
-  /// Air drag of a body, on its link.
+  /// Air drag of a body, acting on its link.
   struct Drag {
     T coefficient;
     Vector3 point;  // point of application from the link's origin, link frame [m]
     std::size_t link;
   };
-  /// Position of a body on its link; the ground has link −1, at its origin.
+  /// Pose of a body on its link. The link −1 is the ground.
   struct BodyPlacement {
     int link = -1;
     Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  // link → body, as a rotation
     Vector3 point = Vector3::Constant(T(0.0));            // the link's origin, body frame [m]
   };
-  /// A body with its copy across a loop, and the compared point, body frame [m].
+  /// A body and its copy at a joint that closes a loop, with the point compared on them, body frame
+  /// [m].
   struct Closure {
     BodyPlacement one, other;
     Vector3 point;
   };
-  /// A link's frame in the world.
+  /// Pose of a link's frame in the world.
   struct Place {
     Vector3 origin = Vector3::Constant(T(0.0));
     Matrix3 rotation = Matrix3(Eigen::Matrix3d::Identity().template cast<T>());
   };
-  /// Motion of one link at one instant, in its frame.
+  /// Motion of one link at one instant, in the link frame.
   struct Motion {
     T cosine, sine;       // of the rotation of the link on its mount
     Vector3 from_parent;  // parent's origin to this one, parent's link frame [m]
@@ -169,8 +171,8 @@ class TreeInverseDynamics {
     double transition_speed;    // 0: friction sticks at rest
   };
 
-  /// An inertial sensor on its link; link −1: the ground. For a sensor with axes fixed to the
-  /// ground, `frame` is the rotation ground → sensor axes.
+  /// A sensor on a link; link −1 is the ground. If the sensor's axes are fixed to the ground,
+  /// `frame` is the rotation from the ground to the sensor axes.
   struct Inertial {
     int link;
     Eigen::Matrix3d frame;  // link → sensor axes before `mount`, as a rotation

@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-/// Fraction of the Stribeck excess that remains at a speed, exp(−ζ ω²).
+/// Returns the fraction exp(−ζ ω²) of the Stribeck excess that remains at the joint rate ω.
 template <typename T>
 T stribeck_share(const T& stribeck_rate, const T& omega) {
   using std::exp;
@@ -14,14 +14,15 @@ T stribeck_share(const T& stribeck_rate, const T& omega) {
   return exp(exponent);
 }
 
-/// Load-independent dry friction, τ_c + τ_δ exp(−ζ ω²) [Mar, eq. 4.1 as a torque].
+/// Returns the dry friction without load dependence, τ_c + τ_δ exp(−ζ ω²), at the joint rate ω
+/// [Mar, eq. 4.1 as a torque].
 template <typename T>
 T dry_friction(const T& coulomb, const T& stribeck, const T& stribeck_rate, const T& omega) {
   return coulomb + stribeck * stribeck_share(stribeck_rate, omega);
 }
 
-/// Coulomb friction and an excess at rest, of either sign, that decays with speed. The excess of a
-/// prismatic joint decays over a speed of 1 m/s by default.
+/// Friction law: Coulomb friction plus an excess at rest (Stribeck), of either sign, that decays
+/// with speed. In a prismatic joint the excess decays over 1 m/s by default.
 struct CoulombStribeck {
   enum Quantity { kCoulombTorque, kStribeckTorque, kStribeckRate };
   static constexpr LawQuantity kQuantities[] = {

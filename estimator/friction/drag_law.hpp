@@ -4,13 +4,13 @@
 
 namespace estimator {
 
-/// Factor of the rate, b + c |ω|: viscous friction and quadratic drag.
+/// Returns b + c |ω|, the factor of the rate ω in viscous friction b and quadratic drag c.
 template <typename T>
 T drag_factor(const T& viscous, const T& quadratic_drag, const T& speed) {
   return viscous + quadratic_drag * speed;
 }
 
-/// Viscous friction and quadratic drag, (b + c |ω|) ω.
+/// Friction law: viscous friction and quadratic drag, (b + c |ω|) ω.
 struct ViscousDrag {
   enum Quantity { kViscous, kQuadraticDrag };
   static constexpr LawQuantity kQuantities[] = {

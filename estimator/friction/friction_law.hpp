@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-// Interface of a friction law. A law is a struct with
+// Interface of a friction law, which is a struct with
 //
 //   kQuantities   its parameters at every joint (LawQuantity), indexed by an enum
 //   kTerms        groups of its parameters that a comparison of laws frees together (LawTerm)
@@ -23,16 +23,16 @@ namespace estimator {
 // Torques are in N·m and rates in rad/s; for a prismatic joint they are forces and speeds. Rig
 // files, parameters, units and equations of motion are derived from this interface.
 
-/// Approximate magnitude of a joint's friction, for initial values of fits.
+/// Approximate magnitudes of a joint's friction and motion, for initial values of fits.
 struct FrictionScale {
-  double torque = 0.0;   ///< [N·m or N]
-  double speed = 0.0;    ///< root mean square [rad/s or m/s]
-  double fastest = 0.0;  ///< [rad/s or m/s]
-  double load = 0.0;     ///< force in the bearing [N]
+  double torque = 0.0;   ///< friction torque or force [N·m or N]
+  double speed = 0.0;    ///< root mean square rate [rad/s or m/s]
+  double fastest = 0.0;  ///< largest rate [rad/s or m/s]
+  double load = 0.0;     ///< force in the joint's bearing [N]
 };
 
-/// A parameter that a friction law has at every joint, ≥ 0 unless may_be_negative. Texts for a
-/// prismatic joint default to those of a revolute one.
+/// A parameter that a friction law has at every joint. It is nonnegative unless may_be_negative. If
+/// no texts for a prismatic joint are given, those of a revolute joint apply.
 struct LawQuantity {
   const char* field = nullptr;  ///< in friction { } of a rig file: "viscous", "makkar.rise"
   const char* slide_field = nullptr;
@@ -45,11 +45,11 @@ struct LawQuantity {
   bool is_size = false;
   /// Whether negative values are allowed.
   bool may_be_negative = false;
-  /// Name of the effect for which URDF and MJCF have no element; nullptr if they have one.
+  /// Name of the friction effect if URDF and MJCF cannot represent it; otherwise nullptr.
   const char* unsupported_in_robot_formats = nullptr;
-  /// Initial value in a comparison of laws if its term makes up `torque`.
+  /// Returns the initial value for a comparison of laws, if the term is to produce `torque`.
   double (*start)(double torque, const FrictionScale& scale) = nullptr;
-  /// Upper bound there; nullptr: infinite.
+  /// Returns the upper bound in a comparison of laws; nullptr if there is none.
   double (*most)(const FrictionScale& scale) = nullptr;
 
   constexpr const char* field_of(bool slides) const {
@@ -63,8 +63,8 @@ struct LawQuantity {
   }
 };
 
-/// Parameters of a law that a comparison frees together, named as on the command line. The first
-/// one is the term's magnitude: at zero the term vanishes.
+/// Parameters that a comparison of friction laws frees together, with their name on the command
+/// line. The first one is the term's magnitude: if it is zero, the term vanishes.
 struct LawTerm {
   std::string_view word;
   std::array<int, 8> quantities = {};

@@ -32,15 +32,15 @@ concept DependsOnLoad = requires(const typename Law::template On<double>& law) {
   law.bound(0.0, 0.0);
 };
 
-/// A law's parameter with the properties that follow from its law.
+/// A parameter of a friction law, with properties that follow from its law.
 struct FrictionQuantity : LawQuantity {
   int law = 0;             ///< index of the law
-  bool is_dry = false;     ///< its law jumps at rest
-  bool is_loaded = false;  ///< its law depends on the load
-  bool is_steep = false;   ///< its law is steep but continuous at rest
+  bool is_dry = false;     ///< whether its law's torque jumps at rest
+  bool is_loaded = false;  ///< whether its law depends on the bearing load
+  bool is_steep = false;   ///< whether its law is steep, but continuous, at rest
 };
 
-/// A list of laws with their concatenated parameters and terms.
+/// A list of friction laws with the concatenated parameters and terms of all laws.
 template <typename... Laws>
 struct LawList {
   static constexpr int kCount = static_cast<int>(sizeof...(Laws));
@@ -50,7 +50,7 @@ struct LawList {
   template <typename T>
   using On = std::tuple<typename Laws::template On<T>...>;
 
-  /// Index of a law's first quantity.
+  /// Returns the index of a law's first parameter in the list of all parameters.
   template <typename Law>
   static constexpr int first_quantity() {
     int first = 0;
@@ -61,14 +61,14 @@ struct LawList {
     return first;
   }
 
-  /// Calls visit.operator()<Law>(index of the law) for each.
+  /// Calls visit.operator()<Law>(index of the law) for each law.
   template <typename Visit>
   static constexpr void each(Visit visit) {
     int law = 0;
     (visit.template operator()<Laws>(law++), ...);
   }
 
-  /// @param value  returns a quantity by its index
+  /// @param value  returns a parameter's value by its index
   template <typename T, typename Value>
   static On<T> make(const Value& value) {
     return On<T>{make_one<Laws, T>(
@@ -90,7 +90,7 @@ struct LawList {
     return all;
   }
 
-  /// Terms of all laws, with indices into all quantities.
+  /// Returns the terms of all laws, with indices into the list of all parameters.
   static constexpr std::array<LawTerm, kTermCount> terms() {
     std::array<LawTerm, kTermCount> all;
     std::size_t place = 0;
@@ -117,7 +117,7 @@ using FrictionLaws = LawList<ViscousDrag, CoulombStribeck, LoadFriction, Makkar>
 inline constexpr auto kFrictionQuantities = FrictionLaws::quantities();
 inline constexpr auto kFrictionTerms = FrictionLaws::terms();
 
-/// Index of a law's quantity in the list of all.
+/// Returns the index of a law's parameter in the list of all friction parameters.
 template <typename Law>
 constexpr int friction_index(typename Law::Quantity quantity) {
   return FrictionLaws::first_quantity<Law>() + quantity;

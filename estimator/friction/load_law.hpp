@@ -4,7 +4,8 @@
 
 namespace estimator {
 
-/// Dry friction proportional to the bearing's load, rμ F + μ M.
+/// Friction law: dry friction proportional to the bearing load, rμ F + μ M, with the force F and
+/// moment M in the bearing.
 struct LoadFriction {
   enum Quantity { kLoadFriction, kLoadFrictionAngular };
   static constexpr LawQuantity kQuantities[] = {

@@ -5,9 +5,9 @@
 
 namespace estimator {
 
-/// Friction without a jump at rest [Mak05; MTM, eq. 55]. The rise of the excess is measured from
-/// its decay, so that nonnegative parameters always oppose the motion. The papers use γ₂ = rise +
-/// decay, which does not oppose the motion if γ₂ < γ₃.
+/// Friction law that is continuous at rest [Mak05; MTM, eq. 55]. The parameter `rise` is γ₂ − γ₃,
+/// so that nonnegative parameters always oppose the motion. The papers use γ₂ = rise + decay, which
+/// does not oppose the motion if γ₂ < γ₃.
 struct Makkar {
   enum Quantity { kExcess, kRise, kDecay, kCoulomb, kSlope };
   static constexpr LawQuantity kQuantities[] = {
@@ -56,7 +56,7 @@ struct Makkar {
     T coulomb;  // γ₄ [N·m]
     T slope;    // γ₅ [s/rad]
 
-    /// γ₁ (tanh γ₂ω − tanh γ₃ω) + γ₄ tanh γ₅ω.
+    /// Returns the friction torque γ₁ (tanh γ₂ω − tanh γ₃ω) + γ₄ tanh γ₅ω at the joint rate ω.
     T torque(const T& rate) const {
       const T rising = (rise + decay) * rate, falling = decay * rate, steep = slope * rate;
       const T gone = smooth_sign(rising) - smooth_sign(falling);

@@ -4,28 +4,28 @@
 
 namespace estimator {
 
-/// A body counts as flat if its smallest principal second moment is below this fraction of its
-/// largest: a sheet a thousandth as thick as it is wide. Estimates stop at this boundary.
+/// Ratio of a body's smallest to its largest principal second moment, below which it counts as
+/// flat. Example: a sheet a thousandth as thick as it is wide. Estimates do not go below it.
 inline constexpr double kFlatnessLimit = 1e-6;
 
-/// Lower bound of the smallest principal second moment [kg·m²]. No moment of inertia is below twice
-/// this.
+/// Lower bound of a body's smallest principal second moment [kg·m²]. Every moment of inertia is at
+/// least twice this.
 inline constexpr double kLeastSecondMoment = 5.001e-10;
 inline constexpr double feasibility_boundary(double largest) {
   return largest * kFlatnessLimit > kLeastSecondMoment ? largest * kFlatnessLimit
                                                        : kLeastSecondMoment;
 }
 
-/// Whether the inertia about the centre of mass is physically consistent: no principal second
-/// moment of Σ = ½ tr(J) 1 − J is negative, and two are positive (a rod's inertia about its axis is
-/// not zero).
+/// Returns whether an inertia J about the centre of mass is physically consistent. No principal
+/// value of the second moments Σ = ½ tr(J) 1 − J may be negative, and two must be positive, since a
+/// rod's inertia about its axis is not zero.
 bool is_physically_consistent(const Eigen::Matrix3d& inertia);
 
-/// Nearest physically consistent inertia [Wen18]. Principal second moments below kFlatnessLimit of
-/// the largest, or below those of a grain of a tenth of a millimetre, are raised to that bound. A
-/// consistent inertia is returned unchanged.
-/// @param mass     [kg]
-/// @param inertia  about the centre of mass, symmetric [kg·m²]
+/// Returns the nearest physically consistent inertia [Wen18]. Principal second moments are raised
+/// to kFlatnessLimit times the largest, and at least to those of a grain of 0.1 mm. A consistent
+/// inertia is returned unchanged.
+/// @param mass     mass of the body [kg]
+/// @param inertia  symmetric, about the centre of mass [kg·m²]
 Eigen::Matrix3d nearest_consistent_inertia_matrix(double mass, const Eigen::Matrix3d& inertia);
 
 }  // namespace estimator

@@ -13,12 +13,12 @@ namespace {
 constexpr double kParallel = 1e-6;   // sine of the angle below which axes count as parallel
 constexpr double kRankLimit = 1e-9;  // relative rank tolerance of a matrix of ones
 
-/// A joint on the path from one body to another.
+/// A joint on the path between two bodies, with the bodies from and to which it is passed.
 struct Crossing {
-  int joint;  ///< −1: a fixed joint
+  int joint;  ///< −1 for a fixed joint
   int from, to;
   Eigen::Matrix3d from_frame, to_frame;  ///< rotations: joint frame → body
-  double sign;                           ///< −1: passed from the child to the parent
+  double sign;                           ///< −1 if passed from the child to the parent, else 1
 };
 
 template <typename AnyJoint>
@@ -27,7 +27,7 @@ void add_crossings(const AnyJoint& joint, int index, std::vector<Crossing>& all)
   all.push_back({index, joint.body_b, joint.body_a, joint.frame_b, joint.frame_a, -1.0});
 }
 
-/// The shortest path between two bodies, in order; empty if there is none.
+/// Returns the shortest path of joints between two bodies, in order; empty if there is none.
 std::vector<Crossing> way_between(const Mechanism& mechanism, int from, int to) {
   std::vector<Crossing> all;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
@@ -69,8 +69,8 @@ JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder) {
   return kind_of(mechanism, way_between(mechanism, encoder.body_a, encoder.body_b));
 }
 
-/// Transforms the common axis of rotation or translation from body to body. A revolute joint leaves
-/// its own axis unchanged, and all counted axes are parallel.
+/// Transforms the common joint axis from body to body along the path. A revolute joint leaves its
+/// own axis unchanged, and all counted axes are parallel.
 std::vector<Encoder::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
                                          std::string& fault) {
   const auto joint_at = [&](int j) -> const Joint& {

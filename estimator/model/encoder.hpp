@@ -11,10 +11,10 @@
 
 namespace estimator {
 
-/// An encoder: it reads Σ sign·coordinate over the joints from one body to another, minus its
-/// offset. Usually this is one joint; for a body against the ground it is all joints between them.
+/// An encoder between two bodies. It reads the signed sum of the coordinates of the joints between
+/// them, minus its offset. Most encoders read one joint.
 struct Encoder {
-  /// One joint in the sum, with the sign of its coordinate.
+  /// A joint whose coordinate the encoder reads, with its sign in the sum.
   struct Term {
     int joint;
     double sign;
@@ -24,13 +24,14 @@ struct Encoder {
   JointKind kind = JointKind::kRevolute;
   std::vector<Term> terms;
   int offset = 0;  ///< index into Mechanism::parameters [rad or m]
-  int delay = 0;   ///< likewise: a reading taken at t belongs to t − delay [s]
+  int delay = 0;   ///< index of the delay: a reading at time t belongs to t − delay [s]
 
   const JointTraits& traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
-  /// Difference of two readings, or of a reading and its prediction; angles are wrapped.
+  /// Returns the difference of two readings, or of a reading and its prediction; angles are
+  /// wrapped.
   double difference(double of_readings) const { return joint_difference(kind, of_readings); }
-  /// Predicted reading without its offset, given the joints' coordinates by `coordinate(joint)`.
+  /// Returns the predicted reading without offset. `coordinate(joint)` gives a joint's coordinate.
   template <typename Coordinate>
   double sum(const Coordinate& coordinate) const {
     double total = 0.0;
@@ -39,66 +40,69 @@ struct Encoder {
   }
 };
 
-/// The encoders of a valid mechanism, in the order of a recording's columns: joint encoders in
-/// joint order, then encoders between bodies.
+/// Returns all encoders of a valid mechanism in the order of a recording's columns: encoders of
+/// joints in joint order, then encoders between bodies.
 std::vector<Encoder> all_encoders(const Mechanism& mechanism);
 
-/// Whether the sensor with that name is held out.
+/// Returns whether the sensor with that name is held out.
 bool is_held_out(const Mechanism& mechanism, const std::string& name);
 
-/// The same without held-out encoders.
+/// Returns the encoders that are not held out, in the order of a recording's columns.
 std::vector<Encoder> used_encoders(const Mechanism& mechanism);
 
-/// Whether a parameter belongs to an encoder or an inertial sensor.
+/// Returns whether a parameter belongs to an encoder or another sensor.
 bool belongs_to_sensor(const Mechanism& mechanism, int parameter);
 
-/// Whether a parameter belongs to a held-out sensor, so that no used reading depends on it.
+/// Returns whether a parameter belongs to a held-out sensor, so that no used reading depends on it.
 bool belongs_to_held_out(const Mechanism& mechanism, int parameter);
 
-/// Whether a parameter affects the motion, directly or through a dependency, and not readings
-/// alone.
+/// Returns whether a parameter affects the motion, directly or through a dependency, and not only
+/// readings.
 bool acts_on_motion(const Mechanism& mechanism, int parameter);
 
-/// Whether readings of the encoder are delayed, or may be after estimation.
+/// Returns whether an encoder has a delay, or may have one after estimation.
 bool has_delay(const Mechanism& mechanism, const Encoder& sensor);
 
-/// The first encoder with a delay; nothing if no encoder has one.
+/// Returns the first encoder with a delay; nullopt if no encoder has one.
 std::optional<Encoder> first_delayed(const Mechanism& mechanism);
 
-/// Joint kinds of the sensors, in order.
+/// Returns the joint kinds of the used encoders, in order.
 std::vector<JointKind> encoder_kinds(const Mechanism& mechanism);
 
-/// Equivalent of one radian for each sensor, in its unit (JointUnits::scale).
+/// Returns, for each encoder in its own unit, the reading that counts as one radian
+/// (JointUnits::scale).
 Eigen::VectorXd encoder_scales(const Mechanism& mechanism);
 
-/// Kind of the first revolute joint between the two bodies, or else of the first joint: the reading
-/// is an angle unless all joints between are prismatic.
+/// Returns the kind of the first revolute joint between an encoder's two bodies, or else of the
+/// first joint. The reading is a length only if all joints between the bodies are prismatic.
 JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder);
 
-/// Joints that an encoder between two bodies reads. Its positive direction is the first joint's.
+/// Returns the joints that an encoder between two bodies reads, with the signs of their
+/// coordinates. The first joint has a positive sign.
 ///
-/// @param fault  receives one sentence if no reading is defined: axes of revolute joints between
-/// the bodies are not parallel, or no joint between them moves; empty otherwise
+/// @param fault  receives one sentence if the axes of revolute joints between the bodies are not
+/// parallel, or if no joint between them moves; otherwise empty
 std::vector<Encoder::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
                                          std::string& fault);
 
-/// Joint coordinates from sensor readings by least squares; unobserved joints are set to zero.
+/// Computes joint coordinates from encoder readings by least squares. Unobserved joints are set to
+/// zero.
 class EncoderJoints {
  public:
   explicit EncoderJoints(const Mechanism& mechanism);
 
-  /// Coordinates of all joints [rad or m].
-  /// @param readings  of the sensors in order, with offsets added and angles unwrapped
+  /// Returns the coordinates of all joints [rad or m].
+  /// @param readings  one per encoder in order, with offsets added and angles unwrapped
   Eigen::VectorXd coordinates(const Eigen::Ref<const Eigen::VectorXd>& readings) const {
     return inverse_ * readings;
   }
 
-  /// Whether the sensors observe a joint, alone or in combination with others.
+  /// Returns whether the encoders observe a joint, alone or in combination with other joints.
   bool is_observed(int joint) const { return observed_[static_cast<std::size_t>(joint)]; }
   std::ptrdiff_t observed_count() const { return std::ranges::count(observed_, true); }
 
-  /// Full turns to add to each sensor's readings [rad], so that redundant readings (an inclination
-  /// and the joints that it sums) agree without an offset of full revolutions.
+  /// Returns full turns to add to each encoder's readings [rad]. With them redundant encoders
+  /// agree, such as an inclinometer and the encoders of the joints below it.
   Eigen::VectorXd whole_turns(const Eigen::Ref<const Eigen::VectorXd>& readings) const;
 
  private:

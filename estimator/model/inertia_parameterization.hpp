@@ -7,59 +7,62 @@
 
 namespace estimator {
 
-/// Converts an inertia to second moments, Σ = ½ tr(J) 1 − J, and back, J = tr(Σ) 1 − Σ.
+/// Convert an inertia J to second moments, Σ = ½ tr(J) 1 − J, and back, J = tr(Σ) 1 − Σ.
 Eigen::Matrix3d second_moments(const Eigen::Matrix3d& inertia);
 Eigen::Matrix3d inertia_from(const Eigen::Matrix3d& second_moments);
 
-/// Returns the upper triangular U with U Uᵀ = Σ. Σ must be positive definite.
+/// Returns the upper triangular matrix U with U Uᵀ = Σ. Σ must be positive definite.
 Eigen::Matrix3d upper_cholesky(const Eigen::Matrix3d& sigma);
 
 /// Parameterization in which the inertia of a body is estimated.
 enum class InertiaParameterization {
-  kLogCholesky,  ///< covers every physically consistent body exactly once [Ruc22]
+  kLogCholesky,  ///< log-Cholesky: covers every physically consistent body exactly once [Ruc22]
   kExponentialEigenvalue,
-  kEntries,  ///< moments and mass themselves: an estimate may be physically inconsistent
+  kEntries,  ///< moments and mass: an estimate may be physically inconsistent
 };
 
 std::string_view to_string(InertiaParameterization chart);
 
-/// Unconstrained parameterization of the second moments Σ of a body about its centre of mass. Any
-/// coordinates give a physically consistent body.
+/// Parameterization of a body's second moments Σ about its centre of mass by unconstrained
+/// coordinates. All coordinates give a physically consistent body.
 ///
-/// Log-Cholesky: Σ = U Uᵀ. U has the diagonal e^{d₁}, e^{d₂}, e^{d₃} and s₁₂, s₁₃, s₂₃ above it.
-/// With the mass e^{2α} and the centre these are the ten coordinates of [Ruc22] for the
-/// pseudo-inertia, without the scale e^α of U. Mass, centre or moments can thus be fixed.
+/// Log-Cholesky: Σ = U Uᵀ. The upper triangular U has the diagonal e^{d₁}, e^{d₂}, e^{d₃}, and s₁₂,
+/// s₁₃, s₂₃ above it. With the mass e^{2α} and the centre of mass, these are the ten coordinates of
+/// [Ruc22] for the pseudo-inertia, without the scale e^α of U. The mass, centre or moments can thus
+/// be fixed.
 ///
-/// Exponential-eigenvalue: Σ = R diag(e^{σ}) Rᵀ with R = exp([ω]×) R₀. R₀ are the principal axes at
-/// construction [MTM, eqs. 44–54]. ω has no effect where principal moments are equal.
+/// Exponential-eigenvalue: Σ = R diag(e^{σ}) Rᵀ with the rotation R = exp([ω]×) R₀. R₀ are the
+/// principal axes at construction [MTM, eqs. 44–54]. ω has no effect if principal moments are
+/// equal.
 ///
 /// A linearized step (`moved`) increases a second moment additively and decreases it by a factor.
 /// An exponential would overshoot upward, and a sum would become negative downward.
 class SecondMomentParameterization {
  public:
-  /// Coordinates: three logarithms, then one for each product of inertia that varies.
+  /// The coordinates are three logarithms, then one for each product of inertia that varies.
   /// @param products  which of J_xy, J_xz, J_yz vary: all, one or none; the others are zero
   /// @param at        physically consistent moments; the principal axes there are R₀
   SecondMomentParameterization(InertiaParameterization kind,
                                const Eigen::Array<bool, 3, 1>& products, const Moments& at);
 
   int size() const { return size_; }
-  /// Coordinates of `at`; second moments below the floor are raised to it.
+  /// Returns the coordinates of the moments at construction, raised to the floor if below it.
   const Eigen::VectorXd& start() const { return start_; }
-  /// Lower bounds of the coordinates, at the feasibility boundary (feasibility_boundary).
+  /// Returns the lower bounds of the coordinates, at the feasibility boundary
+  /// (feasibility_boundary).
   Eigen::VectorXd lower() const;
 
   Moments moments(const Eigen::VectorXd& coordinates) const;
-  /// ∂moments/∂coordinates, 6 × size.
+  /// Returns the derivatives of the moments by the coordinates, 6 × size.
   Eigen::MatrixXd slopes(const Eigen::VectorXd& coordinates) const;
 
-  /// Coordinates after a step in the tangent space.
+  /// Returns the coordinates after a step in the tangent space.
   Eigen::VectorXd moved(const Eigen::VectorXd& coordinates, const Eigen::VectorXd& step) const;
 
  private:
   Eigen::Matrix3d triangle(const Eigen::VectorXd& coordinates) const;
   Eigen::Matrix3d rotation(const Eigen::VectorXd& coordinates) const;
-  /// Derivative of a second moment's logarithm with respect to its coordinate (d or σ).
+  /// Returns the derivative of a second moment's logarithm by its coordinate (d or σ).
   double logarithms() const { return kind_ == InertiaParameterization::kLogCholesky ? 2.0 : 1.0; }
 
   InertiaParameterization kind_;
@@ -70,8 +73,8 @@ class SecondMomentParameterization {
   Eigen::VectorXd start_;
 };
 
-/// Returns a positive quantity after a step of its logarithm: value (1 + step), the linear model,
-/// if it grows, or value e^step if it shrinks.
+/// Returns a positive quantity after a step of its logarithm: value (1 + step) for a positive step,
+/// value e^step for a negative one.
 double step_positive(double value, double step);
 
 }  // namespace estimator

@@ -11,14 +11,15 @@ namespace estimator {
 
 /// Geometry of one joint in one configuration, in the world frame.
 struct JointGeometry {
-  Eigen::Vector3d c_a, c_b;       ///< lever arms from the centres of mass to the joint point [m]
-  Eigen::Vector3d x_a;            ///< e_x of frame a
-  Eigen::Vector3d x_b, y_b, z_b;  ///< axes of frame b; x_b is the joint axis
-  Eigen::Vector3d n_y, n_z;       ///< e_x^a × e_y^b, e_x^a × e_z^b
+  Eigen::Vector3d c_a, c_b;       ///< from the centres of mass to the joint point [m]
+  Eigen::Vector3d x_a;            ///< x axis of the joint frame on body a
+  Eigen::Vector3d x_b, y_b, z_b;  ///< axes of the joint frame on body b; x_b is the joint axis
+  Eigen::Vector3d n_y, n_z;       ///< x_a × y_b, x_a × z_b
   Eigen::Matrix<double, 5, 1> g;  ///< constraint violation: point [m], axis [rad]
 };
 
-/// Computes the geometry from the poses' rotation matrices; the ground has the identity pose.
+/// Returns the joint geometry for the positions and rotation matrices of bodies a and b. The ground
+/// has the identity pose.
 inline JointGeometry make_joint_geometry(const Joint& joint, const JointValues& values,
                                          const Eigen::Vector3d& r_a, const Eigen::Matrix3d& R_a,
                                          const Eigen::Vector3d& r_b, const Eigen::Matrix3d& R_b) {
@@ -36,7 +37,7 @@ inline JointGeometry make_joint_geometry(const Joint& joint, const JointValues& 
   return geometry;
 }
 
-/// Rows of the constraint Jacobian on body a: [I, −[c_a]×; 0, n_yᵀ; 0, n_zᵀ].
+/// Returns the constraint Jacobian's rows for body a: [I, −[c_a]×; 0, n_yᵀ; 0, n_zᵀ].
 inline Eigen::Matrix<double, 5, 6> joint_rows_a(const JointGeometry& geometry) {
   Eigen::Matrix<double, 5, 6> A = Eigen::Matrix<double, 5, 6>::Zero();
   A.topLeftCorner<3, 3>().setIdentity();
@@ -46,7 +47,7 @@ inline Eigen::Matrix<double, 5, 6> joint_rows_a(const JointGeometry& geometry) {
   return A;
 }
 
-/// Rows of the constraint Jacobian on body b: [−I, [c_b]×; 0, −n_yᵀ; 0, −n_zᵀ].
+/// Returns the constraint Jacobian's rows for body b: [−I, [c_b]×; 0, −n_yᵀ; 0, −n_zᵀ].
 inline Eigen::Matrix<double, 5, 6> joint_rows_b(const JointGeometry& geometry) {
   Eigen::Matrix<double, 5, 6> A = Eigen::Matrix<double, 5, 6>::Zero();
   A.topLeftCorner<3, 3>() = -Eigen::Matrix3d::Identity();
@@ -56,13 +57,15 @@ inline Eigen::Matrix<double, 5, 6> joint_rows_b(const JointGeometry& geometry) {
   return A;
 }
 
-/// Derivatives of A y by the rotations of the two bodies at fixed y; only angular parts of y enter.
+/// Derivatives of A y, the product of the constraint Jacobian and a fixed velocity y, by the
+/// rotations of the two bodies. Only the angular parts of y contribute.
 struct JointRowRotation {
-  Eigen::Matrix<double, 5, 3> a;  ///< with respect to δψ_a
-  Eigen::Matrix<double, 5, 3> b;  ///< with respect to δψ_b
+  Eigen::Matrix<double, 5, 3> a;  ///< by the rotation δψ_a of body a
+  Eigen::Matrix<double, 5, 3> b;  ///< by the rotation δψ_b of body b
 };
 
-/// @param omega_a, omega_b angular parts of y on the two bodies; zero for the ground
+/// Returns the derivatives of A y by the two bodies' rotations.
+/// @param omega_a, omega_b  angular parts of y for the two bodies; zero for the ground
 inline JointRowRotation joint_row_rotation(const JointGeometry& geometry,
                                            const Eigen::Vector3d& omega_a,
                                            const Eigen::Vector3d& omega_b) {

@@ -9,59 +9,59 @@
 
 namespace estimator {
 
-/// Relative motion that a joint allows its child.
+/// Kind of a joint: the relative motion that it allows.
 enum class JointKind {
-  kRevolute,   ///< turns about the axis: coordinate in rad, its force a torque [N·m]
-  kPrismatic,  ///< slides along the axis: coordinate in m, its force [N]
+  kRevolute,   ///< rotation about the axis: coordinate in rad, torque in N·m
+  kPrismatic,  ///< translation along the axis: coordinate in m, force in N
 };
 
-/// Translation equivalent to a rotation by one radian wherever a threshold is given in rad [m/rad].
-/// It is the lever arm of a small rig: there, one radian moves a mass about that far.
+/// Translation that counts as much as a rotation by one radian in thresholds given in rad [m/rad].
+/// It is a typical lever arm of a small rig.
 inline constexpr double kMetresPerRadian = 0.1;
 
 /// Units that depend on the kind of a joint.
 struct JointUnits {
-  const char* coordinate;  ///< "rad"
-  const char* error;       ///< for a thousandth of the coordinate, "mrad"
-  const char* rate;        ///< "rad/s"
-  const char* noise;       ///< for acceleration noise, "rad/s²/√Hz"
-  const char* force;       ///< "N·m"
-  const char* stiffness;   ///< "N·m/rad"
-  const char* inertia;     ///< of a motor's rotor, "kg·m²"
-  const char* gain;        ///< of a motor, per unit of its control, "N·m/unit"
-  const char* back_emf;    ///< "unit·s/rad"
-  const char* quantity;    ///< "angle", the quantity that an encoder measures
-  double scale;            ///< equivalent of one radian, in the coordinate's unit
+  const char* coordinate;  ///< unit of the coordinate, "rad"
+  const char* error;       ///< unit of a thousandth of the coordinate, "mrad"
+  const char* rate;        ///< unit of the rate, "rad/s"
+  const char* noise;       ///< unit of acceleration noise, "rad/s²/√Hz"
+  const char* force;       ///< unit of the force or torque, "N·m"
+  const char* stiffness;   ///< unit of a spring's stiffness, "N·m/rad"
+  const char* inertia;     ///< unit of a rotor's inertia, "kg·m²"
+  const char* gain;        ///< unit of a motor's gain per unit of its control, "N·m/unit"
+  const char* back_emf;    ///< unit of a motor's back-EMF constant, "unit·s/rad"
+  const char* quantity;    ///< quantity that an encoder measures, "angle"
+  double scale;  ///< translation or angle that counts as one radian, in the coordinate's unit
 };
 
 /// A field of a joint in a rig file whose name depends on the joint's kind.
 struct JointField {
-  const char* part;    ///< submessage of the joint that holds it; "": the joint itself
-  const char* name;    ///< "rest_angle"
-  const char* unit;    ///< "" if the name includes it
-  const char* symbol;  ///< suffix of the parameter that it sets, after the joint's name; "": none
+  const char* part;    ///< submessage of the joint that contains it; "": the joint itself
+  const char* name;    ///< field name, such as "rest_angle"
+  const char* unit;    ///< unit; "" if the name includes it
+  const char* symbol;  ///< suffix of the parameter that it sets, after the joint's name; "" if none
 };
 
 /// All properties that follow from the kind of a joint. No other code branches on the kind.
 struct JointTraits {
   JointKind kind;
-  const char* word;  ///< in rig files: an enumerator of Joint::Kind
-  const char* verb;  ///< "turns": motion of the joint, for sentences
-  const char* noun;  ///< "turn": quantity of its encoder, for sentences
-  /// Whether the child rotates about the axis as the coordinate grows; otherwise it translates.
+  const char* word;  ///< name in rig files: an enumerator of Joint::Kind
+  const char* verb;  ///< motion of the joint, for messages: "turns"
+  const char* noun;  ///< quantity of its encoder, for messages: "turn"
+  /// Whether the child rotates as the coordinate grows; otherwise it translates.
   bool turns;
-  /// Whether coordinates a full turn apart are the same position.
+  /// Whether coordinates that differ by a full turn are the same position.
   bool wraps;
-  /// Whether the SPOOK stepper supports it.
+  /// Whether the SPOOK stepper supports joints of this kind.
   bool in_spook;
   JointUnits units;
   JointField rest, inertia, counts, constant;
-  /// Names in other fields of rig files and scenarios, and in columns: "angle_rad",
+  /// Coordinate and rate in names of rig-file fields, scenarios and columns: "angle_rad",
   /// "speed_rad_per_s".
   const char* coordinate_field;
   const char* rate_field;
-  const char *count, *count_unit;  ///< reference length of `counts`: "metre", "m"
-  double count_size;               ///< the same in the coordinate's unit
+  const char *count, *count_unit;  ///< reference length of an encoder's `counts`: "metre", "m"
+  double count_size;               ///< reference length in the coordinate's unit
   const char *urdf, *mjcf;         ///< type names in URDF and MJCF
 };
 
@@ -134,7 +134,7 @@ inline constexpr const JointTraits& joint_traits(JointKind kind) {
 
 inline constexpr JointUnits joint_units(JointKind kind) { return joint_traits(kind).units; }
 
-/// Difference of two coordinates of a joint, wrapped to half a turn if the joint wraps.
+/// Returns the difference of two coordinates of a joint, wrapped to half a turn if the joint wraps.
 inline double joint_difference(JointKind kind, double difference) {
   return joint_traits(kind).wraps ? wrapped_difference(difference) : difference;
 }

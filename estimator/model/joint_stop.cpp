@@ -7,7 +7,7 @@
 namespace estimator {
 namespace {
 
-/// Whether the lower stop of the joint lies below the upper one.
+/// Returns whether the lower stop of a joint is below the upper stop.
 bool is_apart(const Mechanism& mechanism, int index) {
   const Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
   return !joint.stops_lower || !joint.stops_upper ||

@@ -7,25 +7,25 @@
 
 namespace estimator {
 
-/// One end stop of one joint, with current parameter values.
+/// One end stop of a joint, with current parameter values.
 struct JointStop {
   int joint;
-  double side;          ///< direction of its push: 1 for the lower stop, −1 for the upper one
-  JointQuantity where;  ///< kStopLower or kStopUpper
+  double side;          ///< direction of its force: 1 for the lower stop, −1 for the upper one
+  JointQuantity where;  ///< position parameter: kStopLower or kStopUpper
   double position;      ///< joint coordinate of the stop [rad or m]
-  double restitution;   ///< [-]
+  double restitution;   ///< coefficient of restitution [-]
 
-  /// Distance of a coordinate from the stop, < 0 beyond it [rad or m].
+  /// Returns the distance of a joint coordinate from the stop, < 0 beyond the stop [rad or m].
   double distance(double coordinate) const { return side * (coordinate - position); }
 };
 
-/// All end stops, by joint.
+/// Returns all end stops, in joint order.
 std::vector<JointStop> joint_stops(const Mechanism& mechanism);
 
-/// Whether the lower stop of every joint lies below the upper one.
+/// Returns whether the lower stop of every joint is below the upper stop.
 bool are_stops_apart(const Mechanism& mechanism);
 
-/// Appends one sentence for each invalid end stop (find_faults).
+/// Appends one sentence to `faults` for each invalid end stop.
 void check_stops(const Mechanism& mechanism, std::vector<std::string>& faults);
 
 }  // namespace estimator

@@ -23,7 +23,7 @@ const Pose& pose_of(int body, const Configuration& q) {
   return body == Joint::kGround ? kGroundPose : q[static_cast<std::size_t>(body)];
 }
 
-/// Rotation angle about x, in [−π, π].
+/// Returns the angle of a rotation about the x axis, in [−π, π].
 double twist_angle(const Eigen::Quaterniond& q) {
   return wrapped_difference(2.0 * std::atan2(q.x(), q.w()));
 }

@@ -8,31 +8,32 @@
 
 namespace estimator {
 
-/// Joint angle θ in (−π, π]: the rotation about the joint axis that carries frame a onto frame b, θ
-/// = 2 atan2(x, s) of the relative quaternion. It is exact at zero violation and smooth near it.
-/// The ground has the identity pose.
+/// Returns the joint angle θ in (−π, π], the rotation about the joint axis that carries frame a
+/// onto frame b. With the relative quaternion's scalar part s and axial part x, θ = 2 atan2(x, s).
+/// It is exact if the joint constraints hold, and smooth near that. The ground has the identity
+/// pose.
 double joint_angle(const Joint& joint, const Pose& a, const Pose& b);
 double joint_angle(const Joint& joint, const Configuration& q);
-/// @param poses  of all bodies
+/// Returns the joint angle for the poses of all bodies.
 double joint_angle(const Joint& joint, const Pose* poses);
 
-/// Joint angle and its derivative with respect to the world-frame rotations (δψ_a, δψ_b).
+/// A joint angle and its derivatives by the world-frame rotations δψ_a and δψ_b of the two bodies.
 struct JointAngleJacobian {
-  double angle;          ///< as from joint_angle
-  Eigen::RowVector3d a;  ///< zero for the ground
+  double angle;          ///< joint angle, see joint_angle [rad]
+  Eigen::RowVector3d a;  ///< derivative by the rotation of body a; zero for the ground
   Eigen::RowVector3d b;
 };
 JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose& a, const Pose& b);
 JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose* poses);
 
-/// Angles of all joints.
+/// Returns the angles of all joints.
 Eigen::VectorXd joint_angles(const Mechanism& mechanism, const Configuration& q);
 
-/// Stacked constraint violations g(q), five per joint: point [m], axis [rad] [Mar, eq. F.1].
+/// Returns the constraint violations g(q), five per joint: point [m], axis [rad] [Mar, eq. F.1].
 Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelValues& values,
                                      const Configuration& q);
 
-/// Constraint Jacobian G(q), (5·joints) × (6·bodies), dense.
+/// Returns the dense constraint Jacobian G(q) = ∂g/∂q, (5·joints) × (6·bodies).
 Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelValues& values,
                                     const Configuration& q);
 
@@ -49,8 +50,9 @@ Configuration assemble(const Mechanism& mechanism, const ModelValues& values,
 void project_to_constraints(const Mechanism& mechanism, const ModelValues& values,
                             Configuration& q);
 
-/// As `assemble`, with velocities. They follow from the joint rates [rad/s] on the spanning tree,
-/// projected onto G v = 0.
+/// Returns the state at given joint angles, as `assemble`, and joint rates [rad/s]. The velocities
+/// follow from the rates on the spanning tree, projected onto G v = 0 with the constraint Jacobian
+/// G.
 State assemble_state(const Mechanism& mechanism, const ModelValues& values,
                      const Eigen::VectorXd& angles, const Eigen::VectorXd& rates);
 

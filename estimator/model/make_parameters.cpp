@@ -47,7 +47,7 @@ constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, 
 constexpr QuantityFacts kPointFacts[] = {any("a_x", "m"), any("a_y", "m"), any("a_z", "m"),
                                          any("b_x", "m"), any("b_y", "m"), any("b_z", "m")};
 
-/// Parameters of a joint after its friction, in the order of JointQuantity.
+/// Returns the parameters of a joint that follow its friction, in the order of JointQuantity.
 constexpr std::array<QuantityFacts, kBehindFriction> facts_behind_friction(const JointTraits& is) {
   return {any(is.constant.symbol, is.units.force),
           at_least_zero("k", is.units.stiffness),
@@ -85,7 +85,7 @@ void append(ParameterList& list, const std::string& prefix, const QuantityFacts&
   list.push_back(parameter);
 }
 
-/// The parameters of one sensor, in the order of SensorQuantity.
+/// Adds the parameters of one sensor to a list, in the order of SensorQuantity.
 class SensorParameters {
  public:
   SensorParameters(const Mechanism& mechanism, const Sensor& sensor, ParameterList& list)

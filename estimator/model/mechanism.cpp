@@ -65,7 +65,7 @@ void check_parameters(const Mechanism& mechanism, std::vector<std::string>& faul
   }
 }
 
-/// Friction may rise from rest, but must be nonnegative at rest.
+/// Checks that friction is nonnegative at rest; it may rise from rest.
 void check_rest_friction(const Mechanism& mechanism, std::vector<std::string>& faults) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!may_rise_from_rest(mechanism, j) || dry_friction_at_rest(mechanism, j) >= 0.0) continue;
@@ -77,7 +77,7 @@ void check_rest_friction(const Mechanism& mechanism, std::vector<std::string>& f
   }
 }
 
-/// Checks that apply to joints of any kind.
+/// Checks a joint of any kind, movable or fixed.
 template <typename AnyJoint>
 void check_joint(const Mechanism& mechanism, const AnyJoint& joint, const std::string& who,
                  std::vector<std::string>& faults) {
@@ -144,7 +144,7 @@ void check_couplings(const Mechanism& mechanism, std::vector<std::string>& fault
   }
 }
 
-/// A massless body must carry another body, whose inertia determines its motion.
+/// Checks that every massless body carries another body, whose inertia determines its motion.
 void check_carries(const Mechanism& mechanism, int body, std::vector<std::string>& faults) {
   const auto touches = [&](const auto& joint) {
     return joint.body_a == body || joint.body_b == body;

@@ -14,7 +14,7 @@
 
 namespace estimator {
 
-/// Parameters of one body; the body's frame is at its centre of mass.
+/// Parameters of one body. The origin of the body frame is the centre of mass.
 enum class BodyQuantity : int {
   kMass,  ///< [kg]
   kJxx,   ///< inertia about the centre of mass in the body frame [kg·m²]
@@ -27,8 +27,9 @@ enum class BodyQuantity : int {
 };
 
 /// Parameters of one joint, its friction, its motor and its encoder. The joint moves body b (child)
-/// relative to body a (parent). Torques act on b about the joint axis, their opposites on a. For a
-/// prismatic joint read m for rad, N for N·m and kg for kg·m², also in composite units.
+/// relative to body a (parent). Joint torques act on body b about the joint axis, and opposite
+/// torques on body a. For a prismatic joint read m for rad, N for N·m and kg for kg·m², also in
+/// composite units.
 enum class JointQuantity : int {
   kPointAx,  ///< joint point in the frame of body a, from its centre of mass [m]
   kPointAy,
@@ -36,8 +37,8 @@ enum class JointQuantity : int {
   kPointBx,  ///< joint point in the frame of body b, from its centre of mass [m]
   kPointBy,
   kPointBz,
-  kFriction,  ///< first of the quantities of all friction laws (laws/friction_laws.hpp)
-  // Friction quantities that are also used outside their laws.
+  kFriction,  ///< index of the first friction parameter (friction/friction_laws.hpp)
+  // Friction parameters that code outside the friction laws uses.
   kViscous = kFriction + friction_index<ViscousDrag>(ViscousDrag::kViscous),
   kQuadraticDrag = kFriction + friction_index<ViscousDrag>(ViscousDrag::kQuadraticDrag),
   kCoulombTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kCoulombTorque),
@@ -46,35 +47,35 @@ enum class JointQuantity : int {
   kLoadFriction = kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFriction),
   kLoadFrictionAngular =
       kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFrictionAngular),
-  /// torque independent of the state [N·m]
+  /// Joint torque that does not depend on position and speed [N·m]
   kConstantTorque = kFriction + FrictionLaws::kQuantityCount,
-  kStiffness,      ///< k: torque −k (θ − θ_rest), e.g. of a cable [N·m/rad]
-  kRestAngle,      ///< θ_rest [rad]
-  kMotorGain,      ///< K: torque per unit of the control signal [N·m/unit]
-  kShaftInertia,   ///< J_shaft: inertia of the motor's rotor about the axis [kg·m²]
-  kBackEmf,        ///< k_e: torque K (u − k_e ω) [unit·s/rad]
-  kInputDelay,     ///< the control acts this much later than recorded [s]
-  kEncoderOffset,  ///< the encoder reads θ − offset [rad]
-  kEncoderDelay,   ///< a reading taken at t belongs to t − delay [s]
-  kStopLower,      ///< lower end stop: θ ≥ this, if the joint has that stop [rad]
-  kStopUpper,      ///< upper end stop: θ ≤ this, if the joint has that stop [rad]
-  kRestitution,    ///< e: coefficient of restitution of the end stops [-]
+  kStiffness,      ///< spring stiffness k, e.g. of a cable: torque −k (θ − θ_rest) [N·m/rad]
+  kRestAngle,      ///< angle θ_rest at which the spring is relaxed [rad]
+  kMotorGain,      ///< motor gain K: torque per unit of the control signal [N·m/unit]
+  kShaftInertia,   ///< moment of inertia of the motor's rotor about its axis [kg·m²]
+  kBackEmf,        ///< k_e: the motor's torque is K (u − k_e ω) [unit·s/rad]
+  kInputDelay,     ///< time from the recorded control to its effect [s]
+  kEncoderOffset,  ///< offset: the encoder reads θ − offset [rad]
+  kEncoderDelay,   ///< delay: a reading at time t is the angle at t − delay [s]
+  kStopLower,      ///< lower end stop, the least angle of a joint with that stop [rad]
+  kStopUpper,      ///< upper end stop, the largest angle of a joint with that stop [rad]
+  kRestitution,    ///< coefficient of restitution of both end stops [-]
   kCount
 };
 
-/// Parameters of one encoder between bodies, as kEncoderOffset and kEncoderDelay of a joint.
+/// Parameters of one encoder between two bodies: offset and delay, as those of a joint encoder.
 enum class EncoderQuantity : int { kOffset, kDelay, kCount };
 
 /// Parameters of a body's drag in still air (AirDrag).
 enum class AirQuantity : int {
-  kCoefficient,  ///< c: force −c |v| v [N·s²/m²]
-  kPointX,       ///< point of application, in the body frame from its centre of mass [m]
+  kCoefficient,  ///< c: drag force −c |v| v at the velocity v [N·s²/m²]
+  kPointX,       ///< point where drag acts, in the body frame from the centre of mass [m]
   kPointY,
   kPointZ,
   kCount
 };
 
-/// Parameters of the environment. World y points up when both tilt angles are zero.
+/// Parameters of gravity. The world's y axis points up when both tilt angles are zero.
 enum class WorldQuantity : int {
   kGravity,  ///< magnitude of the gravitational acceleration [m/s²]
   kTiltX,    ///< gravity is (0, −g, 0) rotated by the rotation vector (tilt_x, 0, tilt_z) [rad];
@@ -82,35 +83,37 @@ enum class WorldQuantity : int {
   kCount
 };
 
-/// A rigid body. Its quantities are parameters of the mechanism.
+/// A rigid body. Its mass and inertia are parameters of the mechanism.
 struct Body {
   std::string name;
-  /// Whether it has neither mass nor inertia. It connects the axes of a multi-axis joint, as the
-  /// cross of a universal joint does. It must carry another body.
+  /// Whether the body has neither mass nor inertia. A massless body connects the axes of a
+  /// multi-axis joint, as the cross of a universal joint does. It must carry another body.
   bool massless = false;
-  /// Relative standard deviation of each principal moment of its pseudo-inertia, if the inertia
-  /// comes from CAD (InertiaPrior). The CAD values are the means of the parameters' priors.
-  /// Infinite: no prior. Used for physical parameters only.
+  /// Relative standard deviation of each principal moment of the pseudo-inertia, for an inertia
+  /// from CAD (InertiaPrior). The parameters' prior means are the CAD values. Infinite: no prior.
+  /// Only the estimation of physical parameters uses it.
   double cad_uncertainty = std::numeric_limits<double>::infinity();
-  /// Recordings in which it is present, by name with * as a wildcard; empty: all of them.
+  /// Names of the recordings in which the body is present, with * as a wildcard; empty: all
+  /// recordings.
   std::vector<std::string> present_in_recordings = {};
 };
 
-/// Gaussian prior of a number.
+/// Gaussian prior of a scalar quantity.
 struct GaussianPrior {
   double mean = 0.0;
   double standard_deviation = std::numeric_limits<double>::infinity();  ///< infinite: no prior
 };
 
-/// A joint between two bodies, or between a body and the ground: revolute or prismatic.
+/// A revolute or prismatic joint between two bodies, or between a body and the ground.
 ///
 /// The joint frame has x along the axis and y toward the zero mark. It is given once in each body's
-/// frame (for the ground: in the world frame). The angle θ is the rotation about x that carries
-/// frame a onto frame b. In a prismatic joint both frames stay parallel, and the coordinate is the
-/// distance of point b from point a along x. The joints may form any graph.
+/// frame; the ground's frame is the world. The angle θ is the rotation about x that carries frame a
+/// onto frame b. In a prismatic joint the two frames stay parallel, and the coordinate is the
+/// distance of point b from point a along x. Joints may form loops.
 struct Joint {
   static constexpr int kGround = -1;
-  static constexpr double kAutomaticDamping = -1.0;  ///< τ = h/4, see damping_time_of
+  static constexpr double kAutomaticDamping =
+      -1.0;  ///< selects the damping time h/4, see damping_time_of
 
   std::string name;
   JointKind kind = JointKind::kRevolute;
@@ -119,39 +122,41 @@ struct Joint {
   Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
   Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
 
-  /// ε^(ℓ) of the three point rows [m/N], ≥ 0. The default is practically rigid for a table-top
-  /// rig. It is above zero so that closed loops, whose rows are linearly dependent, can be solved.
+  /// Compliance of the joint's three point rows [m/N], ≥ 0. The default is practically rigid for a
+  /// table-top rig. It is above zero since closed loops have linearly dependent rows.
   double compliance_linear = 1e-8;
-  double compliance_angular = 1e-8;         ///< ε^(r) of the two axis rows [rad/(N·m)], ≥ 0
-  double damping_time = kAutomaticDamping;  ///< τ of all five rows [s], ≥ 0 or automatic
-  /// Speed below which dry friction sticks, the width of its regularization [rad/s], > 0.
+  double compliance_angular = 1e-8;  ///< compliance of the two axis rows [rad/(N·m)], ≥ 0
+  double damping_time =
+      kAutomaticDamping;  ///< damping time τ of all five rows [s], ≥ 0 or automatic
+  /// Speed below which regularized dry friction sticks [rad/s], > 0.
   double stick_speed = 0.01;
-  /// Transition velocity of the smoothed Coulomb law B tanh(ω/transition_speed) [rad/s]. The joint
-  /// then creeps under any load. 0: set-valued friction that sticks. Used for physical parameters
-  /// only.
+  /// Transition velocity of the smoothed Coulomb law B tanh(ω/transition_speed) [rad/s]. With it, a
+  /// joint creeps under any load. 0: discontinuous friction, with which a joint sticks. Only the
+  /// estimation of physical parameters uses it.
   double transition_speed = 0.0;
 
-  /// Approximate initial coordinate, which selects the assembly mode of a loop [rad]; NaN: not
+  /// Approximate initial coordinate, which selects the assembly mode of a loop [rad]; NaN if not
   /// given.
   double assembly_guess = std::numeric_limits<double>::quiet_NaN();
 
-  bool measured = true;    ///< has an encoder: one column of the recording (Encoder)
-  bool motorised = false;  ///< has a motor: one column of the control signal
+  bool measured = true;    ///< whether the joint has an encoder: one column of the recording
+  bool motorised = false;  ///< whether the joint has a motor: one column of the control signal
 
-  /// Turns of the motor's rotor per turn of the joint, if the rotor sits in body a and rotates with
-  /// it. 0: this coupling is neglected. Used for physical parameters only.
+  /// Turns of the motor's rotor per turn of the joint, for a rotor in body a. 0: the effect of body
+  /// a's rotation on the rotor is neglected. Only the physical-parameter estimation uses it.
   double gear_ratio = 0.0;
 
-  /// Standard deviation, per sample, of the recorded control about the control that acted, such as
-  /// the noise of a measured torque [unit of the control]. 0: the recorded control acted. Used for
-  /// physical parameters of mechanisms without loops only.
+  /// Standard deviation, per sample, of the recorded control from the control that acted, such as
+  /// the noise of a measured torque [unit of the control]. 0: no such error. Only the estimation of
+  /// physical parameters of mechanisms without loops uses it.
   double control_noise = 0.0;
 
-  /// Whether it has an end stop at its lower and upper end (Impact). Used for physical parameters
-  /// of mechanisms without loops only.
+  /// Whether the joint has a lower and an upper end stop. Only the estimation of physical
+  /// parameters of mechanisms without loops uses stops.
   bool stops_lower = false, stops_upper = false;
 
-  /// Prior of the state at the start of a recording [rad, rad/s]. Physical parameters only.
+  /// Priors of the joint's initial state in every recording [rad, rad/s]. Only the estimation of
+  /// physical parameters uses them.
   GaussianPrior start_angle = {}, start_rate = {};
 
   const JointTraits& traits() const { return joint_traits(kind); }
@@ -159,8 +164,8 @@ struct Joint {
   double difference(double of_coordinates) const { return joint_difference(kind, of_coordinates); }
 };
 
-/// A fixed joint between two bodies, or between a body and the ground. It has no coordinate; the
-/// frames coincide, and so do the two points.
+/// A fixed joint between two bodies, or between a body and the ground. It has no coordinate: its
+/// two joint frames coincide, and so do its two points.
 struct FixedJoint {
   std::string name;
   int body_a = Joint::kGround;
@@ -169,34 +174,35 @@ struct FixedJoint {
   Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
 };
 
-/// A mimic joint: it follows another without play, as through a gear, a belt or a spindle. Its
-/// coordinate is `ratio` times the other's plus `offset`. Used for physical parameters only.
+/// A mimic joint, coupled without play to another joint, as by a gear, a belt or a spindle. Its
+/// coordinate is `ratio` times the other joint's coordinate plus `offset`. Only the estimation of
+/// physical parameters uses it.
 struct MimicJoint {
   int joint = 0;    ///< the mimic joint
-  int follows = 0;  ///< the joint that it follows
+  int follows = 0;  ///< the joint that it mimics
   double ratio = 1.0;
   double offset = 0.0;  ///< [rad or m]
 };
 
-/// An encoder that is not at one joint. It reads the rotation or translation of body b relative to
-/// body a, minus an offset. An inclinometer has the ground as body a (Encoder).
+/// An encoder between any two bodies. It reads the rotation or translation of body b relative to
+/// body a, minus an offset. For an inclinometer, body a is the ground.
 struct BodyEncoder {
   std::string name;
   int body_a = Joint::kGround;  ///< index into bodies, or kGround
   int body_b = 0;
 };
 
-/// Bodies, joints and the values of all their parameters. It holds no state.
+/// Bodies, joints and sensors of a mechanism, and the values of all parameters. It has no state.
 ///
-/// `parameters` holds, in this order: kBodyQuantities of each body, kJointQuantities of each joint,
+/// `parameters` has this order: kBodyQuantities of each body, kJointQuantities of each joint,
 /// kFixedJointQuantities of each fixed joint, kWorldQuantities, kEncoderQuantities of each encoder
-/// between bodies, kSensorQuantities of each sensor, kAirQuantities of each body, and last any
-/// further parameters on which others depend. `make_parameters` builds it with names, units and
-/// physical bounds.
+/// between bodies, kSensorQuantities of each sensor, kAirQuantities of each body. Last are further
+/// parameters on which others depend. `make_parameters` creates it with names, units and physical
+/// bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
   static constexpr int kJointQuantities = static_cast<int>(JointQuantity::kCount);
-  /// Parameters of a fixed joint: its two points, the first of JointQuantity.
+  /// Number of parameters of a fixed joint: its two points, which come first in JointQuantity.
   static constexpr int kFixedJointQuantities = static_cast<int>(JointQuantity::kPointBz) + 1;
   static constexpr int kWorldQuantities = static_cast<int>(WorldQuantity::kCount);
   static constexpr int kEncoderQuantities = static_cast<int>(EncoderQuantity::kCount);
@@ -211,8 +217,9 @@ struct Mechanism {
   std::vector<BodyEncoder> body_encoders;
   std::vector<Sensor> sensors;
   ParameterList parameters;
-  std::vector<ParameterDependency> dependencies;  ///< resolved, and applied to the values
-  std::vector<std::string> held_out;  ///< names of held-out sensors (their readings are unused)
+  std::vector<ParameterDependency>
+      dependencies;                   ///< all by independent parameters, and applied to the values
+  std::vector<std::string> held_out;  ///< names of held-out sensors, whose readings are not used
 
   int body_count() const { return static_cast<int>(bodies.size()); }
   int joint_count() const { return static_cast<int>(joints.size()); }
@@ -270,19 +277,19 @@ struct Mechanism {
     return parameters[static_cast<std::size_t>(index(quantity))];
   }
 
-  /// Index of the parameter with that name, or −1.
+  /// Returns the index of the parameter with that name, or −1.
   int find_parameter(std::string_view parameter_name) const;
 };
 
-/// The parameter at that index.
+/// Returns the parameter at that index.
 inline const Parameter& parameter_at(const Mechanism& mechanism, int index) {
   return mechanism.parameters[static_cast<std::size_t>(index)];
 }
 
-/// The coupling of a mimic joint; nullptr for any other joint.
+/// Returns the coupling of a mimic joint; nullptr for any other joint.
 const MimicJoint* find_mimic_joint(const Mechanism& mechanism, int joint);
 
-/// Values of all parameters, in their order [SI].
+/// Returns the values of all parameters, in their order [SI].
 std::vector<double> parameter_values(const Mechanism& mechanism);
 
 /// Fills `mechanism.parameters` for its bodies and joints. Sets names ("A.J_zz", "1.b",
@@ -290,16 +297,18 @@ std::vector<double> parameter_values(const Mechanism& mechanism);
 /// gravity 9.82 m/s²) and physical bounds (masses, inertias, friction ≥ 0). No parameter is free.
 void make_parameters(Mechanism& mechanism);
 
-/// The unit of a joint's quantity; the control has the unit "unit".
+/// Returns the unit of a joint's parameter. A control has the unit "unit".
 std::string_view unit_of(JointKind kind, JointQuantity quantity);
 
-/// Quantity that an instrument of a sensor measures, translational at a prismatic joint.
+/// Returns the quantity that a sensor's instrument measures: at a prismatic joint, the
+/// translational counterpart.
 const ReadingTraits& reading_of(const Mechanism& mechanism, const Sensor& sensor,
                                 const Instrument& instrument);
 
-/// Whether air drag acts on a body, or may after estimation.
+/// Returns whether air drag acts on a body, or may act after estimation.
 bool has_air_drag(const Mechanism& mechanism, int body);
 
+/// Checks that the SPOOK stepper supports the mechanism.
 /// @throws std::invalid_argument "joint '…': …" for a prismatic or fixed joint, or for an element
 /// that only the equations of motion in joint coordinates support
 void require_spook_support(const Mechanism& mechanism);
@@ -313,8 +322,8 @@ enum class InertiaCheck { kAll, kFixed };
 /// valid. Checks names, body indices, frames (rotations), masses, inertias (positive definite,
 /// triangle inequality), bounds, compliances, and that every body is connected to the ground.
 ///
-/// @param inertias  kFixed allows estimated inertias to violate the triangle inequality: an initial
-/// value may be far from the true one in a single moment
+/// @param inertias  kFixed also accepts estimated inertias that violate the triangle inequality,
+/// since an initial value may be far off in a single moment
 std::vector<std::string> find_errors(const Mechanism& mechanism,
                                      InertiaCheck inertias = InertiaCheck::kAll);
 

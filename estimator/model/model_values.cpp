@@ -32,7 +32,7 @@ JointValues unpack_joint(const Mechanism& mechanism, int joint) {
   return values;
 }
 
-/// Gravity, and its derivatives.
+/// Computes the gravity vector and its derivatives.
 void unpack_gravity(const Mechanism& mechanism, ModelValues& values) {
   constexpr WorldQuantity kQuantities[] = {WorldQuantity::kGravity, WorldQuantity::kTiltX,
                                            WorldQuantity::kTiltZ};

@@ -7,13 +7,13 @@
 
 namespace estimator {
 
-/// Values of one body, unpacked from the parameters.
+/// Mass and inertia of one body, taken from the parameters.
 struct BodyValues {
   double mass;              ///< [kg]
   Eigen::Matrix3d inertia;  ///< about the centre of mass, body frame [kg·m²]
 };
 
-/// Values of one joint, unpacked from the parameters; units as in JointQuantity.
+/// Parameter values of one joint; units as in JointQuantity.
 struct JointValues {
   Eigen::Vector3d point_a, point_b;
   double viscous, quadratic_drag;
@@ -23,7 +23,7 @@ struct JointValues {
   double motor_gain, shaft_inertia, back_emf, input_delay;
 };
 
-/// All values that a time step needs, unpacked after each change of the parameters.
+/// All parameter values that a time step needs, updated after each change of the parameters.
 struct ModelValues {
   std::vector<BodyValues> bodies;
   std::vector<JointValues> joints;
@@ -31,7 +31,7 @@ struct ModelValues {
   Eigen::Matrix3d gravity_jacobian;  ///< ∂gravity/∂(g, tilt_x, tilt_z)
 };
 
-/// Unpacks the values of `mechanism.parameters`.
+/// Returns the values of `mechanism.parameters` as vectors and matrices.
 ModelValues unpack(const Mechanism& mechanism);
 
 }  // namespace estimator

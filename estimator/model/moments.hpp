@@ -7,10 +7,10 @@
 
 namespace estimator {
 
-/// Moments of inertia as a vector in the order of BodyQuantity: J_xx, J_yy, J_zz, J_xy, J_xz, J_yz.
+/// A body's moments of inertia in the order of BodyQuantity: J_xx, J_yy, J_zz, J_xy, J_xz, J_yz.
 using Moments = Eigen::Matrix<double, 6, 1>;
 
-/// The inertia matrix with these moments as its entries, for any scalar type.
+/// Returns the inertia matrix with these moments as elements, for any scalar type.
 template <typename Derived>
 Eigen::Matrix<typename Derived::Scalar, 3, 3> inertia_matrix(
     const Eigen::MatrixBase<Derived>& moments) {
@@ -25,7 +25,7 @@ Eigen::Matrix<typename Derived::Scalar, 3, 3> inertia_matrix(
 Moments moments_of(const Eigen::Matrix3d& inertia);
 Moments moments_of(const Mechanism& mechanism, int body);
 
-/// Indices of a body's moments among the parameters.
+/// Returns the parameter indices of a body's six moments of inertia.
 std::array<int, 6> moment_indices(const Mechanism& mechanism, int body);
 
 }  // namespace estimator

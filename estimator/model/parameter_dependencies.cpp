@@ -18,8 +18,7 @@ void add_term(std::vector<DependencyTerm>& terms, int parameter, double factor) 
   }
 }
 
-/// Replaces every dependent term by the terms of its own dependency. Returns false if there is
-/// none.
+/// Replaces every dependent term by the terms of its own dependency. Returns whether there was one.
 bool replace_tied_terms(std::vector<ParameterDependency>& dependencies, ParameterDependency& tie) {
   bool replaced = false;
   std::vector<DependencyTerm> terms;

@@ -6,13 +6,13 @@ namespace estimator {
 
 struct Mechanism;
 
-/// One term of a dependency: a parameter and its factor.
+/// A term of a parameter dependency: a parameter and its factor.
 struct DependencyTerm {
   int parameter;  ///< index into Mechanism::parameters
   double factor;  ///< [unit of the dependent parameter / unit of this one]
 };
 
-/// A dependent parameter, an affine function of others,
+/// A parameter that is an affine function of other parameters,
 ///
 ///   value = constant + Σ factor · parameter,
 ///
@@ -20,26 +20,26 @@ struct DependencyTerm {
 struct ParameterDependency {
   int parameter;  ///< index into Mechanism::parameters
   double constant = 0.0;
-  std::vector<DependencyTerm> terms = {};  ///< of independent parameters
+  std::vector<DependencyTerm> terms = {};  ///< terms in independent parameters
 };
 
-/// Expresses every dependency by independent parameters.
-/// @return −1, or a parameter that depends on itself
+/// Replaces the terms of every dependency by terms in independent parameters.
+/// @return −1, or the index of a parameter that depends on itself
 int resolve_dependencies(std::vector<ParameterDependency>& dependencies);
 
 /// Sets dependent parameters to the values of their dependencies.
 void apply_dependencies(Mechanism& mechanism);
 
-/// The dependency of a parameter; nullptr if it is independent.
+/// Returns the dependency of a parameter; nullptr if the parameter is independent.
 const ParameterDependency* find_dependency(const Mechanism& mechanism, int parameter);
 
-/// Free parameters on which a parameter depends (itself if free), with its derivative by each.
+/// Returns the free parameters on which a parameter depends (itself if free), with its derivatives.
 std::vector<DependencyTerm> free_dependencies(const Mechanism& mechanism, int parameter);
 
-/// Whether estimation changes the parameter: it is free, or depends on one that is.
+/// Returns whether estimation changes a parameter: it is free or depends on a free parameter.
 bool changes_in_fit(const Mechanism& mechanism, int parameter);
 
-/// Whether the parameter keeps its value: it is neither free nor dependent.
+/// Returns whether a parameter keeps its value: it is neither free nor dependent.
 bool is_fixed(const Mechanism& mechanism, int parameter);
 
 }  // namespace estimator

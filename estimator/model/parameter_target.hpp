@@ -4,8 +4,8 @@
 
 namespace estimator {
 
-/// Target of a parameter index in a mechanism with revolute joints only: one quantity of one body,
-/// one joint or the world, or a parameter without effect on the motion.
+/// Meaning of a parameter index in a mechanism with only revolute joints. The parameter belongs to
+/// a body, a joint or the world, or it does not affect the motion.
 struct ParameterTarget {
   enum class Kind { kBody, kJoint, kWorld, kElsewhere } kind;
   int element;   ///< body or joint index
@@ -29,7 +29,7 @@ inline ParameterTarget parameter_target(const Mechanism& mechanism, int index) {
   return {ParameterTarget::Kind::kElsewhere, 0, 0};
 }
 
-/// True for a coordinate of a joint point.
+/// Returns whether the parameter is a coordinate of a joint point.
 inline bool is_point(const ParameterTarget& target) {
   return target.kind == ParameterTarget::Kind::kJoint &&
          target.quantity <= static_cast<int>(JointQuantity::kPointBz);

@@ -13,14 +13,14 @@ Eigen::Vector3d point_at(const Mechanism& mechanism, int first) {
           mechanism.parameters[at + 2].value};
 }
 
-/// One side of a joint: a body, the joint's frame and its point there.
+/// One side of a joint: the body, and the joint's frame and point on it.
 struct Side {
   int body;
   Eigen::Quaterniond frame;
   Eigen::Vector3d point;
 };
 
-/// Places the body of `to`, given the joint's motion from its frame on `from` to that on `to`.
+/// Computes the pose of the body `to` from that of `from` and the motion between the joint's sides.
 void place(const Side& from, const Side& to, const Eigen::Quaterniond& turn,
            const Eigen::Vector3d& slide, Configuration& q) {
   const Pose parent = from.body == Joint::kGround ? Pose{} : q[static_cast<std::size_t>(from.body)];

@@ -7,18 +7,18 @@
 
 namespace estimator {
 
-/// Poses of all bodies at the given joint coordinates, for joints of all kinds. Bodies are placed
-/// along the spanning tree; coordinates of joints that close a loop have no effect.
+/// Returns the poses of all bodies at given joint coordinates, for joints of all kinds. Bodies are
+/// placed along the spanning tree; coordinates of joints that close a loop have no effect.
 ///
 /// @param coordinates  one per joint [rad or m]
 Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& coordinates);
 
-/// Whether the joints that close loops give the same body orientations as those of the spanning
-/// tree. The loop-closure equations alone also hold for a body that is half a turn off.
+/// Returns whether joints that close loops give the same body orientations as the spanning tree.
+/// The loop-closure equations alone also hold for a body that is half a turn off.
 bool orientations_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates);
 
-/// Calls `use(body, index)` for every joint point on a body or the ground. `index` is that of the
-/// point's first coordinate among the parameters: movable joints first, then fixed joints.
+/// Calls `use(body, index)` for every joint point on a body or the ground. `index` is the parameter
+/// index of the point's first coordinate. Movable joints come first, then fixed joints.
 template <typename Use>
 void for_each_joint_point(const Mechanism& mechanism, const Use& use) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
@@ -33,11 +33,11 @@ void for_each_joint_point(const Mechanism& mechanism, const Use& use) {
   }
 }
 
-/// A joint point in the frame of body a or b [m].
+/// Returns a joint point in the frame of its child body b (`on_child`) or of its parent body a [m].
 Eigen::Vector3d joint_point(const Mechanism& mechanism, int joint, bool on_child);
 Eigen::Vector3d fixed_joint_point(const Mechanism& mechanism, int weld, bool on_child);
 
-/// Acceleration of gravity in the world frame [m/s²].
+/// Returns the acceleration of gravity in the world frame [m/s²].
 Eigen::Vector3d gravity_of(const Mechanism& mechanism);
 
 }  // namespace estimator

@@ -10,61 +10,62 @@
 
 namespace estimator {
 
-/// Parameters of one sensor. Its axes are Sensor::frame, rotated further by the rotation
-/// vector `mount` in sensor axes. Names with Rate belong to the sensor's first instrument, names
-/// with Force to its second, whatever these measure.
+/// Parameters of one sensor. Its axes are those of Sensor::frame, rotated by the rotation vector
+/// `mount`. Names with Rate belong to the sensor's first instrument (of an inertial sensor the
+/// gyroscope), names with Force to the second (the accelerometer).
 enum class SensorQuantity : int {
-  kPointX,  ///< position of the accelerometer on the body, from the centre of mass [m]
+  kPointX,  ///< position of the sensor on the body, from the centre of mass [m]
   kPointY,
   kPointZ,
-  kMountX,  ///< [rad]
+  kMountX,  ///< rotation vector `mount` of the sensor axes [rad]
   kMountY,
   kMountZ,
-  kRateBiasX,  ///< gyroscope bias: reading at rest [rad/s]
+  kRateBiasX,  ///< bias of the first instrument, e.g. gyroscope reading at rest [rad/s]
   kRateBiasY,
   kRateBiasZ,
-  kRateScaleX,  ///< gyroscope scale factor [-]
+  kRateScaleX,  ///< scale factor of the first instrument [-]
   kRateScaleY,
   kRateScaleZ,
-  kForceBiasX,  ///< accelerometer bias: reading in free fall [m/s²]
+  kForceBiasX,  ///< bias of the second instrument, e.g. accelerometer in free fall [m/s²]
   kForceBiasY,
   kForceBiasZ,
-  kForceScaleX,  ///< accelerometer scale factor [-]
+  kForceScaleX,  ///< scale factor of the second instrument [-]
   kForceScaleY,
   kForceScaleZ,
-  kRateCrossXY,  ///< cross-axis share of y in the gyroscope's axis x, per its scale [-]
+  kRateCrossXY,  ///< sensitivity of the first instrument's axis x to y, relative to its scale [-]
   kRateCrossXZ,
   kRateCrossYX,
   kRateCrossYZ,
   kRateCrossZX,
   kRateCrossZY,
-  kForceCrossXY,  ///< likewise for the accelerometer [-]
+  kForceCrossXY,  ///< sensitivity of the second instrument's axis x to y [-]
   kForceCrossXZ,
   kForceCrossYX,
   kForceCrossYZ,
   kForceCrossZX,
   kForceCrossZY,
-  kDelay,  ///< a reading taken at t belongs to t − delay [s]
+  kDelay,  ///< delay: a reading at time t is the quantity at t − delay [s]
   kCount
 };
 
-/// Quantity that an axis of an instrument measures.
+/// Physical quantity that an instrument's axis measures.
 enum class Reading { kRate, kSpecificForce, kMoment, kForce, kPosition, kCount };
 
 /// A unit in which a column of a recording may be given.
 struct ReadingUnit {
-  const char* word = nullptr;   ///< in rig files: an enumerator of the column's Unit
+  const char* word = nullptr;   ///< name in rig files: an enumerator of the column's Unit
   const char* short_name = "";  ///< for messages: "it reads in …"
   double size = 1.0;            ///< [SI unit]
 };
 
 struct ReadingTraits {
   Reading reading;
-  /// The SI unit, then the customary one if there is one.
+  /// The SI unit, and the customary unit if there is another.
   std::array<ReadingUnit, 2> units;
-  /// Order of the derivative of the motion; a position has 0, a load kLoad.
+  /// Order of the time derivative of the motion that is measured: 0 for a position, kLoad for a
+  /// load.
   int order;
-  double bias_prior_deviation;  ///< generous range of a bias about its initial value [SI unit]
+  double bias_prior_deviation;  ///< prior standard deviation of a bias, chosen generously [SI unit]
   Reading prismatic_reading;    ///< the corresponding quantity along a prismatic joint
   static constexpr int kLoad = -1;
 
@@ -108,51 +109,51 @@ inline constexpr const ReadingTraits& reading_traits(Reading reading) {
   return traits;
 }
 
-/// A sensor that measures one quantity along up to three axes.
+/// An instrument that measures one quantity along up to three axes.
 struct Instrument {
-  const char* name = "";    ///< submessage of the sensor: "gyroscope"; "": the sensor itself
+  const char* name = "";  ///< its submessage in the sensor's rig-file entry: "gyroscope"; "": none
   const char* prefix = "";  ///< prefix of its parameters' names
   Reading reads = {};
   int axis_count = 0;
-  const char* axes[3] = {};  ///< names; in capitals those of the column's Axis in rig files
+  const char* axes[3] = {};  ///< names of the axes; in rig files in capitals
 };
 
 struct SensorTraits;
 
-/// A sensor with up to two instruments in one case. Axis by axis it reads
+/// A sensor with up to two instruments in one case. The reading of an axis is an element of
 ///
 ///   scale · C Rᵀ v + bias.
 ///
-/// R is the rotation from sensor axes to the body's, and v the measured quantity in the body's
-/// frame (TreeInverseDynamics::nominal_readings). C has ones on its diagonal; its other elements
-/// are cross-axis sensitivities, which arise if the axes are not orthogonal.
+/// R is the rotation from sensor axes to the body frame. v is the ideal reading in the body frame
+/// (TreeInverseDynamics::nominal_readings). C has ones on its diagonal; other elements are
+/// cross-axis sensitivities of axes that are not orthogonal.
 struct Sensor {
   static constexpr int kAxes = 6;  ///< three of the first instrument, then three of the second
 
   enum class Kind {
-    /// Gyroscope and accelerometer fixed to a body: ω and the specific force a − g at the sensor's
-    /// point, +g upward at rest.
+    /// Gyroscope and accelerometer fixed to a body: angular velocity ω, and specific force a − g at
+    /// the sensor's point, which is +g upward at rest.
     kInertial,
     /// Moment and force that a joint transmits to its body b. The moment is taken about `point`,
-    /// given from the joint's point on that body.
+    /// whose origin is the joint's point on body b.
     kForceTorque,
-    kPosition,     ///< of a point of the body; `frame` turns sensor axes to the ground's
-    kJointTorque,  ///< transmitted by a joint to its body b along its axis
+    kPosition,     ///< position of a body point; `frame` rotates sensor axes to ground axes
+    kJointTorque,  ///< torque that a joint transmits to its body b along its axis
     kMotorTorque,  ///< torque of a joint's motor, K (u − k_e ω)
-    kDistance,     ///< of a body point from the ground point `mount` [m]
+    kDistance,     ///< distance of a body point from the ground point `mount` [m]
   };
 
   std::string name;
-  int body = 0;                                         ///< index into bodies; body b of a joint
+  int body = 0;  ///< index into bodies; for a sensor at a joint, body b
   Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  ///< rotation: sensor axes → body
   Kind kind = Kind::kInertial;
-  int joint = -1;  ///< the joint at which it is mounted
+  int joint = -1;  ///< the joint at which the sensor is mounted; −1: none
 
   constexpr const SensorTraits& traits() const;
   int axis_count() const;
-  /// Whether its readings depend on the orientation of its own axes.
+  /// Returns whether the readings depend on the orientation of the sensor's own axes.
   bool has_axes() const;
-  /// Whether it measures a load.
+  /// Returns whether the sensor measures a force or torque.
   bool is_load() const;
   bool reads(Reading reading) const;
 };
@@ -160,29 +161,29 @@ struct Sensor {
 inline constexpr double kDelayMax = 0.05;       // [s]
 inline constexpr double kCameraDelayMax = 0.2;  // exposure, transfer, image processing [s]
 
-/// Properties that follow from the kind of a sensor. Two are elsewhere: the readings of a motion
+/// Properties that follow from the kind of a sensor. Other code defines the ideal readings
 /// (TreeInverseDynamics::nominal_readings) and the rig-file fields (AllSources of the service).
 struct SensorTraits {
-  /// Frame of its axes: a body, the ground, or a joint's body b. At a joint, `point` is relative to
-  /// its point.
+  /// Element to which the sensor's axes are fixed: a body, the ground, or a joint's body b. At a
+  /// joint, `point` is relative to the joint's point.
   enum class Of { kBody, kJoint, kGround };
-  /// Meaning of SensorQuantity::kMountX and the next two.
+  /// Meaning of the parameters kMountX to kMountZ: none, rotation vector, or point of the ground.
   enum class Mount { kNone, kTurn, kAnchor };
 
   Sensor::Kind kind;
   const char* what;   ///< for messages: "inertial sensor"
-  const char* reads;  ///< its quantity, for messages; {body} and {joint} are placeholders for names
+  const char* reads;  ///< measured quantity, for messages; {body}, {joint} stand for names
   Of of;
   Mount mount;
-  bool has_cross = false;        ///< whether its axes may be non-orthogonal
-  bool needs_tree = false;       ///< its readings are undetermined by the motion in closed loops
+  bool has_cross = false;        ///< whether its axes may be non-orthogonal (cross-axis parameters)
+  bool needs_tree = false;       ///< whether it needs a mechanism without loops to be predicted
   double delay_max = kDelayMax;  ///< [s]
   Instrument instruments[2];     ///< the second is given even if unused: its noise is drawn
 
   constexpr const Instrument& instrument(int axis) const { return instruments[axis / 3]; }
 };
 
-/// In the order of Sensor::Kind.
+/// Properties of all kinds of sensors, in the order of Sensor::Kind.
 inline constexpr SensorTraits kSensorKinds[] = {
     {.kind = Sensor::Kind::kInertial,
      .what = "inertial sensor",

@@ -16,7 +16,8 @@ double joint_difference(const Mechanism& mechanism, Eigen::Index joint, double o
   return mechanism.joints[static_cast<std::size_t>(joint)].difference(of_coordinates);
 }
 
-/// Whether full revolutions of a joint matter, since it mimics another or is mimicked.
+/// Returns whether full turns of a joint have an effect, since it mimics another joint or is
+/// mimicked.
 bool is_coupled(const Mechanism& mechanism, int joint) {
   return std::ranges::any_of(mechanism.mimic_joints, [&](const MimicJoint& each) {
     return each.joint == joint || each.follows == joint;

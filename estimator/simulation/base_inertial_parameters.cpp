@@ -29,13 +29,13 @@ constexpr double kNoPart = 1e-8;      // of the largest contribution to a groupe
 const char* const kAxes[] = {"x", "y", "z"};
 const char* const kMoments[] = {"xx", "yy", "zz", "xy", "xz", "yz"};
 
-/// A body with the points of joints on it; the first one belongs to its parent joint.
+/// A body with its joint points, of which the first belongs to its parent joint.
 struct Carried {
   int body = 0;
   std::vector<int> points;  ///< indices of their first coordinates
 };
 
-/// Bodies in the order of the spanning tree, without massless ones.
+/// Returns the bodies with mass, in the order of the spanning tree.
 std::vector<Carried> carried_bodies(const Mechanism& mechanism) {
   std::vector<Carried> bodies;
   for (const TreeEdge& edge : spanning_tree(mechanism)) {
@@ -70,8 +70,9 @@ struct Instant {
   Eigen::VectorXd angles, accelerations;
 };
 
-/// Regressor columns: torques due to one set of inertias at all instants, projected onto the
-/// admissible motions of the loops, minus those of bodies of 1 kg.
+/// Computes regressor columns: joint torques due to one set of inertias at all instants. They are
+/// projected onto the motions that keep the loops closed, and those of bodies of 1 kg are
+/// subtracted.
 class Columns {
  public:
   Columns(const Mechanism& mechanism, const std::vector<Instant>& instants,
@@ -96,7 +97,7 @@ class Columns {
     }
   }
 
-  /// Columns of all standard parameters, in order.
+  /// Returns the columns of all standard parameters, in order.
   Eigen::MatrixXd all() const {
     std::vector<Eigen::VectorXd> columns;
     for (const Carried& carried : carried_bodies(mechanism_)) {
@@ -175,7 +176,8 @@ class Columns {
   std::vector<double> bare_;
 };
 
-/// Draws random instants with the loops' admissible motions until these give `count` equations.
+/// Draws random instants with motions that keep the loops closed, until they give `count`
+/// equations.
 void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
           std::vector<Instant>& instants, std::vector<Eigen::MatrixXd>& motions) {
   std::mt19937 random(seed);

@@ -8,9 +8,9 @@
 
 namespace estimator {
 
-/// One of the standard parameters, in which the equations of motion are linear: for each body its
-/// mass, first moments m c and moments of inertia I about its parent joint along the body's axes;
-/// for each motor the inertia of its rotor.
+/// A standard inertial parameter. The equations of motion are linear in these. Each body has a
+/// mass, first moments m c, and moments of inertia I about its parent joint along the body's axes.
+/// Each motor has the inertia of its rotor.
 struct StandardParameter {
   std::string name;  ///< "B.m", "B.mc_x", "B.I_xx", "1.J_shaft"
   std::string unit;
@@ -22,34 +22,34 @@ struct BaseCombination {
     int parameter;  ///< index of a standard parameter
     double factor;
   };
-  std::vector<Term> terms;  ///< first the eponymous parameter, with the factor 1
+  std::vector<Term> terms;  ///< the parameter after which it is named is first, with the factor 1
 
-  /// Its value for these standard parameters.
+  /// Returns the value of the combination for given values of the standard parameters.
   double value(const Eigen::VectorXd& standard) const;
 };
 
-/// Base parameters of a mechanism [Gau90], the inertial parameters identifiable from its motions
+/// Base parameters of a mechanism [Gau90]: the inertial parameters identifiable from its motions
 /// and torques. Their number is the rank of the regressor over motions of all joints.
 ///
-/// Parameters of bodies near the ground are kept, and parameters with dependent columns are grouped
-/// with them, as in textbooks [Kha04]: I_yy of a link that rotates about z with I_xx and the
-/// previous link.
+/// Parameters of bodies near the ground are kept. A parameter whose regressor column depends
+/// linearly on others is grouped with these, as in textbooks [Kha04]. For a link that rotates about
+/// z, I_yy is grouped with I_xx and with the previous link.
 struct BaseInertialParameters {
   std::vector<StandardParameter> standard;
   std::vector<BaseCombination> base;
-  std::vector<int> without_effect;  ///< standard parameters without any effect
+  std::vector<int> without_effect;  ///< standard parameters that affect no torque
 };
 
 /// Computes the base parameters from the regressor at random angles and accelerations with zero
-/// rates. Rate terms add nothing, since they follow from the configuration dependence of the
+/// rates. Rate terms add no information, since they follow from the configuration dependence of the
 /// inertias. Loops are closed, and torques are those of the independent joints.
 ///
-/// @param seed  of the random motions; it affects the result by round-off only
+/// @param seed  seed of the random motions; it affects the result by round-off only
 /// @throws std::invalid_argument for more than kTreeJointsMax joints, or loops that cannot be
 /// closed
 BaseInertialParameters find_base_inertial_parameters(const Mechanism& mechanism, unsigned seed = 1);
 
-/// Values of the standard parameters.
+/// Returns the values of the standard parameters.
 Eigen::VectorXd standard_values(const Mechanism& mechanism);
 
 }  // namespace estimator

@@ -13,25 +13,25 @@ enum class Contact : signed char {
   kAtUpper,        ///< rests at its upper stop
 };
 
-/// Whether the joint is at rest.
+/// Returns whether a joint with this contact state is at rest.
 inline bool is_held(Contact contact) {
   return contact != Contact::kBackward && contact != Contact::kForward;
 }
 inline bool is_at_stop(Contact contact) {
   return contact == Contact::kAtLower || contact == Contact::kAtUpper;
 }
-/// −1 or 1 if the joint slips; 0 if it rests, since the holding torque of stop and friction is a
-/// constraint force, counted once for both.
+/// Returns the slip direction of a joint, −1 or 1, or 0 if it rests. At rest, stop and friction act
+/// as one constraint force.
 inline double slip_of(Contact contact) {
   return is_held(contact) ? 0.0 : static_cast<double>(contact);
 }
 
-/// Slip contact of a joint that moves, or is pulled, in a direction.
+/// Returns the slip state of a joint that moves, or is pulled, in a direction.
 inline Contact contact_of(double direction) {
   return direction < 0.0 ? Contact::kBackward : Contact::kForward;
 }
 
-/// One contact per joint.
+/// The contact states of all joints.
 using Contacts = std::vector<Contact>;
 
 }  // namespace estimator

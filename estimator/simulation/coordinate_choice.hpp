@@ -7,14 +7,15 @@
 
 namespace estimator {
 
-/// Independent joint coordinates (the state), and the loop equations that determine the others.
+/// Choice of the independent joint coordinates (the state) and of the loop-closure equations that
+/// determine the dependent coordinates.
 struct CoordinateChoice {
   std::vector<int> independent = {};  ///< joints, ascending
   std::vector<int> dependent = {};    ///< the other joints, ascending
-  std::vector<int> rows = {};         ///< of the loop equations, one per dependent joint
+  std::vector<int> rows = {};  ///< indices of the loop-closure equations, one per dependent joint
 };
 
-/// The choice for a mechanism without loops: all joints are independent.
+/// Returns the choice for a mechanism without loops: all joints are independent.
 inline CoordinateChoice all_independent(const Mechanism& mechanism) {
   CoordinateChoice choice;
   choice.independent.resize(mechanism.joints.size());

@@ -7,7 +7,7 @@
 
 namespace estimator {
 
-/// Replaces dependent parameters by expressions in the independent ones.
+/// Replaces the values of dependent parameters by expressions in the independent parameters.
 inline void tie_values(const Mechanism& mechanism, std::vector<Expression>& values) {
   for (const ParameterDependency& tie : mechanism.dependencies) {
     Expression value(tie.constant);

@@ -28,7 +28,7 @@ double scale_of(const Mechanism& mechanism, Eigen::Index joint) {
   return mechanism.joints[static_cast<std::size_t>(joint)].units().scale;
 }
 
-/// Largest component of a motion, in the joints' scales.
+/// Returns the largest component of a joint motion, in the joints' scales.
 double size_of(const Mechanism& mechanism, const Eigen::VectorXd& motion) {
   double largest = 0.0;
   for (Eigen::Index j = 0; j < motion.size(); ++j) {
@@ -37,8 +37,8 @@ double size_of(const Mechanism& mechanism, const Eigen::VectorXd& motion) {
   return largest;
 }
 
-/// Newton descent (or ascent, with sign −1) of the potential with absolute values of its
-/// curvatures, so that it leaves unstable equilibria.
+/// Newton descent of the potential energy, or ascent with sign −1. It uses the absolute values of
+/// the curvatures, so that it leaves unstable equilibria.
 class Descent {
  public:
   Descent(const Mechanism& mechanism, double sign)
@@ -67,7 +67,7 @@ class Descent {
   }
 
  private:
-  /// The fastest unstable mode of this equilibrium; nullptr if it is stable.
+  /// Returns the fastest unstable mode of an equilibrium; nullptr if it is stable.
   const NormalMode* falling_mode(const std::vector<NormalMode>& modes) const {
     const NormalMode* found = nullptr;
     for (const NormalMode& mode : modes) {
@@ -92,7 +92,7 @@ class Descent {
     return -sign_ * (solved.vectors * along.cwiseQuotient(rates.cwiseMax(least)));
   }
 
-  /// Takes the step, or the part of it that decreases the potential.
+  /// Takes the step, or a part of it that decreases the potential energy.
   bool go(Eigen::VectorXd& q, const Statics::Local& local, Eigen::VectorXd step, double size) {
     if (size > kRestStepMax) step *= kRestStepMax / size;
     const double before = sign_ * statics_.potential(q);
@@ -114,8 +114,8 @@ class Descent {
   double sign_;
 };
 
-/// Initial joint coordinates of a search: `assembly_guess` if given, else zero, or random values to
-/// find other assembly modes of loops.
+/// Returns the initial joint coordinates of a search: `assembly_guess` if given, else zero. Further
+/// searches start at random values to find other assembly modes of loops.
 Eigen::VectorXd start_of(const Mechanism& mechanism, int assembly, std::mt19937& random) {
   std::uniform_real_distribution<double> anywhere(-M_PI, M_PI);
   Eigen::VectorXd q(mechanism.joint_count());
@@ -157,7 +157,7 @@ std::optional<Equilibrium> lowest_rest(const Mechanism& mechanism) {
   return best;
 }
 
-/// Wraps angles to within half a turn of zero.
+/// Returns the equilibrium with its angles wrapped to within half a turn of zero.
 Equilibrium near_zero(const Mechanism& mechanism, Equilibrium pose) {
   for (Eigen::Index j = 0; j < pose.coordinates.size(); ++j) {
     if (!mechanism.joints[static_cast<std::size_t>(j)].traits().wraps) continue;
@@ -168,7 +168,7 @@ Equilibrium near_zero(const Mechanism& mechanism, Equilibrium pose) {
   return pose;
 }
 
-/// A spring stiffness that exceeds all loads on a joint [N·m/rad].
+/// Returns a spring stiffness that exceeds all loads on a joint [N·m/rad].
 double holding_stiffness(const Mechanism& mechanism) {
   constexpr double kOutweighs = 1e6;  // deflection below a microradian
   double most = 1.0;
@@ -181,7 +181,7 @@ double holding_stiffness(const Mechanism& mechanism) {
   return kOutweighs * most;
 }
 
-/// The coordinate shifted by a full turn to lie between a joint's two stops, if possible.
+/// Returns the coordinate shifted by full turns to lie between a joint's two stops, if possible.
 double turned_within(const std::vector<JointStop>& stops, const Mechanism& mechanism, int index,
                      double coordinate) {
   const Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];

@@ -11,7 +11,8 @@ constexpr double kDecay = 0.4;  // of du/dx
 
 double level_of(double x) { return std::copysign(-std::expm1(-kDecay * std::abs(x)) / kDecay, x); }
 
-/// Time until u has changed by `way`, if x continues from its value at `rate`.
+/// Returns the time after which u has changed by `way`, if x starts at its value and grows at
+/// `rate`.
 double time_for(double way, double x, double rate) {
   if (rate == 0.0) return std::numeric_limits<double>::infinity();
   const double along = std::copysign(1.0, rate) * x;

@@ -2,24 +2,28 @@
 
 namespace estimator {
 
-/// Speed over one step of a joint with smoothed Coulomb friction, in units of the transition
-/// velocity: x, with friction ∝ tanh x. A parabola through begin and end with the given mean.
+/// Speed x of a joint with smoothed Coulomb friction over one time step, in units of its transition
+/// velocity. Friction is proportional to tanh x. x follows a parabola with given begin, end and
+/// mean.
 ///
-/// Steps are measured along u with du/dx = e^{−0.4 |x|}. The error of a fourth-order Runge–Kutta
-/// step grows with the fifth power of its length in x and with the fourth derivative of tanh, which
-/// decays as e^{−2 |x|}. Far from rest u is constant; its total range is 5.
+/// The variable u, with du/dx = e^{−0.4 |x|}, measures how far a step reaches. The error of a
+/// fourth-order Runge–Kutta step grows with the fifth power of its length in x and with the fourth
+/// derivative of tanh. This derivative decays as e^{−2 |x|}. Far from rest u is constant; its total
+/// range is 5.
 class FrictionArgumentCourse {
  public:
   FrictionArgumentCourse(double begin, double mean, double end);
-  /// A linear course.
+  /// Constructs a linear course of the speed.
   FrictionArgumentCourse(double begin, double end)
       : FrictionArgumentCourse(begin, 0.5 * (begin + end), end) {}
 
-  /// Length of the step along u.
+  /// Returns the length of the step along u.
   double passed() const;
-  /// Fraction of the step, ≥ 0, after which the length along u is `way` if x continues as at begin.
+  /// Returns the time after which u has changed by `way` if x keeps its initial slope, ≥ 0, as a
+  /// fraction of the step.
   double fraction_from_begin(double way) const;
-  /// The same for a following step of equal length, if x continues as at the end.
+  /// Returns the time in which the next step changes u by `way` if x keeps its final slope, as a
+  /// fraction of this step.
   double fraction_from_end(double way) const;
 
   double begin() const { return begin_; }

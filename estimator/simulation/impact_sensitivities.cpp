@@ -44,8 +44,8 @@ ImpactSensitivities::Gradient ImpactSensitivities::gradient_of(const Mechanism& 
   return gradient;
 }
 
-/// Computes M and the derivatives of M (v⁺ − v⁻). The first lane has the jump of the rates as
-/// accelerations, the others zero. Rates, controls and friction are zero in all lanes.
+/// Computes the mass matrix M and the derivatives of M (v⁺ − v⁻). The first lane has the jump of
+/// the rates as accelerations, the other lanes have zero. Rates, controls and friction are zero.
 void ImpactSensitivities::evaluate(const MotionImpact& impact, const JointVector<double>& jump) {
   const int n = program_.joint_count();
   for (int j = 0; j < n; ++j) {

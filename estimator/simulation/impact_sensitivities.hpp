@@ -10,29 +10,32 @@
 
 namespace estimator {
 
-/// Propagates sensitivities across impacts of a tree, with respect to the state and the moving
-/// parameters, including those of the stops. With the stop position s, its joint j, and δ taken at
-/// the actual instant of the impact, which changes by δt,
+/// Propagates sensitivities across impacts of a mechanism without loops. They are derivatives by
+/// the state and the motion parameters χ, including those of the stops. A joint j with coordinate
+/// q_j hits its stop at position s. Let δt be the change of the impact time, and v⁻, a⁻, v⁺, a⁺ the
+/// rates and accelerations before and after the impact. At a fixed time
 ///
 ///   δt = −(δq_j − δs)/v⁻_j,
 ///   δq⁺ = δq⁻ + (v⁻ − v⁺) δt,
 ///   δv⁺ = D(δq⁻ + v⁻ δt, δv⁻ + a⁻ δt, δχ) − a⁺ δt.
 ///
-/// D is the derivative of the impact law v⁺(q, v⁻, χ) (strike). This is the saltation matrix of a
-/// state with jumps [Mul95]. Derivatives of M(q, χ) (v⁺ − v⁻) at fixed rates are those of the
-/// inverse dynamics with v⁺ − v⁻ as accelerations, minus the same at rest [MTM, eq. 15].
+/// D is the derivative of the impact law v⁺(q, v⁻, χ) (resolve_impact). This is the saltation
+/// matrix of a state with jumps [Mul95]. Derivatives of M(q, χ) (v⁺ − v⁻), with the mass matrix M,
+/// are computed by inverse dynamics [MTM, eq. 15]. They are the derivatives for accelerations v⁺ −
+/// v⁻, minus those for zero accelerations.
 class ImpactSensitivities {
  public:
-  /// @param values  parameters of the mechanism of the program
+  /// @param values  mechanism whose parameter values are used
   ImpactSensitivities(const TreeProgram& program, const Mechanism& values);
 
-  /// @param event   with an impact
-  /// @param slopes  2n × directions, coordinates over rates: before the impact, then after it
+  /// Replaces the derivatives of the state before an impact by those after it.
+  /// @param event   an event that contains an impact
+  /// @param slopes  derivatives of coordinates, then rates: 2n × directions
   void pass(const MotionEvent& event, Eigen::MatrixXd& slopes);
 
  private:
   static constexpr int kLanes = 4;
-  /// Derivatives of a parameter with respect to moving parameters, by their index among these.
+  /// Derivatives of one parameter by motion parameters, given by their index among these.
   using Gradient = std::vector<std::pair<int, double>>;
 
   Gradient gradient_of(const Mechanism& values, int parameter) const;

@@ -31,7 +31,8 @@ std::vector<Place> places_of(std::span<const MotionInterval> intervals) {
   return places;
 }
 
-/// Loads the motion at a sample instant, and the controls' increase over the substep, into a lane.
+/// Loads the motion at a sample instant, and the increase of the controls over the substep, into a
+/// lane.
 void load_look(MotionLanes<kSensingLanes>& lanes, int lane, const MotionInterval& interval,
                int look) {
   const SampleInstantMotion& log = *interval.instants;
@@ -46,7 +47,7 @@ void load_look(MotionLanes<kSensingLanes>& lanes, int lane, const MotionInterval
   load_contacts(lanes, lane, log.contacts[static_cast<std::size_t>(at)]);
 }
 
-/// Runs `use(lane, place)` for each sample instant after `work` has processed its batch.
+/// Calls `use(lane, place)` for each sample instant, after `work` has processed its batch.
 template <typename Work, typename Use>
 void for_each_look(std::span<const MotionInterval> intervals, std::span<const Place> places,
                    MotionLanes<kSensingLanes>& lanes, const Work& work, const Use& use) {
@@ -75,7 +76,8 @@ void pass_motion(MotionLanes<kSensingLanes>& from, SensingLanes<kSensingLanes>& 
     std::copy_n(from.control(m), kSensingLanes, to.control(m));
 }
 
-/// Derivatives of readings at a batch of sample instants, by the state there and the parameters.
+/// Computes derivatives of readings at a batch of sample instants, by the state there and the
+/// parameters.
 class LookSlopes {
  public:
   LookSlopes(const TreeProgram& program, const SensingProgram& sensing, const Mechanism& values)
@@ -98,7 +100,8 @@ class LookSlopes {
   }
 
   MotionLanes<kSensingLanes>& lanes() { return lanes_; }
-  /// Columns: state, moving parameters, and the constants on which an axis depends.
+  /// Returns the number of columns: state, motion parameters, and constants on which an axis
+  /// depends.
   int columns(int axis) const {
     return directions_ + static_cast<int>(sensing_.constants(axis).size());
   }
@@ -160,8 +163,8 @@ class LookSlopes {
     for_lanes<kSensingLanes>(sum, [=](int i) { return sum[i] + f(i); });
   }
 
-  /// Rate of change of readings due to the controls alone along a substep [1/s]. Readings are
-  /// linear in the controls, except for load-dependent friction.
+  /// Computes the rate at which the controls alone change the readings within a substep [1/s].
+  /// Readings are linear in the controls, except for load-dependent friction.
   void find_growth() {
     const int rows = lanes_.motor_count() * kSensingLanes;
     const double *const rise = lanes_.rise(0), *const length = lanes_.length();
@@ -187,7 +190,7 @@ class LookSlopes {
     std::ranges::copy(now, control);
   }
 
-  /// Derivative by a delay: minus the time derivative of the reading.
+  /// Sets the derivatives by a sensor's delay: minus the time derivative of the reading.
   void find_delays() {
     const int c = lanes_.coordinate_count();
     for (int axis = 0; axis < sensing_.axis_count(); ++axis) {

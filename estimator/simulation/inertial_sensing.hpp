@@ -12,25 +12,29 @@ namespace estimator {
 /// Computes readings of inertial sensors at the sample instants of integrated intervals.
 ///
 /// @param readings  result, one per interval: sample instants × requested axes [rad/s, m/s²]
-/// @param sensing  its parameters are the moving parameters in order, then those of the sensors
+/// @param sensing  program whose parameters are the motion parameters in order, then those of the
+/// sensors
 void compute_sensor_readings(const TreeProgram& program, const SensingProgram& sensing,
                              const Mechanism& values, std::span<const MotionInterval> intervals,
                              std::span<Eigen::MatrixXd> readings, int threads);
 
-/// Computes the derivatives of these readings from those of the states, which are cleared. Columns
-/// of an axis: state, moving parameters, SensingProgram::constants.
+/// Computes the derivatives of inertial-sensor readings from derivatives of the states, and clears
+/// the latter. Columns of an axis are the state, the motion parameters, and
+/// SensingProgram::constants.
 void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing,
                        const Mechanism& values, std::span<const MotionInterval> intervals,
                        std::span<IntervalSensitivities::Result> results);
 
-/// Joint motion at the sample instants: angles, rates, accelerations × instants of all intervals.
+/// Returns the joint motion at the sample instants. Rows are angles, rates and accelerations.
+/// Columns are the instants of all intervals.
 Eigen::MatrixXd motion_at_instants(const TreeProgram& program, const Mechanism& values,
                                    std::span<const MotionInterval> intervals);
 
 /// Computes joint motion and controls at the sample instants, with derivatives by the state there.
 ///
 /// @param motion  result: angles, rates, accelerations, controls × instants of all intervals
-/// @param slopes  result, one per instant: the same × coordinates over rates, moving parameters
+/// @param slopes  result, one per instant. Rows as in `motion`; columns are coordinates, rates,
+/// motion parameters
 void linearize_motion(const TreeProgram& program, const Mechanism& values,
                       std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
                       std::vector<IntervalSensitivities::RowMajor>& slopes);

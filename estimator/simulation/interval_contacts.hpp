@@ -8,15 +8,16 @@
 #include "estimator/simulation/loop_contacts.hpp"
 #include "estimator/simulation/motion_segment.hpp"
 
-// Members of IntervalLanes, included by interval_lanes.cpp: stick and slip at the start of an
-// interval and at contact changes.
+// Members of IntervalLanes, included by interval_lanes.cpp: determine which joints stick or slip at
+// the start of an interval and at contact changes.
 
 namespace estimator {
 
-inline constexpr double kStopReach = 1e-9;  // largest correction of rates to stop a joint
-inline constexpr double kLoosening = 1e-9;  // relative, of bounds after breaking loose
+inline constexpr double kStopReach = 1e-9;  // largest rate correction when a joint is stopped
+inline constexpr double kLoosening =
+    1e-9;  // relative reduction of friction bounds after a joint breaks loose
 
-/// Initial contacts from the joints' rates.
+/// Determines the contacts at the start of an interval from the joint rates.
 template <int kWidth>
 void IntervalLanes<kWidth>::determine_initial_contacts(int lane) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -40,8 +41,8 @@ void IntervalLanes<kWidth>::determine_initial_contacts(int lane) {
   determine_loop_contacts(lane, -1, slot.begin, true);
 }
 
-/// Sets the rate of a joint to zero that has nearly stopped. A joint in a loop that reverses at a
-/// dead centre, while others move, is unchanged.
+/// Sets the rate of a joint that has nearly stopped to zero. A loop joint that reverses at a dead
+/// centre while other joints move is unchanged.
 template <int kWidth>
 void IntervalLanes<kWidth>::stop_joint(int lane, int joint) {
   const int c = program_.coordinate_count();
@@ -62,8 +63,8 @@ void IntervalLanes<kWidth>::stop_joint(int lane, int joint) {
   }
 }
 
-/// Contacts of all joints in loops that are at rest, including one that has just stopped or is
-/// breaking loose, with others.
+/// Determines the contacts of all loop joints at rest together, including a joint that has just
+/// stopped or is breaking loose.
 template <int kWidth>
 void IntervalLanes<kWidth>::determine_loop_contacts(int lane, int joint, double time, bool stops) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -113,7 +114,8 @@ void IntervalLanes<kWidth>::determine_loop_contacts(int lane, int joint, double 
   }
 }
 
-/// Remaining friction torque of sticking joints in loops, after `lanes` computed accelerations.
+/// Returns the smallest remaining friction torque of the sticking joints in loops. Call it after
+/// `lanes` has computed accelerations.
 template <int kWidth>
 template <int W>
 double IntervalLanes<kWidth>::spare_torque(const MotionLanes<W>& lanes, int lane,
@@ -137,8 +139,8 @@ double IntervalLanes<kWidth>::spare_torque(const MotionLanes<W>& lanes, int lane
   return holding_margin(coupling.topRows(s), bound.head(s), force);
 }
 
-/// Contact of a joint at rest: it sticks if friction can or must hold it, and otherwise slips in
-/// the direction of the load.
+/// Determines the contact of a joint at rest. It sticks if friction can hold it. Otherwise it slips
+/// in the direction of its load.
 template <int kWidth>
 void IntervalLanes<kWidth>::determine_contact(int lane, int joint, double time) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];

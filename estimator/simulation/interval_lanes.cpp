@@ -15,8 +15,8 @@
 namespace estimator {
 namespace {
 
-/// Largest number of resolved events of all joints within one substep. More occur only if a joint
-/// chatters between sticking and slipping.
+/// Largest number of contact events within one substep, over all joints, that are resolved. More
+/// events occur only if a joint chatters between sticking and slipping.
 constexpr int kEventsMax = 24;
 constexpr int kLocateRounds = 60;
 constexpr double kProbeReach = 1e-2;  // of the bracket, in the first round
@@ -123,7 +123,7 @@ void IntervalLanes<kWidth>::start(int lane, MotionInterval& interval, Eigen::Mat
   enter_substep(lane);
 }
 
-/// A lane without work repeats a step of zero length.
+/// Lets a lane without an interval repeat a step of zero length.
 template <int kWidth>
 void IntervalLanes<kWidth>::idle(int lane) {
   lane_states_[static_cast<std::size_t>(lane)].interval = nullptr;
@@ -137,7 +137,8 @@ void IntervalLanes<kWidth>::load(int lane) {
   load_contacts(lanes_, lane, slot.contacts);
 }
 
-/// Records the jumps of controls for the derivatives, and extends the segment to the substep's end.
+/// Records the jumps of controls for the derivatives. Extends the segment to the end of the
+/// substep.
 template <int kWidth>
 void IntervalLanes<kWidth>::enter_substep(int lane) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -169,7 +170,7 @@ void IntervalLanes<kWidth>::enter_substep(int lane) {
   load(lane);
 }
 
-/// Accepts the end of a segment that a step has reached, or shortens the segment.
+/// Accepts the end of the segment after a step, or shortens the segment.
 template <int kWidth>
 void IntervalLanes<kWidth>::advance(int lane) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -222,8 +223,8 @@ void IntervalLanes<kWidth>::keep_checkpoint(int lane) {
   slot.interval->checkpoints.push_back(std::move(point));
 }
 
-/// Finds the first contact change in the segment and ends the segment there; false if there is
-/// none.
+/// Finds the first contact change in the segment and ends the segment there. Returns whether there
+/// is one.
 template <int kWidth>
 bool IntervalLanes<kWidth>::find_event(int lane) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -264,7 +265,7 @@ bool IntervalLanes<kWidth>::find_event(int lane) {
   return true;
 }
 
-/// Changes the contact of a joint, in dry friction or at a stop.
+/// Changes the contact of a joint at an event of dry friction or of an end stop.
 template <int kWidth>
 void IntervalLanes<kWidth>::handle_contact_event(int lane, double time, int joint, int stop) {
   if (stop < 0) {
@@ -284,7 +285,7 @@ void IntervalLanes<kWidth>::begin_segment(int lane, double time) {
   load(lane);
 }
 
-/// Changes the dry-friction contact of a joint at the lane's current state.
+/// Changes the contact of a joint at an event of dry friction, at the lane's current state.
 template <int kWidth>
 void IntervalLanes<kWidth>::handle_event(int lane, double time, int joint) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -315,7 +316,7 @@ void IntervalLanes<kWidth>::handle_event(int lane, double time, int joint) {
   slot.interval->log.events.push_back(event);
 }
 
-/// Copies the state of a lane, its contacts and its controls at a time to the narrow integrator.
+/// Copies a lane's state, contacts, and controls at a given time to the narrow integrator.
 template <int kWidth>
 void IntervalLanes<kWidth>::fix_single(int lane, double time) {
   const Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -339,7 +340,7 @@ JointVector<double> IntervalLanes<kWidth>::accelerate_single() {
   return result;
 }
 
-/// Torque that holds a sticking joint, after `accelerate_single` [N·m].
+/// Returns the torque that holds a sticking joint, after `accelerate_single` [N·m].
 template <int kWidth>
 double IntervalLanes<kWidth>::holding_torque_single(int joint) const {
   double torque[kSingle];
@@ -347,8 +348,9 @@ double IntervalLanes<kWidth>::holding_torque_single(int joint) const {
   return torque[0];
 }
 
-/// Margin of a contact in each lane of the narrow integrator, which must have stepped or be at the
-/// start: speed in the slip direction, or remaining friction torque.
+/// Returns the margin of a contact in each lane of the narrow integrator: the speed in the slip
+/// direction, or the remaining friction torque. The integrator must have stepped or be at the
+/// start.
 template <int kWidth>
 std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::margin(const Lane& slot,
                                                                                  int joint,
@@ -382,9 +384,9 @@ std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::margin
   return left;
 }
 
-/// Time within the segment at which the margin of a joint vanishes, given its negative value `left`
-/// at a later time. Regula falsi with four probes per round around the root of the secant. They are
-/// closer in later rounds, as the secant becomes more accurate.
+/// Finds the time within the segment at which the margin of a joint vanishes. `left` is its
+/// negative value at the later time `time`. Regula falsi uses four probes per round around the root
+/// of the secant, closer in later rounds as the secant becomes more accurate.
 template <int kWidth>
 double IntervalLanes<kWidth>::locate(int lane, int joint, int stop, double time, double left) {
   const Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -411,7 +413,8 @@ double IntervalLanes<kWidth>::locate(int lane, int joint, int stop, double time,
   return bracket.high;
 }
 
-/// A joint just released moves away and returns: halves the time until the margin is positive.
+/// Moves the low end of a bracket to a time with a positive margin, by halving the high end. It
+/// serves a joint that was just released, moves away and returns.
 template <int kWidth>
 void IntervalLanes<kWidth>::leave_rest(int lane, int joint, int stop, Bracket& bracket) {
   for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
@@ -420,7 +423,7 @@ void IntervalLanes<kWidth>::leave_rest(int lane, int joint, int stop, Bracket& b
   }
 }
 
-/// Narrows a bracket using the margins at four times within it.
+/// Narrows a bracket by the margins at four times within it.
 template <int kWidth>
 void IntervalLanes<kWidth>::probe(int lane, int joint, int stop,
                                   const std::array<double, kSingle>& times, Bracket& bracket) {

@@ -15,18 +15,18 @@ namespace estimator {
 /// Rate below which a joint in a loop is at rest [rad/s].
 inline constexpr double kRestRate = 1e-11;
 
-/// Limits on the segments of an interval.
+/// Limits on the length of integration segments.
 struct SegmentLimits {
-  int checkpoint_span = 0;  ///< substeps from one checkpoint to the next
-  double near_rest = 0.0;   ///< longest segment while a joint with smoothed friction rests [s]
+  int checkpoint_span = 0;  ///< number of substeps between checkpoints
+  double near_rest = 0.0;   ///< longest segment while a joint with smoothed friction is at rest [s]
 };
 
-/// The integrator of IntervalMotion. It integrates kWidth intervals at a time; each lane takes the
-/// next interval as soon as it has finished one.
+/// The integrator of IntervalMotion. It integrates kWidth intervals at a time. A lane starts the
+/// next interval as soon as it has finished its current one.
 template <int kWidth>
 class IntervalLanes {
  public:
-  /// @param values  parameters of the mechanism of the program
+  /// @param values  mechanism whose parameter values are used
   IntervalLanes(const TreeProgram& program, const Mechanism& values, const SegmentLimits& limits);
 
   void run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles);
@@ -37,15 +37,15 @@ class IntervalLanes {
     MotionInterval* interval = nullptr;  // null: the lane is idle
     Eigen::MatrixXd* angles = nullptr;
     int substep = 0, sample = 0, look = 0, event_count = 0;
-    double begin = 0.0, end = 0.0;  // of the segment
-    int event_joint = -1;           // joint whose contact changes at the end; −1: none
-    int event_stop = -1;            // index of the stop of that change; −1: dry friction
-    bool holds = false;             // too many contact changes: joints that stop stay at rest
-    double longest = std::numeric_limits<double>::infinity();  // of the next segment [s]
+    double begin = 0.0, end = 0.0;  // times of the segment
+    int event_joint = -1;           // joint whose contact changes at the segment's end; −1: none
+    int event_stop = -1;            // end stop at which this contact changes; −1: dry friction
+    bool holds = false;             // after too many contact changes: joints that stop stay at rest
+    double longest = std::numeric_limits<double>::infinity();  // longest allowed next segment [s]
     Contacts contacts;
   };
 
-  /// Bracket of a root of a margin: times within a segment, and the margins there.
+  /// Two times within a segment between which a contact margin changes sign, and the margins there.
   struct Bracket {
     double low, high;
     double at_low, at_high;
@@ -53,7 +53,7 @@ class IntervalLanes {
     double root() const { return low + at_low / (at_low - at_high) * width(); }
   };
 
-  /// First contact change within a segment, with its time from the segment's begin.
+  /// The first contact change within a segment: its time from the segment's begin and its joint.
   struct Ending {
     double time = std::numeric_limits<double>::infinity();
     int joint = -1, stop = -1;  // as in Lane
@@ -103,7 +103,7 @@ class IntervalLanes {
   double full_segment(const Lane& slot) const;
   bool shorten_for_smoothed_friction(int lane);
 
-  // Joints with end stops; trees only.
+  // Joints with end stops, supported only without loops.
   static Contact contact_at(const JointStop& stop) {
     return stop.side > 0.0 ? Contact::kAtLower : Contact::kAtUpper;
   }
@@ -128,7 +128,7 @@ class IntervalLanes {
   MotionLanes<kWidth> lanes_;
   MotionLanes<kSingle> single_;  // the same state in all its lanes
   std::vector<Lane> lane_states_;
-  std::vector<std::vector<double>> torques_;  // that hold joints, at the segments' ends
+  std::vector<std::vector<double>> torques_;  // holding torques of joints, at the segments' ends
   std::vector<double> spare_;                 // with loops: remaining holding torque
 };
 

@@ -17,106 +17,113 @@
 
 namespace estimator {
 
-/// Shortest rebound from an end stop that is simulated; after a shorter one the joint rests at the
-/// stop. At 100 rad/s² it rises by 0.13 µrad, and no encoder is sampled as fast [s].
+/// Shortest simulated rebound from an end stop [s]. After a shorter rebound the joint rests at the
+/// stop. At 100 rad/s², a joint rises by 0.13 µrad in this time.
 inline constexpr double kFlightMin = 1e-4;
 
-/// Largest number of intervals, or checkpoint spans, integrated side by side.
+/// Largest number of intervals, or of their checkpoint spans, that are integrated side by side.
 inline constexpr std::size_t kSideBySide = 16;
 
-/// An impact of a joint at an end stop. The joint rebounds, or comes to rest there. It is moved to
-/// the stop if an interval starts beyond it.
+/// An impact of a joint at an end stop. The joint rebounds or comes to rest at the stop. A joint
+/// that starts an interval beyond a stop is moved to the stop.
 struct MotionImpact {
-  int stop = 0;                       ///< index among the mechanism's stops (joint_stops)
-  bool rebounds = false;              ///< with its restitution; false: it stays at the stop
-  double speed = 0.0;                 ///< impact speed [rad/s]; 0: at a fixed instant
-  JointVector<double> position = {};  ///< coordinates
-  JointVector<double> rates = {};     ///< before the impact
-  JointVector<double> before = {}, after = {};     ///< accelerations
+  int stop = 0;           ///< index among the mechanism's stops (joint_stops)
+  bool rebounds = false;  ///< whether the joint rebounds; false: it stays at the stop
+  double speed = 0.0;     ///< impact speed [rad/s]; 0 if the time of the impact is fixed
+  JointVector<double> position = {};               ///< coordinates at the impact
+  JointVector<double> rates = {};                  ///< rates before the impact
+  JointVector<double> before = {}, after = {};     ///< accelerations before and after
   std::vector<ImpactedJoint<double>> struck = {};  ///< joints at whose stops an impulse acts
 };
 
-/// An instant at which accelerations or rates jump: a joint stops, reverses or breaks loose,
-/// reaches or leaves an end stop, or a control with a free delay jumps.
+/// An instant at which accelerations or rates jump. A joint stops, reverses or breaks loose, or it
+/// reaches or leaves an end stop, or a control with an estimated delay jumps.
 struct MotionEvent {
-  double time = 0.0;       ///< from the segment's first sample [s]
+  double time = 0.0;       ///< from the first sample of the recording segment [s]
   int substep = 0;         ///< index of the substep of the controls
-  int joint = -1;          ///< joint whose contact changes; −1: a control jumps
+  int joint = -1;          ///< joint whose contact changes; −1 if a control jumps
   int motor = -1;          ///< motor whose control jumps
-  Contacts contacts = {};  ///< of all joints after the event
-  /// Acceleration of a joint before it stops; the instant is the zero of its rate. Zero if the
-  /// joint breaks loose: accelerations are continuous there, so its time has no effect.
+  Contacts contacts = {};  ///< contacts of all joints after the event
+  /// Acceleration of a joint just before it stops; the event is the zero of its rate. Zero if the
+  /// joint breaks loose, since accelerations are then continuous and the event's time has no
+  /// effect.
   double acceleration_before = 0.0;
   JointVector<double> rates = {};  ///< of the coordinates, if a joint stops or reaches an end stop
-  JointVector<double> drop = {};   ///< accelerations of the coordinates, before minus after
-  std::shared_ptr<const MotionImpact> impact = nullptr;  ///< null: rates do not jump
+  JointVector<double> drop =
+      {};  ///< acceleration before minus acceleration after, of each coordinate
+  std::shared_ptr<const MotionImpact> impact = nullptr;  ///< null if rates do not jump
 };
 
-/// Contacts of one interval: a result of the integration, reused for the derivatives.
+/// Contact states of one interval, recorded by the integration and reused for the derivatives.
 struct MotionLog {
   Contacts start;
   std::vector<MotionEvent> events;  ///< in order of time
-  /// Ends of steps within a substep that smoothed friction near rest requires, ascending, from the
-  /// segment's first sample [s].
+  /// Additional step ends within substeps, required by smoothed friction near rest. They are
+  /// ascending times from the segment's first sample [s].
   std::vector<double> cuts;
   /// Number of substeps in which contacts change too often to be resolved. Joints that stop, or
-  /// reach their end stops, then stay until the substep ends.
+  /// reach end stops, stay there until such a substep ends.
   int unresolved = 0;
 };
 
-/// Motion at the sample instants of inertial sensors, each on the correct side of any jump.
+/// Motion at the sample instants of inertial sensors. At a jump, the values are those on the side
+/// to which the sample belongs.
 struct SampleInstantMotion {
-  int first = 0;                 ///< of the sample instants
-  Eigen::MatrixXd states = {};   ///< coordinates over rates × sample instants
-  Eigen::MatrixXd guesses = {};  ///< with loops: of all joints × sample instants
+  int first = 0;                ///< index of the first sample instant
+  Eigen::MatrixXd states = {};  ///< coordinates, then rates; one column per sample instant
+  Eigen::MatrixXd guesses =
+      {};  ///< with loops: angles of all joints, one column per sample instant
   std::vector<int> substeps = {};
   std::vector<Contacts> contacts = {};
 };
 
-/// State of a long interval between two substeps, from which derivatives can be started.
+/// A stored state within a long interval, between two substeps, from which the computation of
+/// derivatives can start.
 struct MotionCheckpoint {
-  int substep = 0, sample = 0, look = 0;  ///< next ones
-  std::size_t event = 0, cut = 0;         ///< next ones in the log
+  int substep = 0, sample = 0, look = 0;  ///< indices of the next ones
+  std::size_t event = 0, cut = 0;         ///< indices of the next ones in the log
   Contacts contacts = {};
-  Eigen::VectorXd state = {};  ///< coordinates over rates
-  Eigen::VectorXd guess = {};  ///< with loops: of all joints
+  Eigen::VectorXd state = {};  ///< coordinates, then rates
+  Eigen::VectorXd guess = {};  ///< with loops: angles of all joints
 };
 
-/// One interval to integrate: a range of substeps of the controls, and its samples.
+/// One interval to integrate: consecutive substeps of the controls, and the samples within them.
 struct MotionInterval {
   const SegmentControls* controls = nullptr;
   int first_substep = 0, last_substep = 0;  ///< [first, last)
   int first_sample = 0, last_sample = 0;    ///< [first, last)
-  double period = 0.0;                      ///< of the samples [s]
-  const double* times = nullptr;            ///< of the segment's samples [s]; null: every period
+  double period = 0.0;                      ///< sampling period [s]
+  const double* times = nullptr;  ///< times of the samples [s]; null if they are equidistant
   const double* sample_instants = nullptr;  ///< sample instants of inertial sensors [s]
   int first_instant = 0, last_instant = 0;  ///< [first, last)
-  Eigen::VectorXd start = {};               ///< coordinates over rates
-  Eigen::VectorXd guess = {};               ///< with loops: of all joints at the start
-  Eigen::VectorXd end = {};                 ///< result: state at the end
+  Eigen::VectorXd start = {};               ///< coordinates, then rates
+  Eigen::VectorXd guess = {};               ///< with loops: angles of all joints at the start
+  Eigen::VectorXd end = {};                 ///< result: coordinates, then rates at the end
   Eigen::VectorXd start_angles = {};        ///< result, with loops: initial joint angles
   MotionLog log = {};                       ///< result of IntervalMotion
-  std::vector<MotionCheckpoint> checkpoints = {};           ///< result of IntervalMotion
-  std::shared_ptr<SampleInstantMotion> instants = nullptr;  ///< result; null: no inertial sensors
+  std::vector<MotionCheckpoint> checkpoints = {};  ///< result of IntervalMotion
+  std::shared_ptr<SampleInstantMotion> instants =
+      nullptr;  ///< result; null without inertial sensors
 
   double time(int sample) const { return times != nullptr ? times[sample] : sample * period; }
   int substep_count() const { return last_substep - first_substep; }
 };
 
 /// Integrates the equations of motion over many intervals side by side, by fourth-order Runge–Kutta
-/// steps. Steps end at the instants at which a joint stops, reverses, breaks loose, hits an end
-/// stop (strike) or leaves it. The motion between them is smooth, so the order holds despite dry
-/// friction and impacts. The result of an interval is independent of the intervals beside it,
-/// except that few intervals have more closely spaced checkpoints.
+/// steps. Steps end at the instants at which a joint stops, reverses or breaks loose, or hits or
+/// leaves an end stop. The motion between these instants is smooth, so the integration is of fourth
+/// order despite dry friction and impacts. The result of an interval does not depend on other
+/// intervals, except that checkpoints are closer together if there are few intervals.
 ///
-/// A joint rests at its stop while stop and dry friction can hold it. It comes to rest there if a
-/// rebound would last less than kFlightMin. A joint that starts beyond a stop is moved to it.
+/// A joint rests at its end stop while the stop and dry friction can hold it. It comes to rest at
+/// the stop if a rebound would last less than kFlightMin. A joint that starts beyond a stop is
+/// moved to it.
 ///
-/// Smoothed Coulomb friction is steep near rest. Steps are short while a joint with it is within a
-/// few transition velocities of rest (FrictionArgumentCourse).
+/// Smoothed Coulomb friction is steep near rest. Steps are short while such a joint moves slower
+/// than a few transition velocities (FrictionArgumentCourse).
 class IntervalMotion {
  public:
-  /// @param values     parameters of the mechanism of the program
+  /// @param values     mechanism whose parameter values are used
   /// @param threads    number of threads; results do not depend on it
   /// @param near_rest  longest step while joints with smoothed friction are near rest [s]
   IntervalMotion(const TreeProgram& program, const Mechanism& values, int threads = 1,
@@ -135,35 +142,35 @@ class IntervalMotion {
   double near_rest_;
 };
 
-/// Derivatives of intervals that IntervalMotion has integrated, with respect to their start states
-/// and the moving parameters. They cross jumps of the accelerations exactly. The instant of a jump
-/// depends on the state, so that at a fixed time
+/// Computes the derivatives of intervals that IntervalMotion has integrated, by their start states
+/// and the motion parameters. Derivatives across jumps of the acceleration a are exact. The time t
+/// of a jump depends on the state. Rates v and a joint's rate ω therefore change at a fixed time by
 ///
-///   δv⁺ = δv⁻ + (a⁻ − a⁺) δt,    δt = −δω/a⁻ if a joint stops (saltation).
+///   δv⁺ = δv⁻ + (a⁻ − a⁺) δt,    δt = −δω/a⁻ if a joint stops (saltation matrix).
 ///
 /// ImpactSensitivities handles impacts, at which rates jump.
 ///
-/// Long intervals are divided into checkpoint spans, which are processed side by side and chained.
-/// The positions of the checkpoints affect the result by round-off only.
+/// Long intervals are divided into checkpoint spans, which are processed side by side and then
+/// combined by the chain rule. The checkpoint positions affect the result by round-off only.
 class IntervalSensitivities {
  public:
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-  /// Result of one interval.
+  /// The derivatives of one interval.
   struct Result {
-    std::vector<RowMajor> readings;  ///< of each sensor: samples × directions, without offsets
-    /// Derivatives of the readings of each requested axis: sample instants × (directions,
-    /// SensingProgram::constants of the axis). The column of a delay contains minus the time
-    /// derivative of the reading.
+    std::vector<RowMajor> readings;  ///< per encoder: samples × directions
+    /// Derivatives of the readings of each requested sensor axis: one row per sample instant.
+    /// Columns are the directions, then SensingProgram::constants of the axis. The column of a
+    /// delay contains minus the time derivative of the reading.
     std::vector<RowMajor> inertial;
     RowMajor
         instants;  ///< state at the sample instants, coordinates over rates of each × directions
-    RowMajor end;  ///< coordinates over rates × directions
+    RowMajor end;  ///< state at the end × directions
   };
 
-  /// @param sensors  encoders whose readings are needed at the samples
+  /// @param sensors  encoders whose readings at the samples are needed
   /// @param threads  number of threads; results do not depend on it
-  /// @param sensing  inertial readings at the sample instants (linearize_sensing); null: none
+  /// @param sensing  program for inertial readings (linearize_sensing); null if there are none
   IntervalSensitivities(const TreeProgram& program, const Mechanism& values,
                         std::vector<Encoder> sensors, int threads = 1,
                         const SensingProgram* sensing = nullptr)

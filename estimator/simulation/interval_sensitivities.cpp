@@ -13,8 +13,8 @@ namespace {
 using Result = IntervalSensitivities::Result;
 using RowMajor = IntervalSensitivities::RowMajor;
 
-/// The integrator of IntervalSensitivities. It processes kSideBySide intervals at a time; each lane
-/// takes the next one as soon as it has finished.
+/// The integrator of IntervalSensitivities. It processes kSideBySide intervals at a time. A lane
+/// starts the next interval as soon as it has finished its current one.
 class SlopeLanes {
  public:
   SlopeLanes(const TreeProgram& program, const Mechanism& values,
@@ -155,7 +155,7 @@ void SlopeLanes::pass(int lane, const MotionEvent& event) {
   slot.contacts = event.contacts;
 }
 
-/// The same if rates jump.
+/// Updates the derivatives at an impact, at which rates jump.
 void SlopeLanes::pass_impact(int lane, const MotionEvent& event) {
   const int rows = 2 * program_.coordinate_count(), directions = lanes_.direction_count();
   Eigen::MatrixXd slopes(rows, directions);
@@ -172,13 +172,13 @@ void SlopeLanes::pass_impact(int lane, const MotionEvent& event) {
   }
 }
 
-/// Derivative of a joint's rate at the end of the last segment.
+/// Returns the derivative of a joint's rate at the end of the last segment.
 double SlopeLanes::rate_slope(int lane, int joint, int direction) {
   if (!program_.has_loops()) return lanes_.slope(program_.joint_count() + joint, direction)[lane];
   return lanes_.begin_slope(program_.joint_count() + joint, direction)[lane];
 }
 
-/// Begins the next segment at the end of the last, or stores the end of the interval.
+/// Begins the next segment at the end of the last one, or stores the end of the interval.
 void SlopeLanes::go_on(int lane) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
   const std::vector<MotionEvent>& events = slot.interval->log.events;
@@ -219,7 +219,7 @@ void SlopeLanes::read_samples(int lane) {
   }
 }
 
-/// Derivatives of the state at the sample instants of inertial sensors.
+/// Stores the derivatives of the state at the sample instants of inertial sensors.
 void SlopeLanes::record_instants(int lane) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
   const MotionInterval& interval = *slot.interval;
@@ -244,8 +244,8 @@ void SlopeLanes::record_instants(int lane) {
   }
 }
 
-/// Whether derivatives can start at a checkpoint. They cannot if a joint of a loop stops there,
-/// since the derivative of its rate is computed by the preceding step.
+/// Returns whether derivatives can start at a checkpoint. They cannot if a loop joint stops there,
+/// since the preceding step computes the derivative of its rate.
 bool can_begin(const TreeProgram& program, const MotionInterval& interval,
                const MotionCheckpoint& point) {
   if (!program.has_loops() || point.event >= interval.log.events.size()) return true;
@@ -254,7 +254,7 @@ bool can_begin(const TreeProgram& program, const MotionInterval& interval,
          next.time > interval.controls->begin(point.substep);
 }
 
-/// The part of an interval between two checkpoints; null means its start or its end.
+/// Returns the part of an interval between two checkpoints; null means the interval's start or end.
 MotionInterval leg_of(const MotionInterval& interval, const MotionCheckpoint* from,
                       const MotionCheckpoint* to) {
   MotionInterval checkpoint_span{.controls = interval.controls,
@@ -293,8 +293,8 @@ void append_legs(const TreeProgram& program, const MotionInterval& interval,
   legs.push_back(leg_of(interval, from, nullptr));
 }
 
-/// Chains the derivatives of all spans by the chain rule, giving derivatives by the state at the
-/// start of the first span and by the parameters.
+/// Multiplies the derivatives of all spans by the chain rule. The results are derivatives by the
+/// state at the start of the first span and by the parameters.
 Result chain(std::span<const Result> legs) {
   const Eigen::Index states = legs.front().end.rows(), directions = legs.front().end.cols();
   const Eigen::Index parameters = directions - states;

@@ -6,22 +6,22 @@
 
 #include "estimator/simulation/interval_lanes.hpp"
 
-// Members of IntervalLanes, included by interval_lanes.cpp: short segments near rest, where
-// smoothed Coulomb friction is steep.
+// Members of IntervalLanes, included by interval_lanes.cpp: shorten integration segments near rest,
+// where smoothed Coulomb friction is steep.
 
 namespace estimator {
 
-/// Length of a segment along u of FrictionArgumentCourse.
+/// Wanted length of an integration segment along the variable u of FrictionArgumentCourse.
 inline constexpr double kCreepWay = 0.15;
-/// Factor by which a segment may exceed its wanted length.
+/// Factor by which an integration segment may exceed its wanted length.
 inline constexpr double kLeeway = 1.5;
-/// A segment that is too long is shortened to at most this fraction.
+/// An integration segment that is too long is shortened to at most this fraction of its length.
 inline constexpr double kShortened = 0.7;
-/// Fractions of the longest segment at rest: the shortest segment, and one too short to compute the
-/// mean speed from angles.
+/// Two lengths relative to the longest segment at rest. kBriefest is the shortest allowed segment.
+/// In segments below kBrief the mean speed cannot be computed from angles.
 inline constexpr double kBriefest = 1e-4, kBrief = 1e-3;
 
-/// Course of a joint's speed over the last step.
+/// Returns a joint's speed over the last step, in units of its transition velocity.
 template <int kWidth>
 FrictionArgumentCourse IntervalLanes<kWidth>::course(const SmoothedFrictionJoint& each,
                                                      int lane) const {
@@ -34,14 +34,15 @@ FrictionArgumentCourse IntervalLanes<kWidth>::course(const SmoothedFrictionJoint
   return {begin, way / (length * each.speed), end};
 }
 
-/// Longest stable segment at x: the friction slope there is 1/cosh² of that at rest.
+/// Returns the longest stable segment at the speed x in transition velocities. The slope of
+/// smoothed friction at x is 1/cosh²(x) of its slope at rest.
 template <int kWidth>
 double IntervalLanes<kWidth>::longest_at(double x) const {
   const double rise = std::cosh(x);
   return limits_.near_rest * rise * rise;
 }
 
-/// Shortens a segment that is too long for joints with smoothed friction.
+/// Shortens a segment that is too long for joints with smoothed friction. Returns whether it did.
 template <int kWidth>
 bool IntervalLanes<kWidth>::shorten_for_smoothed_friction(int lane) {
   if (smoothed_joints_.empty()) return false;
@@ -61,7 +62,7 @@ bool IntervalLanes<kWidth>::shorten_for_smoothed_friction(int lane) {
   return true;
 }
 
-/// Longest allowed segment after the last step.
+/// Returns the longest segment that joints with smoothed friction allow after the last step.
 template <int kWidth>
 double IntervalLanes<kWidth>::longest_after(int lane) const {
   const Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -74,7 +75,7 @@ double IntervalLanes<kWidth>::longest_after(int lane) const {
   return std::max(longest, kBriefest * limits_.near_rest);
 }
 
-/// End of the next segment, unless an event occurs before it.
+/// Returns the end time of the next segment if no event shortens it.
 template <int kWidth>
 double IntervalLanes<kWidth>::full_segment(const Lane& slot) const {
   const double end = slot.interval->controls->end(slot.substep), rest = end - slot.begin;

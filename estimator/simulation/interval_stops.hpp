@@ -8,17 +8,17 @@
 #include "estimator/simulation/interval_lanes.hpp"
 #include "estimator/simulation/motion_segment.hpp"
 
-// Members of IntervalLanes, included by interval_lanes.cpp: joints that hit their end stops, rest
-// there and leave them; trees only.
+// Members of IntervalLanes, included by interval_lanes.cpp: joints that hit end stops, rest at them
+// and leave them. They support only mechanisms without loops.
 
 namespace estimator {
 
-/// Relative threshold of a rate change: a joint with a smaller rate after an impact stays at rest.
+/// Relative change of a joint rate by an impact, below which a joint at its stop stays at rest.
 inline constexpr double kUnmoved = 1e-12;
-/// Impact speed below which the dependence on the instant is neglected [rad/s].
+/// Impact speed below which the derivative of the impact time is neglected [rad/s].
 inline constexpr double kGrazing = 1e-9;
 
-/// Joints that start an interval at their stops, or beyond them.
+/// Sets the contacts of joints that start an interval at or beyond an end stop.
 template <int kWidth>
 void IntervalLanes<kWidth>::determine_initial_stop_contacts(int lane) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -31,7 +31,8 @@ void IntervalLanes<kWidth>::determine_initial_stop_contacts(int lane) {
   }
 }
 
-/// The first joint that reaches or leaves a stop within the segment, if before `first`.
+/// Finds the first joint that reaches or leaves an end stop within the segment, and replaces
+/// `first` if this event is earlier.
 template <int kWidth>
 void IntervalLanes<kWidth>::find_stop_event(int lane, Ending& first) {
   const Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -54,8 +55,9 @@ void IntervalLanes<kWidth>::find_stop_event(int lane, Ending& first) {
   }
 }
 
-/// Finds a joint that passes a stop within the segment and returns before its end. Returns the time
-/// of its reversal; `left` is its distance from the stop then.
+/// Finds a joint that passes an end stop within the segment and returns before the segment ends.
+/// Returns the time at which the joint reverses. `left` receives its distance from the stop at that
+/// time.
 template <int kWidth>
 double IntervalLanes<kWidth>::find_dip(int lane, int stop, double& left) {
   const Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -66,7 +68,7 @@ double IntervalLanes<kWidth>::find_dip(int lane, int stop, double& left) {
   const double v1 = at.side * lanes_.end_rate(at.joint)[lane];
   if (!(v0 < 0.0 && v1 > 0.0)) return length;
   const double turn = length * v0 / (v0 - v1);
-  // Constant acceleration would reach half this far, so this has a margin of two.
+  // With constant acceleration the joint would get half this far: a safety factor of two.
   if (begin + v0 * turn > 0.0) return length;
   fix_single(lane, slot.begin);
   for (int i = 0; i < kSingle; ++i) {
@@ -77,8 +79,8 @@ double IntervalLanes<kWidth>::find_dip(int lane, int stop, double& left) {
   return turn;
 }
 
-/// Distance of a joint from its stop, or remaining contact force if it rests there, in each lane of
-/// the narrow integrator (margin).
+/// Returns the distance of a joint from its end stop in each lane of the narrow integrator. For a
+/// joint that rests at the stop, it returns the remaining contact force instead.
 template <int kWidth>
 std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::stop_margin(
     const Lane& slot, int stop, bool at_end) {
@@ -98,9 +100,10 @@ std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::stop_m
   return left;
 }
 
-/// Handles a joint that hits a stop, or leaves the one at which it rests, at the lane's time.
+/// Handles a joint that hits an end stop, or leaves the stop at which it rests, at the lane's time.
 ///
-/// @param moves  whether the motion determines the instant; false: the interval starts there
+/// @param moves  whether the time of the event depends on the motion; false at the start of an
+/// interval
 template <int kWidth>
 void IntervalLanes<kWidth>::handle_stop_event(int lane, double time, int stop, bool moves) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -142,7 +145,8 @@ void IntervalLanes<kWidth>::handle_stop_event(int lane, double time, int stop, b
   slot.interval->log.events.push_back(event);
 }
 
-/// Computes a rebound, or rest if the rebound would be too short.
+/// Computes the impact of a joint at an end stop. The joint rebounds, or stays at the stop if the
+/// rebound would last less than kFlightMin.
 template <int kWidth>
 void IntervalLanes<kWidth>::impact_joint(int lane, double time, int stop, MotionImpact& impact) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];
@@ -168,7 +172,7 @@ void IntervalLanes<kWidth>::impact_joint(int lane, double time, int stop, Motion
   settle_rest(lane, time);
 }
 
-/// Sets the joints' rates after an impact, and the corresponding contacts.
+/// Sets the joint rates and the contacts after an impact.
 template <int kWidth>
 void IntervalLanes<kWidth>::leave_impact(int lane, int stop, double restitution,
                                          const Eigen::MatrixXd& mass, MotionImpact& impact) {
@@ -205,7 +209,7 @@ void IntervalLanes<kWidth>::leave_impact(int lane, int stop, double restitution,
   }
 }
 
-/// Updates the contacts of joints that are at rest after an impact.
+/// Updates the contacts of joints at rest after an impact.
 template <int kWidth>
 void IntervalLanes<kWidth>::settle_rest(int lane, double time) {
   Lane& slot = lane_states_[static_cast<std::size_t>(lane)];

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-// Rows of numbers, one per lane: the layout of integrators for many states at once.
+// Rows of numbers with one number per lane, used by integrators of many states side by side.
 
 namespace estimator {
 
@@ -19,7 +19,7 @@ const double* row_at(const Rows& rows, int index) {
   return rows.data() + static_cast<std::ptrdiff_t>(index) * W;
 }
 
-/// out = f(lane) for every lane. Rows are identical or do not overlap.
+/// Sets out[lane] = f(lane) for every lane. Input and output rows are identical or do not overlap.
 template <int W, typename F>
 [[gnu::always_inline]] inline void for_lanes(double* out, const F& f) {
 #ifdef __clang__
@@ -30,10 +30,10 @@ template <int W, typename F>
   for (int i = 0; i < W; ++i) out[i] = f(i);
 }
 
-/// In-place factorization L U = A, n × n rows, without pivoting, for matrices that are positive
-/// definite up to a small perturbation.
+/// Factors an n × n matrix in place into L U, without pivoting, in every lane. The matrix must be
+/// positive definite up to a small perturbation.
 ///
-/// @param inverse_pivot  n rows
+/// @param inverse_pivot  n rows: reciprocals of the pivots
 template <int W>
 void factor_lanes(int n, Rows& matrix, Rows& inverse_pivot) {
   for (int p = 0; p < n; ++p) {
@@ -52,7 +52,7 @@ void factor_lanes(int n, Rows& matrix, Rows& inverse_pivot) {
   }
 }
 
-/// right ← (L U)⁻¹ right, n rows.
+/// Solves L U x = right for n rows in every lane; x replaces `right`.
 template <int W>
 void solve_lanes(int n, const Rows& factor, const Rows& inverse_pivot, double* right) {
   for (int j = 0; j < n; ++j) {

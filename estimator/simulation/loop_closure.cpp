@@ -26,10 +26,10 @@ constexpr double kClosingSettled = 1e-12;
 constexpr double kClosingRankTolerance = 1e-7;  // of the largest singular value
 constexpr int kChoicesMax = 20000;
 
-/// Smallest singular value of the dependent joints' columns, in the worst of the configurations;
-/// stops early once it is not above `enough`. Returns zero if a motion passes through a
-/// configuration in which the columns are linearly dependent. Their orientation is then reversed,
-/// which is detected even if that configuration itself is not among the given ones.
+/// Returns the smallest singular value of the dependent joints' Jacobian columns over all
+/// configurations. The search stops once the value is at most `enough`. Returns zero if the columns
+/// become linearly dependent during a motion. Their orientation then reverses, so this is detected
+/// even between the given configurations.
 double worst_condition(const std::vector<std::vector<Eigen::MatrixXd>>& motions,
                        const std::vector<int>& dependent, double enough) {
   double worst = std::numeric_limits<double>::infinity();
@@ -50,7 +50,7 @@ double worst_condition(const std::vector<std::vector<Eigen::MatrixXd>>& motions,
   return worst;
 }
 
-/// Motion and configuration with the smallest `rank`-th singular value of the Jacobian.
+/// Returns the motion and configuration with the smallest `rank`-th singular value of the Jacobian.
 std::pair<std::size_t, Eigen::Index> least_determined(
     const std::vector<std::vector<Eigen::MatrixXd>>& jacobians, Eigen::Index rank) {
   std::pair<std::size_t, Eigen::Index> worst{0, 0};
@@ -120,7 +120,7 @@ Eigen::MatrixXd LoopClosure::jacobian(const Eigen::VectorXd& angles) {
   return G;
 }
 
-/// Sets mimic joints, or the joints that they follow, to satisfy the couplings.
+/// Sets mimic joints, or the joints that they mimic, so that the couplings hold.
 void LoopClosure::apply_mimic_joints(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) const {
   for (std::size_t round = 0; round < mechanism_.mimic_joints.size();
        ++round) {  // couplings may be chained

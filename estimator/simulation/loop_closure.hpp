@@ -12,28 +12,28 @@
 
 namespace estimator {
 
-/// A configuration near a change point, at which the joints can continue along two branches for any
-/// choice of independent joints.
+/// Error: for every choice of independent joints, the motion comes near a change point. This is a
+/// configuration from which the joints can continue along two branches.
 class ChangePoint : public std::invalid_argument {
  public:
-  /// @param passing  subject and verb: "the recordings pass"
-  /// @param motion, configuration  index of the nearest one
+  /// @param passing  subject and verb of the message: "the recordings pass"
+  /// @param motion, configuration  indices of the configuration nearest to the change point
   ChangePoint(const std::string& passing, std::size_t motion, Eigen::Index configuration);
 
   std::size_t motion;
   Eigen::Index configuration;
 };
 
-/// Opening of a loop: the joint that would close it, and the distance between its two sides.
+/// The opening of a loop: the joint that would close it, and the distance between its two sides.
 struct LoopGap {
   std::string joint;
-  double distance = 0.0;  ///< [m]
-  double turn = 0.0;      ///< [rad]
+  double distance = 0.0;  ///< between the points of the joint's two sides [m]
+  double turn = 0.0;      ///< angle between the orientations of the joint's two sides [rad]
 };
 
-/// The equations c(q) = 0 that close the loops of a mechanism, at its parameter values. There are
-/// six for every joint outside the spanning tree (point [m], small rotation [rad]), followed by one
-/// for every mimic joint. Kinematics only.
+/// The loop-closure equations c(q) = 0 of a mechanism in its joint coordinates q, at its parameter
+/// values. Each joint outside the spanning tree has six equations (point [m], small rotation
+/// [rad]). One equation for every mimic joint follows.
 class LoopClosure {
  public:
   explicit LoopClosure(const Mechanism& mechanism);
@@ -42,40 +42,43 @@ class LoopClosure {
   int row_count() const { return rows_; }
   bool has_loops() const { return rows_ > 0; }
 
-  /// c at joint angles q, and ∂c/∂q.
+  /// Return the loop-closure violation c at joint angles q, and its Jacobian ∂c/∂q.
   Eigen::VectorXd violation(const Eigen::VectorXd& angles);
   Eigen::MatrixXd jacobian(const Eigen::VectorXd& angles);
 
-  /// Minimizes the violation of the loops near `angles`, even if they cannot be closed.
-  /// @param wanted  of every joint; NaN: arbitrary
+  /// Changes `angles` to a nearby minimum of the loops' violation, even if the loops cannot be
+  /// closed.
+  /// @param wanted  desired coordinate of every joint; NaN: arbitrary
   /// @return whether a finite solution was found
   bool step_toward_closure(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
-  /// Violation of the loops: the norm of c, or π for a body that is half a turn off.
+  /// Returns the norm of the loop-closure violation c, or π if a body is half a turn off.
   double closure_error(const Eigen::VectorXd& angles);
 
-  /// Closes the loops near `angles` by Gauss–Newton, with joints as close as possible to `wanted`.
+  /// Closes the loops near `angles` by Gauss–Newton, with all joints as close as possible to
+  /// `wanted`.
   ///
-  /// @param wanted  of every joint; NaN: arbitrary
-  /// @return whether they are closed to kClosed. A body that is half a turn off also satisfies the
-  /// equations but does not count as closed.
+  /// @param wanted  desired coordinate of every joint; NaN: arbitrary
+  /// @return whether all loops are closed to within kClosed. A body that is half a turn off
+  /// satisfies the equations as well, but its loop counts as open.
   bool close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
-  /// Joints outside the spanning tree, in the order of their equations.
+  /// Returns the names of the joints outside the spanning tree, in the order of their equations.
   std::vector<std::string> closing_joints() const;
 
-  /// The loop with the largest opening; there must be one.
+  /// Returns the loop with the largest opening; the mechanism must have a loop.
   LoopGap widest_gap(const Eigen::VectorXd& angles);
 
-  /// Rates of all joints that keep the loops closed, as close as possible to those wanted.
+  /// Returns the joint rates nearest to `wanted` that keep the loops closed.
   Eigen::VectorXd rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
-  /// Smallest singular value of the dependent joints' columns of ∂c/∂q. It is zero in a singular
-  /// configuration, where the joints can continue along two branches.
+  /// Returns the smallest singular value of the dependent joints' columns of ∂c/∂q. It is zero in a
+  /// singular configuration, from which the joints can continue along two branches.
   double condition(const Eigen::VectorXd& angles, const std::vector<int>& dependent);
 
-  /// Chooses the independent joints that determine the others best in the worst of the given closed
-  /// configurations, and suitable equations. Mimic joints are dependent.
+  /// Chooses the independent joints, and as many loop equations as there are dependent joints. The
+  /// choice maximizes the smallest singular value over all given closed configurations. Mimic
+  /// joints are dependent.
   ///
   /// @param motions  joint angles, one column per configuration, in order of the motion
   /// @throws ChangePoint if every choice passes a change point
@@ -91,7 +94,7 @@ class LoopClosure {
   Rows values_;
 };
 
-/// Tolerance of the violation below which loops count as closed [m, rad].
+/// Largest violation of the loop-closure equations at which loops count as closed [m, rad].
 inline constexpr double kClosed = 1e-9;
 
 }  // namespace estimator

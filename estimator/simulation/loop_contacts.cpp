@@ -19,8 +19,8 @@ constexpr double kContactRankTolerance = 1e-9;  // of the largest singular value
 
 }  // namespace
 
-/// With λ = bound − u, the conditions on u ∈ [0, 2 bound] form a complementarity problem in u and
-/// the slack of its upper bound.
+/// Solves a complementarity problem for the friction torques. With λ = bound − u, its variables are
+/// u ∈ [0, 2 bound] and the slack of the upper bound of u.
 Contacts determine_contacts(const RestingJoints& joints) {
   const Eigen::Index s = joints.bound.size();
   const SymmetricFactor mass(joints.mass);

@@ -6,28 +6,30 @@
 
 namespace estimator {
 
-/// Joints that are momentarily at rest, in a mechanism with c coordinates and s such joints.
+/// Joints that are momentarily at rest: s joints in a mechanism with c independent coordinates. N
+/// maps the accelerations of the coordinates to those of the joints.
 struct RestingJoints {
   Eigen::MatrixXd mass;      ///< Nᵀ M N, c × c
-  Eigen::VectorXd force;     ///< Nᵀ (h + M γ) plus the friction of slipping joints; c [N·m]
-  Eigen::MatrixXd coupling;  ///< N of the joints, s × c
-  Eigen::VectorXd drift;     ///< γ of the joints, s
-  Eigen::VectorXd bound;     ///< bound of their dry friction, s [N·m]
+  Eigen::VectorXd force;     ///< friction of slipping joints and Nᵀ (h + M γ), at rest; c [N·m]
+  Eigen::MatrixXd coupling;  ///< rows of N of the joints at rest, s × c
+  Eigen::VectorXd drift;  ///< accelerations γ of these joints at zero coordinate accelerations, s
+  Eigen::VectorXd bound;  ///< bounds of their dry friction, s [N·m]
 };
 
-/// Determines which joints stick and which slip, by Gauss's principle. The accelerations minimize
+/// Determines which joints stick and which slip by Gauss's principle. The coordinate accelerations
+/// ÿ minimize
 ///
 ///   ½ ÿᵀ Nᵀ M N ÿ + forceᵀ ÿ + Σ bound_j |N_j ÿ + γ_j|,
 ///
-/// which has a unique solution even if more joints are at rest than there are coordinates.
+/// The solution is unique even if more joints are at rest than the mechanism has coordinates.
 Contacts determine_contacts(const RestingJoints& joints);
 
-/// Force margin before one of the sticking joints breaks loose, < 0 if friction is insufficient
-/// [N·m, of coordinates]. The forces that friction can hold form a zonotope {couplingᵀ λ: |λ_j| ≤
-/// bound_j}. The margin is the distance of its nearest face, weighted so that a joint that holds a
-/// coordinate alone counts with its own torque.
+/// Returns the force margin before one of the sticking joints breaks loose, < 0 if friction is
+/// insufficient [N·m, of coordinates]. The forces that friction can balance form a zonotope
+/// {couplingᵀ λ: |λ_j| ≤ bound_j}. The margin is the distance to its nearest face. It is weighted
+/// so that a joint that alone holds a coordinate counts with its own torque.
 ///
-/// @param force  that has to be held, c
+/// @param force  force that friction has to balance, one per coordinate
 /// @return NaN for an invalid coupling, as of a loop that cannot be closed
 double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
                       const Eigen::VectorXd& force);

@@ -61,7 +61,8 @@ LoopLanes<W>::LoopLanes(const TreeProgram& program, bool slopes)
   }
 }
 
-/// Computes K by Gauss–Jordan elimination with row pivoting per lane.
+/// Inverts the dependent joints' Jacobian in every lane by Gauss–Jordan elimination with row
+/// pivoting.
 template <int W>
 void LoopLanes<W>::invert() {
   std::fill(inverse_.begin(), inverse_.end(), 0.0);
@@ -106,7 +107,8 @@ void LoopLanes<W>::invert() {
   }
 }
 
-/// A converged lane is unchanged while others iterate, so that its result does not depend on them.
+/// Iterates Newton's method. A converged lane is kept unchanged while others iterate, so that its
+/// result does not depend on them.
 template <int W>
 void LoopLanes<W>::close(double* rows) {
   std::array<bool, W> done{};
@@ -166,7 +168,7 @@ void LoopLanes<W>::close(double* rows) {
   }
 }
 
-/// Computes C and T of every lane with a sticking joint, and N T.
+/// Computes the constraints C of sticking joints, the free directions T, and N T in every lane.
 template <int W>
 void LoopLanes<W>::fix_sticking_joints(const double* free) {
   any_holds_ = std::any_of(free, free + n_ * W, [](double each) { return each == 0.0; });
@@ -181,8 +183,8 @@ void LoopLanes<W>::fix_sticking_joints(const double* free) {
   }
 }
 
-/// Gauss–Jordan elimination of N_S with complete pivoting: coordinates that sticking joints
-/// determine.
+/// Finds the coordinates that sticking joints determine, by Gauss–Jordan elimination with complete
+/// pivoting of their rows of N.
 template <int W>
 void LoopLanes<W>::fix_sticking_joints_of_lane(int lane, const double* free) {
   std::vector<int> held;

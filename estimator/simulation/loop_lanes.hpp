@@ -5,58 +5,61 @@
 
 namespace estimator {
 
-/// Equations of motion of a mechanism with loops in its independent coordinates y, for kWidth
-/// states side by side. Newton's method solves the closures c(q) = 0 for the dependent coordinates
-/// q_d. With K = (∂c/∂q_d)⁻¹ and
+/// Computes the accelerations of a mechanism with loops in its independent coordinates y, for
+/// kWidth states side by side. Newton's method solves the loop-closure equations c(q) = 0 for the
+/// dependent coordinates q_d. G = ∂c/∂q, and G a + g is the second time derivative of c. With K =
+/// (∂c/∂q_d)⁻¹ and
 ///
 ///   v = N ẏ,   a = N ÿ + γ,   N = [1; −K ∂c/∂y],   γ = [0; −K g],
 ///
-/// the motion obeys Nᵀ r(q, v, N ÿ + γ) = 0, without drift or stabilization. A sticking joint
-/// constrains one combination of the accelerations, C_S a_S = 0; joints that depend on other
-/// sticking joints constrain nothing.
+/// the motion obeys Nᵀ r(q, v, N ÿ + γ) = 0, where r = 0 are the equations of motion without loops.
+/// Loops neither drift nor need stabilization. A sticking joint constrains one combination of the
+/// joint accelerations. A joint adds no constraint if other sticking joints already hold it.
 ///
-/// Derivatives follow from those of c, of its time derivatives, and of r + Gᵀ λ with the reactions
-/// λ. Derivatives of N and K are not needed, since Nᵀ (r + Gᵀ λ) = Nᵀ r identically.
+/// Derivatives are computed from those of c, of its time derivatives, and of r + Gᵀ λ with the loop
+/// reactions λ. Derivatives of N and K are not needed, since Nᵀ (r + Gᵀ λ) = Nᵀ r identically.
 ///
-/// All rows belong to the program unless marked as results.
+/// Rows belong to the program, except the results named below.
 template <int kWidth>
 class LoopLanes {
  public:
   LoopLanes(const TreeProgram& program, bool slopes);
 
-  /// Solves the loop closures for the dependent joints, starting from `rows`, and sets their rates.
-  /// Lanes whose loops cannot be closed become NaN.
+  /// Solves the loop-closure equations for the dependent joints, starting from the angles in
+  /// `rows`, and sets their rates. A lane whose loops cannot be closed becomes NaN.
   void close(double* rows);
 
-  /// Call after `close`, with controls and slips set. Runs the balance and stores the joints'
-  /// accelerations in the program.
+  /// Computes the accelerations, and stores those of the joints in the program. Call it after
+  /// `close`, with controls and slip directions set.
   ///
-  /// @param free          0 if a joint sticks, else 1; one row per joint
-  /// @param acceleration  result: of the coordinates
+  /// @param free          one row per joint: 0 if it sticks, else 1
+  /// @param acceleration  result: accelerations of the coordinates
   void accelerate(double* rows, const double* free, double* acceleration);
 
-  /// Call after `accelerate`. Computes derivatives of the joints' motion by the coordinates, their
-  /// rates and the moving parameters.
+  /// Computes derivatives of the joints' angles and rates by the coordinates, their rates and the
+  /// motion parameters. Call it after `accelerate`.
   void linearize_joints(double* rows);
-  /// Call after it. Derivatives of the coordinates' accelerations, coordinates × directions.
+  /// Computes derivatives of the coordinates' accelerations, coordinates × directions. Call it
+  /// after `linearize_joints`.
   void linearize(double* rows, double* linear);
 
-  /// Call after `linearize`. Derivatives of a joint's angle, rate and acceleration in a direction.
+  /// Computes derivatives of a joint's angle, rate and acceleration in one direction. Call it after
+  /// `linearize`.
   /// @param linear  result of `linearize`
   void motion_sensitivities(int joint, const double* linear, int direction, double* angle,
                             double* rate, double* acceleration) const;
 
-  /// N.
+  /// Returns an element of N, the derivative of a joint's rate by a coordinate's rate.
   const double* coupling(int joint, int coordinate) const {
     return row_at<kWidth>(coupling_, joint * c_ + coordinate);
   }
-  /// γ.
+  /// Returns γ, a joint's acceleration at zero coordinate accelerations ÿ.
   const double* drift(int joint) const { return row_at<kWidth>(drift_, joint); }
 
-  /// Derivatives of a joint's angle and rate in one direction of the state; call after
+  /// Computes derivatives of a joint's angle and rate in one direction of the state. Call it after
   /// `linearize_joints`.
   ///
-  /// @param slopes  of coordinates over their rates × directions
+  /// @param slopes  derivatives of the coordinates, then of their rates × directions
   void joint_sensitivity(int joint, const double* slopes, int direction, double* angle,
                          double* rate) const;
 

@@ -9,7 +9,8 @@
 
 namespace estimator {
 
-/// Computes the change of the closures, given the joints' changes, into `closure_slopes_`.
+/// Computes the derivatives of the loop-closure equations, given those of the joint motion, and
+/// stores them in `closure_slopes_`.
 template <int W>
 void LoopLanes<W>::add_kinematics(const std::vector<TreeProgram::Entry>& entries,
                                   const double* rows) {
@@ -33,7 +34,7 @@ void LoopLanes<W>::add_kinematics(const std::vector<TreeProgram::Entry>& entries
   }
 }
 
-/// Dependent joints keep the closures unchanged: −K times their change.
+/// Computes the derivatives of the dependent joints' motion so that all loops stay closed.
 template <int W>
 void LoopLanes<W>::solve_dependent(Rows& slopes) {
   for (int i = 0; i < r_; ++i) {
@@ -215,8 +216,8 @@ void LoopLanes<W>::joint_sensitivity(int joint, const double* slopes, int direct
   }
 }
 
-/// a = N ÿ + γ: closure terms at fixed ÿ, including the part that sticking joints determine, plus N
-/// dÿ.
+/// Computes the derivatives of one joint's angle, rate and acceleration a = N ÿ + γ. They add its
+/// derivatives at fixed coordinate accelerations ÿ and N dÿ.
 template <int W>
 void LoopLanes<W>::motion_sensitivities(int joint, const double* linear, int direction,
                                         double* angle, double* rate, double* acceleration) const {

@@ -8,8 +8,8 @@
 namespace estimator {
 namespace {
 
-/// Load-dependent friction makes the equations nonlinear in the accelerations. Limits of Newton's
-/// method, which gains a factor of the friction coefficient squared per round.
+/// Limits of Newton's method for the accelerations, which load-dependent friction makes nonlinear.
+/// Each round reduces the error by a factor of the friction coefficient squared.
 constexpr int kLoadRounds = 20;
 constexpr double kLoadTolerance = 1e-13;  // relative to the accelerations
 
@@ -71,8 +71,8 @@ void MotionLanes<W>::set_slips() {
   std::copy_n(slip_.data(), n_ * W, row(program_.slip_row(0)));
 }
 
-/// L U = ∂r/∂a without pivoting: apart from load-dependent friction it is the positive definite
-/// mass matrix. Sticking joints have rows and columns of the identity.
+/// Factors ∂r/∂a = L U without pivoting. Except for load-dependent friction it is the positive
+/// definite mass matrix. Rows and columns of sticking joints are those of the identity.
 template <int W>
 void MotionLanes<W>::factor() {
   for (int j = 0; j < n_; ++j) {
@@ -98,14 +98,14 @@ void MotionLanes<W>::factor() {
   factor_lanes<W>(n_, lu_, inverse_pivot_);
 }
 
-/// Initial values for solving with load-dependent friction: zero at the start of a segment, so that
-/// the result does not depend on earlier steps, then the result of the previous stage.
+/// Zeroes the initial accelerations of Newton's method at the start of a segment, so the result
+/// does not depend on earlier steps. Later stages start from the result of the previous stage.
 template <int W>
 void MotionLanes<W>::forget_accelerations() {
   std::fill_n(row(program_.acceleration_row(0)), n_ * W, 0.0);
 }
 
-/// Computes accelerations at a state and stores them in the program too.
+/// Computes accelerations at a state and also stores them in the program.
 template <int W>
 void MotionLanes<W>::set_state(const Rows& state, double* acceleration, double share) {
   if (loops_) {
@@ -145,8 +145,8 @@ void MotionLanes<W>::solve_tree() {
   solve(acceleration_.data());
 }
 
-/// Newton's method starting from the accelerations in the program. A converged lane is kept
-/// unchanged while others iterate, so that its result does not depend on them.
+/// Solves for the accelerations by Newton's method, starting from those in the program. A converged
+/// lane is kept unchanged while others iterate, so that its result does not depend on them.
 template <int W>
 void MotionLanes<W>::solve_with_load() {
   double* const a = row(program_.acceleration_row(0));
@@ -218,7 +218,7 @@ void MotionLanes<W>::accelerate_at_end() {
   set_state(end_, acceleration_.data(), 1.0);
 }
 
-/// Sets the initial guess for closing loops.
+/// Sets the initial guess of joint angles for closing loops.
 template <int W>
 void MotionLanes<W>::guess_joints(const Rows& joints) {
   std::copy_n(joints.data(), n_ * W, row(program_.angle_row(0)));
@@ -239,7 +239,7 @@ void MotionLanes<W>::store_sensitivities(const Rows& slopes, Rows& joint_sensiti
   }
 }
 
-/// Computes the joints at the end of the step.
+/// Computes the joints' motion at the end of the step.
 template <int W>
 void MotionLanes<W>::finish_loops() {
   set_state(end_, acceleration_.data(), 1.0);
@@ -259,7 +259,7 @@ void MotionLanes<W>::holding_torque(int joint, double* torque) const {
   }
 }
 
-/// Derivatives of the last accelerations.
+/// Computes the derivatives of the last accelerations.
 template <int W>
 void MotionLanes<W>::linearize(int stage) {
   if (loops_) {
@@ -288,7 +288,8 @@ void MotionLanes<W>::linearize(int stage) {
   }
 }
 
-/// The speeds of the stages are v, v + a₁ h/2, v + a₂ h/2, v + a₃ h.
+/// Takes one Runge–Kutta step h. The rates at its four stages, with the accelerations a₁ … a₃ of
+/// the first three, are v, v + a₁ h/2, v + a₂ h/2, v + a₃ h.
 template <int W>
 void MotionLanes<W>::step() {
   const double* h = at(length_, 0);

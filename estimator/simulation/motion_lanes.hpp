@@ -8,65 +8,68 @@
 
 namespace estimator {
 
-/// Advances kWidth independent states of one mechanism side by side, each by its own substep: one
-/// classical fourth-order Runge–Kutta step with constant contacts and linear controls. On request
-/// it also computes the step's exact derivatives by the start state and the moving parameters.
+/// Integrates kWidth independent states of one mechanism side by side. Each state advances by its
+/// own substep: one classical fourth-order Runge–Kutta step with constant contacts and linear
+/// controls. On request it computes exact derivatives of the step by the start state and the motion
+/// parameters.
 ///
-/// Derivatives of the accelerations follow from those of the equations of motion by one solve, da =
-/// −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step costs four evaluations of the program, four
-/// factorizations of n × n matrices, and some 16 n² multiplications per direction. Loops are closed
-/// at every evaluation (LoopLanes), and once more at the end of the step.
+/// The derivatives of the accelerations a follow from the equations of motion r = 0 by one linear
+/// solve, da = −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step takes four evaluations of the
+/// program, four n × n factorizations, and about 16 n² multiplications per direction. Loops are
+/// closed at every evaluation (LoopLanes), and once more at the end of the step.
 ///
-/// Rows are arrays of kWidth numbers, one per lane.
+/// A row is an array of kWidth numbers, one per lane.
 template <int kWidth>
 class MotionLanes {
  public:
-  /// @param slopes  whether steps compute derivatives
+  /// @param slopes  whether steps compute derivatives by state and parameters
   MotionLanes(const TreeProgram& program, const Mechanism& values, bool slopes);
 
   int joint_count() const { return n_; }
   int coordinate_count() const { return c_; }
   int motor_count() const { return motors_; }
-  /// Columns of the derivatives: coordinates, their rates, moving parameters.
+  /// Returns the number of derivative columns: coordinates, their rates, motion parameters.
   int direction_count() const { return directions_; }
 
   // Start of the substep; set before a step. Contacts: `slip` is −1, 0 or 1, and `free` 0 if the
   // joint sticks, else 1.
-  /// Coordinates over their rates.
+  /// Returns a row of the start state: coordinates, then their rates.
   double* state(int row) { return at(state_, row); }
-  /// Initial guess for a joint that closes a loop.
+  /// Returns the initial guess for the angle of a joint in a loop.
   double* guess(int joint) { return at(begin_, joint); }
   double* slip(int joint) { return at(slip_, joint); }
   double* free(int joint) { return at(free_, joint); }
-  double* length() { return at(length_, 0); }  ///< [s]
-  /// Control of a motor at the begin of the substep, and its increase until the end.
+  double* length() { return at(length_, 0); }  ///< duration of the substep [s]
+  /// Return a motor's control at the start of the substep, and its increase until the end.
   double* control(int motor) { return at(control_, motor); }
   double* rise(int motor) { return at(rise_, motor); }
-  /// Derivatives of these by the control's delay; used for derivatives only.
+  /// Return the derivatives of `control` and `rise` by the control's delay; needed for derivatives
+  /// only.
   double* control_slope(int motor) { return at(control_slope_, motor); }
   double* rise_sensitivity(int motor) { return at(rise_slope_, motor); }
-  /// Derivative of a row of the state in a direction.
+  /// Returns the derivative of a row of the start state in one direction.
   double* slope(int row, int direction) { return at(slopes_, row * directions_ + direction); }
 
   void step();
-  /// Sets the start of all lanes to the end of the last step.
+  /// Sets the start states of all lanes to the end states of the last step.
   void commit();
 
   /// Computes accelerations at the start of the substep and their derivatives; requires `slopes`.
   void linearize_at_start();
-  /// Derivatives of a joint's angle, rate and acceleration in one direction of the state; call
-  /// after `linearize_at_start`.
+  /// Computes derivatives of a joint's angle, rate and acceleration in one direction of the start
+  /// state. Call it after `linearize_at_start`.
   void joint_sensitivities(int joint, int direction, double* angle, double* rate,
                            double* acceleration) const;
 
-  // Joints at the begin and at the end of the last step.
+  // Joint motion at the start and at the end of the last step.
   const double* begin_angle(int joint) const { return at(joints_begin(), joint); }
   const double* begin_rate(int joint) const { return at(joints_begin(), n_ + joint); }
   const double* end_angle(int joint) const { return at(joints_end(), joint); }
   const double* end_rate(int joint) const { return at(joints_end(), n_ + joint); }
-  /// The state at the end of the last step.
+  /// Returns a row of the state at the end of the last step.
   const double* end_state(int row) const { return at(end_, row); }
-  /// Derivatives of a joint's angle (or rate: joint_count + joint).
+  /// Return the derivative of a joint's angle, or of its rate for row joint_count + joint, at the
+  /// start and end of the last step.
   const double* begin_slope(int joint_row, int direction) const {
     return at(loops_ ? begin_slopes_ : slopes_, joint_row * directions_ + direction);
   }
@@ -74,24 +77,25 @@ class MotionLanes {
     return at(loops_ ? joint_end_slopes_ : end_slopes_, joint_row * directions_ + direction);
   }
 
-  /// Computes accelerations at the start (or end) of the substep for the present contacts.
+  /// Compute accelerations at the start, or at the end, of the substep for the current contacts.
   void accelerate_at_start();
   void accelerate_at_end();
-  /// Results: accelerations of a coordinate and of a joint, and a joint's angle and rate.
+  /// Return accelerations of a coordinate and of a joint, and a joint's angle and rate.
   const double* acceleration(int coordinate) const { return at(acceleration_, coordinate); }
   const double* joint_acceleration(int joint) const {
     return row(program_.acceleration_row(joint));
   }
   const double* joint_angle(int joint) const { return row(program_.angle_row(joint)); }
   const double* joint_rate(int joint) const { return row(program_.rate_row(joint)); }
-  /// Torque that holds a sticking joint, after `accelerate_at_…` [N·m]; with loops, the residual of
-  /// the joint's own equation.
+  /// Computes the torque that holds a sticking joint [N·m], after `accelerate_at_…`. With loops, it
+  /// is the residual of the joint's own equation of motion.
   void holding_torque(int joint, double* torque) const;
-  /// Largest torque with which friction can hold it [N·m].
+  /// Returns the largest torque with which friction can hold a joint at rest [N·m].
   const double* holding_bound(int joint) const { return row(program_.holding_bound_row(joint)); }
-  /// Loop quantities, after `accelerate_at_…`; null for a tree.
+  /// Returns the loop computation, valid after `accelerate_at_…`; null for a mechanism without
+  /// loops.
   const LoopLanes<kWidth>* loops() const { return loops_.get(); }
-  /// h, σ, B at the joint's speed, and M_jk.
+  /// Return terms of TreeProgram's equations: h, σ and B at the joint's speed, and M_jk.
   const double* balance(int joint) const { return row(program_.balance_row(joint)); }
   const double* direction(int joint) const { return row(program_.direction_row(joint)); }
   const double* bound(int joint) const { return row(program_.bound_row(joint)); }

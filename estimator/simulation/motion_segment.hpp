@@ -5,12 +5,12 @@
 #include "estimator/simulation/interval_motion.hpp"
 #include "estimator/simulation/motion_lanes.hpp"
 
-// Functions shared by the values and the derivatives of an interval. A segment is the part of a
-// substep along which no contact changes.
+// Functions shared by the integration of an interval and by its derivatives. A segment is the part
+// of a substep within which no contact changes.
 
 namespace estimator {
 
-/// Loads the state at the start of an interval.
+/// Copies the start state of an interval to a lane.
 template <int W>
 void load_start(MotionLanes<W>& lanes, int lane, const MotionInterval& interval) {
   for (int row = 0; row < 2 * lanes.coordinate_count(); ++row) {
@@ -20,7 +20,7 @@ void load_start(MotionLanes<W>& lanes, int lane, const MotionInterval& interval)
   for (int j = 0; j < lanes.joint_count(); ++j) lanes.guess(j)[lane] = interval.guess[j];
 }
 
-/// Loads length and controls of a segment of a substep.
+/// Sets the duration and the controls of a lane for one segment of a substep.
 template <int W>
 void load_segment(MotionLanes<W>& lanes, int lane, const SegmentControls& controls, int substep,
                   double begin, double end) {
@@ -46,27 +46,29 @@ void load_contacts(MotionLanes<W>& lanes, int lane, const Contacts& contacts) {
   }
 }
 
-/// Whether an instant belongs to a segment that ends at `end`, if all earlier instants have been
-/// processed. A segment includes its begin.
+/// Returns whether an instant belongs to a segment that ends at `end`, given that all earlier
+/// instants have been processed. A segment includes its begin, and only the last one its end.
 inline bool is_before_end(const MotionInterval& interval, double time, int substep, double end) {
   const bool is_last =
       substep + 1 == interval.last_substep && !(end < interval.controls->end(substep));
   return is_last || time < end - kSampleTolerance * interval.period;
 }
 
-/// The same for a sample.
+/// Returns whether a sample belongs to a segment that ends at `end` (is_before_end).
 inline bool is_within(const MotionInterval& interval, int sample, int substep, double end) {
   return sample < interval.last_sample &&
          is_before_end(interval, interval.time(sample), substep, end);
 }
 
-/// Weights of cubic Hermite interpolation between the ends of a smooth segment.
+/// Factors of the joint angles and rates at both ends of a smooth segment, for cubic Hermite
+/// interpolation of an angle or a rate.
 struct HermiteWeights {
   double angle_begin, angle_end;  ///< [-]; for a rate [1/s]
   double rate_begin, rate_end;    ///< [s]; for a rate [-]
 };
 
-/// θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T, x the elapsed fraction of the segment.
+/// Returns the weights of an angle at `time` after the begin of a segment. With the elapsed
+/// fraction x = time/length, the angle is θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] length.
 inline HermiteWeights hermite_weights(double time, double length) {
   if (!(length > 0.0)) return {0.0, 1.0, 0.0, 0.0};
   const double x = std::clamp(time / length, 0.0, 1.0);
@@ -74,7 +76,7 @@ inline HermiteWeights hermite_weights(double time, double length) {
   return {1.0 - turn, turn, x * rest * rest * length, -x * x * rest * length};
 }
 
-/// Weights of the rate: their time derivative.
+/// Returns the weights of a rate, which are the time derivatives of hermite_weights.
 inline HermiteWeights hermite_rate_weights(double time, double length) {
   if (!(length > 0.0)) return {0.0, 0.0, 0.0, 1.0};
   const double x = std::clamp(time / length, 0.0, 1.0);

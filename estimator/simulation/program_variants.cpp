@@ -5,7 +5,7 @@
 namespace estimator {
 namespace {
 
-/// Values without the inertia and drag of missing bodies.
+/// Returns the parameter values without the inertia and drag of absent bodies.
 Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
   for (const int body : absent) {
     for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
@@ -17,7 +17,7 @@ Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
   return mechanism;
 }
 
-/// The body of a parameter; −1: none.
+/// Returns the body to which a parameter belongs; −1 if it belongs to none.
 int body_of(const Mechanism& mechanism, int parameter) {
   if (parameter < mechanism.index_of_joint(0, {})) return parameter / Mechanism::kBodyQuantities;
   const int of_air = parameter - mechanism.index_of_air(0, {});

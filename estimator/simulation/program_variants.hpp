@@ -9,16 +9,16 @@
 
 namespace estimator {
 
-/// Programs of a mechanism some of whose bodies are missing at times (Body::present_in_recordings):
-/// one for every set of missing bodies, all with the same unknowns. The inertia of a missing body
-/// has no effect.
+/// Programs of a mechanism whose bodies are absent in some recordings
+/// (Body::present_in_recordings). There is one program for every set of absent bodies. All have the
+/// same unknowns, but the inertia of an absent body has no effect.
 class ProgramVariants {
  public:
-  /// @param absent  missing bodies of each group of intervals
+  /// @param absent  absent bodies of each group of intervals
   ProgramVariants(const Mechanism& mechanism, const CoordinateChoice& coordinates,
                   const std::vector<std::vector<int>>& absent);
 
-  /// Any of them, for their common properties.
+  /// Returns one of the programs, for the properties that all share.
   const TreeProgram& common() const { return *variants_.front().program; }
 
   /// Consecutive intervals that share a program, in order.
@@ -26,9 +26,11 @@ class ProgramVariants {
     const TreeProgram& program;
     Mechanism values;  ///< parameter values for this program
     std::size_t first, count;
-    const std::vector<int>& without_effect;  ///< indices among the moving parameters
+    const std::vector<int>&
+        without_effect;  ///< parameters without effect, as indices among the motion parameters
   };
-  /// @param groups  of each interval
+  /// Returns the runs of consecutive intervals that share a program.
+  /// @param groups  group of each interval
   std::vector<Run> runs(const Mechanism& values, std::span<const int> groups) const;
 
  private:

@@ -8,8 +8,9 @@
 namespace estimator {
 namespace {
 
-/// Changes from sample to sample that end a substep, relative to the largest control. The error of
-/// a line across smaller ones is below half of this, for a fraction of a step.
+/// Smallest change of a control between samples, relative to the largest control, that ends a
+/// substep. A line across a smaller change is wrong by less than half of it, for a fraction of a
+/// step.
 constexpr double kJumpShare = 0.1;
 constexpr double kTimeTolerance = 1e-6;    // of a sampling period
 constexpr double kDelayDifference = 1e-6;  // of a sampling period, for derivatives by a delay
@@ -36,7 +37,7 @@ std::vector<Cut> find_cuts(const Segment& segment, const std::vector<ControlDela
 
 }  // namespace
 
-/// Adds a substep. An edge at a jump of the motor's own control moves with its delay.
+/// Adds a substep. A limit at a jump of a motor's control moves with the motor's delay.
 void SegmentControls::fit_line(const Segment& segment, const std::vector<ControlDelay>& delays,
                                double begin, double end, const std::vector<int>& begin_motors,
                                const std::vector<int>& end_motors) {

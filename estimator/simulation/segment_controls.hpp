@@ -13,34 +13,35 @@ struct ControlDelay {
   bool free = false;   ///< whether derivatives with respect to it are needed
 };
 
-/// Recorded controls of one segment, prepared for an integrator. They are held between samples,
-/// delayed per motor, and divided into steps. A step is divided into substeps where a control
-/// jumps. Within a substep each control is replaced by a line with the mean and first moment of the
-/// held signal, so that the end state is correct to third order. A line across a jump would first
-/// pull a joint at rest in the wrong direction.
+/// Recorded controls of one segment, prepared for an integrator. A control is constant between
+/// samples and delayed per motor. Time steps are divided into substeps at the jumps of controls. In
+/// a substep, a line with the same mean and first moment replaces each control, so the end state is
+/// correct to third order. A line across a jump would at first pull a joint at rest in the wrong
+/// direction.
 class SegmentControls {
  public:
   SegmentControls() = default;
 
-  /// @param segment  with controls, samples × motors
-  /// @param edges    of the steps, from the segment's first sample on: ascending from 0 [s]
+  /// @param segment  recorded samples with controls, samples × motors
+  /// @param edges    ascending limits of the time steps, from 0 at the segment's first sample [s]
   /// @param delays   one per motor
   SegmentControls(const Segment& segment, const std::vector<double>& edges,
                   const std::vector<ControlDelay>& delays);
 
-  /// Substeps of a step, without gaps: from `first(step)` to before `first(step + 1)`.
+  /// Returns the first substep of a time step; the step ends before substep `first(step + 1)`.
   int first(int step) const { return first_[static_cast<std::size_t>(step)]; }
-  /// Time from the segment's first sample [s].
+  /// Return the limits of a substep, as times from the segment's first sample [s].
   double begin(int substep) const { return begin_[static_cast<std::size_t>(substep)]; }
   double end(int substep) const { return begin_[static_cast<std::size_t>(substep) + 1]; }
-  /// Motors whose control jumps at the begin of the substep at an instant that depends on a free
-  /// delay, in the order of the jumps.
+  /// Returns the motors whose control jumps at the begin of a substep, in the order of the jumps.
+  /// Only motors with an estimated delay are listed.
   const std::vector<int>& jumps(int substep) const;
 
-  /// Control at the begin of the substep, and its increase until the end.
+  /// Return a motor's control at the begin of a substep, and its increase until the end.
   double value(int substep, int motor) const { return line_[at(substep, motor)]; }
   double rise(int substep, int motor) const { return line_[at(substep, motor) + 1]; }
-  /// Their derivatives by the motor's delay at a fixed instant; zero unless it is free [1/s].
+  /// Return the derivatives of `value` and `rise` by the motor's delay at a fixed instant [1/s].
+  /// They are zero if the delay is not estimated.
   double value_sensitivity(int substep, int motor) const { return slope(substep, motor, 0); }
   double rise_sensitivity(int substep, int motor) const { return slope(substep, motor, 1); }
 

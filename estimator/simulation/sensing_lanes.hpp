@@ -22,16 +22,19 @@ class SensingLanes {
     set_parameters();
   }
 
-  /// The joints' angles, then rates, then accelerations; set before `read`.
+  /// Returns an input row of the motion: angles of all joints, rates, then accelerations. Set it
+  /// before `read`.
   double* motion(int index) { return row_at<kWidth>(rows_, program_.motion_row(index)); }
-  /// Controls of the joints with a motor, in order; set before `read`.
+  /// Returns the input row of a motor's control; motors are in joint order. Set it before `read`.
   double* control(int motor) { return row_at<kWidth>(rows_, program_.control_row(motor)); }
-  /// Set before `set_parameters`.
+  /// Returns the input row of a parameter. Set it before `set_parameters`.
   double* parameter(int place) { return row_at<kWidth>(rows_, program_.parameter_row(place)); }
 
   void set_parameters() { run(SensingProgram::kParameters); }
   void read() { run(SensingProgram::kReadings); }
-  void linearize() { run(SensingProgram::kSensitivities); }  ///< after `read`
+  void linearize() {
+    run(SensingProgram::kSensitivities);
+  }  ///< computes derivatives; call after `read`
 
   const double* reading(int axis) const {
     return row_at<kWidth>(rows_, program_.reading_row(axis));

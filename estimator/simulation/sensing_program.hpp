@@ -8,23 +8,24 @@
 
 namespace estimator {
 
-/// Encoder readings and joint loads as functions of joint motion and controls, with their
-/// derivatives. TreeInverseDynamics is recorded as a program that processes many states at once.
+/// Computes encoder readings and joint loads from joint motion and controls, with their
+/// derivatives. It is recorded from TreeInverseDynamics as a program that evaluates many states at
+/// once.
 class SensingProgram {
  public:
   enum Section : int { kParameters, kReadings, kSensitivities, kSectionCount };
 
-  /// An entry of the sparse derivatives, stored in a row of the program.
+  /// One entry of the sparse derivatives of readings; the program stores its value in `row`.
   struct Entry {
     int axis;    ///< index among the requested axes
-    int column;  ///< joint angles, rates, accelerations, parameters, controls
+    int column;  ///< column among joint angles, rates, accelerations, parameters, controls
     int row;
   };
 
-  /// @param axes        requested axes: sensor · Sensor::kAxes + axis, then the joint loads
-  /// (load_axis), then the encoder readings (encoder_axis)
-  /// @param parameters  indices of the unknowns; other parameters are constant
-  /// @param moving      the first `moving` of them affect the motion
+  /// @param axes        requested axes: sensor · Sensor::kAxes + axis, then joint loads
+  /// (load_axis), then encoder readings (encoder_axis)
+  /// @param parameters  indices of the estimated parameters; other parameters are constant
+  /// @param motion_parameters  how many of these affect the motion; they come first
   SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters,
                  int motion_parameters = 0);
 
@@ -35,32 +36,33 @@ class SensingProgram {
   const std::vector<int>& parameters() const { return parameters_; }
   int motor_count() const { return motor_count_; }
 
-  /// Indices of the parameters on which an axis depends, beyond those that affect the motion,
-  /// ascending: a small subset of all sensor constants.
+  /// Returns the ascending indices of the parameters on which a sensor axis depends, except those
+  /// that affect the motion. They are a small subset of all sensor parameters.
   const std::vector<int>& constants(int axis) const {
     return constants_[static_cast<std::size_t>(axis)];
   }
-  /// A parameter, by its index, on which the delay of an axis' sensor depends.
+  /// A parameter, by its index, on which the delay of a sensor depends.
   struct DelayDependency {
     int place;
-    double factor;  ///< derivative of the delay
+    double factor;  ///< derivative of the delay by the parameter
   };
-  /// Empty if the delay is fixed.
+  /// Returns the parameters on which the delay of an axis' sensor depends; empty if the delay is
+  /// fixed.
   const std::vector<DelayDependency>& delay_dependencies(int axis) const {
     return delay_sources_[static_cast<std::size_t>(axis)];
   }
-  /// Column of a parameter in an axis' derivatives, ordered as state, moving parameters, constants
-  /// of the axis; −1: there is none.
+  /// Returns the column of a parameter in the derivatives of a sensor axis, or −1 if the axis does
+  /// not depend on it. Columns are the state, the motion parameters, and the constants of the axis.
   /// @param states  number of columns of the state
   int slope_column(int axis, int place, int states) const;
 
   // Inputs.
-  /// The joints' angles, then rates, then accelerations.
+  /// Returns an input row of the motion: angles of all joints, then rates, then accelerations.
   int motion_row(int index) const { return program_.input_row(index); }
   int parameter_row(int place) const { return program_.input_row(3 * joint_count_ + place); }
-  /// Control of a joint with a motor, in order.
+  /// Returns the input row of a motor's control; motors are in joint order.
   int control_row(int motor) const { return program_.input_row(control_column(0) + motor); }
-  /// Column of a control in the derivatives.
+  /// Returns the column of a motor's control in the derivatives.
   int control_column(int motor) const {
     return 3 * joint_count_ + static_cast<int>(parameters_.size()) + motor;
   }
@@ -80,21 +82,23 @@ class SensingProgram {
   std::vector<Entry> slopes_;
 };
 
-/// Axis index of a joint load.
+/// Returns the axis index of a joint load, to request it from SensingProgram.
 inline int load_axis(const Mechanism& mechanism, int joint, JointLoad load) {
   return mechanism.sensor_count() * Sensor::kAxes + joint * static_cast<int>(JointLoad::kCount) +
          static_cast<int>(load);
 }
 
-/// Axis index of an encoder reading, by the encoder's index among those used.
+/// Returns the axis index of an encoder's reading, to request it from SensingProgram.
+/// @param sensor  index among the used encoders
 inline int encoder_axis(const Mechanism& mechanism, int sensor) {
   return load_axis(mechanism, mechanism.joint_count(), JointLoad::kTorque) + sensor;
 }
 
-/// The parameter that is the delay of an axis' sensor; −1: the axis belongs to no sensor.
+/// Returns the index of the parameter that is the delay of an axis' sensor; −1 for a joint load.
 int delay_of_axis(const Mechanism& mechanism, int axis);
 
-/// Free parameters of inertial sensors and of delayed encoders, which do not affect the motion.
+/// Returns the free parameters of inertial sensors and of delayed encoders that do not affect the
+/// motion.
 std::vector<int> sensing_parameters(const Mechanism& mechanism);
 
 }  // namespace estimator

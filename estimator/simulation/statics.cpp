@@ -48,7 +48,8 @@ void Statics::choose(const Eigen::VectorXd& coordinates) {
   if (closure_.has_loops()) choice_ = closure_.choose({coordinates});
 }
 
-/// From J_i dz + J_d dq_d = 0, for equations that determine the dependent joints.
+/// Returns the joint motions Z from J_i dz + J_d dq_d = 0, with equations that determine the
+/// dependent joints.
 Eigen::MatrixXd Statics::motions(const Eigen::VectorXd& coordinates) {
   const auto free = static_cast<Eigen::Index>(choice_.independent.size());
   Eigen::MatrixXd Z = Eigen::MatrixXd::Zero(coordinates.size(), free);

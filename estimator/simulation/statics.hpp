@@ -10,32 +10,33 @@
 
 namespace estimator {
 
-/// Static potential energy V of a mechanism under gravity, springs and constant torques, without
-/// friction, controls and motion. V is a function of displacements z that keep the loops closed.
+/// Computes the static potential energy V of a mechanism under gravity, springs and constant
+/// torques, without friction, controls and motion. V is a function of displacements z that keep the
+/// loops closed.
 class Statics {
  public:
-  /// V and its derivatives at one configuration.
+  /// Derivatives of the potential energy V by the displacements z, at one configuration.
   struct Local {
     Eigen::MatrixXd motions;    ///< Z, joints × z: joint displacements for each z
     Eigen::VectorXd gradient;   ///< ∂V/∂z [N·m or N]
     Eigen::MatrixXd stiffness;  ///< ∂²V/∂z² [N·m/rad], symmetric
-    Eigen::MatrixXd mass;       ///< Zᵀ M Z [kg·m²]
+    Eigen::MatrixXd mass;       ///< mass matrix along z, Zᵀ M Z [kg·m²]
   };
 
   /// @param mechanism  must outlive this; at most kTreeJointsMax joints
   explicit Statics(const Mechanism& mechanism);
 
-  /// V [J], up to a constant.
+  /// Returns the potential energy [J], up to a constant.
   double potential(const Eigen::VectorXd& coordinates) const;
 
-  /// The loops must be closed at `coordinates`.
+  /// Returns the derivatives at `coordinates`, where the loops must be closed.
   Local at(const Eigen::VectorXd& coordinates);
 
-  /// Moves z by `step` and closes the loops.
+  /// Moves the joints along the displacements z by `step` and closes the loops.
   /// @return false if the loops cannot be closed
   bool move(Eigen::VectorXd& coordinates, const Eigen::VectorXd& step);
 
-  /// Closes the loops with the joints as close as possible to `wanted`; NaN: arbitrary.
+  /// Closes the loops with the joints as close as possible to `wanted` (NaN: arbitrary).
   bool close(Eigen::VectorXd& coordinates, const Eigen::VectorXd& wanted);
 
   bool has_loops() const { return closure_.has_loops(); }

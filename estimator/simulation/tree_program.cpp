@@ -13,7 +13,7 @@ namespace {
 
 using Vector = JointVector<Expression>;
 
-/// Unknowns of the program, in the order of its inputs.
+/// Inputs of the program, in order.
 struct Unknowns {
   Vector angle, rate, acceleration, slip;
   std::vector<Expression> control, control_slope, reaction, parameter;
@@ -53,7 +53,7 @@ class Recorder {
   const Unknowns& unknowns() const { return x_; }
   bool is_load_dependent() const { return dynamics_->is_load_dependent(); }
 
-  /// Imbalance for given accelerations; a later call of `bounds` depends on it.
+  /// Returns the torque imbalance for given accelerations; a later call of `bounds` depends on it.
   Vector imbalance(const Vector& acceleration) {
     Vector control = Vector::Constant(n_, Expression(0.0));
     for (std::size_t m = 0; m < motors_.size(); ++m) control[motors_[m]] = x_.control[m];
@@ -61,14 +61,14 @@ class Recorder {
     dynamics_->torque_residual(x_.angle, x_.rate, acceleration, control, result);
     return result;
   }
-  /// Violations of the selected closures.
+  /// Returns the violations of the selected loop-closure equations.
   std::vector<Expression> closures() {
     std::vector<Expression> all, chosen;
     dynamics_->closures(x_.angle, all);
     for (const int row : coordinates_.rows) chosen.push_back(all[static_cast<std::size_t>(row)]);
     return chosen;
   }
-  /// Negative friction direction of a joint: the given slip, or the smoothed sign of the speed.
+  /// Returns the given slip direction of a joint, or the smoothed sign of its speed.
   Expression direction(int joint, bool creeps) const {
     return creeps ? dynamics_->smoothed_friction_fraction(joint, x_.rate[joint]) : x_.slip[joint];
   }
@@ -102,7 +102,7 @@ void append(std::vector<Expression>& to, const std::vector<Expression>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// The equations that close the loops, and their first two time derivatives.
+/// The loop-closure equations and their first two time derivatives.
 struct Closures {
   std::vector<Expression> violation;                 // c
   std::vector<std::vector<Expression>> along_joint;  // G, by columns
@@ -143,7 +143,8 @@ Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& 
 
 using DelaySources = std::vector<std::vector<TreeProgram::DelayDependency>>;
 
-/// Nonzero derivatives of equations by joint angles and rates, if requested, and moving parameters.
+/// Returns the nonzero derivatives of equations by motion parameters and, if requested, by joint
+/// angles and rates.
 std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
                                               const std::vector<Expression>& equations,
                                               const Unknowns& x,
@@ -180,7 +181,7 @@ std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
 
 }  // namespace
 
-/// Finds the free parameters that affect the motion, and not sensors alone.
+/// Finds the free parameters that affect the motion and not only sensors.
 void TreeProgram::find_moving(const Mechanism& mechanism) {
   for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
     if (parameter_at(mechanism, index).free && acts_on_motion(mechanism, index)) {

@@ -5,9 +5,9 @@
 
 namespace estimator {
 
-/// Cholesky factor of a symmetric matrix of 5×5 blocks, one block row per joint, stored as an
-/// envelope: block row j starts at its first nonzero block. Fill-in stays within the envelope, so a
-/// chain costs O(joints), and any graph is possible. No allocation after construction.
+/// Cholesky factor of a symmetric matrix of 5×5 blocks with one block row per joint. It is stored
+/// as an envelope: a block row starts at its first nonzero block, and fill-in stays inside. A chain
+/// costs O(joints), and any graph is possible. No memory is allocated after construction.
 class JointRowFactor {
  public:
   using Block = Eigen::Matrix<double, 5, 5>;
@@ -15,25 +15,25 @@ class JointRowFactor {
 
   JointRowFactor() = default;
 
-  /// @param first_block first non-zero block column of each block row, first_block[j] ≤ j
+  /// @param first_block  first nonzero block column of each block row j, first_block[j] ≤ j
   explicit JointRowFactor(std::vector<int> first_block);
 
   /// Sets every block to zero, ready for a new matrix.
   void set_zero();
 
-  /// Block (j, k) of the lower triangle, first_block[j] ≤ k ≤ j, to be filled before `factorise`.
+  /// Returns block (j, k) of the lower triangle, first_block[j] ≤ k ≤ j. Set it before `factorise`.
   Block& block(int j, int k) {
     return blocks_[offset_[static_cast<std::size_t>(j)] + static_cast<std::size_t>(k)];
   }
 
-  /// Replaces the matrix by its factor L. Returns false, with undefined contents, if the matrix is
-  /// not positive definite to working accuracy.
+  /// Replaces the matrix by its Cholesky factor L. Returns false, with undefined contents, if the
+  /// matrix is not positive definite to working accuracy.
   bool factorise();
 
-  /// x ← L⁻¹ x for x that is zero in the block rows before `begin`.
+  /// Solves L y = x in place. x must be zero in the block rows before `begin`.
   void solve_lower(std::vector<Rows>& x, int begin) const;
 
-  /// x ← L⁻ᵀ x.
+  /// Solves Lᵀ y = x in place.
   void solve_upper(std::vector<Rows>& x) const;
 
  private:

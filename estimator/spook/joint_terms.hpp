@@ -13,17 +13,18 @@
 
 namespace estimator {
 
-/// Damping time τ of a joint's rows [s]. Automatic is h/4. The 0.02 s of [Mar] dissipate energy (of
-/// an undamped motion 24 % in 5 s at h = 0.01 s); with zero, constraint errors oscillate.
+/// Returns the damping time of a joint's constraint rows for the time step h [s]. Automatic is h/4.
+/// The 0.02 s of [Mar] dissipate 24 % of the energy of an undamped motion in 5 s at h = 0.01 s.
+/// With zero damping time, constraint errors oscillate.
 inline double damping_time_of(const Joint& joint, double h) {
   return joint.damping_time == Joint::kAutomaticDamping ? 0.25 * h : joint.damping_time;
 }
 
-/// Relaxation of a joint's five rows over a step h: γ = 1 / (1 + 4 τ/h), and Σ is 4 γ/h² times the
-/// compliances [Mar, eq. 2.19].
+/// Relaxation of a joint's five constraint rows in a time step h, with the damping time τ: γ = 1 /
+/// (1 + 4 τ/h). The regularization Σ is 4 γ/h² times the compliances [Mar, eq. 2.19].
 struct RowRelaxation {
   double gamma;
-  double per_compliance;  ///< 4 γ/h² [1/s²]
+  double per_compliance;  ///< factor 4 γ/h² of the compliances [1/s²]
   Eigen::Matrix<double, 5, 1> sigma;
 };
 inline RowRelaxation relax_rows(const Joint& joint, double h) {
@@ -39,36 +40,39 @@ inline bool has_load_friction(const JointValues& values) {
   return values.load_friction != 0.0 || values.load_friction_angular != 0.0;
 }
 
-/// Limits of the fixed-point iteration for load-dependent friction, which changes the load it
-/// depends on. It contracts, because friction about the axis hardly loads the bearing. Iteration
-/// count, and relative change of the bound at convergence.
+/// Limits of the fixed-point iteration for load-dependent friction, which changes its own load:
+/// number of iterations, and relative change of the bound at convergence. The iteration contracts,
+/// because friction about the axis hardly loads the bearing.
 inline constexpr int kMaxLoadIterations = 100;
 inline constexpr double kLoadTolerance = 1e-14;
 
-/// Bound of the dry friction impulse at the speed before the step, without load dependence [N·m·s].
+/// Returns the bound of the dry friction impulse without load dependence [N·m·s], for a joint rate
+/// `omega` before the step of length h.
 inline double dry_friction_bound(const JointValues& values, double omega, double h) {
   return h *
          dry_friction(values.coulomb_torque, values.stribeck_torque, values.stribeck_rate, omega);
 }
 
-/// Regularized dry friction: −B·clamp(ω⁺/stick_speed, −1, 1). It is the law of [Mar] with Σ_t =
-/// stick_speed/B and Δ = 0: below the stick speed the joint creeps, above it slips.
+/// Returns regularized dry friction as a fraction of its bound B: the joint rate `omega` after the
+/// step over `stick_speed`, limited to ±1. It is the law of [Mar] with Σ_t = stick_speed/B and Δ =
+/// 0. Below the stick speed the joint creeps, above it the joint slips.
 inline double saturation(double omega, double stick_speed) {
   return std::clamp(omega / stick_speed, -1.0, 1.0);
 }
 
-/// Coefficient D ≥ 0 of the axis impulse T = −D ω⁺ + T_0, linear in the speed after the step:
-/// viscous friction, back-EMF, quadratic drag at the old speed, rotor inertia [kg·m²].
+/// Returns the coefficient D ≥ 0 of the axis impulse T = −D ω⁺ + T_0, which is linear in the joint
+/// rate ω⁺ after the step [kg·m²]. It includes viscous friction, back-EMF, rotor inertia, and
+/// quadratic drag at the rate before the step.
 inline double axis_damping(const JointValues& values, double omega, double h) {
   return h * (drag_factor(values.viscous, values.quadratic_drag, std::abs(omega)) +
               values.motor_gain * values.back_emf) +
          values.shaft_inertia;
 }
 
-/// Part T_0 of the axis impulse that is independent of the speed after the step [N·m·s]: rotor
-/// momentum, motor, constant torque, spring.
+/// Returns the part T_0 of the axis impulse that does not depend on the joint rate after the step
+/// [N·m·s]. It includes rotor momentum, motor, constant torque and spring.
 ///
-/// @param omega    joint speed before the step [rad/s]
+/// @param omega    joint rate before the step [rad/s]
 /// @param angle    joint angle [rad]
 /// @param control  mean control signal over the step
 inline double axis_impulse(const JointValues& values, double omega, double angle, double control,

@@ -13,56 +13,57 @@
 
 namespace estimator {
 
-/// Outcome of a step. A failed step leaves the state unchanged.
+/// Result of a time step. A failed step leaves the state unchanged.
 enum class StepOutcome {
   kOk,
-  kSingular,                ///< linearly dependent constraint rows: a loop needs ε > 0
+  kSingular,  ///< linearly dependent constraint rows: a loop needs a positive compliance
   kFrictionNotConverged,    ///< load-dependent friction too large for its fixed-point iteration
   kGyroscopicNotConverged,  ///< step too long for the bodies' angular velocities
 };
 
-/// Forward SPOOK step of a mechanism: finds v⁺ and the impulses λ with
+/// Forward SPOOK time step of a mechanism. It finds the velocities v⁺ and the constraint impulses λ
+/// with
 ///
 ///   M v⁺ − Aᵀ λ − Σ_j Ḡ_jᵀ T_j = M v + h (f + f_g),
 ///   A v⁺ + Σ λ = −(4γ/h) g + γ A v,                        γ = 1/(1 + 4τ/h), Σ = 4 ε γ/h²,
 ///   T_j = T_0,j − D_j ω_j⁺ − B_j clamp(ω_j⁺/s_j, −1, 1),    ω_j = Ḡ_j v,
 ///
-/// then moves q by h v⁺. For the gyroscopic torque f_g see GyroscopicForm. T_0 and D are in
-/// joint_terms.hpp: rotor, motor, back-EMF, constant torque, spring (on the joint angle in (−π,
-/// π]), viscous friction, drag. The bound of the dry friction is
+/// and then moves the poses q by h v⁺. GyroscopicForm defines the gyroscopic torque f_g. T_0
+/// (rotor, motor, constant torque, spring on the angle in (−π, π]) and D (viscous friction,
+/// back-EMF, drag) are defined in joint_terms.hpp. The bound of the dry friction is
 ///
 ///   B = h (τ_c + τ_δ exp(−ζ ω²)) + rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄| + |λ₅|)
 ///
-/// with λ in components of the joint frame. Source: [Mar, eqs. 2.18, 2.24, appendix F] as corrected
-/// in docs/method.md.
+/// with λ in the joint frame. Source: [Mar, eqs. 2.18, 2.24, appendix F] as corrected in
+/// docs/method.md.
 ///
-/// λ is eliminated with S = A M⁻¹ Aᵀ + Σ, which is positive definite for trees down to ε = 0, for
-/// loops with ε > 0. This leaves one scalar T_j per joint; D is included exactly by rank-one
-/// updates. A step does not allocate. Instances are not thread-safe; copies are independent.
+/// λ is eliminated with S = A M⁻¹ Aᵀ + Σ. S is positive definite without loops for compliances ε ≥
+/// 0, and with loops for ε > 0. One scalar T_j per joint remains; rank-one updates include D
+/// exactly. A step does not allocate. Instances are not thread-safe; copies are independent.
 class SpookStepper {
  public:
-  /// @param step h [s], > 0
+  /// @param step  time step h [s], > 0
   SpookStepper(const Mechanism& mechanism, double step,
                GyroscopicForm gyroscopic = GyroscopicForm::kMean);
 
   /// Advances the state by one step.
-  /// @param control mean control of each joint with a motor over the step, in joint order
+  /// @param control  mean control over the step of each joint with a motor, in joint order
   StepOutcome step(State& state, const Eigen::Ref<const Eigen::VectorXd>& control);
 
   double step_size() const { return h_; }
 
-  /// Constraint impulses λ of the last step, five per joint: point in the world frame [N·s], axis
-  /// [N·m·s]. The mean force on body a is λ/h.
+  /// Returns the constraint impulses λ of the last step, five per joint: point in the world frame
+  /// [N·s], axis [N·m·s]. The mean force on body a is λ/h.
   const std::vector<JointRowFactor::Rows>& multipliers() const { return lambda_; }
 
-  /// Dry friction impulses of the last step, one per joint [N·m·s].
+  /// Returns the dry friction impulses of the last step, one per joint [N·m·s].
   const Eigen::VectorXd& friction_impulses() const { return friction_; }
 
-  /// Their bounds B, including the load-dependent part [N·m·s].
+  /// Returns the bounds of the dry friction impulses, including the load-dependent part [N·m·s].
   const Eigen::VectorXd& friction_bounds() const { return bound_; }
 
  private:
-  /// One end of a joint. The rows on the body are sign·[I, −[c]×; 0, nᵀ].
+  /// One end of a joint. Its constraint rows on the body are sign·[I, −[c]×; 0, nᵀ].
   struct End {
     int body = 0;
     double sign = 0.0;  // +1 on body a, −1 on body b
@@ -90,7 +91,7 @@ class SpookStepper {
     Eigen::Vector3d omega_partner;  // other velocity in the gyroscopic torque
     Eigen::Vector3d v, omega;       // M⁻¹ (M v + h (f + f_g) + known torques), later v⁺
   };
-  /// Two joint ends on one body, row ≥ column.
+  /// A pair of joint ends on one body, with row ≥ column.
   struct RowCoupling {
     int row, column, row_end, column_end;
   };

@@ -11,14 +11,14 @@
 
 namespace estimator {
 
-/// A free parameter and its column.
+/// A free parameter with its column among the derivatives.
 struct Column {
   ParameterTarget target;
   int column;
-  std::vector<Eigen::Index> rows;  ///< first of each three rows of P that depend on it
+  std::vector<Eigen::Index> rows;  ///< first of each three rows of the balance P that depend on it
 };
 
-/// StepResidual with its derivatives; StepResidual documents the formulas.
+/// Computes the step residual with its derivatives. StepResidual documents the formulas.
 template <int kBodies, int kJoints>
 class StepKernel final : public StepResidual, private StepStateDerivatives<kBodies, kJoints> {
   using Base = StepStateDerivatives<kBodies, kJoints>;
@@ -67,7 +67,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
 
   // --- derivatives by parameters ----------------------------------------------------------------
 
-  /// First of each three rows of P that depend on a parameter.
+  /// Returns the first of each three rows of the balance P that depend on a parameter.
   std::vector<Eigen::Index> impulse_rows(const ParameterTarget& target) const {
     std::vector<Eigen::Index> rows;
     const auto j = static_cast<std::size_t>(target.element);
@@ -150,7 +150,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     ws.P_p.col(column.column) = ws.E_p.col(column.column);
   }
 
-  /// Derivative by the joint point on one body: c = R p changes by R e_i.
+  /// Computes the derivative by a joint point on one body: its lever arm c = R p changes by R e_i.
   void differentiate_point(Workspace& ws, const Column& column) const {
     const ParameterTarget& target = column.target;
     const auto j = static_cast<std::size_t>(target.element);
@@ -207,8 +207,9 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
 
   // --- load-dependent friction ------------------------------------------------------------------
 
-  /// Adds the derivatives through the load-dependent bound. With the multiplier derivative dλ at
-  /// fixed bound, dB solves (I − L K) dB = L dλ + frame terms, and dr += (I − N) Ḡᵀ sat dB.
+  /// Adds the derivatives through the load-dependent friction bound B. L = ∂B/∂λ and K = ∂λ/∂B with
+  /// the multipliers λ. With dλ at fixed bound, dB solves (I − L K) dB = L dλ + frame terms. Then
+  /// dr += (I − N) Ḡᵀ sat dB.
   void differentiate_load(const Workspace& ws, StepDerivatives& out) const {
     const Eigen::Index nv = 6 * body_count_, nc = 5 * joint_count_, nh = joint_count_;
     Eigen::MatrixXd L = Eigen::MatrixXd::Zero(nh, nc);      // ∂bound/∂λ
@@ -273,7 +274,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     }
     return all;
   }
-  /// The inverse: drops the columns for positions.
+  /// Returns only the columns for rotations, 3 of 6 per body.
   Eigen::MatrixXd rotations_of(const Eigen::MatrixXd& all) const {
     Eigen::MatrixXd columns(all.rows(), 3 * body_count_);
     for (Eigen::Index i = 0; i < body_count_; ++i) {

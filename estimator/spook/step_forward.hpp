@@ -13,8 +13,8 @@
 
 namespace estimator {
 
-/// Value part of StepResidual: computes a workspace for one transition. Sizes are template
-/// arguments so that common mechanisms use unrolled fixed-size algebra.
+/// Value part of StepResidual: computes the workspace of one transition. Sizes are template
+/// arguments, so that common mechanisms use unrolled fixed-size algebra.
 template <int kBodies, int kJoints>
 class StepForward {
  public:
@@ -32,7 +32,7 @@ class StepForward {
   }
 
  protected:
-  /// This thread's workspace, sized for this mechanism.
+  /// Returns this thread's workspace, sized for this mechanism.
   Workspace& workspace() const {
     static thread_local Workspace storage;
     storage.resize(body_count_, joint_count_);
@@ -46,7 +46,7 @@ class StepForward {
     return static_cast<std::size_t>(kJoints == Eigen::Dynamic ? joint_count_ : kJoints);
   }
 
-  /// γ, Σ, Σ_w⁻¹ and ρ of every row: constants of the problem.
+  /// Computes γ, Σ, Σ_w⁻¹ and ρ of every constraint row, which are constant (RowScales).
   void set_row_scales(const Mechanism& mechanism) {
     const std::vector<Eigen::Vector2d> weights = relative_weights(mechanism, values_);
     for (std::size_t j = 0; j < joints_.size(); ++j) {
@@ -161,7 +161,8 @@ class StepForward {
     }
   }
 
-  /// M⁻¹ Aᵀ and the factor of S = A M⁻¹ Aᵀ + Σ.
+  /// Computes M⁻¹ Aᵀ and the factor of S = A M⁻¹ Aᵀ + Σ, with the mass matrix M and constraint rows
+  /// A.
   void assemble_system(Workspace& ws) const {
     for (std::size_t j = 0; j < joint_total(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
@@ -183,7 +184,7 @@ class StepForward {
     ws.regular = ws.factor.compute(ws.S);
   }
 
-  /// Axis impulse T_j without the load-dependent part of the dry friction.
+  /// Returns a joint's axis impulse without the load-dependent part of the dry friction.
   double axis_torque(const StepInput& input, Workspace& ws, std::size_t j) const {
     const JointValues& values = values_.joints[j];
     JointTerms& terms = ws.joints[j];
@@ -196,7 +197,7 @@ class StepForward {
            terms.damping * terms.omega_next - terms.bound * terms.sat;
   }
 
-  /// p and λ from the current torques.
+  /// Computes the momentum p and the multipliers λ from the current axis impulses.
   void solve_multipliers(Workspace& ws) const {
     const double h = settings_.step;
     for (std::size_t i = 0; i < bodies(); ++i) {
@@ -223,14 +224,15 @@ class StepForward {
     }
   }
 
-  /// Multipliers on which the friction depends: predicted ones, or those of the explicit form.
+  /// Returns the multipliers on which a joint's friction depends: predicted ones, or those of the
+  /// explicit form.
   Eigen::Matrix<double, 5, 1> bearing_multipliers(const Workspace& ws, std::size_t j) const {
     const auto row = static_cast<Eigen::Index>(5 * j);
     if (settings_.form == ResidualForm::kImplicit) return ws.lambda.template segment<5>(row);
     return -row_scales_[j].sigma_w_inv.cwiseProduct(ws.s.template segment<5>(row));
   }
 
-  /// Fixed-point iteration: load-dependent friction changes the multipliers on which it depends.
+  /// Iterates load-dependent friction, which changes the multipliers on which it depends.
   void iterate_load_friction(Workspace& ws) const {
     for (int round = 0; round < kMaxLoadIterations; ++round) {
       double change = 0.0, size = 0.0;

@@ -14,40 +14,40 @@
 
 namespace estimator {
 
-/// Data of one body at one configuration and pair of velocities.
+/// Data of one body for a pose and its velocities before and after the step.
 struct BodyTerms {
   Eigen::Vector3d r;
   Eigen::Matrix3d R;  ///< body to world
   double mass;
-  Eigen::Matrix3d inertia;  ///< J_w = R J Rᵀ, world frame
+  Eigen::Matrix3d inertia;  ///< inertia J_w = R J Rᵀ, world frame
   Eigen::Matrix3d inertia_inverse;
   Eigen::Vector3d v, omega;  ///< before the step
   Eigen::Vector3d v_next, omega_next;
-  Eigen::Vector3d omega_gyro;  ///< other velocity in the gyroscopic torque: ω or ω⁺
+  Eigen::Vector3d omega_gyro;  ///< second velocity in the gyroscopic torque: ω or ω⁺
 };
 
 /// Constants of a joint's five constraint rows.
 struct RowScales {
   double gamma;                             ///< γ = 1/(1 + 4τ/h)
-  Eigen::Matrix<double, 5, 1> sigma;        ///< Σ
-  Eigen::Matrix<double, 5, 1> sigma_w_inv;  ///< Σ_w⁻¹
+  Eigen::Matrix<double, 5, 1> sigma;        ///< regularization Σ
+  Eigen::Matrix<double, 5, 1> sigma_w_inv;  ///< inverse weighting compliance Σ_w⁻¹
   Eigen::Matrix<double, 5, 1> rho;          ///< 1 − Σ_w⁻¹ Σ
 };
 
 /// Data of one joint in a step.
 struct JointTerms {
   JointGeometry geometry;
-  double omega, omega_next;       ///< joint speed before and after
-  double angle;                   ///< θ, if a spring acts
-  Eigen::RowVector3d angle_turn;  ///< ∂θ/∂δψ_b = −∂θ/∂δψ_a, if a spring acts
-  double damping;                 ///< D of axis_damping
-  double sat;                     ///< saturation of the dry friction
-  double bound;                   ///< B, including the load-dependent part
-  double torque;                  ///< T, axis impulse [N·m·s]
+  double omega, omega_next;  ///< joint rate before and after the step
+  double angle;              ///< joint angle θ, set only for a joint with a spring
+  Eigen::RowVector3d angle_turn;  ///< ∂θ/∂δψ_b = −∂θ/∂δψ_a, set only for a joint with a spring
+  double damping;                 ///< damping coefficient D of axis_damping
+  double sat;                     ///< regularized dry friction as a fraction of its bound
+  double bound;                   ///< bound B of dry friction, including the load-dependent part
+  double torque;                  ///< axis impulse T [N·m·s]
 };
 
-/// A·B without Eigen's blocked product for fixed sizes, since packing costs more than the
-/// arithmetic of about 12 x 10 x 12. The result refers to A and B.
+/// Returns the product a b without Eigen's blocked algorithm for fixed sizes: at about 12 x 10 x
+/// 12, packing costs more than the arithmetic. The result refers to both operands.
 template <typename A, typename B>
 auto multiply(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   if constexpr (A::SizeAtCompileTime != Eigen::Dynamic) {
@@ -57,8 +57,8 @@ auto multiply(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   }
 }
 
-/// Products of one evaluation, reused for the linearization. Sizes are fixed at compile time for
-/// common mechanisms and dynamic otherwise.
+/// Intermediate results of one step residual, reused for its derivatives. Sizes are fixed at
+/// compile time for common mechanisms and dynamic otherwise.
 ///
 /// Impulses depend on the bodies' rotations only. Their derivatives are therefore stored for the
 /// rotations, 3 per body, instead of all tangent directions, 6 per body.
@@ -83,7 +83,7 @@ struct StepWorkspace {
   MatrixVC M_inv_At;  ///< M⁻¹ Aᵀ
   MatrixCC S;         ///< A M⁻¹ Aᵀ + Σ
   SmallLdlt<kC> factor;
-  bool regular;  ///< whether S has a factor
+  bool regular;  ///< whether S could be factored
   VectorV v, w, p, phi, residual;
   VectorC c, s, lambda, big_lambda;
 

@@ -8,8 +8,8 @@
 
 namespace estimator {
 
-/// Load-dependent part of the dry friction bound [N·m·s], with multipliers as impulses in the joint
-/// frame: rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄| + |λ₅|) [Mar, eq. F.4].
+/// Returns the load-dependent part of the dry friction bound, rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄|
+/// + |λ₅|) [N·m·s]. The multipliers λ are impulses in the joint frame [Mar, eq. F.4].
 inline double load_bound(const JointValues& values, const JointGeometry& geometry,
                          const Eigen::Matrix<double, 5, 1>& lambda) {
   const Eigen::Vector3d force = lambda.head<3>();
@@ -42,14 +42,15 @@ inline LoadGradient load_gradient(const JointValues& values, const JointGeometry
   return gradient;
 }
 
-/// Inputs of a joint's axis during one step.
+/// Angle and control of a joint's axis during one step.
 struct AxisDrive {
-  double angle;                ///< θ [rad]
+  double angle;                ///< joint angle θ [rad]
   double control;              ///< mean control over the step
-  double control_delay_slope;  ///< its derivative by the input delay [unit/s]
+  double control_delay_slope;  ///< derivative of the control by the input delay [unit/s]
 };
 
-/// ∂T/∂(quantity) of the axis impulse, at fixed velocities and multipliers.
+/// Returns the derivative of the axis impulse T by a joint parameter, at fixed velocities and
+/// multipliers.
 inline double torque_derivative(JointQuantity quantity, const JointValues& values,
                                 const JointTerms& terms, const AxisDrive& drive,
                                 const Eigen::Matrix<double, 5, 1>& lambda, double h) {

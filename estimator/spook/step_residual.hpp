@@ -14,38 +14,39 @@ namespace estimator {
 
 /// Settings of the impulse residual.
 struct StepSettings {
-  double step = 0.01;  ///< h [s]
+  double step = 0.01;  ///< time step h [s]
   GyroscopicForm gyroscopic = GyroscopicForm::kMean;
   ResidualForm form = ResidualForm::kImplicit;
-  /// ε_w [m/N | rad/(N·m)] of all rows in the implicit form. 0: the weight of each joint's rows is
-  /// kRelativeWeight times the inertia that they constrain (see relative_weights).
+  /// Weighting compliance of all constraint rows in the implicit form [m/N | rad/(N·m)]. 0: each
+  /// joint's rows get kRelativeWeight times the inertia that they constrain (relative_weights).
   double weighting_compliance = 0.0;
 };
 
-/// Inverse weighting compliance Σ_w⁻¹ of a row relative to the inertia that it constrains, used if
-/// no weighting compliance is given. If smaller, states can violate the constraints; if larger, the
-/// residual is bilinear and stiff, which costs iterations [METHOD 5]. Independent of scale.
+/// Inverse weighting compliance Σ_w⁻¹ of a constraint row relative to the inertia that it
+/// constrains, if none is given. With a smaller value, states can violate the constraints. With a
+/// larger one, the residual is bilinear and stiff, which costs iterations [METHOD 5]. It does not
+/// depend on scale.
 inline constexpr double kRelativeWeight = 10.0;
 
-/// One transition: the step from velocity v to velocity w at configuration q.
+/// Inputs of one step from the velocity v to the velocity w, at the configuration q.
 struct StepInput {
   const Pose* poses = nullptr;                  ///< one per body
-  const double* velocity = nullptr;             ///< v, 6 per body, before the step
-  const double* next_velocity = nullptr;        ///< w = v⁺, 6 per body, after the step
+  const double* velocity = nullptr;             ///< velocity v before the step, 6 per body
+  const double* next_velocity = nullptr;        ///< velocity w = v⁺ after the step, 6 per body
   const double* control = nullptr;              ///< mean control of each motor over the step
-  const double* control_delay_slope = nullptr;  ///< ∂control/∂delay, same shape [unit/s]
+  const double* control_delay_slope = nullptr;  ///< derivative of `control` by the delay [unit/s]
 };
 
-/// Derivatives of the residual r (6·bodies) in tangent directions.
+/// Derivatives of the step residual r, which has 6 elements per body.
 struct StepDerivatives {
   Eigen::VectorXd residual;
-  Eigen::MatrixXd along_configuration;  ///< ∂r/∂δq, (6b × 6b), δq = (δr, δψ) per body, world frame
+  Eigen::MatrixXd along_configuration;  ///< ∂r/∂δq, (6b × 6b); δq = (δr, δψ) per body, world frame
   Eigen::MatrixXd along_velocity;       ///< ∂r/∂v
   Eigen::MatrixXd along_next_velocity;  ///< ∂r/∂w
-  Eigen::MatrixXd along_parameters;     ///< ∂r/∂χ for the free parameters, in order
+  Eigen::MatrixXd along_parameters;     ///< ∂r/∂χ for the free parameters χ, in order
 };
 
-/// Impulse residual of one SPOOK step, by inverse dynamics, with analytic derivatives.
+/// Impulse residual r of one SPOOK step, computed by inverse dynamics, with analytic derivatives.
 ///
 ///   r = M w − p − Aᵀ Λ,       p = M v + h (f + f_g) + Σ_j Ḡ_jᵀ T_j(w),
 ///   Λ = −Σ_w⁻¹ s + (I − Σ_w⁻¹ Σ) λ,    s = A w − c,    c = −(4γ/h) g + γ A v,
@@ -60,23 +61,26 @@ class StepResidual {
  public:
   virtual ~StepResidual() = default;
 
-  /// Residual alone. @param residual 6·bodies; NaN if the step system is singular.
+  /// Computes the residual.
+  /// @param residual  6 per body; NaN if the step system is singular
   virtual void evaluate(const StepInput& input, double* residual) const = 0;
 
-  /// Residual and derivatives.
+  /// Computes the residual and its derivatives.
   virtual void linearize(const StepInput& input, StepDerivatives& out) const = 0;
 
-  /// Sets new parameter values; everything else is unchanged.
+  /// Sets new parameter values, and changes nothing else.
   virtual void set_values(const ModelValues& values) = 0;
 };
 
-/// Inertia that each joint's point rows (first) [kg] and axis rows (second) [kg·m²] constrain: the
-/// inverse of the sum of its bodies' mean mobilities. Scale of the weighting compliance.
+/// Returns the inertia that each joint's point rows (first) [kg] and axis rows (second) [kg·m²]
+/// constrain. It is the inverse of the sum of its bodies' mean mobilities, and the scale of the
+/// weighting compliance.
 std::vector<Eigen::Vector2d> relative_weights(const Mechanism& mechanism,
                                               const ModelValues& values);
 
-/// @param free_parameters indices into mechanism.parameters. All quantities have derivatives,
-/// except encoder offsets, which affect observations only
+/// Creates the step residual of a mechanism.
+/// @param free_parameters  indices into mechanism.parameters. All have derivatives, except encoder
+/// offsets, which affect only observations
 std::unique_ptr<StepResidual> make_step_residual(const Mechanism& mechanism,
                                                  const StepSettings& settings,
                                                  const std::vector<int>& free_parameters);

@@ -9,7 +9,7 @@
 
 namespace estimator {
 
-/// State part of StepResidual's derivatives: by configuration, velocity and next velocity.
+/// Computes the derivatives of StepResidual by configuration, velocity and next velocity.
 template <int kBodies, int kJoints>
 class StepStateDerivatives : public StepForward<kBodies, kJoints> {
   using Base = StepForward<kBodies, kJoints>;
@@ -22,7 +22,7 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
   using Base::bodies, Base::body_count_, Base::joint_total, Base::joints_;
   using Base::row_scales_, Base::settings_, Base::values_;
 
-  /// φ = M⁻¹ (p + Aᵀ λ), then the partial derivatives of P, C, E and s.
+  /// Computes φ = M⁻¹ (p + Aᵀ λ), then the partial derivatives of P, C, E and s (StepWorkspace).
   void differentiate_blocks(Workspace& ws) const {
     ws.phi = multiply(ws.M_inv_At, ws.lambda);
     for (std::size_t i = 0; i < bodies(); ++i) {
@@ -69,7 +69,7 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     (mean ? ws.P_w : ws.P_v).template block<3, 3>(turn, turn) += along_partner;
   }
 
-  /// Adds the derivatives of −Ḡᵀ T to P and E.
+  /// Adds the derivatives of a joint's axis torque −Ḡᵀ T to P and E (StepWorkspace).
   void differentiate_torque(Workspace& ws, std::size_t j) const {
     const Joint& joint = joints_[j];
     const JointValues& values = values_.joints[j];
@@ -123,7 +123,8 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     if (a != Joint::kGround) add(a, -1.0);
   }
 
-  /// Adds the derivatives of Aᵀ λ to P, of Aᵀ Λ to E, and of A y to C and s.
+  /// Adds the derivatives of a joint's terms Aᵀ λ to P, Aᵀ Λ to E, and A y to C and s
+  /// (StepWorkspace).
   void differentiate_rows(Workspace& ws, std::size_t j) const {
     const Joint& joint = joints_[j];
     const JointTerms& terms = ws.joints[j];
@@ -167,7 +168,7 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     add_torques(ws.E_q, ws.big_lambda.template segment<5>(row));
   }
 
-  /// Aᵀ Σ_w⁻¹, Y = Aᵀ ρ S⁻¹ and N = Y A M⁻¹.
+  /// Computes Aᵀ Σ_w⁻¹, Y = Aᵀ ρ S⁻¹ and N = Y A M⁻¹ (StepWorkspace).
   void weight_rows(Workspace& ws) const {
     const bool is_explicit = settings_.form == ResidualForm::kExplicit;
     for (std::size_t j = 0; j < joint_total(); ++j) {
@@ -199,7 +200,7 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     }
   }
 
-  /// dr = E + Aᵀ Σ_w⁻¹ ds + Y dC − N dP.
+  /// Computes the derivative of the residual, dr = E + Aᵀ Σ_w⁻¹ ds + Y dC − N dP (StepWorkspace).
   void combine(Workspace& ws, StepDerivatives& out) const {
     using Matrix = Eigen::Map<typename Workspace::MatrixVV, Eigen::AlignedMax>;
     const Eigen::Index nv = 6 * body_count_;
@@ -236,7 +237,8 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     }
   }
 
-  /// Adds to the columns for rotations: `all` to all rows, `rotational` to the rows of rotations.
+  /// Adds two blocks to derivative columns for rotations: `all` to all rows, `rotational` to rows
+  /// of rotations.
   template <typename Out>
   void add_along_rotations(const typename Workspace::MatrixVT& all,
                            const typename Workspace::MatrixTT& rotational, Out& out) const {

@@ -17,7 +17,7 @@ Operation operation_of(const Expression& x) {
   return x.graph()->nodes()[static_cast<std::size_t>(x.node())].operation;
 }
 
-/// The operand a of a node.
+/// Returns the operand a of an expression's node.
 Expression first_of(const Expression& x) {
   return x.graph()->at(x.graph()->nodes()[static_cast<std::size_t>(x.node())].a);
 }
@@ -32,7 +32,7 @@ bool is_same(const Expression& a, const Expression& b) {
   return !a.is_constant() && !b.is_constant() && a.node() == b.node();
 }
 
-/// Orders the operands of sums and products, so that equal ones share a node.
+/// Returns a sum or product with ordered operands, so that equal ones share a node.
 Expression commutative(Operation operation, const Expression& a, const Expression& b) {
   ExpressionGraph& graph = graph_of(a, b);
   const bool swap = graph.node_of(b) < graph.node_of(a);
@@ -187,7 +187,7 @@ Expression ExpressionGraph::intern(Operation operation, const Expression& a, con
 
 namespace {
 
-/// Derivative of one node from those of its operands.
+/// Returns the derivative of a node from the derivatives of its operands.
 Expression derivative_of(ExpressionGraph& graph, int index, const std::vector<Expression>& along) {
   const ExpressionGraph::Node node = graph.nodes()[static_cast<std::size_t>(index)];
   const auto slope = [&](int operand) { return along[static_cast<std::size_t>(operand)]; };

@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-/// Operation of a node in an expression graph, with operands a, b, c.
+/// Operation of a node in an expression graph, with operands a, b and c.
 enum class Operation : unsigned char {
   kConstant,
   kInput,
@@ -23,7 +23,7 @@ enum class Operation : unsigned char {
   kExponential,
   kMagnitude,            ///< |a|
   kSign,                 ///< −1 for a < 0, else 1
-  kRound,                ///< to the nearest integer; its derivative is taken as zero
+  kRound,                ///< nearest integer; its derivative is taken as zero
   kSelect,               ///< b if a > 0, else c
   kMultiplyAdd,          ///< a b + c; created by LaneProgram only, like the next two
   kMultiplySubtract,     ///< a b − c
@@ -32,9 +32,9 @@ enum class Operation : unsigned char {
 
 class ExpressionGraph;
 
-/// A symbolic number: a constant, or a node of a graph that outlives it. Arithmetic on expressions
-/// records operations. A formula written as a template over its scalar type can thus be recorded
-/// once, differentiated exactly and evaluated on many data at once.
+/// A symbolic number: a constant, or a node of an expression graph, which must outlive it.
+/// Arithmetic on expressions records operations. A formula with a template scalar type can thus be
+/// recorded once, differentiated exactly, and evaluated on many data at once.
 class Expression {
  public:
   Expression() = default;
@@ -68,16 +68,16 @@ Expression sin(const Expression& a);
 Expression cos(const Expression& a);
 Expression exp(const Expression& a);
 Expression abs(const Expression& a);
-/// The nearest integer.
+/// Returns the nearest integer.
 Expression nearest(const Expression& a);
 inline double nearest(double x) { return std::nearbyint(x); }
-/// `yes` if `condition` > 0, else `no`. The other one may be undefined.
+/// Returns `yes` if `condition` > 0, else `no`. The value that is not selected may be undefined.
 Expression select_positive(const Expression& condition, const Expression& yes,
                            const Expression& no);
 
-/// Directed acyclic graph of expressions. Equal subexpressions share one node, and trivial
-/// operations (sums with zero, products with one, constants) create none. Operands precede their
-/// uses.
+/// Directed acyclic graph of expressions. Equal subexpressions share one node. Trivial operations
+/// (sums with zero, products with one, constants) create no node. Operands precede the nodes that
+/// use them.
 class ExpressionGraph {
  public:
   struct Node {
@@ -90,19 +90,19 @@ class ExpressionGraph {
   ExpressionGraph(const ExpressionGraph&) = delete;  // expressions point to it
   ExpressionGraph& operator=(const ExpressionGraph&) = delete;
 
-  /// A new unknown.
+  /// Returns a new unknown.
   Expression input();
 
   const std::vector<Node>& nodes() const { return nodes_; }
 
-  /// Returns the node of an operation, reusing an equal one. Does not simplify.
+  /// Returns the node of an operation, and reuses an equal node if there is one. Does not simplify.
   Expression intern(Operation operation, const Expression& a, const Expression& b = Expression(),
                     const Expression& c = Expression());
 
-  /// The node of an expression of this graph or of a constant.
+  /// Returns the node of an expression of this graph; a constant gets a node if it has none.
   int node_of(const Expression& x);
 
-  /// An expression that refers to a node.
+  /// Returns the expression that refers to a node.
   Expression at(int node);
 
  private:
@@ -118,7 +118,7 @@ class ExpressionGraph {
   std::unordered_map<Node, int, Hash, Equal> index_;
 };
 
-/// Exact derivatives of expressions with respect to inputs, as expressions of the same graph.
+/// Returns exact derivatives of expressions by inputs, as expressions of the same graph.
 ///
 /// @param inputs   unknowns (of ExpressionGraph::input)
 /// @param outputs  expressions to differentiate

@@ -43,7 +43,7 @@ class LaneCompiler {
 
   const Node& node(int index) const { return nodes_[static_cast<std::size_t>(index)]; }
 
-  /// Nodes that outputs need: operands first, close to their uses.
+  /// Lists the nodes that outputs need. Operands come first, close to their uses.
   void order(const std::vector<std::vector<Expression>>& outputs) {
     std::vector<bool> seen(nodes_.size(), false);
     std::vector<int> stack;
@@ -58,7 +58,8 @@ class LaneCompiler {
     }
   }
 
-  /// One step of the depth-first search: visits an operand, or emits the node on top.
+  /// Takes one step of a depth-first search: visits an operand, or emits the node on top of the
+  /// stack.
   void visit(std::vector<int>& stack, std::vector<bool>& seen) {
     const int top = stack.back();
     const auto at = static_cast<std::size_t>(top);
@@ -105,7 +106,7 @@ class LaneCompiler {
     }
   }
 
-  /// Marks products that are used only by one sum of the same section, to fuse them.
+  /// Marks products that only one sum of the same section uses, to fuse them with the sum.
   void fuse() {
     for (const int index : order_) {
       const Node& n = node(index);
@@ -143,7 +144,7 @@ class LaneCompiler {
     return {n.operation, index, n.a, n.b, n.c};
   }
 
-  /// Groups instructions of one operation where operands allow it, since a change of the operation
+  /// Groups instructions of one operation where operands allow it, since changing the operation
   /// takes longer than most operations.
   static std::vector<LaneProgram::Instruction> in_runs(
       const std::vector<LaneProgram::Instruction>& list) {
@@ -213,14 +214,14 @@ class LaneCompiler {
     program_.sections_[static_cast<std::size_t>(section)] = std::move(list);
   }
 
-  /// Whether a node's value is used after its section.
+  /// Returns whether a node's value is used after its section.
   bool is_fixed(int index, int section) {
     if (pinned_[static_cast<std::size_t>(index)]) return true;
     if (used_later_.empty()) find_used_later();
     return used_later_[static_cast<std::size_t>(index)] > section;
   }
 
-  /// The last section that uses each node.
+  /// Finds the last section that uses each node.
   void find_used_later() {
     used_later_.assign(nodes_.size(), 0);
     for (const int index : order_) {

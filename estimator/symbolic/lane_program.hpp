@@ -7,15 +7,15 @@
 
 namespace estimator {
 
-/// Expressions of one graph, compiled to instructions on rows of numbers. A row holds one quantity
-/// in several lanes, that is, independent evaluations side by side.
+/// Expressions of one graph, compiled to instructions on rows of numbers. A row contains one
+/// quantity in several lanes, which are independent evaluations side by side.
 ///
-/// Sections run in order. A section may be repeated if all earlier ones have run since their inputs
-/// changed: later sections reuse the results of earlier ones. Section 0 is for values common to all
-/// lanes.
+/// Sections of the program run in order and use results of earlier sections. A section may be
+/// repeated if all earlier ones have run since their inputs changed. Section 0 is for values common
+/// to all lanes.
 class LaneProgram {
  public:
-  /// An unknown, and the first section that may use it.
+  /// An unknown of the expressions, and the first section that may use it.
   struct Input {
     Expression expression;
     int section;
@@ -23,19 +23,19 @@ class LaneProgram {
 
   LaneProgram() = default;
 
-  /// @param outputs  one list per section
+  /// @param outputs  expressions to compute, one list per section
   LaneProgram(const ExpressionGraph& graph, const std::vector<Input>& inputs,
               const std::vector<std::vector<Expression>>& outputs);
 
   int row_count() const { return row_count_; }
-  /// Number of instructions in a section.
+  /// Returns the number of instructions in a section.
   int size(int section) const {
     return static_cast<int>(sections_[static_cast<std::size_t>(section)].size());
   }
 
-  /// Row of an input, in the order given.
+  /// Returns the row of an input, by its index among the inputs.
   int input_row(int input) const { return input_rows_[static_cast<std::size_t>(input)]; }
-  /// Row of an output; outputs may share a row, also with an input or a constant.
+  /// Returns the row of an output. Outputs may share a row with each other, an input or a constant.
   int output_row(int section, int output) const {
     return output_rows_[static_cast<std::size_t>(section)][static_cast<std::size_t>(output)];
   }
@@ -44,7 +44,7 @@ class LaneProgram {
   void fill_constants(double* rows, int width) const;
 
   /// Runs a section on all lanes.
-  /// @tparam kWidth  lanes, a multiple of 4; rows are kWidth numbers long and aligned to 32 bytes
+  /// @tparam kWidth  number of lanes, a multiple of 4; rows are aligned to 32 bytes
   template <int kWidth>
   void run(int section, double* rows) const;
 

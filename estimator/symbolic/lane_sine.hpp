@@ -11,10 +11,10 @@ inline constexpr int kVector = 4;
 typedef double Vector4 __attribute__((vector_size(kVector * sizeof(double)), may_alias));
 typedef long long Integer4 __attribute__((vector_size(kVector * sizeof(long long)), may_alias));
 
-/// Above this the range reduction below loses accuracy [rad].
+/// Largest angle for which the range reduction of `sine` is accurate [rad].
 inline constexpr double kReducedSineMax = 1e5;
 
-/// out = sin(x + quarter π/2), within 1.5 units in the last place of the C library.
+/// Computes out = sin(x + quarter π/2) within 1.5 units in the last place of the C library.
 ///
 /// x is reduced by a multiple of π/2 in three parts of 33 bits, so that the products are exact
 /// [Cody & Waite 1980]. The polynomials on [−π/4, π/4] are those of Cephes [Moshier 1989].

@@ -7,15 +7,15 @@
 
 namespace estimator {
 
-/// A chain of equal links, slender rods by default.
+/// Dimensions of a chain of equal links, by default slender rods.
 struct ChainDescription {
-  int links = 1;                  ///< ≥ 1
-  double mass = 0.2;              ///< of a link [kg], > 0
-  double length = 0.3;            ///< joint to joint [m], > 0; the centre of mass is in the middle
-  double inertia_axial = 1e-5;    ///< J_xx about the link [kg·m²]
-  double inertia_swing = 1.5e-3;  ///< J_yy = J_zz about the centre of mass [kg·m²]
-  /// If given, one more joint holds the tip of the last link at this point of the world [m], in the
-  /// plane z = 0, and closes a loop. Three links and a closing joint form a four-bar linkage.
+  int links = 1;        ///< number of links, ≥ 1
+  double mass = 0.2;    ///< mass of a link [kg], > 0
+  double length = 0.3;  ///< distance between joints [m], > 0; the centre of mass is in the middle
+  double inertia_axial = 1e-5;    ///< moment of inertia about the link's x axis [kg·m²]
+  double inertia_swing = 1.5e-3;  ///< moments about y and z through the centre of mass [kg·m²]
+  /// Point in the world's plane z = 0 at which an additional joint holds the tip of the last link
+  /// and closes a loop [m]. Three links and a closing joint form a four-bar linkage.
   std::optional<Eigen::Vector3d> closing_point = std::nullopt;
 };
 

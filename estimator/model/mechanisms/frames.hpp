@@ -6,8 +6,8 @@
 
 namespace estimator {
 
-/// Joint frame with x along `axis` and y along `zero_direction`, two perpendicular unit vectors.
-/// Returns the rotation from the joint frame to the frame in which they are given.
+/// Returns the rotation from a joint frame to the frame in which two perpendicular unit vectors are
+/// given. The joint frame has x along `axis` and y along `zero_direction`.
 Eigen::Matrix3d make_joint_frame(const Eigen::Vector3d& axis,
                                  const Eigen::Vector3d& zero_direction);
 
