@@ -53,7 +53,7 @@ constexpr double kCoastedTravel = 0.5;
 constexpr double kCoastedTravelOfSwing = 1.0;
 constexpr std::size_t kLastSpans = 2;
 
-// CompletionLatch a motor has moved its joint by this travel [rad], within this time, every passive
+// Once a motor has moved its joint by this travel [rad], within this time, every passive
 // joint that was at rest has moved by at least kResponseCounts.
 constexpr double kPushedTravel = 0.1;
 constexpr double kPushedTime_s = 0.7;

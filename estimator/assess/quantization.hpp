@@ -34,7 +34,7 @@ bool is_quantization_error(const std::vector<Eigen::VectorXd>& errors, double qu
 /// are summed, however long it takes, since a joint that sticks or turns back repeats its error.
 /// The threshold is five standard deviations of the sum.
 /// @param errors  one vector per segment
-/// @param analog  variance of white noise before quantization [rad²]
+/// @param pre_quantization_variance  variance of white noise before quantization [rad²]
 bool is_correlated_beyond_quantization(const std::vector<Eigen::VectorXd>& errors,
                                        const std::vector<Eigen::VectorXd>& angles, double period,
                                        double quantum, double pre_quantization_variance);

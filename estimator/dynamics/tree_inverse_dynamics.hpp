@@ -71,9 +71,9 @@ class TreeInverseDynamics {
   ///
   /// @param angle, rate, acceleration  one per joint [rad, rad/s, rad/s²]
   /// @param control  one per joint, zero if it has no motor
-  /// @param[out] imbalance  one per joint
+  /// @param[out] residual  one per joint [N·m]
   void torque_residual(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
-                       const VectorX& control, VectorX& torque_residual);
+                       const VectorX& control, VectorX& residual);
 
   /// Computes the violations of the loop-closure equations. Each closing joint has six: the
   /// distance vector between the two positions of its point [m, world frame], and ½ vee(E − Eᵀ) of

@@ -31,7 +31,7 @@ std::optional<RecordingHeader> parse_recording_header(const McapMap& values) {
 }
 
 // Returns the parts of `holes` that no entry of `listed` covers. Sorts both by sequence.
-// MissingRows do not overlap, because samples are in order.
+// Gaps do not overlap, because samples are in order.
 std::vector<Gap> subtract(const std::vector<Gap>& holes, std::vector<Gap> listed) {
   std::sort(listed.begin(), listed.end(),
             [](const Gap& a, const Gap& b) { return a.first_sequence < b.first_sequence; });

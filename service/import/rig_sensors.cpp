@@ -114,7 +114,7 @@ InstrumentFacts::Unit counts(const char* field, double per_unit) {
   return {"COUNT", "counts", field, per_unit > 0.0 ? 1.0 / per_unit : 0.0};
 }
 
-// Encoder messages of rig files. A source is a struct with
+// Sensor messages of rig files. A source is a struct with
 //
 //   kField, kWhat   its field of the rig, and the name of the sensor type
 //   all(rig)        all sensors of the type

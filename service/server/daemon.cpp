@@ -202,7 +202,7 @@ class Daemon {
     return !stopping_ && std::chrono::steady_clock::now() - storage_seen_ < kStuckAfter;
   }
 
-  // CompletionLatch a second: pings the storage threads, and feeds the watchdog if all have
+  // Once a second: pings the storage threads, and feeds the watchdog if all have
   // answered.
   void tick() {
     if (storage_answers_ == storage_.size()) {

@@ -1,6 +1,6 @@
 // Feeds arbitrary bytes to the input chain of the service's socket: the frame decoder with the
 // limits of requests and of replies, the element counter, the parser, and the check of batches.
-// CompletionLatch as one piece, once cut at every size, which must not make a difference.
+// Each input is read as one piece, and again cut at every size, with the same result.
 
 #include <google/protobuf/stubs/logging.h>
 

@@ -177,7 +177,7 @@ TEST(InertialColumns, MissingCellsAreNotObserved) {
   expect_parts(notes_of(imported), {"column \"a\" has readings in 10 of 30 rows"});
 }
 
-// Filled-in rows have no sensor readings, and later rows keep their place. PartEstimates contain
+// Filled-in rows have no sensor readings, and later rows keep their place. Parts contain
 // their own readings.
 TEST(InertialColumns, GapsAndPiecesKeepReadings) {
   const Rig rig = make_rig(column("imu", "GYRO_Z", "a", "RADIAN_PER_SECOND"));

@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-/// PartEstimates that measure one parameter, about zero, with these values and standard deviations.
+/// Parts that measure one parameter, about zero, with these values and standard deviations.
 std::vector<PartScore> scalar_pieces(const std::vector<double>& readings,
                                      const std::vector<double>& deviations) {
   std::vector<PartScore> pieces;
@@ -143,7 +143,7 @@ TEST(PartComparison, JudgesByTheNoiseGiven) {
   EXPECT_NEAR(compare(pieces).agreement.statistic, 0.25 * Q, 1e-12);
 }
 
-// PartEstimates that differ by noise alone are rejected as often as the significance level states,
+// Parts that differ by noise alone are rejected as often as the significance level states,
 // also along directions that some pieces measure badly.
 TEST(PartComparison, ReadsPiecesThatAgreeAsAgreeing) {
   std::mt19937 random(11);

@@ -41,7 +41,8 @@ TEST(ProcessNoise, IsDetectedThreeDeviationsAboveItsModel) {
   EXPECT_DOUBLE_EQ(change.factor, std::sqrt(1.31));
 }
 
-// CompletionLatch detected, it also follows the residuals down. Otherwise it would oscillate.
+// Once process noise is detected, its level also follows the residuals down. Otherwise the level
+// would oscillate.
 TEST(ProcessNoise, OnceDetectedFollowsTheResidualsBothWays) {
   const ProcessNoiseChange change = process_noise_change(group(210, 10.0, 200.0 * 0.25), true);
   EXPECT_TRUE(change.significant);

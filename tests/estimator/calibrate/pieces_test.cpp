@@ -95,7 +95,7 @@ TEST(PartEstimates, StopOnRequest) {
   EXPECT_TRUE(result.pieces.empty());
 }
 
-// PartEstimates disagree about one of two parameters. It gets the standard deviation of the
+// Parts disagree about one of two parameters. It gets the standard deviation of the
 // scatter, with Student's half-width for the number of pieces that identify it minus one. The other
 // is unchanged.
 TEST(PartEstimates, WidenDisagreeingParameters) {
