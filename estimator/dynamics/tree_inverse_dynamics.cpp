@@ -338,7 +338,7 @@ void TreeInverseDynamics<T>::update_bearing_load(const Link& link, const Motion&
 template <typename T>
 void TreeInverseDynamics<T>::torque_residual(const VectorX& angle, const VectorX& rate,
                                              const VectorX& acceleration, const VectorX& control,
-                                             VectorX& torque_residual) {
+                                             VectorX& residual) {
   for (std::size_t at = 0; at < links_.size(); ++at) {
     const int j = links_[at].joint;
     const double sign = links_[at].sign;
@@ -348,15 +348,14 @@ void TreeInverseDynamics<T>::torque_residual(const VectorX& angle, const VectorX
     motions_[at].moment -= links_[at].push_moment;
   }
   for (const Drag& drag : drags_) add_drag(drag);
-  torque_residual.resize(joint_count());
+  residual.resize(joint_count());
   for (std::size_t at = links_.size(); at-- > 0;) {
     const Link& link = links_[at];
     const Motion& motion = motions_[at];
     const int j = link.joint;
     const T rotor = add_rotor(link, rate[j], acceleration[j], motions_[at]);
     const T of_links = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) + rotor;
-    torque_residual[j] =
-        axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
+    residual[j] = axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
     if (load_dependent_) update_bearing_load(link, motion, axes_[static_cast<std::size_t>(j)]);
     if (link.parent < 0) continue;
     Motion& parent = motions_[static_cast<std::size_t>(link.parent)];
