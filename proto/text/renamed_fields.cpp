@@ -163,7 +163,7 @@ std::string describe_renamed_field(std::string_view old_name, std::string_view n
       .append(old_name)
       .append("\" is now called \"")
       .append(new_name)
-      .append("\"; run scripts/convert_old_files.py ")
+      .append("\"; run scripts/convert_old_files.py --in-place ")
       .append(path)
       .append(" to convert the file");
 }

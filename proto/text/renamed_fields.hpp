@@ -28,7 +28,7 @@ const RenamedField* find_renamed_field(const google::protobuf::Descriptor& messa
                                        std::string_view old_name);
 
 /// Returns a sentence such as 'field "hinge" is now called "joint"; run
-/// scripts/convert_old_files.py FILE to convert the file'.
+/// scripts/convert_old_files.py --in-place FILE to convert the file'.
 /// @param path of the file
 std::string describe_renamed_field(std::string_view old_name, std::string_view new_name,
                                    std::string_view path);

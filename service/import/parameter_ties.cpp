@@ -189,7 +189,7 @@ void add_parameter_ties(const v1::Rig& rig, const proto::TextLocator& root,
     ParameterDependency tie = read_tie(rig.dependency(i), place, mechanism);
     if (std::ranges::find(ties, tie.parameter, &ParameterDependency::parameter) != ties.end()) {
       place.fail("\"" + rig.dependency(i).parameter() +
-                 "\" is dependent twice; write one dependency with all terms");
+                 "\" has two dependencies; write one dependency with all terms");
     }
     ties.push_back(std::move(tie));
   }

@@ -47,7 +47,7 @@ std::string text_refusal(const Descriptor& type, const std::string& text) {
 
 std::string sentence(std::string_view old_name, std::string_view new_name) {
   return "field \"" + std::string(old_name) + "\" is now called \"" + std::string(new_name) +
-         "\"; run scripts/convert_old_files.py old.file to convert the file";
+         "\"; run scripts/convert_old_files.py --in-place old.file to convert the file";
 }
 
 // Detects a row with a misspelled message or field, and a field that was not renamed.

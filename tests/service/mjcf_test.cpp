@@ -245,7 +245,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"FromShapes", "angle=\"degree\"", "inertiafromgeom=\"true\"",
               "has an <inertial> that the file ignores (inertiafromgeom)"},
         Fault{"Ball", "<joint type=\"slide\"", "<joint type=\"ball\"",
-              "arm.xml:23: a joint is of type ball; supported are joint, slide and free"},
+              "arm.xml:23: a joint is of type ball; supported are hinge, slide and free"},
         Fault{"FreeBelow", "<joint type=\"slide\" name=\"reach\" axis=\"2 0 0\" range=\"0 0.3\"/>",
               "<freejoint/>",
               "arm.xml:23: body \"body1\" has a free joint, so it must be a child of the world"},

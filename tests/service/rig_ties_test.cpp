@@ -168,7 +168,7 @@ const BadTies kBadTies[] = {
      "dependency { parameter: \"2.b\"",
      "dependency { parameter: \"2.b\" term { parameter: \"1.b\" } }\ndependency { parameter: "
      "\"2.b\"",
-     {"r.textproto:29:1", "dependent twice"}},
+     {"r.textproto:29:1", "has two dependencies"}},
     {"FreeToo",
      "dependency { parameter: \"2.b\"",
      "dependency { parameter: \"A.J_zz\"",

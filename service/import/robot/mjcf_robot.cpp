@@ -106,7 +106,7 @@ class MjcfReader {
         joints.push_back(e);
       } else {
         fail(*e, "a joint is of type " + type +
-                     "; supported are joint, slide and free (three joints make a ball joint)");
+                     "; supported are hinge, slide and free (three hinges make a ball joint)");
       }
     }
     if (free != nullptr && (parent.link != 0 || !joints.empty())) {
