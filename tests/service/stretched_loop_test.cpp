@@ -1,4 +1,4 @@
-// A five-bar of which only the driven cranks are read. Where its outer links are collinear (T at
+// A five-bar with encoders at its driven cranks only. If its outer links are collinear (T at
 // π), readings do not determine the tip's branch.
 #include <gtest/gtest.h>
 

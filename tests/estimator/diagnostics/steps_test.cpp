@@ -104,7 +104,7 @@ Eigen::VectorXd swing(double start, double noise, unsigned seed) {
   return test_support::as_read(motion.angles(kRate, 1000, seed), noise, 0.0, seed);
 }
 
-// A slip does not change the speed, lost time does. Where the motion is curved in either direction,
+// A slip does not change the speed, lost time does. If the motion is curved in either direction,
 // one encoder distinguishes them.
 TEST(JumpCause, IsIdentifiedByOneEncoderFromItsSpeed) {
   for (const double start : {1.5, -1.5}) {
