@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -25,6 +26,7 @@ using test_support::QemuRig;
 
 // Long enough for a loaded machine. No duration is asserted.
 constexpr double kPatience_s = 120.0;
+constexpr int kAttempts = 3;  // a machine that stalls violates time limits at random
 
 // The values of sim-furuta.textproto.
 const std::map<std::string, double> kTruth = {
@@ -83,18 +85,32 @@ class FirmwareDemo : public ::testing::Test {
     return files_.write(name + "-known-clock.csv", text);
   }
 
+  // Records a scenario. On a machine that stalls, the emulator's clock is unsteady and the DAQ
+  // trips, as it must. Then the run is repeated. A firmware fault ends every attempt.
   void record(const std::string& simulation, const std::string& name,
               const std::string& duration_s) {
-    QemuRig rig(firmware_iface::sim::load_sim_config(config(simulation + ".textproto")),
-                files_.file("qemu-" + name));
+    std::string output;
+    for (int k = 0; k < kAttempts; ++k) {
+      const std::string folder = files_.file("qemu-" + name + "-" + std::to_string(k));
+      std::filesystem::remove(files_.file(name + ".mcap"));
+      ASSERT_NO_FATAL_FAILURE(record_once(simulation, name, duration_s, folder, output));
+      if (output.empty()) return;
+    }
+    FAIL() << output;
+  }
+
+  // Sets `output` to the DAQ's output if its exit status is not 0, else to "".
+  void record_once(const std::string& simulation, const std::string& name,
+                   const std::string& duration_s, const std::string& folder, std::string& output) {
+    QemuRig rig(firmware_iface::sim::load_sim_config(config(simulation + ".textproto")), folder);
     const auto daq = start_daq(rig, scenario(name, duration_s), name + ".mcap");
     if (name == "release") {
-      ASSERT_TRUE(eventually([&] { return daq->output().find("Let go") != std::string::npos; },
-                             kPatience_s))
-          << daq->output();
+      const auto asks = [&] { return daq->output().find("Let go") != std::string::npos; };
+      const auto tripped = [&] { return daq->output().find("TRIP: ") != std::string::npos; };
+      ASSERT_TRUE(eventually([&] { return asks() || tripped(); }, kPatience_s)) << daq->output();
       rig.let_go();
     }
-    ASSERT_EQ(daq->wait(kPatience_s), 0) << daq->output() << rig.failure();
+    output = daq->wait(kPatience_s) == 0 ? "" : daq->output() + rig.failure();
     EXPECT_NE(daq->output().find("every sample accounted for"), std::string::npos) << daq->output();
     EXPECT_EQ(rig.failure(), "");
   }
@@ -149,7 +165,6 @@ TEST_F(FirmwareDemo, StopsTheMotorWhenTheHostIsKilled) {
 // rigcal-daq tests the image as any unit. Some requirements are time limits: a stalling machine
 // violates them at random, a firmware fault every time.
 TEST_F(FirmwareDemo, MeetsEveryRequirementOfTheProtocol) {
-  constexpr int kAttempts = 3;
   std::string table;
   for (int k = 0; k < kAttempts; ++k) {
     const QemuRig rig(firmware_iface::sim::load_sim_config(config("sim-furuta-hanging.textproto")),
