@@ -110,11 +110,11 @@ Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
   return reaches;
 }
 
-std::vector<std::string> describe_bounds(const Mechanism& mechanism,
+std::vector<Message> describe_bounds(const Mechanism& mechanism,
                                          const std::vector<int>& estimated,
                                          const ParameterInformation& information,
                                          const Eigen::VectorXd& variances) {
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   if (!information.valid) return notes;
   for (Eigen::Index i = 0; i < information.at_bound.size(); ++i) {
     if (information.at_bound[i] == 0) continue;

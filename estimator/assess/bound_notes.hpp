@@ -15,7 +15,7 @@ namespace estimator {
 /// @param estimated    parameters of `information`, in its order
 /// @param information  evaluated at the estimates, with the parameters at bounds fixed
 /// @param variances    variance of the weighted residuals of each noise group
-std::vector<std::string> describe_bounds(const Mechanism& mechanism,
+std::vector<Message> describe_bounds(const Mechanism& mechanism,
                                          const std::vector<int>& estimated,
                                          const ParameterInformation& information,
                                          const Eigen::VectorXd& variances);

@@ -151,7 +151,7 @@ struct Calibration {
            is_converged(refined ? refinement_termination : termination);
   }
   std::vector<Finding> findings;   ///< about the recordings and the description
-  std::vector<std::string> notes;  ///< choices, omissions and anomalies, for people
+  std::vector<Message> notes;  ///< choices, omissions and anomalies, for people
 };
 
 }  // namespace estimator

@@ -53,7 +53,7 @@ EstimateTable::EstimateTable(const Mechanism& mechanism)
 
 void EstimateTable::fix_parameters_without_effect(const LeastSquaresProblem& problem,
                                                   Mechanism& mechanism,
-                                                  std::vector<std::string>& notes) {
+                                                  std::vector<Message>& notes) {
   const std::vector<int> without = find_parameters_without_effect(problem, mechanism);
   const auto parameter = [&](int index) -> Parameter& {
     return mechanism.parameters[static_cast<std::size_t>(index)];

@@ -20,7 +20,7 @@ class EstimateTable {
   /// Fixes the free parameters without effect on the residuals. Adds one note for each.
   /// @throws std::invalid_argument if no free parameter has an effect
   void fix_parameters_without_effect(const LeastSquaresProblem& problem, Mechanism& mechanism,
-                                     std::vector<std::string>& notes);
+                                     std::vector<Message>& notes);
 
   const std::vector<int>& requested() const { return asked_; }
   /// Returns the free parameters that were not fixed for lack of effect.

@@ -4,13 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace estimator {
+#include "estimator/messages/message.hpp"
 
-enum class Severity {
-  kNote,     ///< for information only; the estimates are unaffected
-  kWarning,  ///< estimates may be inaccurate
-  kFault,    ///< estimates would be meaningless
-};
+namespace estimator {
 
 /// A time interval of a recording [s]; a single instant if both times are equal.
 struct TimeStretch {
@@ -30,7 +26,8 @@ inline void add_stretch(TimeStretch stretch, std::vector<TimeStretch>& stretches
 
 /// A fault of a recording or of the rig description, found before or after a fit.
 struct Finding {
-  std::string kind;  ///< machine-readable: "outliers", "slip", "lost-time", "inverted-encoder", …
+  Message message = {};
+  std::string kind = {};  ///< (until all findings have a message)
   Severity severity = Severity::kNote;
   std::string recording = {};  ///< empty if the finding concerns all recordings
   std::string channel = {};    ///< encoder, joint, motor or parameter; empty if none
@@ -42,9 +39,15 @@ struct Finding {
   double size = std::numeric_limits<double>::quiet_NaN();  ///< size of the fault, in `unit`
   std::string unit = {};
   double confidence = 1.0;     ///< probability that the fault is real, 0 to 1
-  std::string what = {};       ///< one sentence that describes the fault with time and size
-  std::string advice = {};     ///< recommended action
-  std::string treatment = {};  ///< automatic repair; empty if none
+  bool treated = false;     ///< rigcal repaired it, as the message's row describes
+  bool doubtful = false;    ///< a note: a model error may cause the same residuals
+  std::string place = {};   ///< where the rig file describes it: "rig.textproto:12"; or empty
+  std::string what = {};       ///< (until all findings have a message)
+  std::string advice = {};     ///< (until all findings have a message)
+  std::string treatment = {};  ///< (until all findings have a message)
 };
+
+/// Makes a finding from a message, with the message's severity.
+Finding make_finding(Message message, std::string recording = {}, std::string channel = {});
 
 }  // namespace estimator

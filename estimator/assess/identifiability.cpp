@@ -156,7 +156,7 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
 
 void inflate_for_correlation(const Mechanism& mechanism,
                              const std::vector<std::vector<Eigen::VectorXd>>& errors,
-                             Eigen::VectorXd& variances, std::vector<std::string>& notes) {
+                             Eigen::VectorXd& variances, std::vector<Message>& notes) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const double inflation = correlation_inflation(errors[i]);

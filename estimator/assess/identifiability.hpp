@@ -64,6 +64,6 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 /// @param variances  variance of the weighted residuals of each noise group, sensors first
 void inflate_for_correlation(const Mechanism& mechanism,
                              const std::vector<std::vector<Eigen::VectorXd>>& errors,
-                             Eigen::VectorXd& variances, std::vector<std::string>& notes);
+                             Eigen::VectorXd& variances, std::vector<Message>& notes);
 
 }  // namespace estimator

@@ -112,11 +112,11 @@ std::string end_text(const Parameter& parameter, double reach, double side) {
 
 }  // namespace
 
-std::vector<std::string> widen_by_profile(
+std::vector<Message> widen_by_profile(
     const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
     const ParameterInformation& information, const CalibrationOptions& options,
     const CalibrationMonitor& monitor, Eigen::VectorXd& half) {
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
   const Mechanism& mechanism = problem.mechanism();
   const FreeParameters free(mechanism);
   const Profile profile(problem, segments, grid, options, monitor);

@@ -19,7 +19,7 @@ namespace estimator {
 /// @param information  at the same optimum, valid
 /// @param half         half-widths of the parameters' linearised intervals, widened here
 /// @return             one sentence per widened interval
-std::vector<std::string> widen_by_profile(const ShootingProblem& problem,
+std::vector<Message> widen_by_profile(const ShootingProblem& problem,
                                           const std::vector<Segment>& segments,
                                           const ShootingGrid& grid,
                                           const ParameterInformation& information,

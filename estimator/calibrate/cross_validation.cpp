@@ -209,8 +209,8 @@ Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
     fold.calibration = calibrate(mechanism, others, options, monitor);
     fold.evaluation =
         evaluate_estimate(mechanism, fold.calibration, {pieces[held_out]}, options, monitor);
-    for (const std::string& note : fold.evaluation.notes) {
-      fold.calibration.notes.push_back(pieces[held_out].name + ": " + note);
+    for (const Message& note : fold.evaluation.notes) {
+      fold.calibration.notes.push_back(in_recording(pieces[held_out].name, note));
     }
   } catch (const std::invalid_argument& fault) {
     throw std::invalid_argument("holding out " + pieces[held_out].name + ": " + fault.what());

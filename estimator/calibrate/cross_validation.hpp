@@ -23,7 +23,7 @@ struct Evaluation {
   Termination simulation_termination = Termination::kNumericalFailure;
   int simulation_iterations = 0;
   std::vector<SegmentTrajectory> trajectories;
-  std::vector<std::string> notes;  ///< anomalies, for people
+  std::vector<Message> notes;  ///< anomalies, for people
 };
 
 /// Estimates only the states of the recordings, with all parameters fixed. First estimates all

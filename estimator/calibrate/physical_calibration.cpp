@@ -65,7 +65,7 @@ double reading_rmse(const ShootingProblem& problem) {
   return std::sqrt(squares / count);
 }
 
-void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes) {
+void note_process_noise(const ShootingFit& fit, std::vector<Message>& notes) {
   const Mechanism& mechanism = fit.joint().mechanism();
   for (int p = 0; p < fit.joint().coordinate_count(); ++p) {
     if (!fit.is_process_noise_significant(p)) continue;
@@ -79,11 +79,11 @@ void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes)
   }
 }
 
-void append(std::vector<std::string> sentences, std::vector<std::string>& notes) {
+void append(std::vector<std::string> sentences, std::vector<Message>& notes) {
   for (std::string& sentence : sentences) notes.push_back(std::move(sentence));
 }
 
-void note_unresolved_steps(const ShootingProblem& problem, std::vector<std::string>& notes) {
+void note_unresolved_steps(const ShootingProblem& problem, std::vector<Message>& notes) {
   if (problem.unresolved_steps() == 0) return;
   notes.push_back("stick and slip alternate too fast to be resolved in " +
                   std::to_string(problem.unresolved_steps()) + " of " +
@@ -115,7 +115,7 @@ void store_joint_estimates(const ShootingFit& fit, Calibration& result) {
 QuantizationErrors account_for_correlation(const ShootingFit& fit,
                                            ParameterInformation& information,
                                            Eigen::VectorXd& variances,
-                                           std::vector<std::string>& notes) {
+                                           std::vector<Message>& notes) {
   if (!information.valid) return {};
   const ShootingProblem& problem = fit.simulation();
   const std::vector<Segment>& segments = fit.input().segments;

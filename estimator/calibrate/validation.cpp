@@ -39,7 +39,7 @@ bool moves(const Segment& segment) {
 struct WindowFit {
   SegmentTrajectory trajectory;
   bool fitted = false;
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
 };
 
 /// Simulates a window from the initial state that fits all its readings best.
@@ -119,8 +119,8 @@ void judge(const Recording& recording, const Segment& segment, Eigen::Index rows
   }
   result.windows.push_back(std::move(window));
   result.trajectories.push_back(std::move(fit.trajectory));
-  for (std::string& note : fit.notes) {
-    note = recording.name + ": " + note;
+  for (Message& note : fit.notes) {
+    note = in_recording(recording.name, std::move(note));
     if (std::ranges::count(result.notes, note) == 0) result.notes.push_back(std::move(note));
   }
 }

@@ -33,7 +33,7 @@ struct Validation {
   double step = 0.0;                            ///< requested integration step [s]; 0 if automatic
   int still = 0;                   ///< number of windows skipped because nothing moves in them
   bool stopped = false;            ///< the monitor's stop flag ended the validation early
-  std::vector<std::string> notes;  ///< without duplicates
+  std::vector<Message> notes;  ///< without duplicates
 };
 
 /// Simulates every segment open loop with the parameters of `estimate` and compares it with the

@@ -48,7 +48,10 @@ void apply(const SignalExamination& examination, DiagnosedInput& input) {
 }
 
 void withdraw_treatments(std::vector<Finding>& findings) {
-  for (Finding& finding : findings) finding.treatment.clear();
+  for (Finding& finding : findings) {
+    finding.treated = false;
+    finding.treatment.clear();
+  }
 }
 
 /// Returns the recordings without dead channels, with which any description appears wrong.
@@ -73,7 +76,10 @@ void update_slip_findings(const DiagnosedInput& input, Calibration& calibration)
       continue;
     }
     Finding& finding = calibration.findings[static_cast<std::size_t>(slip.finding)];
-    if (finding.kind != "slip") continue;
+    if (finding.message.code != MessageCode::kEncoderSlip &&
+        finding.message.code != MessageCode::kPossibleSlip) {
+      continue;
+    }
     const std::vector<Encoder> sensors = used_encoders(input.mechanism);
     const auto sensor = std::ranges::find(sensors, finding.channel, &Encoder::name);
     const double confidence = finding.confidence;
@@ -180,7 +186,9 @@ void try_lost_rows(const CalibrationOptions& options, const CalibrationMonitor& 
     return;
   }
   for (const LostRows& each : lost) {
-    input.findings[static_cast<std::size_t>(each.finding)].treatment = lost_rows_text(each.rows);
+    Message& message = input.findings[static_cast<std::size_t>(each.finding)].message;
+    message.code = MessageCode::kInsertedRows;
+    message.arguments.push_back({"rows", each.rows});
   }
   keep_initial(out.calibration.parameters, joined.parameters);
   out.calibration = std::move(joined);

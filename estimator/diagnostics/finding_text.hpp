@@ -24,10 +24,6 @@ inline constexpr double kIsolatedShare = 0.05;
 Finding outlier_finding(const Encoder& sensor, const std::string& recording,
                         const OutlierCount& outliers, SeriesKind kind);
 
-/// Formats a change of a reading in the sensor's unit, and in counts if the sensor is quantized:
-/// "0.00767 rad (5 counts)".
-std::string size_text(const Encoder& sensor, double size, double quantum);
-
 /// Returns a finding about a slip of one encoder. It is a note if the size is not significant.
 /// @param deviation  standard deviation of `size`; 0 if unknown
 Finding slip_finding(const Encoder& sensor, const std::string& recording, double time, double size,
@@ -35,9 +31,6 @@ Finding slip_finding(const Encoder& sensor, const std::string& recording, double
 
 /// Turns a warning into a note because the model is rejected even with this finding repaired.
 void doubt(Finding& finding);
-
-/// Returns a text that describes the repair of `rows` lost rows.
-std::string lost_rows_text(int rows);
 
 /// Returns a finding about a jump at which the recording is cut.
 /// @param sensors   sensors that the explanation is about, in order

@@ -108,7 +108,7 @@ std::vector<LostRows> find_lost_rows(const Calibration& calibration,
   std::vector<LostRows> lost;
   for (int f = 0; f < std::ssize(findings); ++f) {
     const Finding& finding = findings[static_cast<std::size_t>(f)];
-    if (finding.kind != "lost-time") continue;
+    if (finding.message.code != MessageCode::kLostTime) continue;
     for (int r = 0; r < std::ssize(recordings); ++r) {
       const Recording& recording = recordings[static_cast<std::size_t>(r)];
       if (recording.name != finding.recording) continue;

@@ -220,7 +220,7 @@ class RecordingExamination {
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       if (outliers_[i].count == 0 || is_below_residuals(outliers_[i])) continue;
       out_.findings.push_back(outlier_finding(sensors_[i], name_, outliers_[i], kind_));
-      if (out_.findings.back().treatment.empty()) continue;
+      if (!out_.findings.back().treated) continue;
       out_.rejected.insert(out_.rejected.end(), held_[i].begin(), held_[i].end());
     }
   }

@@ -52,7 +52,8 @@ void take_over(estimator::DiagnosedInput&& examined, CalibrationInput& input) {
 /// Sets the notes of a calibration in this order: joints that the model does not reproduce, choices
 /// of the estimator, conflicts with priors, import.
 void add_notes(const CalibrationInput& input, estimator::Calibration& calibration) {
-  std::vector<std::string> notes = describe_misfit(calibration);
+  const std::vector<std::string> misfit = describe_misfit(calibration);
+  std::vector<estimator::Message> notes(misfit.begin(), misfit.end());
   notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());
   for (const estimator::PriorConflict& conflict : calibration.conflicts) {
     const auto place = input.rig.prior_locations.find(conflict.parameter);
@@ -60,7 +61,7 @@ void add_notes(const CalibrationInput& input, estimator::Calibration& calibratio
     notes.push_back("warning: " + where + estimator::describe(conflict));
   }
   for (const RecordingUse& use : input.context.recordings) {
-    for (const std::string& note : describe_import(use.summary)) notes.push_back(note);
+    for (const std::string& note : describe_import(use.summary)) notes.emplace_back(note);
   }
   calibration.notes = std::move(notes);
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "estimator/model/encoder.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -13,17 +14,17 @@ namespace {
 bool is_about_the_file(const estimator::Finding& finding) {
   static const std::set<std::string> kSignals = {"outliers", "slip",  "lost-time",
                                                  "jump",     "break", "clipped"};
-  return !kSignals.contains(finding.kind);
+  return !kSignals.contains(describe(finding).kind);
 }
 
 bool is_of_motor(const estimator::Finding& finding) {
-  return finding.kind.find("motor") != std::string::npos ||
-         finding.kind.find("command") != std::string::npos;
+  const std::string kind = describe(finding).kind;
+  return kind.find("motor") != std::string::npos || kind.find("command") != std::string::npos;
 }
 
 std::string place_of(const Rig& rig, const estimator::Finding& finding) {
   const std::vector<estimator::Encoder> sensors = estimator::all_encoders(rig.mechanism);
-  if (finding.kind == "quantum") {
+  if (describe(finding).kind == "quantum") {
     const auto sensor = std::ranges::find(sensors, finding.channel, &estimator::Encoder::name);
     if (sensor == sensors.end()) return "";
     return rig.encoders[static_cast<std::size_t>(sensor - sensors.begin())].place;
@@ -61,9 +62,7 @@ estimator::SensorDescription sensor_facts(const Rig& rig) {
 void add_source_locations(const Rig& rig, std::vector<estimator::Finding>& findings) {
   for (estimator::Finding& finding : findings) {
     if (finding.channel.empty() || !is_about_the_file(finding)) continue;
-    const std::string place = place_of(rig, finding);
-    if (place.empty() || finding.advice.find(place) != std::string::npos) continue;
-    finding.advice += (finding.advice.empty() ? "see " : "; see ") + place;
+    finding.place = place_of(rig, finding);
   }
 }
 

@@ -6,7 +6,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/python/python_input.hpp"
-#include "service/result/finding_message.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/text/iteration_text.hpp"
 #include "service/text/number_format.hpp"
 
@@ -18,12 +18,13 @@ using namespace pybind11::literals;
 
 /// Converts a finding to a dict with the keys of the JSON of rigcal.v1.FindingResult.
 py::dict to_dict(const estimator::Finding& finding) {
-  return py::dict("kind"_a = finding.kind, "severity"_a = to_text(finding.severity),
+  const FindingText text = describe(finding);
+  return py::dict("kind"_a = text.kind, "severity"_a = to_text(finding.severity),
                   "recording"_a = finding.recording, "channel"_a = finding.channel,
                   "fromS"_a = finding.from, "toS"_a = finding.to, "size"_a = finding.size,
                   "unit"_a = finding.unit, "confidence"_a = finding.confidence,
-                  "what"_a = finding.what, "advice"_a = finding.advice,
-                  "treatment"_a = finding.treatment);
+                  "what"_a = text.what, "advice"_a = text.advice,
+                  "treatment"_a = text.treatment);
 }
 
 /// Raises an exception class of the Python package. The class is defined in Python, so that it is

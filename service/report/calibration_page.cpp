@@ -17,6 +17,7 @@
 #include "service/report/trajectory_section.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -232,7 +233,7 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
   labels.held = context.held;
   std::string body = head(calibration, context) + finding_section(calibration.findings) +
                      parameter_section(calibration) + piece_section(calibration) +
-                     list_section("Notes", calibration.notes) +
+                     list_section("Notes", note_texts(calibration.notes)) +
                      identifiability_section(calibration);
   if (validation != nullptr) {
     body +=

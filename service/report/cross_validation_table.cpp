@@ -8,6 +8,7 @@
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/cross_validation_message.hpp"
 #include "service/text/number_format.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -57,7 +58,7 @@ std::string warnings(const estimator::CrossValidation& validation) {
   std::vector<std::string> seen;
   std::string text;
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
-    for (const std::string& note : validation.folds[i].calibration.notes) {
+    for (const std::string& note : note_texts(validation.folds[i].calibration.notes)) {
       if (!note.starts_with("warning: ")) continue;
       if (std::find(seen.begin(), seen.end(), note) != seen.end()) continue;
       seen.push_back(note);

@@ -9,6 +9,7 @@
 #include "service/report/svg_chart.hpp"
 #include "service/result/finding_message.hpp"
 #include "service/text/number_format.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -25,7 +26,7 @@ std::vector<Finding> worst_first(std::vector<Finding> findings) {
 
 std::string what_of(const Finding& finding) {
   std::string text = finding.recording.empty() ? "" : finding.recording + ": ";
-  text += finding.what;
+  text += describe(finding).what;
   if (finding.confidence < kPrintedProbabilityMax) {
     text += " (probability " + format_number(finding.confidence, 2) + ")";
   }
@@ -56,11 +57,10 @@ std::string format_findings(const std::vector<Finding>& findings) {
   for (const Finding& finding : worst_first(findings)) {
     text += "  " + to_text(finding.severity) + ": " + proto::escape_for_terminal(what_of(finding)) +
             "\n";
-    if (!finding.advice.empty()) {
-      text += "      to do: " + proto::escape_for_terminal(finding.advice) + "\n";
-    }
-    if (!finding.treatment.empty()) {
-      text += "      rigcal: " + proto::escape_for_terminal(finding.treatment) + "\n";
+    const auto [kind, what, advice, treatment] = describe(finding);
+    if (!advice.empty()) text += "      to do: " + proto::escape_for_terminal(advice) + "\n";
+    if (!treatment.empty()) {
+      text += "      rigcal: " + proto::escape_for_terminal(treatment) + "\n";
     }
   }
   return text.empty() ? text : "Findings:\n" + text;
@@ -70,7 +70,7 @@ std::string finding_section(const std::vector<Finding>& findings) {
   if (findings.empty()) return "";
   using enum CellAlign;
   const bool treated = std::ranges::any_of(
-      findings, [](const Finding& finding) { return !finding.treatment.empty(); });
+      findings, [](const Finding& finding) { return !describe(finding).treatment.empty(); });
   std::vector<HtmlTable::Column> columns = {{"kind"}, {"what", kWords}, {"to do", kWords}};
   if (treated) columns.push_back({"done automatically", kWords});
   HtmlTable table(
@@ -81,8 +81,8 @@ std::string finding_section(const std::vector<Finding>& findings) {
     const bool harmless = finding.severity == estimator::Severity::kNote;
     HtmlCell severity = to_text(finding.severity);
     if (!harmless) severity.with_class("warn");
-    std::vector<HtmlCell> cells = {severity, what_of(finding), finding.advice};
-    if (treated) cells.emplace_back(finding.treatment);
+    std::vector<HtmlCell> cells = {severity, what_of(finding), describe(finding).advice};
+    if (treated) cells.emplace_back(describe(finding).treatment);
     table.add(cells);
   }
   return "<section><h2>Findings</h2>\n" + table.html() + "</section>\n";

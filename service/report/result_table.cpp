@@ -7,6 +7,7 @@
 #include "service/report/finding_list.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -172,7 +173,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
     text.append("\n").append(format_findings(calibration.findings));
   if (!calibration.notes.empty()) {
     text += "\nNotes:\n";
-    for (const std::string& note : calibration.notes) text += "  " + note + "\n";
+    for (const std::string& note : note_texts(calibration.notes)) text += "  " + note + "\n";
   }
   const bool physical = calibration.kind == estimator::EstimateKind::kPhysical;
   text +=

@@ -6,6 +6,7 @@
 
 #include "service/report/chart_figure.hpp"
 #include "service/text/number_format.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -197,8 +198,9 @@ std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
     const bool concerns = (finding.recording.empty() || finding.recording == recording) &&
                           (finding.channel.empty() || finding.channel == sensor);
     if (!concerns) continue;
-    std::string text = finding.what;
-    if (!finding.treatment.empty()) text += " (" + finding.treatment + ")";
+    const FindingText described = describe(finding);
+    std::string text = described.what;
+    if (!described.treatment.empty()) text += " (" + described.treatment + ")";
     for (const estimator::TimeStretch& stretch : finding.stretches) {
       if (stretch.to < times.front() || stretch.from > times.back()) continue;
       marks.push_back({stretch.from, stretch.to, text});

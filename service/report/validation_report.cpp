@@ -11,6 +11,7 @@
 #include "service/report/page_parts.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/trajectory_section.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -141,7 +142,8 @@ std::vector<std::string> describe_validation(const Validation& validation,
     notes.push_back("nothing moves in " + std::to_string(validation.still) +
                     " windows; they are not evaluated");
   }
-  notes.insert(notes.end(), validation.notes.begin(), validation.notes.end());
+  const std::vector<std::string> others = note_texts(validation.notes);
+  notes.insert(notes.end(), others.begin(), others.end());
   return notes;
 }
 

@@ -9,6 +9,7 @@
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 #include "service/result/trajectory_message.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -200,7 +201,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   add_options(calibration, context.options, result.mutable_options());
   for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
   add_findings(calibration.findings, result.mutable_findings());
-  for (const std::string& note : calibration.notes) result.add_notes(note);
+  for (const std::string& note : note_texts(calibration.notes)) result.add_notes(note);
   add_provenance(context, result.mutable_provenance());
   for (const estimator::Parameter& parameter : context.kept) {
     v1::ValueResult* out = result.add_fixed();

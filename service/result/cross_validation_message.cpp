@@ -7,6 +7,7 @@
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -30,7 +31,7 @@ void add_fold(const std::string& held_out, const estimator::Fold& fold, v1::Fold
   add_simulation(evaluation.simulation, out->mutable_simulation());
   out->set_simulation_termination(
       std::string(estimator::to_string(evaluation.simulation_termination)));
-  for (const std::string& note : fold.calibration.notes) out->add_notes(note);
+  for (const std::string& note : note_texts(fold.calibration.notes)) out->add_notes(note);
 }
 
 }  // namespace

@@ -1,24 +1,14 @@
 #include "service/result/finding_message.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
-
-std::string to_text(estimator::Severity severity) {
-  switch (severity) {
-    case estimator::Severity::kNote:
-      return "note";
-    case estimator::Severity::kWarning:
-      return "warning";
-    case estimator::Severity::kFault:
-      break;
-  }
-  return "fault";
-}
 
 void add_findings(const std::vector<estimator::Finding>& findings,
                   google::protobuf::RepeatedPtrField<rigcal::v1::FindingResult>* out_list) {
   for (const estimator::Finding& finding : findings) {
     rigcal::v1::FindingResult* out = out_list->Add();
-    out->set_kind(finding.kind);
+    const FindingText text = describe(finding);
+    out->set_kind(text.kind);
     out->set_severity(to_text(finding.severity));
     out->set_recording(finding.recording);
     out->set_channel(finding.channel);
@@ -27,9 +17,9 @@ void add_findings(const std::vector<estimator::Finding>& findings,
     out->set_size(finding.size);
     out->set_unit(finding.unit);
     out->set_confidence(finding.confidence);
-    out->set_what(finding.what);
-    out->set_advice(finding.advice);
-    out->set_treatment(finding.treatment);
+    out->set_what(text.what);
+    out->set_advice(text.advice);
+    out->set_treatment(text.treatment);
   }
 }
 

@@ -10,9 +10,6 @@
 
 namespace service {
 
-/// Returns the name of a severity: "note", "warning" or "fault".
-std::string to_text(estimator::Severity severity);
-
 /// Appends findings about the recordings to a list of a result message.
 void add_findings(const std::vector<estimator::Finding>& findings,
                   google::protobuf::RepeatedPtrField<rigcal::v1::FindingResult>* out_list);

@@ -9,6 +9,7 @@
 #include "service/import/option_names.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -115,7 +116,7 @@ std::string validation_json(const estimator::Validation& validation,
     add_window(window, result.add_windows());
   }
   result.set_motionless_windows(validation.still);
-  for (const std::string& note : validation.notes) result.add_notes(note);
+  for (const std::string& note : note_texts(validation.notes)) result.add_notes(note);
   for (const RecordingUse& use : context.recordings) {
     for (const std::string& note : describe_import(use.summary)) result.add_notes(note);
   }

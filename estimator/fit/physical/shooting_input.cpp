@@ -94,7 +94,7 @@ void lay_steps(const Mechanism& mechanism, const ShootingInput& input, const Ste
 
 void note_stretched(const Mechanism& mechanism, const std::string& recording,
                     const Segment& segment, const std::vector<SingularConfiguration>& poses,
-                    std::vector<std::string>& notes) {
+                    std::vector<Message>& notes) {
   const auto first = std::ranges::find(poses, true, &SingularConfiguration::decided);
   if (first == poses.end()) return;
   const auto count = std::ranges::count(poses, true, &SingularConfiguration::decided);
@@ -239,7 +239,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
     }
   }
   for (std::string& note : describe_unmatched_patterns(mechanism, recordings))
-    input.notes.push_back(note);
+    input.notes.emplace_back(std::move(note));
   input.grid.interval = node_interval(mechanism, input.segments, default_interval(input.segments));
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +

@@ -8,6 +8,7 @@
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/messages/message.hpp"
 
 namespace estimator {
 
@@ -29,7 +30,7 @@ struct ShootingInput {
   Eigen::VectorXd sensor_acceleration;
   ShootingGrid grid;
   std::optional<ShootingGrid> last_grid;  ///< for loops: shorter steps for the last stages
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
 };
 
 /// Checks mechanism and recordings and selects segments that are long enough.

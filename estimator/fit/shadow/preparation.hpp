@@ -5,6 +5,7 @@
 
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/shadow/trajectory_data.hpp"
+#include "estimator/messages/message.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
 
@@ -20,7 +21,7 @@ struct Preparation {
   double step = 0.0;    ///< time step [s]
   std::vector<TrajectoryData> data;
   std::vector<std::string> sources;  ///< name of the recording of each segment
-  std::vector<std::string> notes;
+  std::vector<Message> notes;
 };
 
 /// Checks the input of a shadow calibration and resamples it to the time step.

@@ -1,0 +1,46 @@
+#include "estimator/messages/message.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace estimator {
+
+Severity severity_of(MessageCode code) {
+  using enum MessageCode;
+  switch (code) {
+    case kOutliers:
+    case kManyOutliers:
+    case kEncoderSlip:
+    case kLostTime:
+    case kInsertedRows:
+    case kBreak:
+    case kJump:
+      return Severity::kWarning;
+    default:
+      return Severity::kNote;
+  }
+}
+
+const Argument::Value* Message::find(const std::string& name) const {
+  const auto found = std::ranges::find(arguments, name, &Argument::name);
+  return found == arguments.end() ? nullptr : &found->value;
+}
+
+bool Message::operator==(const Message& other) const {
+  return code == other.code &&
+         std::ranges::equal(arguments, other.arguments, [](const Argument& a, const Argument& b) {
+           return a.name == b.name && a.value == b.value;
+         });
+}
+
+Message in_recording(const std::string& recording, Message note) {
+  return {MessageCode::kInRecording,
+          {{"recording", recording}, {"note", std::vector<Message>{std::move(note)}}}};
+}
+
+Severity severity_of(const Message& message) {
+  if (message.code != MessageCode::kInRecording) return severity_of(message.code);
+  return severity_of(std::get<std::vector<Message>>(*message.find("note")).front().code);
+}
+
+}  // namespace estimator

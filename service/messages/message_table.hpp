@@ -1,0 +1,45 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "estimator/messages/message.hpp"
+
+namespace service {
+
+/// One row of the message table: everything that a person reads about a message code.
+///
+/// Texts are templates, filled with the arguments of a message:
+/// - `{encoder}`: a name, a count, a number with three significant digits, a quantity with its unit
+///   (and ± its standard deviation), or a list with commas;
+/// - `{size:4}`: a number or quantity with four significant digits;
+/// - `{count|reading|readings}`: the first text if the count is 1 or the flag is true;
+/// - `[, at {time}]`: omitted if an argument in it is missing; no brackets within brackets;
+/// - `{{`, `}}`, `[[`, `]]`: these characters themselves.
+struct MessageRow {
+  estimator::MessageCode code;
+  const char* id;  ///< stable name in files and in Python; several codes may share one
+  const char* sentence;
+  const char* advice = "";     ///< what the reader can do
+  const char* treatment = "";  ///< what rigcal did about it
+};
+
+/// Returns the row of a message code.
+const MessageRow& row_of(estimator::MessageCode code);
+
+/// Returns all rows, one per code, for the reference page and the tests.
+std::vector<MessageRow> message_rows();
+
+/// Rows by subject; `message_rows` joins them.
+std::span<const MessageRow> signal_messages();
+std::span<const MessageRow> description_messages();
+std::span<const MessageRow> misfit_messages();
+std::span<const MessageRow> calibration_messages();
+std::span<const MessageRow> verdict_messages();
+
+/// Fills a template with the arguments of a message.
+/// @throws std::logic_error if an argument outside brackets is missing
+std::string fill_template(const std::string& text, const estimator::Message& message);
+
+}  // namespace service
