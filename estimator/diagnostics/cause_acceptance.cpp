@@ -11,6 +11,13 @@ constexpr double kHelps = 0.6;
 
 }  // namespace
 
+Finding cause_finding(Message message, std::string channel, double size, std::string unit) {
+  Finding finding = make_finding(std::move(message), "", std::move(channel));
+  finding.size = size;
+  finding.unit = std::move(unit);
+  return finding;
+}
+
 bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit) {
   return fit.cost_per_reading() < kHelps * on.cost_per_reading;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "estimator/diagnostics/misfit_trials.hpp"
@@ -10,6 +11,10 @@ namespace estimator {
 /// Returns a cause of a misfit with its remaining errors; nullopt if the fit improves too little.
 std::optional<Cause> accepted_cause(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
                                     const std::vector<Recording>& pieces);
+
+/// Returns a finding about a cause of a misfit.
+/// @param size  fitted size of the error, in `unit`
+Finding cause_finding(Message message, std::string channel, double size, std::string unit);
 
 /// Returns whether a fit lowers the cost enough to report the cause that it includes.
 bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit);

@@ -2,11 +2,10 @@
 
 #include <array>
 #include <optional>
-#include <string>
 #include <utility>
+#include <vector>
 
 #include "estimator/diagnostics/cause_acceptance.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/joint_friction.hpp"
 
 namespace estimator {
@@ -17,17 +16,18 @@ namespace {
 constexpr std::array<double, 3> kTransitionSpeeds = {1e-3, 1e-2, 1e-1};
 
 /// Replaces the Coulomb friction of joints that can stick by its smoothed law.
-/// @return names of these joints
-std::string let_creep(Mechanism& mechanism, double speed) {
-  std::string names;
+/// @return these joints, with their transition velocities
+std::vector<Message> let_creep(Mechanism& mechanism, double speed) {
+  std::vector<Message> creeping;
   for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
     if (!can_stick(mechanism, joint)) continue;
     Joint& own = mechanism.joints[static_cast<std::size_t>(joint)];
     own.transition_speed = speed * own.units().scale;
-    names += (names.empty() ? "" : ", ") + quoted(own.name) + " at about " +
-             number_text(own.transition_speed) + " " + own.units().rate;
+    creeping.push_back(
+        {MessageCode::kCreepingJoint,
+         {{"joint", own.name}, {"speed", Quantity{own.transition_speed, own.units().rate}}}});
   }
-  return names;
+  return creeping;
 }
 
 }  // namespace
@@ -36,16 +36,11 @@ void try_creep(const MisfitProblem& on, std::vector<Cause>& causes) {
   std::optional<Cause> best;
   for (const double speed : kTransitionSpeeds) {
     Mechanism creeping = on.estimate;
-    const std::string joints = let_creep(creeping, speed);
+    std::vector<Message> joints = let_creep(creeping, speed);
     if (joints.empty()) return;
     std::optional<Cause> cause = accepted_cause(
         on, fit_if_promising(on, creeping, on.pieces),
-        {.kind = "creep",
-         .severity = Severity::kWarning,
-         .what = "with dry friction, joints creep instead of sticking: " + joints,
-         .advice = "set `friction { transition_speed: ... }` of these joints; friction creeps in "
-                   "simulators and in greased bearings"},
-        on.pieces);
+        make_finding({MessageCode::kCreep, {{"joints", std::move(joints)}}}), on.pieces);
     if (cause && (!best || cause->cost_per_reading < best->cost_per_reading)) best = cause;
   }
   add(causes, std::move(best));

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "estimator/diagnostics/excerpt.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -85,10 +84,7 @@ bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
   return improves() && trials.given.misfit() > kBadMisfit;
 }
 
-std::string percent(double share) {
-  return share > 0.1 ? std::to_string(std::lround(100.0 * share)) + " %"
-                     : number_text(100.0 * share, 2) + " %";
-}
+Quantity percent(double share) { return {100.0 * std::min(1.0, share), "%"}; }
 
 /// Returns the trials that fit about as well as the best trial, in the order of hypotheses. A
 /// fitted encoder zero also explains any particular zero error, so it is reported only if no other
@@ -113,52 +109,41 @@ std::vector<const DescriptionTrial*> alike(const std::vector<DescriptionTrial>& 
 }
 
 Finding report_finding(const DescriptionTrials& trials) {
-  const std::vector<const DescriptionTrial*> causes = alike(trials.trials);
-  const Hypothesis& first = causes.front()->hypothesis;
-  Finding finding{.kind = first.kind, .severity = Severity::kFault, .channel = first.channel};
-  for (const DescriptionTrial* cause : causes) {
-    const char* const between = cause == causes.front() ? "" : ", or ";
-    finding.what += between + cause->hypothesis.error_description;
-    finding.advice += between + cause->hypothesis.remedy;
+  std::vector<Message> causes;
+  const std::vector<const DescriptionTrial*> likeliest = alike(trials.trials);
+  for (const DescriptionTrial* trial : likeliest) causes.push_back(trial->hypothesis.message);
+  const double confidence = 1.0 / static_cast<double>(causes.size());
+  const DescriptionTrial& first = *likeliest.front();
+  const int size_parameter = first.hypothesis.size_parameter;
+  Quantity size{std::numeric_limits<double>::quiet_NaN()};
+  if (size_parameter >= 0) {
+    const Parameter& offset =
+        first.fit.mechanism().parameters[static_cast<std::size_t>(size_parameter)];
+    size = {wrapped_difference(offset.value), offset.unit};
+    causes.front().arguments.push_back({"size", size});
   }
-  if (first.size_parameter >= 0) {
-    const Parameter& size =
-        causes.front()->fit.mechanism().parameters[static_cast<std::size_t>(first.size_parameter)];
-    finding.size = wrapped_difference(size.value);
-    finding.unit = size.unit;
-    finding.what += " by " + number_text(finding.size) + " " + size.unit;
-  }
-  finding.what += ": as described, " + percent(std::min(1.0, trials.given.unexplained())) +
-                  " of the accelerations are unexplained; with the correction, " +
-                  percent(trials.trials.front().fit.unexplained());
-  finding.confidence = 1.0 / static_cast<double>(causes.size());
+  Finding finding = make_finding({MessageCode::kDescriptionError,
+                                  {{"causes", std::move(causes)},
+                                   {"unexplained", percent(trials.given.unexplained())},
+                                   {"left", percent(trials.trials.front().fit.unexplained())}}},
+                                 "", first.hypothesis.channel);
+  finding.size = size.value;
+  finding.unit = size.unit;
+  finding.confidence = confidence;
   return finding;
-}
-
-Finding unexplained(double share) {
-  return {.kind = "unexplained",
-          .severity = Severity::kWarning,
-          .what = "the rig file explains the recordings poorly (" + percent(std::min(1.0, share)) +
-                  " of the accelerations are unexplained), and none of the usual errors is the "
-                  "cause (inverted, shifted, swapped or wrongly scaled encoders, motors, signs of "
-                  "joint points, gravity)",
-          .advice =
-              "check axes, zero directions, joint points and columns; use a recording in which one "
-              "joint moves at a time"};
 }
 
 Finding not_checked(const Mechanism& mechanism, const FastJoint& fast) {
   const std::string& joint = mechanism.joints[static_cast<std::size_t>(fast.joint)].name;
-  return {
-      .kind = "not-checked",
-      .severity = Severity::kNote,
-      .channel = joint,
-      .size = fast.share,
-      .unit = "-",
-      .what = "joint " + quoted(joint) + " turns by more than " + number_text(fast.turn) +
-              " rad within " + number_text(1e3 * fast.within, 3) + " ms in " + percent(fast.share) +
-              " of the examined rows, so the rig file was not checked against the motion",
-      .advice = "record at a higher rate if rows are that far apart, or record a slower motion"};
+  Finding finding = make_finding({MessageCode::kDescriptionNotChecked,
+                                  {{"joint", joint},
+                                   {"angle", Quantity{fast.turn, "rad"}},
+                                   {"time", Quantity{1e3 * fast.within, "ms"}},
+                                   {"share", percent(fast.share)}}},
+                                 "", joint);
+  finding.size = fast.share;
+  finding.unit = "-";
+  return finding;
 }
 
 /// Returns whether the description fits with an encoder's zero fixed at its given value.
@@ -170,20 +155,15 @@ bool holds_with_zero_kept(const Mechanism& mechanism, const std::vector<Recordin
 }
 
 Finding far_zero(const Encoder& sensor, double size) {
-  const bool half = std::abs(std::abs(size) - M_PI) < kHalfTurn;
-  return {
-      .kind = "shifted-zero",
-      .severity = Severity::kWarning,
-      .channel = sensor.name,
-      .size = size,
-      .unit = sensor.units().coordinate,
-      .what = "the zero of the encoder of joint " + quoted(sensor.name) + " differs by " +
-              (half ? "half a turn" : number_text(size) + " " + sensor.units().coordinate) +
-              " from the initial value of its free offset",
-      .advice =
-          "nothing, if zeros are free on purpose; otherwise correct `zero_direction` of joint " +
-          quoted(sensor.name) + ", or give `offset_rad` in its column",
-      .treatment = "the offset found is used as the initial value"};
+  const std::string unit = sensor.units().coordinate;
+  const bool is_half_turn = std::abs(std::abs(size) - M_PI) < kHalfTurn;
+  Message message(MessageCode::kDistantZero, {{"joint", sensor.name}, {"half_turn", is_half_turn}});
+  if (!is_half_turn) message.arguments.push_back({"size", Quantity{size, unit}});
+  Finding finding = make_finding(std::move(message), "", sensor.name);
+  finding.size = size;
+  finding.unit = unit;
+  finding.treated = true;
+  return finding;
 }
 
 /// Finds free encoder zeros that a fit estimates far from their given values.
@@ -254,7 +234,8 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
       }
       const double left = trials.given.unexplained();
       if (!explains && trials.given.is_valid() && left > kReportedUnexplainedShare) {
-        out.findings.push_back(unexplained(left));
+        out.findings.push_back(
+            make_finding({MessageCode::kUnexplainedMotion, {{"share", percent(left)}}}));
       }
       if (round == 0) find_far_zeros(mechanism, excerpts, trials.given, monitor, out);
       break;

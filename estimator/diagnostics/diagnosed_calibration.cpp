@@ -48,10 +48,7 @@ void apply(const SignalExamination& examination, DiagnosedInput& input) {
 }
 
 void withdraw_treatments(std::vector<Finding>& findings) {
-  for (Finding& finding : findings) {
-    finding.treated = false;
-    finding.treatment.clear();
-  }
+  for (Finding& finding : findings) finding.treated = false;
 }
 
 /// Returns the recordings without dead channels, with which any description appears wrong.
@@ -59,7 +56,8 @@ std::vector<Recording> without_dead_channels(const DiagnosedInput& input) {
   std::vector<Recording> usable = input.recordings;
   std::erase_if(usable, [&](const Recording& recording) {
     return std::ranges::any_of(input.findings, [&](const Finding& finding) {
-      return finding.kind == "dead-channel" && finding.recording == recording.name;
+      return finding.message.code == MessageCode::kDeadChannel &&
+             finding.recording == recording.name;
     });
   });
   return usable;
@@ -239,9 +237,7 @@ bool has_fault(const std::vector<Finding>& findings) {
 }
 
 void require_no_fault(const std::vector<Finding>& findings, const CalibrationOptions& options) {
-  if (!options.repair || !has_fault(findings)) return;
-  const auto fault = std::ranges::find(findings, Severity::kFault, &Finding::severity);
-  throw UnusableInput(fault->what + "; " + fault->advice, findings);
+  if (options.repair && has_fault(findings)) throw UnusableInput(findings);
 }
 
 DiagnosedInput examine(const Mechanism& mechanism, const std::vector<Recording>& recordings,

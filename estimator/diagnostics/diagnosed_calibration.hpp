@@ -1,7 +1,7 @@
 #pragma once
 
 #include <stdexcept>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/assess/calibration.hpp"
@@ -13,10 +13,10 @@ namespace estimator {
 /// The error thrown for recordings or a description from which no meaningful estimate is possible.
 class UnusableInput : public std::invalid_argument {
  public:
-  UnusableInput(const std::string& what, std::vector<Finding> all)
-      : std::invalid_argument(what), findings(std::move(all)) {}
+  explicit UnusableInput(std::vector<Finding> all)
+      : std::invalid_argument("unusable input"), findings(std::move(all)) {}
 
-  std::vector<Finding> findings;  ///< all findings, not only faults
+  std::vector<Finding> findings;  ///< at least one fault, and all warnings and notes
 };
 
 /// The examined and repaired input of a calibration.

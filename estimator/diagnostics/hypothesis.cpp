@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -24,22 +23,26 @@ constexpr double kZeroStarts[] = {0.0, 2.0, -2.0};
 /// A possible ratio between described and recorded units of readings.
 struct Scale {
   double factor;  ///< corrects the readings
-  const char* error_description;
+  MessageCode error;
+  const char *recorded = "", *described = "";  ///< names of the units
+
+  Message message(bool turns) const {
+    return {error, {{"recorded", recorded}, {"described", described}, {"turns", turns}}};
+  }
 };
-constexpr Scale kAngleScales[] = {
-    {M_PI / 180.0, "is in degrees, not in radians"},
-    {180.0 / M_PI, "is in radians, not in degrees"},
-    {2.0 * M_PI, "is in revolutions, not in radians"},
-    {0.5 / M_PI, "is in radians, not in revolutions"},
-    {0.25, "has four times as many counts per turn (edges counted, lines given)"},
-    {4.0, "has a quarter of the counts per turn (lines counted, edges given)"},
-    {0.5, "has twice as many counts per turn"},
-    {2.0, "has half of the counts per turn"}};
-constexpr Scale kSlideScales[] = {{1e-3, "is in millimetres, not in metres"},
-                                  {1e3, "is in metres, not in millimetres"},
-                                  {1e-2, "is in centimetres, not in metres"},
-                                  {0.25, "has four times as many counts per metre"},
-                                  {4.0, "has a quarter of the counts per metre"}};
+constexpr Scale kAngleScales[] = {{M_PI / 180.0, MessageCode::kOtherUnit, "degrees", "radians"},
+                                  {180.0 / M_PI, MessageCode::kOtherUnit, "radians", "degrees"},
+                                  {2.0 * M_PI, MessageCode::kOtherUnit, "revolutions", "radians"},
+                                  {0.5 / M_PI, MessageCode::kOtherUnit, "radians", "revolutions"},
+                                  {0.25, MessageCode::kFourTimesTheCounts},
+                                  {4.0, MessageCode::kQuarterOfTheCounts},
+                                  {0.5, MessageCode::kTwiceTheCounts},
+                                  {2.0, MessageCode::kHalfOfTheCounts}};
+constexpr Scale kSlideScales[] = {{1e-3, MessageCode::kOtherUnit, "millimetres", "metres"},
+                                  {1e3, MessageCode::kOtherUnit, "metres", "millimetres"},
+                                  {1e-2, MessageCode::kOtherUnit, "centimetres", "metres"},
+                                  {0.25, MessageCode::kFourTimesTheCounts},
+                                  {4.0, MessageCode::kQuarterOfTheCounts}};
 
 std::function<void(Segment&)> scale_angle(Eigen::Index column, double factor) {
   return [=](Segment& segment) { segment.angles.col(column) *= factor; };
@@ -47,19 +50,12 @@ std::function<void(Segment&)> scale_angle(Eigen::Index column, double factor) {
 
 void add_encoder_mistakes(const Encoder& sensor, Eigen::Index column,
                           std::vector<Hypothesis>& out) {
-  const std::string who = "the encoder of joint " + quoted(sensor.name);
-  out.push_back(
-      {.kind = "inverted-encoder",
-       .channel = sensor.name,
-       .error_description = who + " is inverted",
-       .remedy = "change `inverted` in the column (or the encoder) of joint " + quoted(sensor.name),
-       .correct_segment = scale_angle(column, -1.0)});
-  if (!sensor.traits().wraps) return;
-  out.push_back({.kind = "zero-upside-down",
+  out.push_back({.message = {MessageCode::kInvertedEncoder, {{"joint", sensor.name}}},
                  .channel = sensor.name,
-                 .error_description = "the zero of " + who + " is off by half a turn",
-                 .remedy = "add 3.14159 to `offset_rad` in the column (or the encoder) of joint " +
-                           quoted(sensor.name) + ", or reverse its `zero_direction`",
+                 .correct_segment = scale_angle(column, -1.0)});
+  if (!sensor.traits().wraps) return;
+  out.push_back({.message = {MessageCode::kZeroOffByHalfTurn, {{"joint", sensor.name}}},
+                 .channel = sensor.name,
                  .correct_segment = [=](Segment& s) { s.angles.col(column).array() += M_PI; }});
 }
 
@@ -69,34 +65,29 @@ void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
   if (!sensor.traits().wraps || changes_in_fit(mechanism, sensor.offset)) return;
   for (const double start : kZeroStarts) {
     const int offset = sensor.offset;
-    out.push_back(
-        {.kind = "shifted-zero",
-         .channel = sensor.name,
-         .error_description = "the zero of the encoder of joint " + quoted(sensor.name) + " is off",
-         .remedy = "add it to `offset_rad` in the column (or the encoder) of joint " +
-                   quoted(sensor.name) +
-                   ", or estimate it: `encoder { offset { value: 0 free: true } }`",
-         .correct_mechanism =
-             [=](Mechanism& m) {
-               Parameter& parameter = m.parameters[static_cast<std::size_t>(offset)];
-               parameter.free = true;
-               parameter.value += start;
-               parameter.lower = -std::numeric_limits<double>::infinity();
-               parameter.upper = std::numeric_limits<double>::infinity();
-             },
-         .size_parameter = offset});
+    out.push_back({.message = {MessageCode::kShiftedZero, {{"joint", sensor.name}}},
+                   .channel = sensor.name,
+                   .correct_mechanism =
+                       [=](Mechanism& m) {
+                         Parameter& parameter = m.parameters[static_cast<std::size_t>(offset)];
+                         parameter.free = true;
+                         parameter.value += start;
+                         parameter.lower = -std::numeric_limits<double>::infinity();
+                         parameter.upper = std::numeric_limits<double>::infinity();
+                       },
+                   .size_parameter = offset});
   }
 }
 
 void add_scales(const Encoder& sensor, Eigen::Index column, std::vector<Hypothesis>& out) {
   const auto add = [&](const Scale& scale) {
-    out.push_back({.kind = "wrong-unit",
+    const bool turns = sensor.traits().turns;
+    out.push_back({.message = {MessageCode::kWrongUnit,
+                               {{"joint", sensor.name},
+                                {"turns", turns},
+                                {"error", std::vector<Message>{scale.message(turns)}},
+                                {"factor", scale.factor}}},
                    .channel = sensor.name,
-                   .error_description = "the " + std::string(sensor.units().quantity) +
-                                        " of joint " + quoted(sensor.name) + " " +
-                                        scale.error_description,
-                   .remedy = "change `unit` (or counts) of joint " + quoted(sensor.name) +
-                             ": multiply readings by " + number_text(scale.factor, 5),
                    .correct_segment = scale_angle(column, scale.factor)});
   };
   if (sensor.traits().turns) {
@@ -116,14 +107,13 @@ void add_common_units(const std::vector<Encoder>& sensors, std::vector<Hypothesi
   for (const Scale& scale : kAngleScales) {
     if (std::abs(std::log(scale.factor)) < 1.5) continue;  // counts differ between encoders
     const double factor = scale.factor;
-    out.push_back({.kind = "wrong-unit",
-                   .channel = "",
-                   .error_description = std::string("every angle ") + scale.error_description,
-                   .remedy = "change `unit` of the angle columns: multiply readings by " +
-                             number_text(factor, 5),
-                   .correct_segment = [=](Segment& segment) {
-                     for (const Eigen::Index column : columns) segment.angles.col(column) *= factor;
-                   }});
+    out.push_back(
+        {.message = {MessageCode::kWrongAngleUnits,
+                     {{"error", std::vector<Message>{scale.message(true)}}, {"factor", factor}}},
+         .channel = "",
+         .correct_segment = [=](Segment& segment) {
+           for (const Eigen::Index column : columns) segment.angles.col(column) *= factor;
+         }});
   }
 }
 
@@ -133,12 +123,9 @@ void add_swapped_encoders(const std::vector<Encoder>& sensors, std::vector<Hypot
       if (sensors[i].kind != sensors[j].kind) continue;
       const auto a = static_cast<Eigen::Index>(i), b = static_cast<Eigen::Index>(j);
       out.push_back(
-          {.kind = "swapped-encoders",
+          {.message = {MessageCode::kSwappedEncoders,
+                       {{"first", sensors[i].name}, {"second", sensors[j].name}}},
            .channel = sensors[i].name + "," + sensors[j].name,
-           .error_description = "the encoders of joints " + quoted(sensors[i].name) + " and " +
-                                quoted(sensors[j].name) + " are swapped",
-           .remedy = "swap `column` (or the order of the encoders) of joints " +
-                     quoted(sensors[i].name) + " and " + quoted(sensors[j].name),
            .correct_segment = [=](Segment& s) { s.angles.col(a).swap(s.angles.col(b)); }});
     }
   }
@@ -201,52 +188,32 @@ void add_references(const Mechanism& mechanism, const std::vector<Encoder>& sens
   for (const Reference& each : references_of(mechanism, sensors)) {
     (each.absolute ? absolute : relative).push_back(each);
     const std::string& channel = sensors[static_cast<std::size_t>(each.own)].name;
-    const std::string who =
-        std::string("the angle of ") + (each.absolute ? "encoder " : "joint ") + quoted(channel);
-    const std::string before =
-        "that of joint " + quoted(sensors[static_cast<std::size_t>(each.carrier)].name);
+    const std::string& parent = sensors[static_cast<std::size_t>(each.carrier)].name;
+    const std::vector<Argument> names = {{"channel", channel}, {"parent", parent}};
     if (each.absolute) {
-      out.push_back(
-          {.kind = "relative-angle",
-           .channel = channel,
-           .error_description = who + " is relative to " + before + ", but described as absolute",
-           .remedy = "describe it with an encoder of the joint itself, or add " + before +
-                     " in the recording",
-           .correct_segment = [=](Segment& s) { add(each, s); }});
+      out.push_back({.message = {MessageCode::kRelativeAngle, names},
+                     .channel = channel,
+                     .correct_segment = [=](Segment& s) { add(each, s); }});
       continue;
     }
-    out.push_back(
-        {.kind = "absolute-angle",
-         .channel = channel,
-         .error_description = who + " is absolute, but described as relative to " + before,
-         .remedy = "subtract " + before + " in the recording, or describe an encoder " +
-                   "between the ground and the body",
-         .correct_segment = [=](Segment& s) { subtract(each, s); }});
-    out.push_back({.kind = "relative-angle",
+    out.push_back({.message = {MessageCode::kAbsoluteAngle, names},
                    .channel = channel,
-                   .error_description = who + " does not include " + before,
-                   .remedy = "add " + before + " in the recording",
+                   .correct_segment = [=](Segment& s) { subtract(each, s); }});
+    out.push_back({.message = {MessageCode::kAngleWithoutParent, names},
+                   .channel = channel,
                    .correct_segment = [=](Segment& s) { add(each, s); }});
   }
   if (relative.size() > 1) {
-    out.push_back({.kind = "absolute-angle",
+    out.push_back({.message = MessageCode::kAbsoluteAngles,
                    .channel = "",
-                   .error_description =
-                       "every angle is absolute, but described as relative to the preceding body",
-                   .remedy =
-                       "describe encoders between the ground and the bodies, or subtract from each "
-                       "angle that of the preceding body in the recording",
                    .correct_segment = [=](Segment& s) {
                      for (auto of = relative.rbegin(); of != relative.rend(); ++of)
                        subtract(*of, s);
                    }});
   }
   if (absolute.size() > 1) {
-    out.push_back({.kind = "relative-angle",
+    out.push_back({.message = MessageCode::kRelativeAngles,
                    .channel = "",
-                   .error_description =
-                       "every angle is relative to the preceding body, but described as absolute",
-                   .remedy = "describe them with encoders of the joints themselves",
                    .correct_segment = [=](Segment& s) {
                      for (const Reference& of : absolute) add(of, s);
                    }});
@@ -261,23 +228,17 @@ void add_motor_mistakes(const Mechanism& mechanism, std::vector<Hypothesis>& out
   }
   for (const auto& [name, column] : motors) {
     const Eigen::Index at = column;
-    out.push_back({.kind = "inverted-motor",
+    out.push_back({.message = {MessageCode::kInvertedMotor, {{"joint", name}}},
                    .channel = name,
-                   .error_description = "the motor of joint " + quoted(name) + " is inverted",
-                   .remedy = "give the control column of joint " + quoted(name) +
-                             " the opposite `scale`, or its motor a `gain` of the opposite sign",
                    .correct_segment = [=](Segment& s) { s.controls.col(at) *= -1.0; }});
   }
   for (std::size_t i = 0; i < motors.size(); ++i) {
     for (std::size_t j = i + 1; j < motors.size(); ++j) {
       const Eigen::Index a = motors[i].second, b = motors[j].second;
       out.push_back(
-          {.kind = "swapped-motors",
+          {.message = {MessageCode::kSwappedMotors,
+                       {{"first", motors[i].first}, {"second", motors[j].first}}},
            .channel = motors[i].first + "," + motors[j].first,
-           .error_description = "the motors of joints " + quoted(motors[i].first) + " and " +
-                                quoted(motors[j].first) + " are swapped",
-           .remedy = "swap the control columns of joints " + quoted(motors[i].first) + " and " +
-                     quoted(motors[j].first),
            .correct_segment = [=](Segment& s) { s.controls.col(a).swap(s.controls.col(b)); }});
     }
   }
@@ -293,31 +254,26 @@ void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothes
     if (on_child ? of.body_b == Joint::kGround : of.body_a == Joint::kGround) continue;
     if (std::abs(value) < kLeverMin || find_dependency(mechanism, index) != nullptr) continue;
     const int body = on_child ? of.body_b : of.body_a;
-    const std::string where = std::string(on_child ? "child" : "parent") + " { point { " +
-                              kAxes[k % 3] + " } } of joint " + quoted(of.name);
-    out.push_back(
-        {.kind = "wrong-point-sign",
-         .channel = of.name,
-         .error_description = "the position of joint " + quoted(of.name) + " on body " +
-                              quoted(mechanism.bodies[static_cast<std::size_t>(body)].name) +
-                              " has the wrong sign in " + kAxes[k % 3],
-         .remedy = "set `" + where + "` to " + number_text(-value, 6) +
-                   " (it is measured from the body's frame to the joint)",
-         .correct_mechanism = [=](Mechanism& m) {
-           Parameter& point = m.parameters[static_cast<std::size_t>(index)];
-           point.value = -point.value;
-           point.prior_mean = -point.prior_mean;
-           std::tie(point.lower, point.upper) = std::pair(-point.upper, -point.lower);
-         }});
+    out.push_back({.message = {MessageCode::kWrongPointSign,
+                               {{"joint", of.name},
+                                {"body", mechanism.bodies[static_cast<std::size_t>(body)].name},
+                                {"on_child", on_child},
+                                {"axis", kAxes[k % 3]},
+                                {"value", -value}}},
+                   .channel = of.name,
+                   .correct_mechanism = [=](Mechanism& m) {
+                     Parameter& point = m.parameters[static_cast<std::size_t>(index)];
+                     point.value = -point.value;
+                     point.prior_mean = -point.prior_mean;
+                     std::tie(point.lower, point.upper) = std::pair(-point.upper, -point.lower);
+                   }});
   }
 }
 
-Hypothesis gravity_upside_down(const Mechanism& mechanism) {
+Hypothesis reversed_gravity(const Mechanism& mechanism) {
   const int index = mechanism.index(WorldQuantity::kGravity);
-  return {.kind = "gravity-upside-down",
+  return {.message = MessageCode::kReversedGravity,
           .channel = mechanism.parameters[static_cast<std::size_t>(index)].name,
-          .error_description = "gravity points along world +y",
-          .remedy = "world y points up: turn axes and zero directions on the ground accordingly",
           .correct_mechanism = [=](Mechanism& m) {
             Parameter& gravity = m.parameters[static_cast<std::size_t>(index)];
             gravity.value = -gravity.value;
@@ -347,7 +303,7 @@ std::vector<Hypothesis> common_description_errors(const Mechanism& mechanism) {
   }
   for (const Encoder& sensor : sensors) add_shifted_zero(mechanism, sensor, result);
   if (mechanism.parameter(WorldQuantity::kGravity).value != 0.0) {
-    result.push_back(gravity_upside_down(mechanism));
+    result.push_back(reversed_gravity(mechanism));
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/messages/message.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
 
@@ -11,10 +12,8 @@ namespace estimator {
 
 /// A possible error in a rig description, and its correction.
 struct Hypothesis {
-  std::string kind;               ///< machine-readable: "inverted-encoder", "zero-upside-down", …
-  std::string channel;            ///< encoder, joint or motor
-  std::string error_description;  ///< such as: the encoder of joint "2" is inverted
-  std::string remedy;             ///< the field of the rig file to change
+  Message message;      ///< such as: the encoder of joint "2" is inverted
+  std::string channel;  ///< encoder, joint or motor
   /// Empty if the mechanism does not change.
   std::function<void(Mechanism&)> correct_mechanism = {};
   std::function<void(Segment&)> correct_segment = {};  ///< empty if recordings do not change

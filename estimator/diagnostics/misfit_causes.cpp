@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string>
 #include <utility>
 
+#include "estimator/diagnostics/cause_acceptance.hpp"
 #include "estimator/diagnostics/creep_trial.hpp"
 #include "estimator/diagnostics/misfit_trials.hpp"
 #include "estimator/diagnostics/model_error_trials.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"
 
@@ -45,8 +44,8 @@ Eigen::Index worst_of(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise)
   return worst;
 }
 
-std::string error_text(const Encoder& sensor, double error) {
-  return number_text(1e3 * error, 2) + " " + sensor.units().error;
+Quantity error_of(const Encoder& sensor, double error) {
+  return {1e3 * error, sensor.units().error};
 }
 
 /// Returns a finding about the most likely cause and all causes that improve the fit equally.
@@ -55,35 +54,33 @@ Finding report_finding(const MisfitProblem& on, const std::vector<Cause>& causes
   const Cause& best = causes.front();
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
   const Encoder sensor = used_encoders(on.estimate)[static_cast<std::size_t>(worst)];
-  Finding finding = best.finding;
-  finding.what += "; with this correction, errors of encoder " + quoted(sensor.name) +
-                  " over windows of " + number_text(on.excerpts.piece) + " s decrease from " +
-                  error_text(sensor, on.rmse[worst]) + " to " +
-                  error_text(sensor, best.rmse[worst]);
-  int alike = 1;
+  std::vector<Message> alike;
   for (std::size_t i = 1; i < causes.size(); ++i) {
     if (!(causes[i].cost_per_reading < kCauseAlike * best.cost_per_reading)) break;
-    finding.what += (alike == 1 ? "; an equally likely cause: " : ", or ") + causes[i].finding.what;
-    ++alike;
+    alike.push_back(causes[i].finding.message);
   }
-  finding.confidence = 1.0 / alike;
+  Finding finding = best.finding;
+  finding.confidence = 1.0 / static_cast<double>(1 + alike.size());
+  finding.message = {MessageCode::kMisfitCause,
+                     {{"causes", std::vector<Message>{best.finding.message}},
+                      {"encoder", sensor.name},
+                      {"window", on.excerpts.piece},
+                      {"before", error_of(sensor, on.rmse[worst])},
+                      {"after", error_of(sensor, best.rmse[worst])}}};
+  if (!alike.empty()) finding.message.arguments.push_back({"alternatives", std::move(alike)});
   return finding;
 }
 
 Finding none_explains(const MisfitProblem& on) {
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
   const Encoder sensor = used_encoders(on.estimate)[static_cast<std::size_t>(worst)];
-  return {.kind = "misfit",
-          .severity = Severity::kNote,
-          .channel = sensor.name,
-          .size = on.rmse[worst] / on.noise[worst],
-          .unit = "-",
-          .what = "errors of encoder " + quoted(sensor.name) + " over windows of " +
-                  number_text(on.excerpts.piece) + " s are " + error_text(sensor, on.rmse[worst]) +
-                  ", " + number_text(on.rmse[worst] / on.noise[worst], 2) +
-                  " times the noise of its readings; none of the tested causes explains them "
-                  "(delay, clock, clipping, lengths, friction, creep, air drag)",
-          .advice = "use the intervals that include the scatter between segments"};
+  const double ratio = on.rmse[worst] / on.noise[worst];
+  return cause_finding({MessageCode::kUnexplainedMisfit,
+                        {{"encoder", sensor.name},
+                         {"window", on.excerpts.piece},
+                         {"error", error_of(sensor, on.rmse[worst])},
+                         {"ratio", ratio}}},
+                       sensor.name, ratio, "-");
 }
 
 bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
@@ -176,9 +173,9 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
     findings = explain_pieces(std::move(lively), recordings);
   }
   // A slow effect shows only if whole recordings can be simulated.
-  const bool is_explained = (!findings.empty() && findings.front().kind != "misfit") ||
-                            calibration.verdict.kind == VerdictKind::kAccepted ||
-                            !calibration.refined;
+  const bool is_explained =
+      (!findings.empty() && findings.front().message.code != MessageCode::kUnexplainedMisfit) ||
+      calibration.verdict.kind == VerdictKind::kAccepted || !calibration.refined;
   if (!is_explained && take_pieces(slow, recordings, kCreepBudget, whole)) {
     std::vector<Cause> causes;
     try_creep(slow, causes);
@@ -189,8 +186,8 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
   }
   if (is_stopped(monitor)) return {};
   if (budget.exceeded && !findings.empty()) {
-    findings.back().what +=
-        "; not every cause was tested: for this mechanism and motion, that would take too long";
+    findings.back().message.arguments.push_back(
+        {"untested", std::vector<Message>{MessageCode::kUntestedCauses}});
   }
   return findings;
 }

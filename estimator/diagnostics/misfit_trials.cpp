@@ -40,8 +40,9 @@ std::vector<Cause> try_causes(const MisfitProblem& on, const std::vector<Recordi
   try_delays(on, causes);
   // A distance that leaves no room for inertia slows or accelerates all motion like a clock error.
   if (no_room) try_lengths(on, causes);
-  const bool too_long = std::ranges::any_of(
-      causes, [](const Cause& cause) { return cause.finding.kind == "wrong-length"; });
+  const bool too_long = std::ranges::any_of(causes, [](const Cause& cause) {
+    return cause.finding.message.code == MessageCode::kNoRoomForInertia;
+  });
   if (!too_long) try_clock(on, causes);
   try_clipped_commands(on, causes);
   try_friction(on, causes);

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include "estimator/diagnostics/cause_acceptance.hpp"
 #include "estimator/diagnostics/hypothesis.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/spanning_tree.hpp"
-#include "proto/notation/number_format.hpp"
 
 namespace estimator {
 namespace {
@@ -89,31 +86,31 @@ Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
   return richer;
 }
 
-/// Returns a text about the freed parameters that are significant.
-std::string significant_parameters(const ExcerptFit& fit, const std::vector<int>& freed) {
-  std::string parts;
+/// Returns the freed parameters that are significant, with their values.
+std::vector<Message> significant_parameters(const ExcerptFit& fit, const std::vector<int>& freed) {
+  std::vector<Message> terms;
   for (const int index : freed) {
     const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
     const double deviation = fit.deviation(index);
     if (!(parameter.value > 0.0) || !is_significant(parameter.value, deviation)) continue;
-    parts += (parts.empty() ? "" : ", ") + parameter.name + " " +
-             notation::format_with_deviation(parameter.value, deviation) + " " + parameter.unit;
+    terms.push_back({MessageCode::kFittedTerm,
+                     {{"parameter", parameter.name},
+                      {"value", Quantity{parameter.value, parameter.unit, deviation}}}});
   }
-  return parts;
+  return terms;
 }
 
 /// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
-/// @param finding  finding whose text precedes this list
 void try_freed_parameters(const MisfitProblem& on, const Mechanism& richer,
-                          const std::vector<int>& freed, Finding finding,
+                          const std::vector<int>& freed, MessageCode code,
                           std::vector<Cause>& causes) {
   if (freed.empty()) return;
   const ExcerptFit fit = fit_if_promising(on, richer, on.pieces);
   if (!improves_enough(on, fit)) return;
-  const std::string parts = significant_parameters(fit, freed);
-  if (parts.empty()) return;
-  finding.what += parts;
-  add(causes, accepted_cause(on, fit, std::move(finding), on.pieces));
+  std::vector<Message> terms = significant_parameters(fit, freed);
+  if (terms.empty()) return;
+  add(causes,
+      accepted_cause(on, fit, make_finding({code, {{"terms", std::move(terms)}}}), on.pieces));
 }
 
 }  // namespace
@@ -146,25 +143,16 @@ void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
       FreedParameterFit freed = fit_with_one_freed(on, index, point.value, -2.0 * length,
                                                    2.0 * length, kMinRelativeChange * length);
       if (!freed.cause) continue;
-      const std::string found =
-          notation::format_with_deviation(point.value + freed.size, freed.deviation) + " m";
-      const std::string kept = number_text(point.value, 4) + " m";
-      std::string what = point.name + " is " + found + " instead of " + kept;
+      Message message(MessageCode::kWrongLength,
+                      {{"parameter", point.name},
+                       {"value", Quantity{point.value + freed.size, "m", freed.deviation}},
+                       {"given", Quantity{point.value, "m"}}});
       if (bound >= 0) {
-        what = point.name + " = " + kept + " leaves no room for a positive inertia: " +
-               on.estimate.parameters[static_cast<std::size_t>(bound)].name +
-               " is at its lower bound, where the distance would have to be " + found +
-               ", and shorter for a larger inertia";
+        message.code = MessageCode::kNoRoomForInertia;
+        message.arguments.push_back(
+            {"inertia", on.estimate.parameters[static_cast<std::size_t>(bound)].name});
       }
-      freed.cause->finding = {
-          .kind = "wrong-length",
-          .severity = Severity::kWarning,
-          .channel = point.name,
-          .size = freed.size,
-          .unit = "m",
-          .what = std::move(what),
-          .advice = "measure it again, or estimate it",
-      };
+      freed.cause->finding = cause_finding(std::move(message), point.name, freed.size, "m");
       causes.push_back(std::move(*freed.cause));
     }
   }
@@ -182,32 +170,23 @@ void try_gains(const MisfitProblem& on, std::vector<Cause>& causes) {
     FreedParameterFit freed = fit_with_one_freed(on, index, gain.value, -widest, widest,
                                                  kMinRelativeChange * std::abs(gain.value));
     if (!freed.cause) continue;
-    freed.cause->finding = {
-        .kind = "wrong-gain",
-        .severity = Severity::kWarning,
-        .channel = gain.name,
-        .size = freed.size,
-        .unit = gain.unit,
-        .what = gain.name + " is " +
-                notation::format_with_deviation(gain.value + freed.size, freed.deviation) + " " +
-                gain.unit + " instead of " + number_text(gain.value, 4) + " " + gain.unit,
-        .advice = "estimate it: `motor { gain { value: " + number_text(gain.value + freed.size) +
-                  " free: true } }`",
-    };
+    const double value = gain.value + freed.size;
+    freed.cause->finding =
+        cause_finding({MessageCode::kWrongGain,
+                       {{"parameter", gain.name},
+                        {"estimate", Quantity{value, gain.unit, freed.deviation}},
+                        {"given", Quantity{gain.value, gain.unit}},
+                        {"value", value}}},
+                      gain.name, freed.size, gain.unit);
     causes.push_back(std::move(*freed.cause));
   }
 }
 
 void try_signs(const MisfitProblem& on, std::vector<Cause>& causes) {
   for (const Hypothesis& hypothesis : common_description_errors(on.estimate)) {
-    if (hypothesis.kind != "wrong-point-sign") continue;
+    if (hypothesis.message.code != MessageCode::kWrongPointSign) continue;
     const ExcerptFit fit = fit_if_promising(on, corrected(on.estimate, hypothesis), on.pieces);
-    add(causes, accepted_cause(on, fit,
-                               {.kind = hypothesis.kind,
-                                .severity = Severity::kFault,
-                                .channel = hypothesis.channel,
-                                .what = hypothesis.error_description,
-                                .advice = hypothesis.remedy},
+    add(causes, accepted_cause(on, fit, make_finding(hypothesis.message, "", hypothesis.channel),
                                on.pieces));
   }
 }
@@ -215,26 +194,13 @@ void try_signs(const MisfitProblem& on, std::vector<Cause>& causes) {
 void try_friction(const MisfitProblem& on, std::vector<Cause>& causes) {
   std::vector<int> freed;
   const Mechanism richer = with_all_friction(on.estimate, freed);
-  try_freed_parameters(
-      on, richer, freed,
-      {.kind = "friction-law",
-       .severity = Severity::kWarning,
-       .what = "friction has terms that are missing in the rig file: ",
-       .advice = "estimate them too, in `friction { }` of the joint; `rigcal compare` shows "
-                 "which of them improve predictions"},
-      causes);
+  try_freed_parameters(on, richer, freed, MessageCode::kMissingFriction, causes);
 }
 
 void try_air(const MisfitProblem& on, std::vector<Cause>& causes) {
   std::vector<int> freed;
   const Mechanism richer = with_air(on.estimate, freed);
-  try_freed_parameters(
-      on, richer, freed,
-      {.kind = "air-drag",
-       .severity = Severity::kWarning,
-       .what = "air drag is missing in the rig file: ",
-       .advice = "estimate it: `air_drag { coefficient { value: ... free: true } }` of the body"},
-      causes);
+  try_freed_parameters(on, richer, freed, MessageCode::kMissingAirDrag, causes);
 }
 
 std::optional<Cause> fit_all_friction(const MisfitProblem& on) {

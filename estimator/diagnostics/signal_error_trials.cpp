@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "estimator/diagnostics/cause_acceptance.hpp"
 #include "estimator/diagnostics/clock_rate.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/encoder.hpp"
-#include "proto/notation/number_format.hpp"
 
 namespace estimator {
 namespace {
@@ -142,21 +139,12 @@ void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
     FreedParameterFit freed =
         fit_with_one_freed(on, index, now, -kDelayMost, kDelayMost, kDelayLeast);
     if (!freed.cause) continue;
-    const bool late = freed.size > 0.0;
-    freed.cause->finding = {
-        .kind = late ? "late-command" : "early-command",
-        .severity = Severity::kWarning,
-        .channel = of.name,
-        .size = freed.size,
-        .unit = "s",
-        .what = "the command of motor " + quoted(of.name) + " acts " +
-                notation::format_with_deviation(1e3 * std::abs(freed.size), 1e3 * freed.deviation) +
-                " ms " + (late ? "later" : "earlier") + " than recorded",
-        .advice = late ? "estimate it: `motor { input_delay { value: " +
-                             number_text(now + freed.size) + " free: true } }`"
-                       : "the time stamps of commands are late relative to those of angles: shift "
-                         "the control column by this much",
-    };
+    freed.cause->finding = cause_finding(
+        {freed.size > 0.0 ? MessageCode::kLateCommand : MessageCode::kEarlyCommand,
+         {{"motor", of.name},
+          {"delay", Quantity{1e3 * std::abs(freed.size), "ms", 1e3 * freed.deviation}},
+          {"input_delay", now + freed.size}}},
+        of.name, freed.size, "s");
     causes.push_back(std::move(*freed.cause));
   }
 }
@@ -177,19 +165,13 @@ void try_clipped_commands(const MisfitProblem& on, std::vector<Cause>& causes) {
     const ExcerptFit fit = fit_at(best);
     const double deviation = largest * parabola_deviation(found.parabola, fit.cost_per_reading());
     if (!is_significant(largest * (1.0 - best), deviation)) continue;
-    add(causes,
-        accepted_cause(on, fit,
-                       {.kind = "clipped-command",
-                        .severity = Severity::kWarning,
-                        .channel = joint.name,
-                        .size = best * largest,
-                        .unit = "",
-                        .what = "the command of motor " + quoted(joint.name) + " is clipped at " +
-                                notation::format_with_deviation(best * largest, deviation) +
-                                ", but recorded up to " + number_text(largest),
-                        .advice = "record the amplifier's output, limit the command to its range, "
-                                  "or remove the parts beyond it"},
-                       clipped(on.pieces, column, best * largest)));
+    add(causes, accepted_cause(on, fit,
+                               cause_finding({MessageCode::kClippedCommand,
+                                              {{"motor", joint.name},
+                                               {"level", Quantity{best * largest, "", deviation}},
+                                               {"largest", largest}}},
+                                             joint.name, best * largest, ""),
+                               clipped(on.pieces, column, best * largest)));
   }
 }
 
@@ -208,16 +190,12 @@ void try_clock(const MisfitProblem& on, std::vector<Cause>& causes) {
   add(causes,
       accepted_cause(
           on, fit_if_promising(on, mechanism, pieces),
-          {.kind = "clock-rate",
-           .severity = Severity::kWarning,
-           .size = rate,
-           .unit = "-",
-           .what = "the clock of the time stamps is " +
-                   notation::format_with_deviation(100.0 * std::abs(rate), 100.0 * deviation) +
-                   " % too " + (rate > 0.0 ? "fast" : "slow") + " (rate " +
-                   notation::format_with_deviation(1.0 + rate, deviation) + ")",
-           .advice = "check the sampling rate against another clock: multiply times by " +
-                     number_text(1.0 / (1.0 + rate), 5)},
+          cause_finding({MessageCode::kClockRate,
+                         {{"error", Quantity{100.0 * std::abs(rate), "%", 100.0 * deviation}},
+                          {"fast", rate > 0.0},
+                          {"rate", Quantity{1.0 + rate, "", deviation}},
+                          {"factor", 1.0 / (1.0 + rate)}}},
+                        "", rate, "-"),
           pieces));
 }
 
@@ -233,18 +211,14 @@ void try_clipped_angles(const MisfitProblem& on, const std::vector<Recording>& r
       if (masked == 0) continue;
       const std::vector<Recording> pieces = select_excerpts(on.estimate, without, on.excerpts);
       const ExcerptFit fit = fit_if_promising(on, on.estimate, pieces);
-      add(causes,
-          accepted_cause(on, fit,
-                         {.kind = "clipped-angle",
-                          .severity = Severity::kWarning,
-                          .channel = sensors[i].name,
-                          .size = end,
-                          .unit = sensors[i].units().coordinate,
-                          .what = "encoder " + quoted(sensors[i].name) + " saturates at " +
-                                  number_text(end, 4) + " " + sensors[i].units().coordinate + ": " +
-                                  std::to_string(masked) + " readings stay there",
-                          .advice = "remove these rows, or mark their readings as missing"},
-                         pieces));
+      const std::string unit = sensors[i].units().coordinate;
+      add(causes, accepted_cause(on, fit,
+                                 cause_finding({MessageCode::kClippedAngle,
+                                                {{"encoder", sensors[i].name},
+                                                 {"level", Quantity{end, unit}},
+                                                 {"count", masked}}},
+                                               sensors[i].name, end, unit),
+                                 pieces));
     }
   }
 }

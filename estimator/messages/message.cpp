@@ -15,7 +15,39 @@ Severity severity_of(MessageCode code) {
     case kInsertedRows:
     case kBreak:
     case kJump:
+    case kDeadChannel:
+    case kDistantZero:
+    case kUnexplainedMotion:
+    case kLateCommand:
+    case kEarlyCommand:
+    case kClippedCommand:
+    case kClippedAngle:
+    case kClockRate:
+    case kWrongLength:
+    case kNoRoomForInertia:
+    case kWrongGain:
+    case kMissingFriction:
+    case kMissingAirDrag:
+    case kCreep:
+    case kMisfitCause:
       return Severity::kWarning;
+    case kInvertedEncoder:
+    case kZeroOffByHalfTurn:
+    case kShiftedZero:
+    case kWrongUnit:
+    case kWrongAngleUnits:
+    case kSwappedEncoders:
+    case kAbsoluteAngle:
+    case kAbsoluteAngles:
+    case kRelativeAngle:
+    case kRelativeAngles:
+    case kAngleWithoutParent:
+    case kInvertedMotor:
+    case kSwappedMotors:
+    case kWrongPointSign:
+    case kReversedGravity:
+    case kDescriptionError:
+      return Severity::kFault;
     default:
       return Severity::kNote;
   }

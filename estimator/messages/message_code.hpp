@@ -24,10 +24,51 @@ enum class MessageCode {
   kInsertedRows,
   kBreak,
   kJump,
+  kDeadChannel,
 
   // Descriptions and motors.
+  kInvertedEncoder,
+  kZeroOffByHalfTurn,
+  kShiftedZero,
+  kDistantZero,  ///< a free zero is estimated far from its initial value
+  kWrongUnit,
+  kWrongAngleUnits,  ///< of all angles alike
+  kOtherUnit,        ///< clause of the two above, like the next four
+  kFourTimesTheCounts,
+  kQuarterOfTheCounts,
+  kTwiceTheCounts,
+  kHalfOfTheCounts,
+  kSwappedEncoders,
+  kAbsoluteAngle,
+  kAbsoluteAngles,  ///< all of them
+  kRelativeAngle,
+  kRelativeAngles,      ///< all of them
+  kAngleWithoutParent,  ///< lacks the parent's angle, which it should include
+  kInvertedMotor,
+  kSwappedMotors,
+  kWrongPointSign,
+  kReversedGravity,
+  kDescriptionError,  ///< one of the errors above, or several that fit equally well, as "causes"
+  kUnexplainedMotion,
+  kDescriptionNotChecked,
 
   // Causes of a misfit.
+  kLateCommand,
+  kEarlyCommand,
+  kClippedCommand,
+  kClippedAngle,
+  kClockRate,
+  kWrongLength,
+  kNoRoomForInertia,  ///< a length that requires a negative moment of inertia
+  kWrongGain,
+  kMissingFriction,
+  kMissingAirDrag,
+  kFittedTerm,  ///< a missing parameter and its value
+  kCreep,
+  kCreepingJoint,  ///< one joint of kCreep and its transition velocity
+  kMisfitCause,    ///< one of the causes above, as "causes", and how much it improves the fit
+  kUnexplainedMisfit,
+  kUntestedCauses,  ///< clause of the two above
 
   // Notes of a calibration.
 

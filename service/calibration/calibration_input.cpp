@@ -105,13 +105,13 @@ CalibrationInput load_input(const CalibrationRequest& request, const RecordingRe
   return input;
 }
 
-std::string describe_fault(const CalibrationInput& input, const std::exception& fault) {
+std::string describe_fault(const CalibrationInput& input, const std::string& failure) {
   const auto& recordings = input.context.recordings;
   std::string files = recordings.front().summary.file;
   if (recordings.size() > 1) {
     files += " and " + std::to_string(recordings.size() - 1) + " more";
   }
-  return files + " with " + input.rig_name + ": " + fault.what();
+  return files + " with " + input.rig_name + ": " + failure;
 }
 
 }  // namespace service

@@ -29,7 +29,6 @@ using RecordingReader = std::function<ImportedRecording(const RecordingSource&, 
 CalibrationInput load_input(const CalibrationRequest& request, const RecordingReader& read = {});
 
 /// Returns a message on a failure of the estimator, with the names of the input files.
-/// @param fault  exception that the estimator threw
-std::string describe_fault(const CalibrationInput& input, const std::exception& fault);
+std::string describe_fault(const CalibrationInput& input, const std::string& failure);
 
 }  // namespace service

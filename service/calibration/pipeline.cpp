@@ -1,5 +1,6 @@
 #include "service/calibration/pipeline.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "service/calibration/rejected_readings.hpp"
 #include "service/import/import_notes.hpp"
 #include "service/import/source_location.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/result/calibration_outcome.hpp"
 
 namespace service {
@@ -27,6 +29,13 @@ class WallTime {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// Returns the sentence and the advice of the first fault.
+std::string first_fault(const std::vector<estimator::Finding>& findings) {
+  const FindingText fault = describe(
+      *std::ranges::find(findings, estimator::Severity::kFault, &estimator::Finding::severity));
+  return fault.what + "; " + fault.advice;
+}
+
 /// Runs `work` and returns its result. Exceptions of the estimator get the names of the input
 /// files.
 template <typename Work>
@@ -34,10 +43,11 @@ auto with_faults_named(const CalibrationInput& input, Work&& work) {
   try {
     return work();
   } catch (estimator::UnusableInput& fault) {
+    const std::string first = first_fault(fault.findings);
     add_source_locations(input.rig, fault.findings);
-    throw FaultyInput(describe_fault(input, fault), std::move(fault.findings));
+    throw FaultyInput(describe_fault(input, first), std::move(fault.findings));
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault));
+    throw proto::InputError(describe_fault(input, fault.what()));
   }
 }
 

@@ -28,7 +28,7 @@ std::vector<estimator::StateEstimate> run_state_estimation(
     return estimator::estimate_states(rig, input.rig.mechanism, input.recordings,
                                       input.context.options, monitor, options);
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault));
+    throw proto::InputError(describe_fault(input, fault.what()));
   }
 }
 

@@ -51,7 +51,7 @@ estimator::Validation run_validation(const CalibrationRequest& request,
     note_short_segments(input, windows.length, validation);
     return validation;
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault) +
+    throw proto::InputError(describe_fault(input, fault.what()) +
                             (windows.length > 0.0 ? ", or give a longer --window" : ""));
   }
 }

@@ -131,7 +131,7 @@ ExitCode compare(const CompareOptions& options) {
   try {
     comparison = run(input, pieces, choice, interrupt, options.estimation, input.context.wall_time);
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault));
+    throw proto::InputError(describe_fault(input, fault.what()));
   }
   if (comparison.stopped) {
     std::cerr << "rigcal: stopped after " << comparison.laws.size() << " of " << choice.laws.size()

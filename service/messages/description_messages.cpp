@@ -1,7 +1,93 @@
 #include "service/messages/message_table.hpp"
 
 namespace service {
+namespace {
 
-std::span<const MessageRow> description_messages() { return {}; }
+using enum estimator::MessageCode;
+
+constexpr MessageRow kRows[] = {
+    {kInvertedEncoder, "inverted-encoder", "the encoder of joint \"{joint}\" is inverted",
+     "change `inverted` in the column (or the encoder) of joint \"{joint}\""},
+    {kZeroOffByHalfTurn, "zero-upside-down",
+     "the zero of the encoder of joint \"{joint}\" is off by half a turn",
+     "add 3.14159 to `offset_rad` in the column (or the encoder) of joint \"{joint}\", or reverse "
+     "its `zero_direction`"},
+    {kShiftedZero, "shifted-zero",
+     "the zero of the encoder of joint \"{joint}\" is off[ by {size}]",
+     "add it to `offset_rad` in the column (or the encoder) of joint \"{joint}\", or estimate it: "
+     "`encoder {{ offset {{ value: 0 free: true }} }}`"},
+    {kDistantZero, "shifted-zero",
+     "the zero of the encoder of joint \"{joint}\" differs by {half_turn|half a turn|}[{size}] "
+     "from "
+     "the initial value of its free offset",
+     "nothing, if zeros are free on purpose; otherwise correct `zero_direction` of joint "
+     "\"{joint}\", or give `offset_rad` in its column",
+     "the offset found is used as the initial value"},
+    {kWrongUnit, "wrong-unit", "the {turns|angle|position} of joint \"{joint}\" {error}",
+     "change `unit` (or counts) of joint \"{joint}\": multiply readings by {factor:5}"},
+    {kWrongAngleUnits, "wrong-unit", "every angle {error}",
+     "change `unit` of the angle columns: multiply readings by {factor:5}"},
+    {kOtherUnit, "other-unit", "is in {recorded}, not in {described}"},
+    {kFourTimesTheCounts, "four-times-the-counts",
+     "has four times as many counts per {turns|turn (edges counted, lines given)|metre}"},
+    {kQuarterOfTheCounts, "quarter-of-the-counts",
+     "has a quarter of the counts per {turns|turn (lines counted, edges given)|metre}"},
+    {kTwiceTheCounts, "twice-the-counts", "has twice as many counts per {turns|turn|metre}"},
+    {kHalfOfTheCounts, "half-of-the-counts", "has half of the counts per {turns|turn|metre}"},
+    {kSwappedEncoders, "swapped-encoders",
+     "the encoders of joints \"{first}\" and \"{second}\" are swapped",
+     "swap `column` (or the order of the encoders) of joints \"{first}\" and \"{second}\""},
+    {kAbsoluteAngle, "absolute-angle",
+     "the angle of joint \"{channel}\" is absolute, but described as relative to that of joint "
+     "\"{parent}\"",
+     "subtract that of joint \"{parent}\" in the recording, or describe an encoder between the "
+     "ground and the body"},
+    {kAbsoluteAngles, "absolute-angle",
+     "every angle is absolute, but described as relative to the preceding body",
+     "describe encoders between the ground and the bodies, or subtract from each angle that of the "
+     "preceding body in the recording"},
+    {kRelativeAngle, "relative-angle",
+     "the angle of encoder \"{channel}\" is relative to that of joint \"{parent}\", but described "
+     "as absolute",
+     "describe it with an encoder of the joint itself, or add that of joint \"{parent}\" in the "
+     "recording"},
+    {kRelativeAngles, "relative-angle",
+     "every angle is relative to the preceding body, but described as absolute",
+     "describe them with encoders of the joints themselves"},
+    {kAngleWithoutParent, "relative-angle",
+     "the angle of joint \"{channel}\" does not include that of joint \"{parent}\"",
+     "add that of joint \"{parent}\" in the recording"},
+    {kInvertedMotor, "inverted-motor", "the motor of joint \"{joint}\" is inverted",
+     "give the control column of joint \"{joint}\" the opposite `scale`, or its motor a `gain` of "
+     "the opposite sign"},
+    {kSwappedMotors, "swapped-motors",
+     "the motors of joints \"{first}\" and \"{second}\" are swapped",
+     "swap the control columns of joints \"{first}\" and \"{second}\""},
+    {kWrongPointSign, "wrong-point-sign",
+     "the position of joint \"{joint}\" on body \"{body}\" has the wrong sign in {axis}",
+     "set `{on_child|child|parent} {{ point {{ {axis} }} }}` of joint \"{joint}\" to {value:6} (it "
+     "is measured from the body's frame to the joint)"},
+    {kReversedGravity, "gravity-upside-down", "gravity points along world +y",
+     "world y points up: turn axes and zero directions on the ground accordingly"},
+    {kDescriptionError, "description-error",
+     "{causes:, or }: as described, {unexplained:2} of the accelerations are unexplained; with the "
+     "correction, {left:2}"},
+    {kUnexplainedMotion, "unexplained",
+     "the rig file explains the recordings poorly ({share:2} of the accelerations are "
+     "unexplained), "
+     "and none of the usual errors is the cause (inverted, shifted, swapped or wrongly scaled "
+     "encoders, motors, signs of joint points, gravity)",
+     "check axes, zero directions, joint points and columns; use a recording in which one joint "
+     "moves at a time"},
+    {kDescriptionNotChecked, "not-checked",
+     "joint \"{joint}\" turns by more than {angle} within {time} in {share:2} of the examined "
+     "rows, "
+     "so the rig file was not checked against the motion",
+     "record at a higher rate if rows are that far apart, or record a slower motion"},
+};
+
+}  // namespace
+
+std::span<const MessageRow> description_messages() { return kRows; }
 
 }  // namespace service

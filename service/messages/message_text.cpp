@@ -37,10 +37,17 @@ std::vector<std::string> note_texts(const std::vector<estimator::Message>& notes
 FindingText describe(const estimator::Finding& finding) {
   FindingText text{finding.kind, finding.what, finding.advice, finding.treatment};
   if (finding.message.code != MessageCode::kText) {
+    std::vector<estimator::Message> causes = {finding.message};
+    if (const estimator::Argument::Value* joined = finding.message.find("causes")) {
+      causes = std::get<std::vector<estimator::Message>>(*joined);
+    }
     const MessageRow& row = row_of(finding.message.code);
-    text.kind = row.id;
+    text.kind = row_of(causes.front().code).id;
     text.what = fill_template(row.sentence, finding.message);
-    text.advice = fill_template(row.advice, finding.message);
+    for (const estimator::Message& cause : causes) {
+      text.advice +=
+          (text.advice.empty() ? "" : ", or ") + fill_template(row_of(cause.code).advice, cause);
+    }
     if (finding.treated) text.treatment = fill_template(row.treatment, finding.message);
   }
   if (finding.doubtful) {

@@ -28,6 +28,7 @@ struct FindingText {
   std::string treatment;  ///< what rigcal did about it; or empty
 };
 
+/// Returns the texts of a finding. Its kind and advice are those of its argument "causes", if any.
 FindingText describe(const estimator::Finding& finding);
 
 }  // namespace service

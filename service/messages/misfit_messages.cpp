@@ -1,7 +1,66 @@
 #include "service/messages/message_table.hpp"
 
 namespace service {
+namespace {
 
-std::span<const MessageRow> misfit_messages() { return {}; }
+using enum estimator::MessageCode;
+
+constexpr const char* kMeasureAgain = "measure it again, or estimate it";
+
+constexpr MessageRow kRows[] = {
+    {kLateCommand, "late-command",
+     "the command of motor \"{motor}\" acts {delay} later than recorded",
+     "estimate it: `motor {{ input_delay {{ value: {input_delay} free: true }} }}`"},
+    {kEarlyCommand, "early-command",
+     "the command of motor \"{motor}\" acts {delay} earlier than recorded",
+     "the time stamps of commands are late relative to those of angles: shift the control column "
+     "by "
+     "this much"},
+    {kClippedCommand, "clipped-command",
+     "the command of motor \"{motor}\" is clipped at {level}, but recorded up to {largest}",
+     "record the amplifier's output, limit the command to its range, or remove the parts beyond "
+     "it"},
+    {kClippedAngle, "clipped-angle",
+     "encoder \"{encoder}\" saturates at {level:4}: {count} readings stay there",
+     "remove these rows, or mark their readings as missing"},
+    {kClockRate, "clock-rate",
+     "the clock of the time stamps is {error} too {fast|fast|slow} (rate {rate})",
+     "check the sampling rate against another clock: multiply times by {factor:5}"},
+    {kWrongLength, "wrong-length", "{parameter} is {value} instead of {given:4}", kMeasureAgain},
+    {kNoRoomForInertia, "wrong-length",
+     "{parameter} = {given:4} leaves no room for a positive inertia: {inertia} is at its lower "
+     "bound, where the distance would have to be {value}, and shorter for a larger inertia",
+     kMeasureAgain},
+    {kWrongGain, "wrong-gain", "{parameter} is {estimate} instead of {given:4}",
+     "estimate it: `motor {{ gain {{ value: {value} free: true }} }}`"},
+    {kMissingFriction, "friction-law",
+     "friction has terms that are missing in the rig file: {terms:, }",
+     "estimate them too, in `friction {{ }}` of the joint; `rigcal compare` shows which of them "
+     "improve predictions"},
+    {kMissingAirDrag, "air-drag", "air drag is missing in the rig file: {terms:, }",
+     "estimate it: `air_drag {{ coefficient {{ value: ... free: true }} }}` of the body"},
+    {kFittedTerm, "fitted-term", "{parameter} {value}"},
+    {kCreep, "creep", "with dry friction, joints creep instead of sticking: {joints:, }",
+     "set `friction {{ transition_speed: ... }}` of these joints; friction creeps in simulators "
+     "and "
+     "in greased bearings"},
+    {kCreepingJoint, "creeping-joint", "\"{joint}\" at about {speed}"},
+    {kMisfitCause, "misfit-cause",
+     "{causes}; with this correction, errors of encoder \"{encoder}\" over windows of {window} s "
+     "decrease from {before:2} to {after:2}[; an equally likely cause: {alternatives:, or }]"
+     "[; {untested}]"},
+    {kUnexplainedMisfit, "misfit",
+     "errors of encoder \"{encoder}\" over windows of {window} s are {error:2}, {ratio:2} times "
+     "the "
+     "noise of its readings; none of the tested causes explains them (delay, clock, clipping, "
+     "lengths, friction, creep, air drag)[; {untested}]",
+     "use the intervals that include the scatter between segments"},
+    {kUntestedCauses, "untested-causes",
+     "not every cause was tested: for this mechanism and motion, that would take too long"},
+};
+
+}  // namespace
+
+std::span<const MessageRow> misfit_messages() { return kRows; }
 
 }  // namespace service

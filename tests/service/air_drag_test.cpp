@@ -10,6 +10,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/diagnostics/misfit_causes.hpp"
 #include "service/import/rig_file.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -138,11 +139,12 @@ TEST(AirDragOfRigs, IsReportedIfMissingInTheDescription) {
   };
   const std::vector<estimator::Finding> findings = reported(truth);
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].kind, "air-drag") << findings[0].what;
-  const std::size_t at = findings[0].what.find("B.c_air ");
-  ASSERT_NE(at, std::string::npos) << findings[0].what;
-  EXPECT_NEAR(std::stod(findings[0].what.substr(at + 8)), truth.c, 0.05 * truth.c);
-  EXPECT_EQ(findings[0].what.find("A.c_air"), std::string::npos) << findings[0].what;
+  const FindingText text = describe(findings[0]);
+  EXPECT_EQ(text.kind, "air-drag") << text.what;
+  const std::size_t at = text.what.find("B.c_air ");
+  ASSERT_NE(at, std::string::npos) << text.what;
+  EXPECT_NEAR(std::stod(text.what.substr(at + 8)), truth.c, 0.05 * truth.c);
+  EXPECT_EQ(text.what.find("A.c_air"), std::string::npos) << text.what;
   EXPECT_TRUE(reported({.c = 0.0}).empty());
 }
 

@@ -14,6 +14,7 @@
 #include "estimator/math/angle_wrapping.hpp"
 #include "estimator/simulation/loop_closure.hpp"
 #include "service/import/rig_file.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/source_folder.hpp"
@@ -125,7 +126,7 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
       estimator::calibrate_with_diagnostics(start, {recording}, {}, {}).calibration;
   EXPECT_EQ(result.verdict.kind, estimator::VerdictKind::kAccepted);
   for (const estimator::Finding& finding : result.findings) {
-    EXPECT_EQ(finding.severity, estimator::Severity::kNote) << finding.what;
+    EXPECT_EQ(finding.severity, estimator::Severity::kNote) << describe(finding).what;
   }
   for (const estimator::SimulationError& each : result.simulation) {
     EXPECT_LT(each.rmse, 1.05 * kNoise) << each.joint;
@@ -141,7 +142,7 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
     return note.find("release.csv: links are nearly collinear at 0.1") == 0 &&
            note.find("joint \"T\"") != std::string::npos;
   };
-  EXPECT_TRUE(std::ranges::any_of(result.notes, reports));
+  EXPECT_TRUE(std::ranges::any_of(note_texts(result.notes), reports));
 }
 
 }  // namespace

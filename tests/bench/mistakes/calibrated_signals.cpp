@@ -7,6 +7,7 @@
 
 #include "estimator/assess/verdict.hpp"
 #include "estimator/diagnostics/diagnosed_calibration.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/bench/mistakes/signal_faults.hpp"
 
 namespace signal_faults {
@@ -52,17 +53,21 @@ Outcome calibrated(const RandomRig& rig, const estimator::Recording& recording) 
   } catch (const estimator::UnusableInput& refused) {
     return {refused.findings, {}};
   } catch (const std::invalid_argument& refused) {
-    return {{{.kind = "refused", .severity = estimator::Severity::kFault, .what = refused.what()}},
-            {}};
+    Finding finding = estimator::make_finding(
+        {estimator::MessageCode::kText, {{"text", std::string(refused.what())}}});
+    finding.severity = estimator::Severity::kFault;
+    return {{finding}, {}};
   }
 }
+
+std::string kind_of(const Finding& finding) { return service::describe(finding).kind; }
 
 bool is_alarm(const Finding& finding) { return finding.severity != estimator::Severity::kNote; }
 
 /// Whether a warning is absent for the clean recording.
 bool is_news(const Finding& finding, const Outcome& clean) {
   return is_alarm(finding) && std::ranges::none_of(clean.findings, [&](const Finding& known) {
-           return known.kind == finding.kind && known.channel == finding.channel;
+           return kind_of(known) == kind_of(finding) && known.channel == finding.channel;
          });
 }
 
@@ -95,7 +100,7 @@ class Bench {
     const Outcome clean = calibrated(rig, rig.recording);
     const std::string law = rig.other_law ? "other law" : "its law";
     const bool alarmed = std::ranges::any_of(clean.findings, [](const Finding& finding) {
-      return is_alarm(finding) && is_of_signals(finding.kind);
+      return is_alarm(finding) && is_of_signals(kind_of(finding));
     });
     const std::vector<std::string> groups = {law, kind, rig.driven ? "driven" : "released", "all"};
     for (const std::string& group : groups) {
@@ -154,7 +159,7 @@ class Bench {
              double quantum, const Outcome& clean, const Outcome& outcome) {
     bool found = false, sized = false;
     for (const Finding& finding : outcome.findings) {
-      if (std::ranges::count(fault.kinds, finding.kind) == 0) continue;
+      if (std::ranges::count(fault.kinds, kind_of(finding)) == 0) continue;
       if (fault.size_kind == SizeKind::kNone) {
         found = sized = true;
         continue;
@@ -163,7 +168,7 @@ class Bench {
       found = true;
       const bool is_lost = fault.size_kind == SizeKind::kTime;
       const double most = is_lost ? segment.period : 1.01 * quantum;
-      sized = sized || (is_lost == (finding.kind == "lost-time") &&
+      sized = sized || (is_lost == (kind_of(finding) == "lost-time") &&
                         std::abs(finding.size - fault.size_in(segment, quantum)) <= most);
     }
     const bool otherwise = outcome.verdict >= estimator::VerdictKind::kRejected ||
@@ -195,7 +200,8 @@ class Bench {
   static void report(const std::string& title, const Outcome& outcome, const Change& change) {
     std::printf("%s, moved %.2g, wider %.2g\n", title.c_str(), change.moved, change.wider);
     for (const Finding& finding : outcome.findings) {
-      std::printf("      %s: %s\n", finding.kind.c_str(), finding.what.c_str());
+      const service::FindingText text = service::describe(finding);
+      std::printf("      %s: %s\n", text.kind.c_str(), text.what.c_str());
     }
     std::fflush(stdout);
   }

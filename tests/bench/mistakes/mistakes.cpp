@@ -18,6 +18,8 @@
 #include "estimator/model/encoder.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
+#include "service/messages/message_table.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/bench/mistakes/calibrated_signals.hpp"
 #include "tests/bench/mistakes/signal_faults.hpp"
 #include "tests/bench/rigs/random_rigs.hpp"
@@ -28,20 +30,34 @@ namespace {
 using random_rigs::draw_rig;
 using random_rigs::RandomRig;
 
+std::string kind_of(const estimator::Hypothesis& hypothesis) {
+  return service::row_of(hypothesis.message.code).id;
+}
+
+std::string text_of(const estimator::Hypothesis& hypothesis) {
+  return service::text_of(hypothesis.message);
+}
+
 /// The finding expected for a mistake that was injected by applying the repair of another.
 std::string opposite(const std::vector<estimator::Hypothesis>& all, std::size_t planted) {
   const estimator::Hypothesis& own = all[planted];
-  if (own.kind != "wrong-unit" && own.kind != "absolute-angle" && own.kind != "relative-angle") {
-    return own.error_description;
-  }
+  const std::string kind = kind_of(own);
   // Such hypotheses come in pairs that cancel each other.
+  if (kind == "absolute-angle") return text_of(all[planted + 1]);
+  if (kind == "relative-angle") return text_of(all[planted - 1]);
+  if (kind != "wrong-unit") return text_of(own);
   std::size_t first = planted;
-  while (first > 0 && all[first - 1].channel == own.channel && all[first - 1].kind == own.kind) {
+  while (first > 0 && all[first - 1].channel == own.channel && kind_of(all[first - 1]) == kind) {
     --first;
   }
-  if (own.kind == "absolute-angle") return all[planted + 1].error_description;
-  if (own.kind == "relative-angle") return all[planted - 1].error_description;
-  return all[first + ((planted - first) ^ 1U)].error_description;
+  return text_of(all[first + ((planted - first) ^ 1U)]);
+}
+
+void print_findings(const std::vector<estimator::Finding>& findings) {
+  for (const auto& finding : findings) {
+    std::printf("      %s\n", service::describe(finding).what.c_str());
+  }
+  std::fflush(stdout);
 }
 
 constexpr double kShift = 0.3;  // error of a wrong zero [rad]
@@ -77,10 +93,10 @@ void run_before(Run& to) {
           estimator::common_description_errors(rig.mechanism);
       for (std::size_t i = 0; i <= all.size(); ++i) {
         const bool clean = i == all.size();
-        if (!clean && std::ranges::find(to.only, all[i].kind) == to.only.end()) continue;
-        const bool shifted = !clean && all[i].kind == "shifted-zero";
+        if (!clean && std::ranges::find(to.only, kind_of(all[i])) == to.only.end()) continue;
+        const bool shifted = !clean && kind_of(all[i]) == "shifted-zero";
         // A wrong zero is searched for from several starts.
-        if (shifted && i > 0 && all[i - 1].error_description == all[i].error_description) continue;
+        if (shifted && i > 0 && all[i - 1].message == all[i].message) continue;
         const auto described = clean || shifted ? rig.mechanism : corrected(rig.mechanism, all[i]);
         const std::vector<estimator::Recording> readings =
             clean     ? std::vector{rig.recording}
@@ -90,14 +106,15 @@ void run_before(Run& to) {
         const auto findings = estimator::examine_description(described, readings).findings;
         const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
         to.longest = std::max(to.longest, took);
-        Tally& tally = to.tallies[clean ? "clean " + kind : all[i].kind + " " + kind];
+        Tally& tally = to.tallies[clean ? "clean " + kind : kind_of(all[i]) + " " + kind];
         ++tally.planted;
         const std::string wanted = clean ? "" : opposite(all, i);
         std::string verdict = "missed";
         for (const auto& finding : findings) {
-          if (finding.kind == "unexplained" || finding.kind == "not-checked") {
-            if (verdict == "missed") verdict = finding.kind;
-          } else if (!clean && finding.what.find(wanted) != std::string::npos) {
+          const service::FindingText text = service::describe(finding);
+          if (text.kind == "unexplained" || text.kind == "not-checked") {
+            if (verdict == "missed") verdict = text.kind;
+          } else if (!clean && text.what.find(wanted) != std::string::npos) {
             verdict = "found";
           } else if (verdict != "found") {
             verdict = "other";
@@ -118,8 +135,7 @@ void run_before(Run& to) {
           std::printf("%s driven %d law %d noise %.1f mrad %s (%.2f s): %s\n", name.c_str(),
                       rig.driven, rig.other_law, 1e3 * rig.noise, clean ? "clean" : wanted.c_str(),
                       took, verdict.c_str());
-          for (const auto& finding : findings) std::printf("      %s\n", finding.what.c_str());
-          std::fflush(stdout);
+          print_findings(findings);
         }
       }
     }
@@ -203,14 +219,16 @@ void run_after(Run& to) {
         Tally& tally = to.tallies[name + " " + kind];
         ++tally.planted;
         const bool found = std::ranges::any_of(findings, [&](const auto& finding) {
-          return finding.kind == each.kind || (!std::string(each.words).empty() &&
-                                               finding.what.find(each.words) != std::string::npos);
+          const service::FindingText text = service::describe(finding);
+          return text.kind == each.kind || (!std::string(each.words).empty() &&
+                                            text.what.find(each.words) != std::string::npos);
         });
         const bool warns = std::ranges::any_of(findings, [](const auto& finding) {
           return finding.severity != estimator::Severity::kNote;
         });
-        const bool misfit = std::ranges::any_of(
-            findings, [](const auto& finding) { return finding.kind == "misfit"; });
+        const bool misfit = std::ranges::any_of(findings, [](const auto& finding) {
+          return service::describe(finding).kind == "misfit";
+        });
         ++(found    ? tally.found
            : warns  ? tally.other
            : misfit ? tally.unexplained
@@ -218,8 +236,7 @@ void run_after(Run& to) {
         if (!to.verbose) continue;
         std::printf("%s %d law %d noise %.1f mrad %s (%.2f s):\n", kind.c_str(), to.seed + run,
                     rig.other_law, 1e3 * rig.noise, each.name, took);
-        for (const auto& finding : findings) std::printf("      %s\n", finding.what.c_str());
-        std::fflush(stdout);
+        print_findings(findings);
       }
     }
   }
@@ -247,7 +264,7 @@ void run_signals(Run& to) {
         Tally& tally = to.tallies[fault.name + noisy + " " + kind];
         ++tally.planted;
         const bool found = std::ranges::any_of(findings, [&](const auto& finding) {
-          return std::ranges::count(fault.kinds, finding.kind) > 0;
+          return std::ranges::count(fault.kinds, service::describe(finding).kind) > 0;
         });
         const bool alarm = std::ranges::any_of(findings, [&](const auto& finding) {
           return finding.severity != estimator::Severity::kNote;
@@ -256,7 +273,7 @@ void run_signals(Run& to) {
         if (!to.verbose || (found && fault.apply) || (!alarm && !fault.apply)) continue;
         std::printf("%s %u noise %.1f mrad, period %.0f ms, %s:\n", kind.c_str(), seed,
                     1e3 * rig.noise, 1e3 * segment.period, fault.name.c_str());
-        for (const auto& finding : findings) std::printf("      %s\n", finding.what.c_str());
+        print_findings(findings);
       }
     }
   }
@@ -273,14 +290,12 @@ void run_recording(Run& to, const std::string& rig_file, const std::string& file
     const auto findings = estimator::examine_description(mechanism, readings).findings;
     std::printf("%s (%.2f s)\n", planted,
                 static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
-    for (const auto& finding : findings) std::printf("      %s\n", finding.what.c_str());
-    std::fflush(stdout);
+    print_findings(findings);
   };
   report(rig.mechanism, recordings, "as it is");
   for (const estimator::Hypothesis& each : estimator::common_description_errors(rig.mechanism)) {
-    if (std::ranges::find(to.only, each.kind) == to.only.end()) continue;
-    report(corrected(rig.mechanism, each), corrected(recordings, each),
-           each.error_description.c_str());
+    if (std::ranges::find(to.only, kind_of(each)) == to.only.end()) continue;
+    report(corrected(rig.mechanism, each), corrected(recordings, each), text_of(each).c_str());
   }
 }
 

@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <random>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "estimator/model/mechanisms/chain.hpp"
+#include "service/messages/message_table.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
@@ -20,7 +24,9 @@ using estimator::Finding;
 using estimator::Hypothesis;
 using estimator::JointQuantity;
 using estimator::Mechanism;
+using estimator::MessageCode;
 using estimator::Recording;
+using service::describe;
 using test_support::ReferenceFuruta;
 
 constexpr double kNoise = 1e-3;        // [rad]
@@ -87,13 +93,13 @@ Described two_links() {
   return rig;
 }
 
-/// The hypothesis of that kind and channel. Its repair of a correct rig injects the mistake.
-Hypothesis error_description(const Mechanism& mechanism, const std::string& kind,
-                             const std::string& channel) {
+/// The hypothesis of that error and channel. Its repair of a correct rig injects the mistake.
+Hypothesis hypothesis_of(const Mechanism& mechanism, MessageCode error,
+                         const std::string& channel) {
   for (Hypothesis& each : estimator::common_description_errors(mechanism)) {
-    if (each.kind == kind && each.channel == channel) return std::move(each);
+    if (each.message.code == error && each.channel == channel) return std::move(each);
   }
-  ADD_FAILURE() << "no hypothesis " << kind << " of " << channel;
+  ADD_FAILURE() << "no hypothesis " << service::row_of(error).id << " of " << channel;
   return {};
 }
 
@@ -104,46 +110,56 @@ std::vector<Finding> findings_with(const Described& rig, const Hypothesis& plant
 }
 
 struct Case {
-  std::string kind, channel;
+  MessageCode error;
+  std::string channel;
 };
 
-// Each mistake that the recording can reveal must be reported as a fault. Its own sentence must be
-// among the explanations, since some mistakes have equivalents (a zero upside down is a centre of
+// Each mistake that the recording can reveal must be reported as a fault. It must be among the
+// causes, since some mistakes have equivalents (a zero upside down is a centre of
 // mass on the other side).
 void expect_found(const Described& rig, const Case& planted) {
-  SCOPED_TRACE(planted.kind + " of " + planted.channel);
-  const Hypothesis hypothesis = error_description(rig.mechanism, planted.kind, planted.channel);
+  const Hypothesis hypothesis = hypothesis_of(rig.mechanism, planted.error, planted.channel);
+  SCOPED_TRACE(service::text_of(hypothesis.message));
   const std::vector<Finding> findings = findings_with(rig, hypothesis);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].severity, estimator::Severity::kFault);
-  EXPECT_NE(findings[0].what.find(hypothesis.error_description), std::string::npos)
-      << findings[0].what;
-  EXPECT_FALSE(findings[0].advice.empty());
+  ASSERT_EQ(findings[0].message.code, MessageCode::kDescriptionError);
+  const auto& causes =
+      std::get<std::vector<estimator::Message>>(*findings[0].message.find("causes"));
+  EXPECT_EQ(std::ranges::count(causes, hypothesis.message), 1) << describe(findings[0]).what;
+  EXPECT_EQ(describe(findings[0]).kind, service::row_of(causes.front().code).id);
+  for (const estimator::Message& cause : causes) {
+    const std::string advice = service::fill_template(service::row_of(cause.code).advice, cause);
+    EXPECT_NE(describe(findings[0]).advice.find(advice), std::string::npos) << advice;
+  }
 }
 
 TEST(DescriptionFaults, AreFoundOfADrivenRig) {
   const Described rig = driven();
   for (const Case& planted :
-       {Case{"inverted-encoder", "1"}, Case{"inverted-encoder", "2"}, Case{"inverted-motor", "1"},
-        Case{"zero-upside-down", "2"}, Case{"swapped-encoders", "1,2"},
-        Case{"wrong-point-sign", "2"}, Case{"gravity-upside-down", "gravity.g"}}) {
+       {Case{MessageCode::kInvertedEncoder, "1"}, Case{MessageCode::kInvertedEncoder, "2"},
+        Case{MessageCode::kInvertedMotor, "1"}, Case{MessageCode::kZeroOffByHalfTurn, "2"},
+        Case{MessageCode::kSwappedEncoders, "1,2"}, Case{MessageCode::kWrongPointSign, "2"},
+        Case{MessageCode::kReversedGravity, "gravity.g"}}) {
     expect_found(rig, planted);
   }
 }
 
 TEST(DescriptionFaults, AreFoundOfAReleasedRig) {
   const Described rig = released();
-  for (const Case& planted : {Case{"inverted-encoder", "1"}, Case{"inverted-encoder", "2"},
-                              Case{"zero-upside-down", "2"}, Case{"wrong-point-sign", "1"}}) {
+  for (const Case& planted :
+       {Case{MessageCode::kInvertedEncoder, "1"}, Case{MessageCode::kInvertedEncoder, "2"},
+        Case{MessageCode::kZeroOffByHalfTurn, "2"}, Case{MessageCode::kWrongPointSign, "1"}}) {
     expect_found(rig, planted);
   }
 }
 
 TEST(DescriptionFaults, AreFoundOfAChain) {
   const Described rig = two_links();
-  for (const Case& planted : {Case{"inverted-encoder", "1"}, Case{"inverted-encoder", "2"},
-                              Case{"zero-upside-down", "1"}, Case{"zero-upside-down", "2"},
-                              Case{"swapped-encoders", "1,2"}, Case{"wrong-point-sign", "1"}}) {
+  for (const Case& planted :
+       {Case{MessageCode::kInvertedEncoder, "1"}, Case{MessageCode::kInvertedEncoder, "2"},
+        Case{MessageCode::kZeroOffByHalfTurn, "1"}, Case{MessageCode::kZeroOffByHalfTurn, "2"},
+        Case{MessageCode::kSwappedEncoders, "1,2"}, Case{MessageCode::kWrongPointSign, "1"}}) {
     expect_found(rig, planted);
   }
 }
@@ -154,17 +170,16 @@ TEST(DescriptionFaults, FindUnitsAndReferencesBothWays) {
   const auto expect = [&](const Hypothesis& planted, const std::string& reported) {
     const std::vector<Finding> findings = findings_with(rig, planted);
     ASSERT_EQ(findings.size(), 1U) << reported;
-    EXPECT_NE(findings[0].what.find(reported), std::string::npos) << findings[0].what;
+    EXPECT_NE(describe(findings[0]).what.find(reported), std::string::npos)
+        << describe(findings[0]).what;
   };
-  expect(error_description(rig.mechanism, "absolute-angle", "2"),
+  expect(hypothesis_of(rig.mechanism, MessageCode::kAbsoluteAngle, "2"),
          "does not include that of joint \"1\"");
-  expect(error_description(rig.mechanism, "relative-angle", "2"), "is absolute");
+  expect(hypothesis_of(rig.mechanism, MessageCode::kAngleWithoutParent, "2"), "is absolute");
   const auto scaled = [](double factor) {
-    return Hypothesis{.kind = "",
-                      .channel = "",
-                      .error_description = "",
-                      .remedy = "",
-                      .correct_segment = [=](estimator::Segment& s) { s.angles *= factor; }};
+    return Hypothesis{.message = {}, .channel = "", .correct_segment = [=](estimator::Segment& s) {
+                        s.angles *= factor;
+                      }};
   };
   expect(scaled(M_PI / 180.0), "every angle is in radians, not in degrees");
   expect(scaled(180.0 / M_PI), "every angle is in degrees, not in radians");
@@ -210,7 +225,8 @@ TEST(DescriptionFaults, FindRelativeAnglesDescribedAsAbsolute) {
                                      ? "the angle of encoder \"inclination2\" is relative to that "
                                        "of joint \"1\", but described as absolute"
                                      : "every angle is relative to the preceding body";
-    EXPECT_NE(findings[0].what.find(reported), std::string::npos) << findings[0].what;
+    EXPECT_NE(describe(findings[0]).what.find(reported), std::string::npos)
+        << describe(findings[0]).what;
   }
 }
 
@@ -222,8 +238,8 @@ TEST(DescriptionFaults, FindAbsoluteAnglesOfAllLinks) {
   const std::vector<Finding> findings =
       estimator::examine_description(rig.mechanism, rig.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_NE(findings[0].what.find("every angle is absolute"), std::string::npos)
-      << findings[0].what;
+  EXPECT_NE(describe(findings[0]).what.find("every angle is absolute"), std::string::npos)
+      << describe(findings[0]).what;
 }
 
 // A free zero that is far off is found by a fit, reported, and used as the start of the estimate.
@@ -245,9 +261,9 @@ TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
         continue;
       }
       ASSERT_EQ(found.findings.size(), 1U);
-      EXPECT_NE(found.findings[0].what.find(shift == M_PI ? "half a turn" : "1.2"),
+      EXPECT_NE(describe(found.findings[0]).what.find(shift == M_PI ? "half a turn" : "1.2"),
                 std::string::npos)
-          << found.findings[0].what;
+          << describe(found.findings[0]).what;
       if (found.findings[0].severity == estimator::Severity::kFault) continue;
       ASSERT_EQ(found.starts.size(), 1U);
       EXPECT_EQ(found.starts[0].parameter,
@@ -266,7 +282,7 @@ TEST(DescriptionFaults, LocateAShiftedZero) {
     const std::vector<Finding> findings =
         estimator::examine_description(rig.mechanism, rig.recordings).findings;
     ASSERT_EQ(findings.size(), 1U);
-    EXPECT_EQ(findings[0].kind, "shifted-zero");
+    EXPECT_EQ(describe(findings[0]).kind, "shifted-zero");
     EXPECT_EQ(findings[0].channel, "2");
     // 0.01 turns is close enough for a start; the calibration does the rest.
     EXPECT_NEAR(findings[0].size, shift, 0.06);
@@ -277,9 +293,9 @@ TEST(DescriptionFaults, LocateAShiftedZero) {
 TEST(DescriptionFaults, AreFoundTogether) {
   const Described rig = driven();
   Described faulty = rig;
-  for (const auto& [kind, channel] :
-       {std::pair{"inverted-motor", "1"}, {"zero-upside-down", "2"}}) {
-    const Hypothesis planted = error_description(rig.mechanism, kind, channel);
+  for (const auto& [error, channel] :
+       {std::pair{MessageCode::kInvertedMotor, "1"}, {MessageCode::kZeroOffByHalfTurn, "2"}}) {
+    const Hypothesis planted = hypothesis_of(rig.mechanism, error, channel);
     faulty.mechanism = corrected(faulty.mechanism, planted);
     faulty.recordings = corrected(faulty.recordings, planted);
   }
@@ -342,16 +358,16 @@ Described whirling(double period) {
 TEST(DescriptionFaults, AreSkippedIfAJointTurnsTooFarBetweenRows) {
   const Described fast = whirling(0.02);
   const auto findings = estimator::examine_description(fast.mechanism, fast.recordings).findings;
-  ASSERT_EQ(findings.size(), 1U) << findings[0].what;
-  EXPECT_EQ(findings[0].kind, "not-checked");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].message.code, MessageCode::kDescriptionNotChecked);
   EXPECT_EQ(findings[0].severity, estimator::Severity::kNote);
-  EXPECT_NE(findings[0].what.find("0.7 rad within 20 ms in 100 % of the examined rows"),
+  EXPECT_NE(describe(findings[0]).what.find("0.7 rad within 20 ms in 100 % of the examined rows"),
             std::string::npos)
-      << findings[0].what;
+      << describe(findings[0]).what;
   const Described slower = whirling(0.01);
   for (const Finding& finding :
        estimator::examine_description(slower.mechanism, slower.recordings).findings) {
-    EXPECT_NE(finding.kind, "not-checked") << finding.what;
+    EXPECT_NE(finding.message.code, MessageCode::kDescriptionNotChecked);
   }
 }
 
@@ -393,7 +409,7 @@ TEST(DescriptionFaults, ReportAnUnexplainedMisfit) {
   const std::vector<Finding> findings =
       estimator::examine_description(rig.mechanism, rig.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].kind, "unexplained");
+  EXPECT_EQ(findings[0].message.code, MessageCode::kUnexplainedMotion);
   EXPECT_EQ(findings[0].severity, estimator::Severity::kWarning);
 }
 
@@ -408,7 +424,7 @@ TEST(DescriptionFaults, IgnoreUnusableRecordings) {
 
 TEST(DescriptionFaults, StopOnRequest) {
   const Described rig = two_links();
-  const Hypothesis planted = error_description(rig.mechanism, "inverted-encoder", "2");
+  const Hypothesis planted = hypothesis_of(rig.mechanism, MessageCode::kInvertedEncoder, "2");
   const std::atomic<bool> stop = true;
   estimator::CalibrationMonitor monitor;
   monitor.stop = &stop;

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
@@ -15,6 +18,8 @@ namespace {
 
 using estimator::Finding;
 using estimator::Mechanism;
+using estimator::Message;
+using estimator::MessageCode;
 using estimator::Recording;
 using test_support::ReferenceFuruta;
 
@@ -43,9 +48,21 @@ std::vector<Finding> explained(const Mechanism& mechanism, const Recording& reco
                                    {recording});
 }
 
-void expect_first(const std::vector<Finding>& findings, const std::string& kind) {
+template <typename T>
+T cause_argument(const Message& message, const std::string& name) {
+  const estimator::Argument::Value* const value = message.find(name);
+  return value == nullptr ? T() : std::get<T>(*value);
+}
+
+Message first_cause(const Finding& finding) {
+  const auto causes = cause_argument<std::vector<Message>>(finding.message, "causes");
+  return causes.empty() ? Message() : causes.front();
+}
+
+void expect_first(const std::vector<Finding>& findings, MessageCode cause) {
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].kind, kind) << findings[0].what;
+  SCOPED_TRACE(service::text_of(findings[0].message));
+  EXPECT_EQ(first_cause(findings[0]).code, cause);
 }
 
 TEST(MisfitCauses, AreNotLookedForInNoise) {
@@ -62,9 +79,9 @@ TEST(MisfitCauses, AreFoundOverPredictableSpans) {
                            u.cwiseMax(-level).cwiseMin(level), kCausePeriod, kCauseNoise, 5);
   recording.segments[0].controls = u;
   const std::vector<Finding> findings = explained(described(), recording);
-  expect_first(findings, "clipped-command");
+  expect_first(findings, MessageCode::kClippedCommand);
   EXPECT_NEAR(findings[0].size, level, 0.005 * level);
-  EXPECT_NE(findings[0].what.find("windows of 0.75 s"), std::string::npos) << findings[0].what;
+  EXPECT_EQ(cause_argument<double>(findings[0].message, "window"), 0.75);
 }
 
 // Rows of the control shifted relative to those of the angles, both ways.
@@ -76,11 +93,11 @@ TEST(MisfitCauses, FindAShiftedCommand) {
   early.segments[0].controls.bottomRows(rows - n) = u.head(rows - n);
   const double shift = static_cast<double>(n) * kCausePeriod;
   const std::vector<Finding> of_late = explained(described(), late);
-  expect_first(of_late, "late-command");
+  expect_first(of_late, MessageCode::kLateCommand);
   EXPECT_EQ(of_late[0].channel, "1");
   EXPECT_NEAR(of_late[0].size, shift, 2e-4);
   const std::vector<Finding> of_early = explained(described(), early);
-  expect_first(of_early, "early-command");
+  expect_first(of_early, MessageCode::kEarlyCommand);
   EXPECT_NEAR(of_early[0].size, -shift, 2e-4);
 }
 
@@ -90,7 +107,7 @@ TEST(MisfitCauses, FindAFastOrSlowClock) {
     Recording recording = recorded(command());
     recording.segments[0].period *= 1.0 + error;
     const std::vector<Finding> findings = explained(described(), recording);
-    expect_first(findings, "clock-rate");
+    expect_first(findings, MessageCode::kClockRate);
     EXPECT_NEAR(findings[0].size, error, 2e-3);
   }
 }
@@ -100,7 +117,7 @@ TEST(MisfitCauses, FindAClippedCommand) {
   Recording recording = recorded(command().cwiseMax(-level).cwiseMin(level));
   recording.segments[0].controls = command();
   const std::vector<Finding> findings = explained(described(), recording);
-  expect_first(findings, "clipped-command");
+  expect_first(findings, MessageCode::kClippedCommand);
   EXPECT_NEAR(findings[0].size, level, 0.03 * level);
 }
 
@@ -113,12 +130,13 @@ TEST(MisfitCauses, FindAWrongGain) {
     gain.free = false;
     gain.value = factor * test_support::viscous_furuta().K;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
-    expect_first(findings, "wrong-gain");
+    expect_first(findings, MessageCode::kWrongGain);
     EXPECT_EQ(findings[0].channel, gain.name);
     EXPECT_NEAR(findings[0].size, test_support::viscous_furuta().K - gain.value,
                 0.03 * test_support::viscous_furuta().K);
     for (const Finding& finding : findings) {
-      EXPECT_EQ(finding.what.find("± -"), std::string::npos) << finding.what;
+      const std::string text = service::text_of(finding.message);
+      EXPECT_EQ(text.find("± -"), std::string::npos) << text;
     }
   }
 }
@@ -132,7 +150,7 @@ TEST(MisfitCauses, FindAWrongDistance) {
     const double truth = distance.value;
     distance.value *= factor;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
-    expect_first(findings, "wrong-length");
+    expect_first(findings, MessageCode::kWrongLength);
     EXPECT_EQ(findings[0].channel, distance.name);
     EXPECT_NEAR(findings[0].size, truth - distance.value, 0.1 * std::abs(truth - distance.value));
   }
@@ -155,10 +173,11 @@ TEST(MisfitCauses, FindADistanceThatLeavesNoInertia) {
   mechanism.joint_parameter(0, estimator::JointQuantity::kViscous).free = true;
   mechanism.parameter(estimator::WorldQuantity::kGravity).value = truth.g;
   const std::vector<Finding> findings = explained(mechanism, recording);
-  expect_first(findings, "wrong-length");
+  expect_first(findings, MessageCode::kNoRoomForInertia);
   EXPECT_NEAR(std::abs(findings[0].size), 0.2 * farthest, 0.01 * farthest);
-  EXPECT_NE(findings[0].what.find("no room for a positive inertia"), std::string::npos);
-  for (const Finding& finding : findings) EXPECT_NE(finding.kind, "clock-rate") << finding.what;
+  for (const Finding& finding : findings) {
+    EXPECT_NE(first_cause(finding).code, MessageCode::kClockRate);
+  }
 }
 
 // Dry friction that the description sets to zero, and its joint.
@@ -169,11 +188,17 @@ TEST(MisfitCauses, FindMissingFriction) {
   const Recording recording =
       test_support::record(dry, {0.2, 0.5, 0.0, 0.0}, command(), kCausePeriod, kCauseNoise, 5);
   const std::vector<Finding> findings = explained(described(), recording);
-  expect_first(findings, "friction-law");
-  const std::size_t found = findings[0].what.find("1.tau_c ");
-  ASSERT_NE(found, std::string::npos) << findings[0].what;
-  EXPECT_NEAR(std::stod(findings[0].what.substr(found + 8)), 0.02, 0.0005);
-  EXPECT_EQ(findings[0].what.find(" 0 ± 0"), std::string::npos) << "a part that is none";
+  expect_first(findings, MessageCode::kMissingFriction);
+  const auto terms = cause_argument<std::vector<Message>>(first_cause(findings[0]), "terms");
+  const auto value_of = [](const Message& term) {
+    return cause_argument<estimator::Quantity>(term, "value").value;
+  };
+  const auto friction = std::ranges::find(terms, "1.tau_c", [](const Message& term) {
+    return cause_argument<std::string>(term, "parameter");
+  });
+  ASSERT_NE(friction, terms.end());
+  EXPECT_NEAR(value_of(*friction), 0.02, 0.0005);
+  for (const Message& term : terms) EXPECT_GT(value_of(term), 0.0);
 }
 
 /// Strong motion for the first third, then pulled in alternating directions with half of the static
@@ -205,10 +230,11 @@ std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
 // A joint that is described as sticking but creeps under load.
 TEST(MisfitCauses, FindCreepingFriction) {
   const std::vector<Finding> findings = explained_as_holding(dry_furuta(0.01));
-  expect_first(findings, "creep");
-  EXPECT_NE(findings[0].what.find("\"1\" at about 0.01 rad/s"), std::string::npos)
-      << findings[0].what;
-  EXPECT_EQ(findings[0].what.find("\"2\" at"), std::string::npos) << "it has no dry friction";
+  expect_first(findings, MessageCode::kCreep);
+  // Joint "2" has no dry friction.
+  const auto joints = cause_argument<std::vector<Message>>(first_cause(findings[0]), "joints");
+  ASSERT_EQ(joints.size(), 1U);
+  EXPECT_EQ(service::text_of(joints[0]), "\"1\" at about 0.01 rad/s");
 }
 
 TEST(MisfitCauses, ReportNoCreepIfFrictionSticks) {
@@ -226,8 +252,8 @@ TEST(MisfitCauses, AreFoundForCreepingJoints) {
   mechanism.joints[0].transition_speed = 0.01;
   const std::vector<Finding> findings = explained(mechanism, recording);
   ASSERT_FALSE(findings.empty());
-  EXPECT_NE(findings[0].what.find("the clock of the time stamps is 1.9"), std::string::npos)
-      << findings[0].what;
+  EXPECT_NE(service::text_of(findings[0].message).find("the clock of the time stamps is 1.9"),
+            std::string::npos);
 }
 
 TEST(MisfitCauses, IgnoreSpookSimulators) {
