@@ -15,7 +15,22 @@ Severity severity_of(MessageCode code) {
     case kInsertedRows:
     case kBreak:
     case kJump:
+    case kClippedReadings:
+    case kDeadChannel:
+    case kIdenticalLoopChannels:
+    case kReadingBeyondRange:
+    case kSpeedBeyondLimit:
+    case kCommandBeyondLimit:
+    case kReadingBeyondStop:
+    case kUndescribedStop:
       return Severity::kWarning;
+    case kIdenticalChannels:
+    case kWrongSensorUnit:
+    case kWrongSensorAxes:
+    case kFixedLoop:
+    case kImmobileLoop:
+    case kOpenLoop:
+      return Severity::kFault;
     default:
       return Severity::kNote;
   }
