@@ -8,8 +8,8 @@
 namespace estimator {
 
 /// Returns the reason why the loops of a mechanism cannot move: they cannot be closed, the joints
-/// have no degree of freedom left, or bodies are fixed to one another twice. The argument "joint"
-/// names a joint of the loop. Returns nullopt if something moves or there are no loops.
+/// have no degree of freedom left, or bodies are fixed to one another twice. The first argument,
+/// "joint", names a joint of the loop. Returns nullopt if something moves or there are no loops.
 std::optional<Message> find_loop_fault(const Mechanism& mechanism);
 
 }  // namespace estimator

@@ -27,7 +27,7 @@ enum class MessageCode {
   kClippedReadings,
   kDeadChannel,
   kIdenticalChannels,
-  kIdenticalLoopChannels,  ///< in a rig with loops, where two joints may move equally
+  kIdenticalLoopChannels,  ///< in a rig with loops, where two joints may move alike
   kConstantCommand,
   kWrongQuantum,
   kReadingBeyondRange,
