@@ -5,11 +5,11 @@
 #include <limits>
 #include <numbers>
 #include <ranges>
+#include <utility>
 
 #include "estimator/diagnostics/edge_fit.hpp"
 #include "estimator/diagnostics/noise_scale.hpp"
 #include "estimator/diagnostics/non_equilibrium_joints.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
@@ -52,21 +52,11 @@ Range command_range(const Recording& recording, int motor) {
   return range;
 }
 
-Finding finding_about(const char* kind, Severity severity, const Recording& recording,
-                      const std::string& channel) {
-  Finding finding;
-  finding.kind = kind;
-  finding.severity = severity;
-  finding.recording = recording.name;
-  finding.channel = channel;
-  return finding;
-}
-
-/// Returns a text that explains why a joint cannot be at rest at its recorded position.
-std::string rest_text(const JointUnits& units, const NonEquilibriumJoint& joint) {
-  return "its joint cannot be in equilibrium at " + number_text(joint.reading, 4) + " " +
-         units.coordinate + ": the load is " + number_text(joint.load) + " " + units.force +
-         ", and dry friction holds " + number_text(joint.friction) + " " + units.force;
+/// Adds the reason why a joint cannot be at rest at its recorded position to a message.
+void add_reason(const JointUnits& units, const NonEquilibriumJoint& joint, Message& message) {
+  message.arguments.push_back({"position", Quantity{joint.reading, units.coordinate}});
+  message.arguments.push_back({"load", Quantity{joint.load, units.force}});
+  message.arguments.push_back({"friction", Quantity{joint.friction, units.force}});
 }
 
 /// Returns whether any joint that a sensor measures has end stops, at which it may rest.
@@ -190,7 +180,7 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
     if (!(range.width() > kRest * sensor.units().scale)) continue;
     for (const double side : {1.0, -1.0}) {
       const double end = side > 0.0 ? range.high : range.low;
-      Finding finding = finding_about("clipped", Severity::kWarning, recording, sensor.name);
+      std::vector<TimeStretch> stretches;
       int plateaus = 0, readings = 0;
       for (int s = 0; s < std::ssize(recording.segments); ++s) {
         const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
@@ -202,7 +192,7 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
               ++plateaus;
               add_stretch({segment.start + series.times[first],
                            segment.start + series.times[first + count - 1]},
-                          finding.stretches);
+                          stretches);
             });
       }
       if (plateaus == 0) continue;
@@ -222,20 +212,21 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
           if (!is_held) out.rejected.push_back({index, s, i, k});
         }
       }
-      finding.from = finding.stretches.front().from;
-      finding.to = finding.stretches.back().to;
+      Finding finding = make_finding({MessageCode::kClippedReadings,
+                                      {{"encoder", sensor.name},
+                                       {"is_largest", side > 0.0},
+                                       {"limit", Quantity{end, sensor.units().coordinate}},
+                                       {"plateaus", plateaus},
+                                       {"first", stretches.front().from},
+                                       {"readings", readings}}},
+                                     recording.name, sensor.name);
+      finding.from = stretches.front().from;
+      finding.to = stretches.back().to;
+      finding.stretches = std::move(stretches);
       finding.size = end;
       finding.unit = sensor.units().coordinate;
-      finding.what = "encoder " + quoted(sensor.name) + " is stuck at its " +
-                     (side > 0.0 ? "largest" : "smallest") + " reading, " + number_text(end, 5) +
-                     " " + sensor.units().coordinate + ", " + std::to_string(plateaus) +
-                     (plateaus == 1 ? " time" : " times") +
-                     " while the motion continues, the first at " + number_text(finding.from, 6) +
-                     " s: " + std::to_string(readings) + " readings";
-      finding.advice =
-          "find what limits the range: the sensor, its converter, or the recording program";
-      finding.treatment = "these readings are rejected";
-      out.findings.push_back(finding);
+      finding.treated = true;
+      out.findings.push_back(std::move(finding));
     }
   }
 }
@@ -266,18 +257,13 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
     const auto restless =
         std::ranges::find(unable, static_cast<int>(i), &NonEquilibriumJoint::sensor);
     if (is_still && restless == unable.end()) continue;  // it may rest
-    Finding finding = finding_about("dead-channel", Severity::kWarning, recording, sensors[i].name);
-    finding.what = "encoder " + quoted(sensors[i].name) +
-                   (empty ? " has no readings" : " never changes, although ");
-    if (is_still) {
-      finding.what += rest_text(sensors[i].units(), *restless);
-    } else if (!empty) {
-      finding.what += other.empty() ? "a motor is commanded" : "encoder " + quoted(other) + " does";
-    }
-    finding.advice =
-        "check its connector and its column; if the joint is clamped, make it FIXED in the rig "
-        "file, or hold out the encoder (withhold)";
-    out.findings.push_back(finding);
+    Message message(MessageCode::kDeadChannel,
+                    {{"encoder", sensors[i].name},
+                     {"is_empty", empty},
+                     {"is_commanded", !empty && !is_still && other.empty()}});
+    if (is_still) add_reason(sensors[i].units(), *restless, message);
+    if (!empty && !other.empty()) message.arguments.push_back({"moving_encoder", other});
+    out.findings.push_back(make_finding(std::move(message), recording.name, sensors[i].name));
   }
 }
 
@@ -318,15 +304,13 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
           }
         }
         if (!same || changes < kChangesMin) continue;
-        Finding finding = finding_about("identical-channels",
-                                        is_tree(mechanism) ? Severity::kFault : Severity::kWarning,
-                                        recording, sensors[j].name);
-        finding.what = "encoders " + quoted(sensors[i].name) + " and " + quoted(sensors[j].name) +
-                       " change by the same amount at every sample" +
-                       (sign < 0.0 ? ", with opposite signs" : "") +
-                       ", although they read different joints";
-        finding.advice = "check that each has its own column in the rig file";
-        out.findings.push_back(finding);
+        const MessageCode code = is_tree(mechanism) ? MessageCode::kIdenticalChannels
+                                                    : MessageCode::kIdenticalLoopChannels;
+        out.findings.push_back(make_finding({code,
+                                             {{"first", sensors[i].name},
+                                              {"second", sensors[j].name},
+                                              {"are_opposite", sign < 0.0}}},
+                                            recording.name, sensors[j].name));
       }
     }
   }
@@ -345,15 +329,12 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
     for (const Recording& recording : recordings) {
       const Range range = command_range(recording, motor);
       if (range.count == 0 || range.width() > 0.0) continue;
-      Finding finding = finding_about("constant-command", Severity::kNote, recording, joint.name);
+      Finding finding =
+          make_finding({MessageCode::kConstantCommand,
+                        {{"motor", joint.name}, {"command", range.low}, {"is_gain_wanted", lacks}}},
+                       recording.name, joint.name);
       finding.size = range.low;
-      finding.what = "the command of motor " + quoted(joint.name) +
-                     (range.low == 0.0 ? " is zero throughout"
-                                       : " is " + number_text(range.low) + " throughout");
-      finding.advice = lacks ? "estimating the motor's gain needs a command that changes: check "
-                               "the column, or record such a run"
-                             : "nothing, if the motor was meant to be off";
-      out.findings.push_back(finding);
+      out.findings.push_back(std::move(finding));
     }
     ++motor;
   }
@@ -368,20 +349,16 @@ void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<doubl
     if (std::abs(ratio - 1.0) < kTolerance) continue;
     const Encoder& sensor = sensors[i];
     const JointTraits& joint = sensor.traits();
-    const double per_unit = joint.count_size / seen[i];
-    Finding finding;
-    finding.kind = "quantum";
-    finding.channel = sensor.name;
+    Finding finding = make_finding({MessageCode::kWrongQuantum,
+                                    {{"encoder", sensor.name},
+                                     {"quantum", Quantity{seen[i], sensor.units().coordinate}},
+                                     {"counts", joint.count_size / seen[i]},
+                                     {"length", std::string(joint.count)},
+                                     {"described_counts", joint.count_size / stated[i]}}},
+                                   "", sensor.name);
     finding.size = seen[i];
     finding.unit = sensor.units().coordinate;
-    finding.what = "encoder " + quoted(sensor.name) + ": readings differ by whole multiples of " +
-                   number_text(seen[i], 5) + " " + sensor.units().coordinate + ", " +
-                   number_text(per_unit, 6) + " counts per " + joint.count +
-                   ", but the rig file gives " + number_text(joint.count_size / stated[i], 6);
-    finding.advice =
-        "check whether edges or lines are counted (quadrature has four edges per line), and "
-        "whether the recording was rounded";
-    out.findings.push_back(finding);
+    out.findings.push_back(std::move(finding));
   }
 }
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "estimator/diagnostics/segment_end_fit.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/signal/sample_gaps.hpp"
 
 namespace estimator {
@@ -123,25 +122,22 @@ std::vector<Finding> gap_command_step_findings(const std::vector<Recording>& rec
   std::vector<Finding> findings;
   for (int r = 0; r < std::ssize(recordings); ++r) {
     const Recording& recording = recordings[static_cast<std::size_t>(r)];
-    Finding finding{
-        .kind = "hidden-edge", .severity = Severity::kNote, .recording = recording.name};
+    std::vector<TimeStretch> stretches;
     int count = 0;
     for (const GapCommandStep& edge : edges) {
       if (edge.recording != r) continue;
       ++count;
       const Segment& after = recording.segments[static_cast<std::size_t>(edge.segment)];
-      add_stretch({after.start - (edge.rows + 1) * after.period, after.start}, finding.stretches);
+      add_stretch({after.start - (edge.rows + 1) * after.period, after.start}, stretches);
     }
     if (count == 0) continue;
-    finding.from = finding.stretches.front().from;
-    finding.to = finding.stretches.back().to;
-    finding.what = "the command jumps within missing rows, " + std::to_string(count) +
-                   (count == 1 ? " time, at " : " times, the first at ") +
-                   number_text(finding.from, 6) + " s";
-    finding.advice = "log commands without gaps";
-    finding.treatment =
-        "the row is estimated from the motion on both sides, and the recording is joined there "
-        "again";
+    Finding finding = make_finding(
+        {MessageCode::kGapCommandStep, {{"count", count}, {"first", stretches.front().from}}},
+        recording.name);
+    finding.from = stretches.front().from;
+    finding.to = stretches.back().to;
+    finding.stretches = std::move(stretches);
+    finding.treated = true;
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -6,8 +6,8 @@
 #include <numbers>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/kinematics.hpp"
 
@@ -260,36 +260,33 @@ std::optional<Mistake> find_mistake(Comparison& comparison, bool turns) {
   return is_alone ? std::optional(explaining.front()) : std::nullopt;
 }
 
-Finding describe(const std::string& sensor, const Mistake& mistake, const Instrument& by) {
+Finding inertial_error_finding(const std::string& sensor, const Mistake& mistake,
+                               const Instrument& by) {
   constexpr const char* kAxisNames[] = {"x", "y", "z"};
-  const std::string instrument = by.name;
-  Finding finding{.kind = mistake.is_of_axes() ? "inertial-axes" : "inertial-unit",
-                  .severity = Severity::kFault,
-                  .channel = sensor,
-                  .what = "the " + instrument + " of inertial sensor " + quoted(sensor) +
-                          " contradicts the encoders"};
-  std::string wrong, remedy;
+  std::vector<Message> errors, corrections;
   if (mistake.unit != 1.0) {
     const auto& [si, customary] = reading_traits(by.reads).units;
     const ReadingUnit& read_in = (mistake.unit > 1.0) == (customary.size < 1.0) ? customary : si;
-    wrong = std::string("it reads in ") + read_in.short_name;
-    remedy = std::string("set unit: ") + read_in.word + " for its columns";
+    errors.push_back({MessageCode::kInstrumentUnit, {{"unit", std::string(read_in.short_name)}}});
+    corrections.push_back({MessageCode::kSetColumnUnit, {{"unit", std::string(read_in.word)}}});
   }
   for (std::size_t k = 0; k < 3; ++k) {
     const auto own = static_cast<std::size_t>(mistake.axis[k]);
     if (own == k && mistake.sign[k] == 1) continue;
-    const std::string name = std::string(mistake.sign[k] < 0 ? "-" : "") + kAxisNames[own];
-    wrong += (wrong.empty() ? "" : ", ") + std::string("the axis called ") + kAxisNames[k] +
-             " is its " + name;
-    remedy += (remedy.empty() ? "" : "; ") + std::string("assign the column of ") + kAxisNames[k] +
-              " to axis " + name;
-    if (mistake.sign[k] < 0) remedy += " (inverted: true)";
+    const std::vector<Argument> axes = {{"axis", std::string(kAxisNames[k])},
+                                        {"is_inverted", mistake.sign[k] < 0},
+                                        {"true_axis", std::string(kAxisNames[own])}};
+    errors.push_back({MessageCode::kWrongAxis, axes});
+    corrections.push_back({MessageCode::kAssignAxis, axes});
   }
-  finding.what += ": " + wrong + "; with this correction, " +
-                  number_text(100.0 * mistake.unexplained, 2) + " % is unexplained";
-  finding.advice =
-      remedy + (mistake.is_of_axes() ? ", or correct the sensor's x_axis and y_axis" : "");
-  return finding;
+  return make_finding(
+      {mistake.is_of_axes() ? MessageCode::kWrongSensorAxes : MessageCode::kWrongSensorUnit,
+       {{"instrument", std::string(by.name)},
+        {"sensor", sensor},
+        {"errors", std::move(errors)},
+        {"percent", 100.0 * mistake.unexplained},
+        {"corrections", std::move(corrections)}}},
+      "", sensor);
 }
 
 }  // namespace
@@ -316,10 +313,12 @@ std::vector<Finding> find_inertial_errors(const Mechanism& mechanism,
       }
     }
     if (const auto mistake = find_mistake(rates, true)) {
-      findings.push_back(describe(sensor.name, *mistake, sensor.traits().instruments[0]));
+      findings.push_back(
+          inertial_error_finding(sensor.name, *mistake, sensor.traits().instruments[0]));
     }
     if (const auto mistake = find_mistake(forces, false)) {
-      findings.push_back(describe(sensor.name, *mistake, sensor.traits().instruments[1]));
+      findings.push_back(
+          inertial_error_finding(sensor.name, *mistake, sensor.traits().instruments[1]));
     }
   }
   return findings;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "estimator/diagnostics/noise_scale.hpp"
 #include "estimator/diagnostics/reading_series.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 
@@ -44,22 +44,19 @@ struct Excess {
   }
 };
 
-Finding excess_finding(const char* kind, const Recording& recording, const std::string& channel,
-                       const Excess& excess, const std::string& unit) {
-  return {.kind = kind,
-          .severity = Severity::kWarning,
-          .recording = recording.name,
-          .channel = channel,
-          .from = excess.first(),
-          .to = excess.stretches.back().to,
-          .stretches = excess.stretches,
-          .size = excess.extreme,
-          .unit = unit};
-}
-
-std::string when(const Excess& excess) {
-  return " (" + std::to_string(excess.rows) + (excess.rows == 1 ? " row" : " rows") +
-         ", the first at " + number_text(excess.first(), 6) + " s)";
+/// Returns a finding about an excess, with its number of rows and its start as arguments.
+Finding excess_finding(Message message, const Recording& recording, const std::string& channel,
+                       const Excess& excess, const std::string& unit = {}) {
+  message.arguments.push_back({"extreme", Quantity{excess.extreme, unit}});
+  message.arguments.push_back({"rows", excess.rows});
+  message.arguments.push_back({"first", excess.first()});
+  Finding finding = make_finding(std::move(message), recording.name, channel);
+  finding.from = excess.first();
+  finding.to = excess.stretches.back().to;
+  finding.stretches = excess.stretches;
+  finding.size = excess.extreme;
+  finding.unit = unit;
+  return finding;
 }
 
 void compare_range(const Encoder& sensor, int column, const SensorLimits& limits,
@@ -77,12 +74,11 @@ void compare_range(const Encoder& sensor, int column, const SensorLimits& limits
   }
   if (excess.rows == 0) return;
   const std::string unit = sensor.units().coordinate;
-  Finding finding = excess_finding("beyond-range", recording, sensor.name, excess, unit);
-  finding.what = "encoder " + quoted(sensor.name) + " reads " + number_text(excess.extreme, 4) +
-                 " " + unit + ", outside the range of " + number_text(limits.lowest, 4) + " to " +
-                 number_text(limits.highest, 4) + " " + unit + " in the rig file" + when(excess);
-  finding.advice = "check unit, sign and zero of the column, or the limits in `safety`";
-  out.findings.push_back(std::move(finding));
+  out.findings.push_back(excess_finding({MessageCode::kReadingBeyondRange,
+                                         {{"encoder", sensor.name},
+                                          {"lowest", limits.lowest},
+                                          {"highest", Quantity{limits.highest, unit}}}},
+                                        recording, sensor.name, excess, unit));
 }
 
 void compare_speed(const Encoder& sensor, int column, double quantum, double fastest,
@@ -105,13 +101,11 @@ void compare_speed(const Encoder& sensor, int column, double quantum, double fas
     }
   }
   if (excess.rows == 0) return;
-  const std::string unit = std::string(sensor.units().coordinate) + "/s";
-  Finding finding = excess_finding("too-fast", recording, sensor.name, excess, unit);
-  finding.what = "encoder " + quoted(sensor.name) + " moves at up to " +
-                 number_text(excess.extreme) + " " + unit + ", beyond the limit of " +
-                 number_text(fastest) + " " + unit + " in the rig file" + when(excess);
-  finding.advice = "check unit, counts and time stamps, or the limit in `safety`";
-  out.findings.push_back(std::move(finding));
+  const std::string unit = sensor.units().rate;
+  out.findings.push_back(
+      excess_finding({MessageCode::kSpeedBeyondLimit,
+                      {{"encoder", sensor.name}, {"limit", Quantity{fastest, unit}}}},
+                     recording, sensor.name, excess, unit));
 }
 
 void compare_command(const std::string& motor, Eigen::Index column, double most,
@@ -127,23 +121,14 @@ void compare_command(const std::string& motor, Eigen::Index column, double most,
     }
   }
   if (beyond.rows > 0) {
-    Finding finding = excess_finding("command-beyond-limit", recording, motor, beyond, "");
-    finding.what = "the command of motor " + quoted(motor) + " reaches " +
-                   number_text(beyond.extreme, 4) + ", beyond the limit of " +
-                   number_text(most, 4) + " in the rig file" + when(beyond);
-    finding.advice =
-        "check unit and `scale` of the column, or the limit; if the amplifier clips, record its "
-        "output";
-    out.findings.push_back(std::move(finding));
+    out.findings.push_back(
+        excess_finding({MessageCode::kCommandBeyondLimit, {{"motor", motor}, {"limit", most}}},
+                       recording, motor, beyond));
   } else if (at.rows >= kOftenAtLimit * rows) {
-    Finding finding = excess_finding("command-at-limit", recording, motor, at, "");
-    finding.severity = Severity::kNote;
-    finding.what = "the command of motor " + quoted(motor) + " is at its limit of " +
-                   number_text(most, 4) + " in " + std::to_string(at.rows) + " of " +
-                   std::to_string(rows) + " rows, the first at " + number_text(at.first(), 6) +
-                   " s";
-    finding.advice = "nothing, if the recorded command is the amplifier's output, not its input";
-    out.findings.push_back(std::move(finding));
+    out.findings.push_back(
+        excess_finding({MessageCode::kCommandAtLimit,
+                        {{"motor", motor}, {"limit", most}, {"recorded_rows", rows}}},
+                       recording, motor, at));
   }
 }
 
@@ -175,16 +160,12 @@ void compare_stop(const Mechanism& mechanism, const JointStop& stop, const Encod
     }
   }
   if (excess.rows == 0) return;
-  Finding finding =
-      excess_finding("beyond-stop", recording, sensor.name, excess, sensor.units().coordinate);
-  finding.what = "encoder " + quoted(sensor.name) + " reads up to " + number_text(excess.extreme) +
-                 " " + finding.unit + " beyond the " + (stop.side > 0.0 ? "lower" : "upper") +
-                 " stop of its joint at " + number_text(stop.position, 4) + " " + finding.unit +
-                 when(excess);
-  finding.advice =
-      "correct the stop's position in `stops`, or the encoder's sign, zero and whole turns; the "
-      "estimated joint stays at its stop there";
-  out.findings.push_back(std::move(finding));
+  const std::string coordinate = sensor.units().coordinate;
+  out.findings.push_back(excess_finding({MessageCode::kReadingBeyondStop,
+                                         {{"encoder", sensor.name},
+                                          {"is_lower", stop.side > 0.0},
+                                          {"stop", Quantity{stop.position, coordinate}}}},
+                                        recording, sensor.name, excess, coordinate));
 }
 
 }  // namespace

@@ -6,8 +6,6 @@
 #include <random>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/fit/loop_closed_states.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/simulation/loop_closure.hpp"
@@ -18,15 +16,28 @@ namespace {
 constexpr int kLoopStarts = 16;
 constexpr int kClosingStarts = 64;
 constexpr double kLooseRank = 1e-7;  // of singular values, relative to the largest
+constexpr double kTwistMin = 0.1;    // least rotation reported besides a distance [rad]
+
+/// Returns a message about a loop that stays open, with its distance and rotation if they count.
+Message open_loop(const LoopGap& gap) {
+  const bool is_apart = gap.distance > kClosed;
+  const bool is_twisted = gap.turn > (is_apart ? kTwistMin : kClosed);
+  Message fault(MessageCode::kOpenLoop, {{"joint", gap.joint},
+                                         {"is_both", is_apart && is_twisted},
+                                         {"is_half_turn_off", !is_apart && !is_twisted}});
+  if (is_apart) fault.arguments.push_back({"distance", Quantity{1e3 * gap.distance, "mm"}});
+  if (is_twisted) fault.arguments.push_back({"twist", Quantity{gap.turn, "rad"}});
+  return fault;
+}
 
 }  // namespace
 
-std::string find_loop_fault(const Mechanism& mechanism) {
-  if (is_tree(mechanism) || mechanism.joint_count() > kTreeJointsMax) return "";
+std::optional<Message> find_loop_fault(const Mechanism& mechanism) {
+  if (is_tree(mechanism) || mechanism.joint_count() > kTreeJointsMax) return {};
   const Eigen::Index n = mechanism.joint_count();
   LoopClosure closure(mechanism);
-  if (closure.closing_joints().empty()) return "";  // mimic joints only: always consistent
-  const std::string joint = "joint " + quoted(closure.closing_joints().back()) + " closes a loop ";
+  if (closure.closing_joints().empty()) return {};  // mimic joints only: always consistent
+  const Argument joint{"joint", closure.closing_joints().back()};
   const Eigen::VectorXd any =
       Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
   std::mt19937 random(1);
@@ -51,21 +62,14 @@ std::string find_loop_fault(const Mechanism& mechanism) {
     }
     const Eigen::MatrixXd J = closure.jacobian(angles);
     if (J.cwiseAbs().maxCoeff() < kLooseRank) {
-      return joint +
-             "in which no joint moves: its bodies are already fixed to one another; remove the "
-             "joint";
+      return Message(MessageCode::kFixedLoop, {joint});
     }
     free = std::max(free, null_space(J, kLooseRank).cols());
   }
-  if (free > 0) return "";
-  if (free == 0) {
-    return joint +
-           "that cannot move: its joints have no degree of freedom left; check axes and joint "
-           "points, or remove a joint";
-  }
-  if (nearest.size() == 0) return "";
-  return gap_text(closure.widest_gap(nearest)) +
-         " in every configuration tried; check lengths, joint points and axes";
+  if (free > 0) return {};
+  if (free == 0) return Message(MessageCode::kImmobileLoop, {joint});
+  if (nearest.size() == 0) return {};
+  return open_loop(closure.widest_gap(nearest));
 }
 
 }  // namespace estimator

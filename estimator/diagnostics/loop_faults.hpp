@@ -1,14 +1,15 @@
 #pragma once
 
-#include <string>
+#include <optional>
 
+#include "estimator/messages/message.hpp"
 #include "estimator/model/mechanism.hpp"
 
 namespace estimator {
 
-/// Returns one sentence on why the loops of a mechanism cannot move: they cannot be closed, the
-/// joints have no degree of freedom left, or bodies are fixed to one another twice. The sentence
-/// names a joint of the loop. Empty if something moves or there are no loops.
-std::string find_loop_fault(const Mechanism& mechanism);
+/// Returns the reason why the loops of a mechanism cannot move: they cannot be closed, the joints
+/// have no degree of freedom left, or bodies are fixed to one another twice. The first argument,
+/// "joint", names a joint of the loop. Returns nullopt if something moves or there are no loops.
+std::optional<Message> find_loop_fault(const Mechanism& mechanism);
 
 }  // namespace estimator

@@ -24,7 +24,7 @@ struct LostRows {
 /// the cut. An evenly sampling logger loses only whole rows. Limited to evenly sampled recordings
 /// that may continue over such a gap (`continues_across_gap`).
 /// @param calibration  accepted calibration of these recordings
-/// @param findings     findings of kind "lost-time" at cuts
+/// @param findings     findings of code kLostTime at cuts
 std::vector<LostRows> find_lost_rows(const Calibration& calibration,
                                      const std::vector<Recording>& recordings,
                                      const std::vector<Finding>& findings);

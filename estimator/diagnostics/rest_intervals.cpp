@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-
-#include "estimator/fit/number_text.hpp"
+#include <utility>
 
 namespace estimator {
 namespace {
@@ -73,21 +71,19 @@ void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<
       }
     }
   }
-  out.findings.push_back(
-      {.kind = "rest",
-       .severity = Severity::kNote,
-       .recording = recording.name,
-       .from = stretches.front().from,
-       .to = stretches.back().to,
-       .stretches = stretches,
-       .size = static_cast<double>(resting) / rows,
-       .unit = "-",
-       .what = "all encoders are at rest in " + number_text(100.0 * resting / rows, 2) +
-               " % of the rows, the first time from " + number_text(stretches.front().from, 4) +
-               " s on: each rest only repeats one reading and its error",
-       .advice = "nothing, or remove the rests",
-       .treatment = "of each rest, one row per " + number_text(kEvery) + " s is used, and " +
-                    std::to_string(rejected) + " rows are rejected"});
+  Finding finding = make_finding({MessageCode::kRestIntervals,
+                                  {{"percent", 100.0 * resting / rows},
+                                   {"first", stretches.front().from},
+                                   {"interval", Quantity{kEvery, "s"}},
+                                   {"rejected", rejected}}},
+                                 recording.name);
+  finding.from = stretches.front().from;
+  finding.to = stretches.back().to;
+  finding.stretches = std::move(stretches);
+  finding.size = static_cast<double>(resting) / rows;
+  finding.unit = "-";
+  finding.treated = true;
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace estimator

@@ -326,7 +326,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
   }
   if (!has_motion(recordings)) {
     for (Finding& finding : out.findings) {
-      if (finding.kind == "dead-channel") finding.severity = Severity::kFault;
+      if (finding.message.code == MessageCode::kDeadChannel) finding.severity = Severity::kFault;
     }
   }
   find_constant_commands(mechanism, recordings, out);

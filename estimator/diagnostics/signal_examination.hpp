@@ -26,7 +26,7 @@ struct Cut {
 
 /// The faults found in recorded signals, and the repairs that need no confirmation by the user.
 struct SignalExamination {
-  std::vector<Finding> findings;  ///< faults; Finding::treatment describes what `repair` does
+  std::vector<Finding> findings;  ///< faults; `treated` if `repair` repairs them
   std::vector<RejectedReading> rejected;
   std::vector<FreedOffset> freed;
   std::vector<Cut> cuts;

@@ -7,7 +7,6 @@
 #include "estimator/diagnostics/edge_fit.hpp"
 #include "estimator/diagnostics/noise_scale.hpp"
 #include "estimator/diagnostics/reading_series.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
@@ -130,25 +129,21 @@ ImpactedStop impacted_stop(std::vector<StopImpact> strikes, double side, double 
 
 Finding undescribed_stop_finding(const Encoder& sensor, const Recording& recording,
                                  const ImpactedStop& stop, double coordinate, bool upper) {
-  const std::string unit = sensor.units().coordinate;
-  Finding finding{.kind = "undescribed-stop",
-                  .severity = Severity::kWarning,
-                  .recording = recording.name,
-                  .channel = sensor.name,
-                  .from = stop.stretches.front().from,
-                  .to = stop.stretches.back().to,
-                  .stretches = stop.stretches,
-                  .size = coordinate,
-                  .unit = unit};
-  finding.what = "encoder " + quoted(sensor.name) + " stops or turns back at " +
-                 number_text(coordinate) + " " + unit + " within a sample, " +
-                 std::to_string(stop.strikes) + " times, from up to " + number_text(stop.fastest) +
-                 " " + unit +
-                 "/s, and never goes beyond: an end stop that is missing in the rig file";
-  finding.advice = "add stops { " + std::string(upper ? "upper" : "lower") +
-                   " { value: " + number_text(coordinate) +
-                   " free: true } restitution { value: " + number_text(stop.restitution) +
-                   " free: true } } to that joint; without it, every impact counts as friction";
+  const JointUnits units = sensor.units();
+  Finding finding = make_finding({MessageCode::kUndescribedStop,
+                                  {{"encoder", sensor.name},
+                                   {"is_upper", upper},
+                                   {"value", coordinate},
+                                   {"unit", std::string(units.coordinate)},
+                                   {"impacts", stop.strikes},
+                                   {"speed", Quantity{stop.fastest, units.rate}},
+                                   {"restitution", stop.restitution}}},
+                                 recording.name, sensor.name);
+  finding.from = stop.stretches.front().from;
+  finding.to = stop.stretches.back().to;
+  finding.stretches = stop.stretches;
+  finding.size = coordinate;
+  finding.unit = units.coordinate;
   return finding;
 }
 

@@ -30,6 +30,13 @@ Severity severity_of(MessageCode code) {
     case kMissingAirDrag:
     case kCreep:
     case kMisfitCause:
+    case kClippedReadings:
+    case kIdenticalLoopChannels:
+    case kReadingBeyondRange:
+    case kSpeedBeyondLimit:
+    case kCommandBeyondLimit:
+    case kReadingBeyondStop:
+    case kUndescribedStop:
       return Severity::kWarning;
     case kInvertedEncoder:
     case kZeroOffByHalfTurn:
@@ -47,6 +54,12 @@ Severity severity_of(MessageCode code) {
     case kWrongPointSign:
     case kReversedGravity:
     case kDescriptionError:
+    case kIdenticalChannels:
+    case kWrongSensorUnit:
+    case kWrongSensorAxes:
+    case kFixedLoop:
+    case kImmobileLoop:
+    case kOpenLoop:
       return Severity::kFault;
     default:
       return Severity::kNote;

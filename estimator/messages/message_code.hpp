@@ -24,7 +24,31 @@ enum class MessageCode {
   kInsertedRows,
   kBreak,
   kJump,
+  kClippedReadings,
   kDeadChannel,
+  kIdenticalChannels,
+  kIdenticalLoopChannels,  ///< in a rig with loops, where two joints may move alike
+  kConstantCommand,
+  kWrongQuantum,
+  kReadingBeyondRange,
+  kSpeedBeyondLimit,
+  kCommandBeyondLimit,
+  kCommandAtLimit,
+  kReadingBeyondStop,
+  kRestIntervals,
+  kUndescribedStop,
+  kGapCommandStep,
+  kWrongSensorUnit,
+  kWrongSensorAxes,
+  kInstrumentUnit,  ///< the errors of an inertial sensor and their corrections, as clauses
+  kSetColumnUnit,
+  kWrongAxis,
+  kAssignAxis,
+
+  // Loops that cannot move.
+  kFixedLoop,     ///< its bodies are fixed to one another twice
+  kImmobileLoop,  ///< its joints have no degree of freedom left
+  kOpenLoop,      ///< it cannot be closed
 
   // Descriptions and motors.
   kInvertedEncoder,
@@ -74,6 +98,9 @@ enum class MessageCode {
 
   // Verdicts.
 };
+
+/// Number of codes; their values are 0 to kMessageCodeCount − 1.
+inline constexpr int kMessageCodeCount = static_cast<int>(MessageCode::kOpenLoop) + 1;
 
 /// Returns the severity of a message.
 Severity severity_of(MessageCode code);

@@ -27,6 +27,7 @@
 #include "service/import/rig_priors.hpp"
 #include "service/import/rig_recording.hpp"
 #include "service/import/rig_sensors.hpp"
+#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -454,14 +455,11 @@ class RigReader {
   // location.
   void refuse_faults() const {
     const std::vector<std::string> faults = estimator::find_errors(mechanism_);
-    const std::string fault =
-        faults.empty() ? estimator::find_loop_fault(mechanism_) : faults.front();
-    if (fault.empty()) return;
-    const std::size_t open = fault.find('"');
-    const std::size_t close = fault.find('"', open + 1);
-    const auto found = open == std::string::npos
-                           ? places_.end()
-                           : places_.find(fault.substr(open + 1, close - open - 1));
+    const auto loop_fault = faults.empty() ? estimator::find_loop_fault(mechanism_) : std::nullopt;
+    if (faults.empty() && !loop_fault) return;
+    const std::string fault = loop_fault ? error_text(*loop_fault) : faults.front();
+    const std::size_t open = fault.find('"'), close = fault.find('"', open + 1);
+    const auto found = places_.find(fault.substr(open + 1, close - open - 1));
     const proto::TextLocator place = found == places_.end() ? root_ : found->second;
     place.fail(fault + (fault.find("inertia") == std::string::npos
                             ? ""

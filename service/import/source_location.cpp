@@ -1,30 +1,54 @@
 #include "service/import/source_location.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"
 
 namespace service {
+
+using estimator::MessageCode;
+
 namespace {
 
-/// Checks whether an error in the rig file, rather than in the recording, can cause the finding.
-bool is_about_the_file(const estimator::Finding& finding) {
-  static const std::set<std::string> kSignals = {"outliers", "slip",  "lost-time",
-                                                 "jump",     "break", "clipped"};
-  return !kSignals.contains(describe(finding).kind);
+/// Returns whether an error in the rig file, rather than in the recording, can cause a finding.
+bool is_about_the_file(MessageCode code) {
+  using enum MessageCode;
+  switch (code) {
+    case kOutliers:
+    case kNoiseTail:
+    case kManyOutliers:
+    case kEncoderSlip:
+    case kPossibleSlip:
+    case kLostTime:
+    case kInsertedRows:
+    case kBreak:
+    case kJump:
+    case kClippedReadings:
+      return false;
+    default:
+      return true;
+  }
 }
 
+/// Returns whether the channel of a finding is a motor.
 bool is_of_motor(const estimator::Finding& finding) {
-  const std::string kind = describe(finding).kind;
-  return kind.find("motor") != std::string::npos || kind.find("command") != std::string::npos;
+  using enum MessageCode;
+  switch (finding.message.code) {
+    case kConstantCommand:
+    case kCommandBeyondLimit:
+    case kCommandAtLimit:
+      return true;
+    default:  // (until the codes of description errors and causes are listed above)
+      const std::string kind = describe(finding).kind;
+      return kind.find("motor") != std::string::npos || kind.find("command") != std::string::npos;
+  }
 }
 
 std::string place_of(const Rig& rig, const estimator::Finding& finding) {
   const std::vector<estimator::Encoder> sensors = estimator::all_encoders(rig.mechanism);
-  if (describe(finding).kind == "quantum") {
+  if (finding.message.code == MessageCode::kWrongQuantum) {
     const auto sensor = std::ranges::find(sensors, finding.channel, &estimator::Encoder::name);
     if (sensor == sensors.end()) return "";
     return rig.encoders[static_cast<std::size_t>(sensor - sensors.begin())].place;
@@ -61,7 +85,7 @@ estimator::SensorDescription sensor_facts(const Rig& rig) {
 
 void add_source_locations(const Rig& rig, std::vector<estimator::Finding>& findings) {
   for (estimator::Finding& finding : findings) {
-    if (finding.channel.empty() || !is_about_the_file(finding)) continue;
+    if (finding.channel.empty() || !is_about_the_file(finding.message.code)) continue;
     finding.place = place_of(rig, finding);
   }
 }

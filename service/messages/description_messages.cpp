@@ -5,7 +5,7 @@ namespace {
 
 using enum estimator::MessageCode;
 
-constexpr MessageRow kRows[] = {
+constexpr MessageRow kDescriptionRows[] = {
     {kInvertedEncoder, "inverted-encoder", "the encoder of joint \"{joint}\" is inverted",
      "change `inverted` in the column (or the encoder) of joint \"{joint}\""},
     {kZeroOffByHalfTurn, "zero-upside-down",
@@ -88,6 +88,6 @@ constexpr MessageRow kRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> description_messages() { return kRows; }
+std::span<const MessageRow> description_messages() { return kDescriptionRows; }
 
 }  // namespace service

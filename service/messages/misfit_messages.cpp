@@ -7,7 +7,7 @@ using enum estimator::MessageCode;
 
 constexpr const char* kMeasureAgain = "measure it again, or estimate it";
 
-constexpr MessageRow kRows[] = {
+constexpr MessageRow kMisfitRows[] = {
     {kLateCommand, "late-command",
      "the command of motor \"{motor}\" acts {delay} later than recorded",
      "estimate it: `motor {{ input_delay {{ value: {input_delay} free: true }} }}`"},
@@ -61,6 +61,6 @@ constexpr MessageRow kRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> misfit_messages() { return kRows; }
+std::span<const MessageRow> misfit_messages() { return kMisfitRows; }
 
 }  // namespace service

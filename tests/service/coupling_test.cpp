@@ -13,6 +13,7 @@
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/rig_file.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/refusal.hpp"
@@ -143,7 +144,7 @@ joint { name: ")" +
   ASSERT_EQ(run.angles.cols(), 2);
   const estimator::ShootingInput input =
       estimator::prepare_shooting(rig.mechanism, {recorded(run, 1e-4)}, {});
-  EXPECT_TRUE(input.notes.empty()) << input.notes.front();
+  EXPECT_TRUE(input.notes.empty()) << note_text(input.notes.front());
   for (Eigen::Index k = 100; k < run.angles.rows(); k += 500) {
     EXPECT_NEAR(input.states[0](0, k), run.angles(k, 0) / 60.0, 1e-3);
   }
@@ -159,7 +160,7 @@ TEST(MimicJoint, EqualReadingsOfCoupledJointsAreNoCopies) {
     angles.col(1) = ratio * angles.col(0);
     const auto examined = estimator::examine_signals(rig.mechanism, {recording}, {});
     return std::ranges::any_of(examined.findings, [](const estimator::Finding& finding) {
-      return finding.kind == "identical-channels";
+      return describe(finding).kind == "identical-channels";
     });
   };
   EXPECT_TRUE(is_copy("", 1.0));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "proto/calibration.pb.h"
+#include "service/messages/message_text.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/finding_list.hpp"
 #include "service/report/result_table.hpp"
@@ -293,18 +294,17 @@ TEST(CalibrationPage, StatesItsProvenance) {
 // Rejected readings and findings must be drawn at their times.
 TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
   estimator::Calibration calibration = prepared_calibration();
-  estimator::Finding finding;
-  finding.kind = "outliers";
-  finding.recording = "run & more.csv";
-  finding.channel = "pivot";
-  finding.from = finding.to = 0.5;
-  finding.what = "one outlier at 0.5 s";
-  finding.treatment = "held back";
-  estimator::Finding slip = finding;
-  slip.kind = "slip";
-  slip.stretches = {{0.7, 0.7}, {3.0, 4.0}, {15.0, 16.0}};
-  slip.what = "it slips";
-  calibration.findings = {finding, slip};
+  const auto treated = [](int count) {
+    estimator::Finding made = estimator::make_finding(
+        {estimator::MessageCode::kGapCommandStep, {{"count", count}, {"first", 0.5}}},
+        "run & more.csv", "pivot");
+    made.from = made.to = 0.5;
+    made.treated = true;
+    return made;
+  };
+  estimator::Finding finding = treated(1), marked = treated(3);
+  marked.stretches = {{0.7, 0.7}, {3.0, 4.0}, {15.0, 16.0}};
+  calibration.findings = {finding, marked};
   CalibrationContext context = prepared_context();
   EXPECT_EQ(count_of(calibration_page(calibration, context), "held back pivot"), 0);
   context.held = {{"run & more.csv", 0, 0.5, 9.0}, {"other.csv", 0, 0.7, 9.0}};
@@ -312,11 +312,12 @@ TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
   EXPECT_EQ(count_of(html, "held back pivot [rad]"), 1);  // of the segment that contains 0.5 s
   // The treatment is in its own column, if there was any.
   EXPECT_EQ(count_of(finding_section(calibration.findings), ">done automatically<"), 1);
-  finding.treatment.clear();
+  finding.treated = false;
   EXPECT_EQ(count_of(finding_section({finding}), ">done automatically<"), 0);
   // A point is a single mark; time spans of the segment are shaded in both its charts.
-  EXPECT_EQ(count_of(html, "<title>one outlier at 0.5 s"), 0);
-  EXPECT_EQ(count_of(html, "<title>it slips (held back)</title>"), 4);
+  EXPECT_EQ(count_of(html, "<title>" + describe(finding).what), 0);
+  const FindingText text = describe(marked);
+  EXPECT_EQ(count_of(html, "<title>" + text.what + " (" + text.treatment + ")</title>"), 4);
   EXPECT_EQ(count_of(html, "class=\"mark\""), 4);
 }
 

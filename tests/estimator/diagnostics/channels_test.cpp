@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "service/messages/message_text.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
@@ -12,16 +13,17 @@ namespace {
 
 using estimator::Finding;
 using estimator::Mechanism;
+using estimator::MessageCode;
 using estimator::Recording;
 using estimator::Severity;
 using estimator::SignalExamination;
 
 constexpr double kCount = 2.0 * M_PI / 4096.0;
 
-std::vector<Finding> of_kind(const SignalExamination& examination, const std::string& kind) {
+std::vector<Finding> with_code(const SignalExamination& examination, estimator::MessageCode code) {
   std::vector<Finding> found;
   std::ranges::copy_if(examination.findings, std::back_inserter(found),
-                       [&](const Finding& finding) { return finding.kind == kind; });
+                       [&](const Finding& finding) { return finding.message.code == code; });
   return found;
 }
 
@@ -49,7 +51,7 @@ TEST_F(Channels, PassIfCorrect) {
   const SignalExamination found =
       estimator::examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
   EXPECT_TRUE(found.findings.empty())
-      << (found.findings.empty() ? "" : found.findings.front().what);
+      << (found.findings.empty() ? "" : service::text_of(found.findings.front().message));
   EXPECT_FALSE(found.needs_repair());
 }
 
@@ -68,7 +70,7 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
     clipped[lowest] = limit * side;  // a single reading at the end of the range
     const SignalExamination found =
         estimator::examine_signals(rig_, {two_joints(clipped, motion(2))});
-    const std::vector<Finding> clips = of_kind(found, "clipped");
+    const std::vector<Finding> clips = with_code(found, MessageCode::kClippedReadings);
     ASSERT_EQ(clips.size(), 1U) << side;
     EXPECT_EQ(clips[0].channel, "1");
     EXPECT_NEAR(clips[0].size, side * limit, 1e-9);
@@ -113,7 +115,7 @@ TEST_F(Channels, AreClippedWhereARecordingBeginsOrEnds) {
         const Eigen::VectorXd part = at_beginning ? read.head(rows) : read.tail(rows);
         const SignalExamination found =
             estimator::examine_signals(rig_, {two_joints(part, motion(2).head(rows))});
-        ASSERT_EQ(of_kind(found, "clipped").size(), 1U);
+        ASSERT_EQ(with_code(found, MessageCode::kClippedReadings).size(), 1U);
         EXPECT_GT(static_cast<double>(found.rejected.size()), 0.07 * rate);
         EXPECT_LT(static_cast<double>(found.rejected.size()), 0.1 * rate);
       }
@@ -137,8 +139,8 @@ TEST_F(Channels, AreNotClippedWhereAJointRests) {
         Eigen::VectorXd read = side * test_support::as_read(angles, 0.0, kCount, 5);
         if (at_beginning) read.reverseInPlace();
         EXPECT_TRUE(
-            of_kind(estimator::examine_signals(rig_, {two_joints(read, motion(2).head(rows))}),
-                    "clipped")
+            with_code(estimator::examine_signals(rig_, {two_joints(read, motion(2).head(rows))}),
+                      MessageCode::kClippedReadings)
                 .empty());
       }
     }
@@ -146,9 +148,10 @@ TEST_F(Channels, AreNotClippedWhereAJointRests) {
   Mechanism stopped = rig_;
   stopped.joints[0].stops_upper = true;
   const Eigen::VectorXd read = clipped_at_end(1000.0, 1.0, false, 0.0).tail(600);
-  EXPECT_TRUE(of_kind(estimator::examine_signals(stopped, {two_joints(read, motion(2).head(600))}),
-                      "clipped")
-                  .empty());
+  EXPECT_TRUE(
+      with_code(estimator::examine_signals(stopped, {two_joints(read, motion(2).head(600))}),
+                MessageCode::kClippedReadings)
+          .empty());
 }
 
 /// A single pendulum whose encoder reads one constant angle for a second.
@@ -174,10 +177,12 @@ Mechanism lone_pendulum(double friction, bool is_free) {
 TEST_F(Channels, AreDeadIfTheJointCannotRest) {
   const auto is_told = [](const Mechanism& rig, double angle, double command = 0.0) {
     const SignalExamination found = estimator::examine_signals(rig, {one_angle(angle, command)});
-    const std::vector<Finding> dead = of_kind(found, "dead-channel");
+    const std::vector<Finding> dead = with_code(found, MessageCode::kDeadChannel);
     if (dead.empty()) return false;
     EXPECT_EQ(dead[0].severity, Severity::kFault);
-    EXPECT_NE(dead[0].what.find("cannot be in equilibrium at"), std::string::npos) << dead[0].what;
+    EXPECT_NE(dead[0].message.find("position"), nullptr);
+    const std::string text = service::text_of(dead[0].message);
+    EXPECT_NE(text.find("cannot be in equilibrium at"), std::string::npos) << text;
     return true;
   };
   for (const double side : {1.0, -1.0}) {
@@ -213,10 +218,12 @@ TEST_F(Channels, AreDeadIfTheJointCannotRest) {
 TEST_F(Channels, AreDeadWhereOthersMove) {
   const SignalExamination found = estimator::examine_signals(
       rig_, {two_joints(Eigen::VectorXd::Constant(3000, 0.2), motion(2))});
-  const std::vector<Finding> dead = of_kind(found, "dead-channel");
+  const std::vector<Finding> dead = with_code(found, MessageCode::kDeadChannel);
   ASSERT_EQ(dead.size(), 1U);
   EXPECT_EQ(dead[0].channel, "1");
   EXPECT_EQ(dead[0].severity, Severity::kWarning);
+  EXPECT_EQ(service::text_of(dead[0].message),
+            "encoder \"1\" never changes, although encoder \"2\" does");
 }
 
 // The same column twice, also with opposite sign and another zero.
@@ -224,8 +231,8 @@ TEST_F(Channels, AreCopiesOfOneAnother) {
   for (const double sign : {1.0, -1.0}) {
     const Eigen::VectorXd one = motion(1);
     const Eigen::VectorXd copy = (sign * one).array() + 0.5;
-    const std::vector<Finding> copies =
-        of_kind(estimator::examine_signals(rig_, {two_joints(one, copy)}), "identical-channels");
+    const std::vector<Finding> copies = with_code(
+        estimator::examine_signals(rig_, {two_joints(one, copy)}), MessageCode::kIdenticalChannels);
     ASSERT_EQ(copies.size(), 1U) << sign;
     EXPECT_EQ(copies[0].severity, Severity::kFault);
   }
@@ -234,7 +241,8 @@ TEST_F(Channels, AreCopiesOfOneAnother) {
 TEST_F(Channels, StepByOtherCountsThanStated) {
   const Recording recording = two_joints(motion(1), motion(2));
   const std::vector<Finding> quanta =
-      of_kind(estimator::examine_signals(rig_, {recording}, {{kCount, 0.25 * kCount}}), "quantum");
+      with_code(estimator::examine_signals(rig_, {recording}, {{kCount, 0.25 * kCount}}),
+                MessageCode::kWrongQuantum);
   ASSERT_EQ(quanta.size(), 1U);
   EXPECT_EQ(quanta[0].channel, "2");
   EXPECT_NEAR(quanta[0].size, kCount, 1e-3 * kCount);
@@ -244,7 +252,7 @@ TEST_F(Channels, AreNotCommanded) {
   Recording recording = two_joints(motion(1), motion(2));
   recording.segments[0].controls.setZero();
   const std::vector<Finding> constant =
-      of_kind(estimator::examine_signals(rig_, {recording}), "constant-command");
+      with_code(estimator::examine_signals(rig_, {recording}), MessageCode::kConstantCommand);
   ASSERT_EQ(constant.size(), 1U);
   EXPECT_EQ(constant[0].severity, Severity::kNote);
 }
@@ -259,8 +267,10 @@ TEST_F(Channels, RequireACommandInOneRecordingOnly) {
   const Recording driven = still;
   still.segments[0].controls.setZero();
   const auto advice = [&](const std::vector<Recording>& recordings) {
-    const auto found = of_kind(estimator::examine_signals(rig, recordings), "constant-command");
-    return found.size() == 1 ? found[0].advice : std::to_string(found.size()) + " findings";
+    const auto found =
+        with_code(estimator::examine_signals(rig, recordings), MessageCode::kConstantCommand);
+    return found.size() == 1 ? service::describe(found[0]).advice
+                             : std::to_string(found.size()) + " findings";
   };
   EXPECT_NE(advice({still}).find("record such a run"), std::string::npos) << advice({still});
   EXPECT_EQ(advice({driven, still}).find("nothing"), 0U) << advice({driven, still});

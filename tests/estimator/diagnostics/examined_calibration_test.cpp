@@ -7,6 +7,7 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"
@@ -56,9 +57,14 @@ DiagnosedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = tr
   return estimator::calibrate_with_diagnostics(pendulum(), {recording_of(readings)}, options);
 }
 
+const Finding* find(const std::vector<Finding>& findings, const std::string& kind) {
+  const auto found = std::ranges::find(
+      findings, kind, [](const Finding& finding) { return service::describe(finding).kind; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
 const Finding* find(const Calibration& calibration, const std::string& kind) {
-  const auto found = std::ranges::find(calibration.findings, kind, &Finding::kind);
-  return found == calibration.findings.end() ? nullptr : &*found;
+  return find(calibration.findings, kind);
 }
 
 // Without findings the result is the same to the last bit: diagnostics do not affect clean data.
@@ -87,7 +93,8 @@ TEST(DiagnosedCalibration, RejectsSpikes) {
   const DiagnosedCalibration spiked = calibrate(readings);
   const Finding* const outliers = find(spiked.calibration, "outliers");
   ASSERT_NE(outliers, nullptr);
-  EXPECT_NE(outliers->what.find("20 of 6001"), std::string::npos) << outliers->what;
+  EXPECT_EQ(std::get<int>(*outliers->message.find("count")), 20);
+  EXPECT_EQ(std::get<int>(*outliers->message.find("readings")), 6001);
   EXPECT_GT(outliers->to - outliers->from, 1.0);
   EXPECT_TRUE(outliers->stretches.empty()) << "what lies between two outliers is marked";
   EXPECT_EQ(spiked.input.recordings[0].segments[0].angles.array().isNaN().count(), 20);
@@ -100,7 +107,7 @@ TEST(DiagnosedCalibration, RejectsSpikes) {
   const DiagnosedCalibration as_is = calibrate(readings, false);
   EXPECT_GT(as_is.calibration.simulation[0].rmse, 5.0 * clean.calibration.simulation[0].rmse);
   ASSERT_NE(find(as_is.calibration, "outliers"), nullptr);
-  EXPECT_TRUE(find(as_is.calibration, "outliers")->treatment.empty());
+  EXPECT_FALSE(find(as_is.calibration, "outliers")->treated);
 }
 
 // Spikes hidden by the motion are found in the residuals of the fit.
@@ -198,13 +205,13 @@ TEST(DiagnosedCalibration, StartsFreeZerosNearTheTruth) {
       estimator::calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options);
   const Finding* found = find(repaired.calibration, "shifted-zero");
   ASSERT_NE(found, nullptr);
-  EXPECT_FALSE(found->treatment.empty());
+  EXPECT_FALSE(service::describe(*found).treatment.empty());
   EXPECT_LT(repaired.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
   options.repair = false;
   const DiagnosedInput as_is = estimator::examine(mechanism, {recording_of(readings)}, options);
-  const auto reported = std::ranges::find(as_is.findings, "shifted-zero", &Finding::kind);
-  ASSERT_NE(reported, as_is.findings.end());
-  EXPECT_TRUE(reported->treatment.empty());
+  const Finding* const reported = find(as_is.findings, "shifted-zero");
+  ASSERT_NE(reported, nullptr);
+  EXPECT_TRUE(service::describe(*reported).treatment.empty());
   EXPECT_EQ(as_is.mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).value, 0.0);
 }
 
@@ -232,9 +239,10 @@ TEST(DiagnosedCalibration, ContinuesAcrossLostRows) {
     const Finding* const lost = find(examined.calibration, "lost-time");
     ASSERT_NE(lost, nullptr) << (examined.calibration.findings.empty()
                                      ? "nothing found"
-                                     : examined.calibration.findings[0].what);
+                                     : service::describe(examined.calibration.findings[0]).what);
     EXPECT_NEAR(lost->size, 1e-3 * rows, 1e-3);
-    EXPECT_NE(lost->treatment.find("all later rows are delayed"), std::string::npos);
+    EXPECT_EQ(lost->message.code, estimator::MessageCode::kInsertedRows);
+    EXPECT_TRUE(lost->treated);
     ASSERT_EQ(examined.input.recordings[0].segments.size(), 1U);
     const Eigen::VectorXd read = examined.input.recordings[0].segments[0].angles.col(0);
     EXPECT_EQ(read.size(), 6000);
@@ -249,7 +257,8 @@ TEST(DiagnosedCalibration, ContinuesAcrossLostRows) {
   const Finding* const lost = find(parted.calibration, "lost-time");
   ASSERT_NE(lost, nullptr);
   EXPECT_NEAR(lost->size, 0.0105, 0.002);
-  EXPECT_NE(lost->treatment.find("cut"), std::string::npos) << lost->treatment;
+  EXPECT_EQ(lost->message.code, estimator::MessageCode::kLostTime);
+  EXPECT_TRUE(lost->treated);
   ASSERT_EQ(parted.input.recordings[0].segments.size(), 2U);
   EXPECT_NEAR(parted.input.recordings[0].segments[1].start, 2.3, 1.5e-3);
 }
@@ -276,14 +285,15 @@ TEST(DiagnosedCalibration, BlamesNoDescriptionForADeadEncoder) {
   const Recording dead = two_links("dead", 1.2, true);
   const DiagnosedInput input = estimator::examine(mechanism, {dead}, {});
   ASSERT_EQ(input.findings.size(), 1U);
-  EXPECT_EQ(input.findings[0].kind, "dead-channel");
+  EXPECT_EQ(input.findings[0].message.code, estimator::MessageCode::kDeadChannel);
 
   Recording inverted = two_links("inverted", 0.9, false);
   inverted.segments[0].angles.col(1) *= -1.0;
   const DiagnosedInput both = estimator::examine(mechanism, {dead, inverted}, {});
   ASSERT_EQ(both.findings.size(), 2U);
-  EXPECT_EQ(both.findings[0].kind, "dead-channel");
-  EXPECT_EQ(both.findings[1].severity, estimator::Severity::kFault) << both.findings[1].what;
+  EXPECT_EQ(both.findings[0].message.code, estimator::MessageCode::kDeadChannel);
+  EXPECT_EQ(both.findings[1].severity, estimator::Severity::kFault)
+      << service::describe(both.findings[1]).what;
   inverted.segments[0].angles.col(1) *= -1.0;
   EXPECT_EQ(estimator::examine(mechanism, {dead, inverted}, {}).findings.size(), 1U);
 }
@@ -355,7 +365,7 @@ TEST(DiagnosedCalibration, TriesNoJumpForALargeMisfit) {
 // A fault stops the calibration, unless the user overrides it.
 TEST(DiagnosedCalibration, RefusesFaults) {
   const std::vector<Finding> fault = {
-      {.kind = "x", .severity = estimator::Severity::kFault, .what = "a", .advice = "b"}};
+      estimator::make_finding(estimator::MessageCode::kIdenticalChannels)};
   EXPECT_THROW(estimator::require_no_fault(fault, {}), estimator::UnusableInput);
   estimator::CalibrationOptions insists;
   insists.repair = false;

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "estimator/model/encoder.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
 
 using estimator::Finding;
+using estimator::MessageCode;
 using estimator::Severity;
 
 constexpr double kSlipQuantum = 1.5e-3;  // [rad]
@@ -22,12 +24,15 @@ TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
   for (const double sign : {-1.0, 1.0}) {
     const Finding sure = slip(sign * 7.5e-3, 1.4e-3);
     EXPECT_EQ(sure.severity, Severity::kWarning);
-    EXPECT_NE(sure.what.find(" slips by "), std::string::npos) << sure.what;
-    EXPECT_NE(sure.what.find(sign > 0.0 ? "this much more" : "this much less"), std::string::npos);
+    EXPECT_EQ(sure.message.code, MessageCode::kEncoderSlip);
+    EXPECT_EQ(service::text_of(sure.message),
+              std::string("encoder \"1\" slips by ") +
+                  (sign > 0.0 ? "0.0075 rad (5 counts)" : "-0.0075 rad (-5 counts)") +
+                  ", ± 0.0014 rad, at 3.428 s: it reads this much " +
+                  (sign > 0.0 ? "more" : "less") + " from then on");
     const Finding unsure = slip(sign * 7.5e-3, 1.6e-3);
     EXPECT_EQ(unsure.severity, Severity::kNote);
-    EXPECT_NE(unsure.what.find(" may slip by "), std::string::npos) << unsure.what;
-    EXPECT_EQ(unsure.what.find("this much"), std::string::npos) << unsure.what;
+    EXPECT_EQ(unsure.message.code, MessageCode::kPossibleSlip);
   }
   EXPECT_EQ(slip(7.5e-3, 0.0).severity, Severity::kWarning);  // uncertainty unknown
 }
@@ -36,12 +41,13 @@ TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
 // text says so. A finding that is a note already is not changed.
 TEST(Finding, IsDowngradedIfTheModelIsRejected) {
   Finding sure = slip(7.5e-3, 1e-4), unsure = slip(1e-4, 1e-4);
-  const std::string sentence = unsure.what;
+  const std::string sentence = service::describe(unsure).what;
   estimator::doubt(sure);
   estimator::doubt(unsure);
   EXPECT_EQ(sure.severity, Severity::kNote);
-  EXPECT_EQ(sure.what.find("possibly, encoder \"1\" slips"), 0U) << sure.what;
-  EXPECT_EQ(unsure.what, sentence);
+  const std::string doubted = service::describe(sure).what;
+  EXPECT_EQ(doubted.find("possibly, encoder \"1\" slips"), 0U) << doubted;
+  EXPECT_EQ(service::describe(unsure).what, sentence);
 }
 
 }  // namespace

@@ -82,9 +82,11 @@ TEST(HiddenEdges, AreFoundByTheMotion) {
                 0.05 * known.calibration.parameters[i].standard_deviation)
         << known.calibration.parameters[i].name;
   }
-  const auto note = std::ranges::find(found.calibration.findings, "hidden-edge", &Finding::kind);
+  const auto note = std::ranges::find_if(found.calibration.findings, [](const Finding& finding) {
+    return finding.message.code == estimator::MessageCode::kGapCommandStep;
+  });
   ASSERT_NE(note, found.calibration.findings.end());
-  EXPECT_NE(note->what.find("4 times"), std::string::npos) << note->what;
+  EXPECT_EQ(std::get<int>(*note->message.find("count")), 4);
   EXPECT_EQ(note->severity, estimator::Severity::kNote);
   EXPECT_NEAR(note->from, 99 * kHiddenPeriod, 1e-9);
 }

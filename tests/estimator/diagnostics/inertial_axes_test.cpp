@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "estimator/model/kinematics.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/not_a_number.hpp"
 
@@ -84,15 +85,15 @@ std::vector<Finding> found_after(const std::function<void(Segment&)>& spoil) {
   return find_inertial_errors(mechanism(), {recording});
 }
 
-void expect_advice(const std::vector<Finding>& found, const std::string& kind,
+void expect_advice(const std::vector<Finding>& found, MessageCode code,
                    const std::vector<std::string>& parts) {
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].kind, kind);
+  EXPECT_EQ(found[0].message.code, code);
   EXPECT_EQ(found[0].severity, Severity::kFault);
   EXPECT_EQ(found[0].channel, "imu");
+  const std::string text = service::error_text(found[0].message);
   for (const std::string& part : parts) {
-    EXPECT_NE((found[0].what + "; " + found[0].advice).find(part), std::string::npos)
-        << part << " not in: " << found[0].what << "; " << found[0].advice;
+    EXPECT_NE(text.find(part), std::string::npos) << part << " not in: " << text;
   }
 }
 
@@ -114,21 +115,23 @@ TEST(InertialAxes, HonestReadingsAreNotBlamed) {
 
 TEST(InertialAxes, WrongUnitsAreReported) {
   expect_advice(found_after([](Segment& s) { s.inertial.rightCols(3) /= 9.80665; }),
-                "inertial-unit", {"accelerometer", "in g", "unit: STANDARD_GRAVITY"});
+                MessageCode::kWrongSensorUnit, {"accelerometer", "in g", "unit: STANDARD_GRAVITY"});
   expect_advice(found_after([](Segment& s) { s.inertial.rightCols(3) *= 9.80665; }),
-                "inertial-unit", {"in m/s²", "METER_PER_SECOND_SQUARED"});
+                MessageCode::kWrongSensorUnit, {"in m/s²", "METER_PER_SECOND_SQUARED"});
   expect_advice(found_after([](Segment& s) { s.inertial.leftCols(3) *= 180.0 / M_PI; }),
-                "inertial-unit", {"gyroscope", "degrees per second", "DEGREE_PER_SECOND"});
+                MessageCode::kWrongSensorUnit,
+                {"gyroscope", "degrees per second", "DEGREE_PER_SECOND"});
   expect_advice(found_after([](Segment& s) { s.inertial.leftCols(3) /= 180.0 / M_PI; }),
-                "inertial-unit", {"in rad/s", "RADIAN_PER_SECOND"});
+                MessageCode::kWrongSensorUnit, {"in rad/s", "RADIAN_PER_SECOND"});
 }
 
 TEST(InertialAxes, ExchangedAndMirroredAxesAreReported) {
   expect_advice(found_after([](Segment& s) { s.inertial.col(3).swap(s.inertial.col(4)); }),
-                "inertial-axes",
+                MessageCode::kWrongSensorAxes,
                 {"the axis called x is its y", "the axis called y is its x",
                  "assign the column of x to axis y; assign the column of y to axis x"});
-  expect_advice(found_after([](Segment& s) { s.inertial.leftCols(3) *= -1.0; }), "inertial-axes",
+  expect_advice(found_after([](Segment& s) { s.inertial.leftCols(3) *= -1.0; }),
+                MessageCode::kWrongSensorAxes,
                 {"gyroscope", "x is its -x", "z is its -z", "inverted: true"});
   expect_advice(found_after([](Segment& s) {
                   const Eigen::VectorXd x = s.inertial.col(3);
@@ -136,7 +139,7 @@ TEST(InertialAxes, ExchangedAndMirroredAxesAreReported) {
                   s.inertial.col(4) = s.inertial.col(5);
                   s.inertial.col(5) = -x;
                 }),
-                "inertial-axes", {"x is its y", "y is its z", "z is its -x"});
+                MessageCode::kWrongSensorAxes, {"x is its y", "y is its z", "z is its -x"});
 }
 
 // Without the encoders that determine the body's pose nothing can be compared. A misfit that no

@@ -11,6 +11,7 @@
 namespace {
 
 using estimator::Finding;
+using estimator::MessageCode;
 using estimator::Recording;
 using estimator::SensorDescription;
 
@@ -56,7 +57,7 @@ TEST(Limits, ReportReadingsBeyondEitherEnd) {
     recording.segments[0].angles(0, 0) = std::numeric_limits<double>::quiet_NaN();
     const std::vector<Finding> found = compared(recording, {.limits = {{lowest, highest, 0.0}}});
     ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found[0].kind, "beyond-range");
+    EXPECT_EQ(found[0].message.code, MessageCode::kReadingBeyondRange);
     EXPECT_NEAR(found[0].size, extreme, kQuantum);
     EXPECT_NEAR(std::abs(kAmplitude * std::sin(kSwing * found[0].from)), 0.9, 0.02);
     EXPECT_GT(found[0].stretches.size(), 1U);
@@ -91,10 +92,10 @@ TEST(Limits, ReportReadingsWellBeyondAStop) {
     EXPECT_TRUE(found_at(-kAmplitude + 0.01).empty()) << "known to this only";
     const std::vector<Finding> found = found_at(-0.8);
     ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found[0].kind, "beyond-stop");
+    EXPECT_EQ(found[0].message.code, MessageCode::kReadingBeyondStop);
     EXPECT_NEAR(found[0].size, 0.2, kQuantum);
     EXPECT_NEAR(std::abs(kAmplitude * std::sin(kSwing * found[0].from)), 0.81, 0.02);
-    EXPECT_NE(found[0].what.find(side > 0.0 ? "lower stop" : "upper stop"), std::string::npos);
+    EXPECT_EQ(std::get<bool>(*found[0].message.find("is_lower")), side > 0.0);
     stop.free = true;  // anywhere within 0.1 rad
     EXPECT_TRUE(found_at(-0.91).empty());
     EXPECT_EQ(found_at(-0.8).size(), 1U);
@@ -111,21 +112,21 @@ TEST(Limits, ReportReadingsWellBeyondAStop) {
 TEST(Limits, ReportSpeedsOfTheMotionNotOfItsCounts) {
   const std::vector<Finding> found = compared(swinging(), {.limits = {{0.0, 0.0, 5.0}}});
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].kind, "too-fast");
+  EXPECT_EQ(found[0].message.code, MessageCode::kSpeedBeyondLimit);
   EXPECT_NEAR(std::abs(found[0].size), kAmplitude * kSwing, 0.3);
 }
 
 TEST(Limits, ReportCommandsBeyondAndAtTheirLimit) {
   const std::vector<Finding> beyond = compared(swinging(), {.command_limit = {3.0}});
   ASSERT_EQ(beyond.size(), 1U);
-  EXPECT_EQ(beyond[0].kind, "command-beyond-limit");
+  EXPECT_EQ(beyond[0].message.code, MessageCode::kCommandBeyondLimit);
   EXPECT_NEAR(std::abs(beyond[0].size), 4.0, 1e-3);
   Recording clipped = swinging();
   auto& controls = clipped.segments[0].controls;
   controls = controls.cwiseMax(-3.0).cwiseMin(3.0);
   const std::vector<Finding> at = compared(clipped, {.command_limit = {3.0}});
   ASSERT_EQ(at.size(), 1U);
-  EXPECT_EQ(at[0].kind, "command-at-limit");
+  EXPECT_EQ(at[0].message.code, MessageCode::kCommandAtLimit);
   EXPECT_EQ(at[0].severity, estimator::Severity::kNote);
 }
 

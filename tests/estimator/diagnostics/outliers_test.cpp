@@ -5,6 +5,7 @@
 #include <set>
 
 #include "estimator/diagnostics/finding_text.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 
 namespace {
@@ -102,8 +103,8 @@ TEST(Outliers, AdviceMatchesTheEncoderType) {
   const estimator::OutlierCount outliers{
       .count = 2, .readings = 1000, .first = 1.0, .last = 2.0, .largest = 0.3, .noise = 1e-3};
   const auto advice = [&](JointKind kind) {
-    return outlier_finding({.name = "x", .kind = kind}, "", outliers,
-                           estimator::SeriesKind::kMotion)
+    return service::describe(outlier_finding({.name = "x", .kind = kind}, "", outliers,
+                                             estimator::SeriesKind::kMotion))
         .advice;
   };
   EXPECT_NE(advice(JointKind::kRevolute).find("encoder disc"), std::string::npos);

@@ -40,7 +40,7 @@ SignalExamination examined(const Recording& recording, double quantum = kRestQua
 TEST(Rests, KeepAFractionOfTheirRows) {
   const SignalExamination out = examined(coming_to_rest(300, 1000));
   ASSERT_EQ(out.findings.size(), 1U);
-  EXPECT_EQ(out.findings[0].kind, "rest");
+  EXPECT_EQ(out.findings[0].message.code, estimator::MessageCode::kRestIntervals);
   EXPECT_EQ(out.findings[0].severity, estimator::Severity::kNote);
   EXPECT_NEAR(out.findings[0].from, 3.0, 0.05);
   ASSERT_EQ(out.findings[0].stretches.size(), 1U);

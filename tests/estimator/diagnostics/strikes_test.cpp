@@ -81,11 +81,11 @@ TEST(StopImpacts, AreFoundOnBothSides) {
     const std::vector<Finding> findings = struck(estimator::make_pendulum({}), recording, quantum);
     stops += 2;
     for (const Finding& finding : findings) {
-      EXPECT_EQ(finding.kind, "undescribed-stop");
+      EXPECT_EQ(finding.message.code, estimator::MessageCode::kUndescribedStop);
       EXPECT_NEAR(std::abs(finding.size), 0.6, 0.02) << seed;
       EXPECT_GE(finding.from, 2.0);
       ASSERT_GT(finding.stretches.size(), 1U) << "from the first strike to the last";
-      EXPECT_NE(finding.advice.find(finding.size > 0.0 ? "upper" : "lower"), std::string::npos);
+      EXPECT_EQ(std::get<bool>(*finding.message.find("is_upper")), finding.size > 0.0);
       ++found;
     }
     ASSERT_LE(findings.size(), 2U);
