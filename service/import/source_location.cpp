@@ -33,16 +33,23 @@ bool is_about_the_file(MessageCode code) {
 }
 
 /// Returns whether the channel of a finding is a motor.
-bool is_of_motor(const estimator::Finding& finding) {
+bool is_of_motor(const estimator::Message& message) {
   using enum MessageCode;
-  switch (finding.message.code) {
+  switch (message.code) {
     case kConstantCommand:
     case kCommandBeyondLimit:
     case kCommandAtLimit:
+    case kInvertedMotor:
+    case kSwappedMotors:
+    case kLateCommand:
+    case kEarlyCommand:
+    case kClippedCommand:
       return true;
-    default:  // (until the codes of description errors and causes are listed above)
-      const std::string kind = describe(finding).kind;
-      return kind.find("motor") != std::string::npos || kind.find("command") != std::string::npos;
+    case kDescriptionError:
+    case kMisfitCause:
+      return is_of_motor(std::get<std::vector<estimator::Message>>(*message.find("causes")).front());
+    default:
+      return false;
   }
 }
 
@@ -54,7 +61,7 @@ std::string place_of(const Rig& rig, const estimator::Finding& finding) {
     return rig.encoders[static_cast<std::size_t>(sensor - sensors.begin())].place;
   }
   if (!rig.format) return "";
-  if (is_of_motor(finding)) {
+  if (is_of_motor(finding.message)) {
     const auto& columns = rig.format->controls;
     const auto column = std::ranges::find(columns, finding.channel, &ControlColumn::joint);
     return column == columns.end() ? "" : column->place;
