@@ -15,6 +15,11 @@ Severity severity_of(MessageCode code) {
     case kInsertedRows:
     case kBreak:
     case kJump:
+    case kLoadedLoop:
+    case kParameterWithoutEffect:
+    case kUnphysicalEstimate:
+    case kUnreproducedMotion:
+    case kPriorConflict:
       return Severity::kWarning;
     default:
       return Severity::kNote;

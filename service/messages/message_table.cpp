@@ -21,6 +21,14 @@ constexpr MessageRow kFrames[] = {
     {MessageCode::kInRecording, "in-recording", "{recording}: {note}"},
 };
 
+std::string joined(const std::vector<Message>& clauses, const std::string& separator) {
+  std::string list;
+  for (const Message& clause : clauses) {
+    list += (list.empty() ? "" : separator) + fill_template(row_of(clause.code).sentence, clause);
+  }
+  return list;
+}
+
 /// Formats one value with a number of significant digits.
 struct ValueText {
   int digits;
@@ -41,11 +49,7 @@ struct ValueText {
     return list;
   }
   std::string operator()(const std::vector<Message>& clauses) const {
-    std::string list;
-    for (const Message& clause : clauses) {
-      list += (list.empty() ? "" : "; ") + fill_template(row_of(clause.code).sentence, clause);
-    }
-    return list;
+    return joined(clauses, "; ");
   }
 };
 
@@ -65,9 +69,11 @@ std::string fill_placeholder(const std::string& placeholder, const Argument::Val
                          : placeholder.substr(second + 1);
   }
   const std::size_t colon = placeholder.find(':');
-  const int digits =
-      colon == std::string::npos ? kDigits : std::stoi(placeholder.substr(colon + 1));
-  return std::visit(ValueText{digits}, value);
+  if (colon == std::string::npos) return std::visit(ValueText{kDigits}, value);
+  const std::string format = placeholder.substr(colon + 1);
+  const auto* clauses = std::get_if<std::vector<Message>>(&value);
+  return clauses != nullptr ? joined(*clauses, format)
+                            : std::visit(ValueText{std::stoi(format)}, value);
 }
 
 /// Fills the templates of one message.

@@ -14,6 +14,7 @@ namespace service {
 /// - `{encoder}`: a name, a count, a number with three significant digits, a quantity with its unit
 ///   (and ± its standard deviation), or a list with commas;
 /// - `{size:4}`: a number or quantity with four significant digits;
+/// - `{causes:, or }`: messages with another separator than a semicolon;
 /// - `{count|reading|readings}`: the first text if the count is 1 or the flag is true;
 /// - `[, at {time}]`: omitted if an argument in it is missing; no brackets within brackets;
 /// - `{{`, `}}`, `[[`, `]]`: these characters themselves.
