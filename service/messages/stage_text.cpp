@@ -52,7 +52,7 @@ std::string_view to_text(SolveKind kind) {
     case SolveKind::kAnnealedAgain:
       return "noise annealed again";
     case SolveKind::kSmoothedFriction:
-      return "dry friction smoothed";
+      return "with friction smoothed";
     case SolveKind::kRigFriction:
       return "with the rig's friction";
   }

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "service/import/option_names.hpp"
+#include "service/messages/message_text.hpp"
+#include "service/messages/stage_text.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"
@@ -17,8 +19,6 @@
 #include "service/report/trajectory_section.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
-#include "service/messages/message_text.hpp"
-#include "service/messages/stage_text.hpp"
 
 namespace service {
 namespace {
@@ -137,9 +137,7 @@ std::string convergence(const Calibration& calibration) {
   if (calibration.refinement_history.size() > 1) {
     html += cost_figure("simulation-fit", "Simulation fit",
                         is_physical(calibration) ? "cost" : "cost [rad²]",
-                        cost_chart(calibration.refinement_history, is_physical(calibration)
-                                                                       ? "from the joint estimation"
-                                                                       : "with friction smoothed"));
+                        cost_chart(calibration.refinement_history, "from the joint estimation"));
   }
   if (html.empty()) return "";
   const bool both = calibration.history.size() > 1 && calibration.refinement_history.size() > 1;

@@ -14,6 +14,7 @@
 #include "estimator/math/angle_wrapping.hpp"
 #include "estimator/simulation/loop_closure.hpp"
 #include "service/import/rig_file.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/source_folder.hpp"
@@ -137,7 +138,8 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
             .value;
     EXPECT_NEAR(each.value, truth, 3.5 * each.standard_deviation) << each.name;
   }
-  const auto reports = [](const std::string& note) {
+  const auto reports = [](const estimator::Message& message) {
+    const std::string note = text_of(message);
     return note.find("release.csv: links are nearly collinear at 0.1") == 0 &&
            note.find("joint \"T\"") != std::string::npos;
   };
