@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "estimator/messages/message.hpp"
+
 namespace estimator {
 
 /// The parameter estimates from one part of the recordings alone, with separate initial states.
@@ -91,7 +93,7 @@ enum class VerdictKind {
 /// Assessment of the model as a whole.
 struct Verdict {
   VerdictKind kind = VerdictKind::kAccepted;
-  std::string sentence;  ///< "the model is rejected: the segments disagree (…)"
+  std::vector<Message> reasons = {};  ///< empty if the model has not been judged
 };
 
 }  // namespace estimator

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "estimator/fit/number_text.hpp"
+#include <utility>
 
 namespace estimator {
 namespace {
@@ -62,39 +61,37 @@ ReleasedParameter set_free(const ParameterInformation& information,
   return freed;
 }
 
-std::string describe(const Mechanism& mechanism, const std::vector<int>& estimated,
-                     const ParameterInformation& information, const ReleasedParameter& freed) {
+/// Returns a clause about the best value of a parameter at a bound.
+Message optimum_of(const Mechanism& mechanism, const std::vector<int>& estimated,
+                   const ParameterInformation& information, const ReleasedParameter& freed) {
+  if (!(freed.deviation > 0.0)) return MessageCode::kUnidentifiableAtBound;
+  const double reach = freed.reach();
+  if (reach <= 0.0) {
+    return {MessageCode::kOptimumBeyondBound,
+            {{"excess", -freed.unconstrained_change / freed.deviation}}};
+  }
   const auto parameter = [&](Eigen::Index at) -> const Parameter& {
     const int index = estimated[static_cast<std::size_t>(at)];
     return mechanism.parameters[static_cast<std::size_t>(index)];
   };
-  const Parameter& own = parameter(freed.position);
   const bool lower = information.at_bound[freed.position] < 0;
-  std::string text = own.name + " is at its " + (lower ? "lower" : "upper") + " bound " +
-                     number_text(lower ? own.lower : own.upper) +
-                     "; all other intervals assume this value";
-  if (!(freed.deviation > 0.0)) return text + "; the recordings do not identify it there";
-  const double reach = freed.reach();
-  if (reach <= 0.0) {
-    return text + "; the best fit lies " +
-           number_text(-freed.unconstrained_change / freed.deviation, 2) +
-           " standard deviations beyond it, so the bound or the model is wrong";
-  }
-  text += "; the recordings also permit values up to " + number_text(reach, 2) + " " + own.unit +
-          " away from the bound (95 %)";
-  std::string partners;
+  std::vector<Message> changes;
   for (std::size_t i = 0; i < freed.free.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
     if (information.undetermined[static_cast<std::size_t>(freed.free[i])]) continue;
     const double moved = reach * freed.slopes[at] * (lower ? 1.0 : -1.0);
     if (!(std::abs(moved) > kConcerned * freed.deviations[at])) continue;
     const Parameter& partner = parameter(freed.free[i]);
-    partners += (partners.empty() ? ", which changes " : ", ") + partner.name + " by " +
-                number_text(moved, 2) + " " + partner.unit + " (" +
-                number_text(std::abs(moved) / freed.deviations[at], 2) + " standard deviations)";
+    changes.push_back({MessageCode::kChangedEstimate,
+                       {{"parameter", partner.name},
+                        {"change", Quantity{moved, partner.unit}},
+                        {"deviations", std::abs(moved) / freed.deviations[at]}}});
   }
-  return text + (partners.empty() ? ", which changes no other estimate by half a standard deviation"
-                                  : partners);
+  Message interval(
+      MessageCode::kIntervalAtBound,
+      {{"reach", Quantity{reach, parameter(freed.position).unit}}, {"is_alone", changes.empty()}});
+  if (!changes.empty()) interval.arguments.push_back({"changes", std::move(changes)});
+  return interval;
 }
 
 }  // namespace
@@ -110,16 +107,23 @@ Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
   return reaches;
 }
 
-std::vector<Message> describe_bounds(const Mechanism& mechanism,
-                                         const std::vector<int>& estimated,
-                                         const ParameterInformation& information,
-                                         const Eigen::VectorXd& variances) {
+std::vector<Message> describe_bounds(const Mechanism& mechanism, const std::vector<int>& estimated,
+                                     const ParameterInformation& information,
+                                     const Eigen::VectorXd& variances) {
   std::vector<Message> notes;
   if (!information.valid) return notes;
   for (Eigen::Index i = 0; i < information.at_bound.size(); ++i) {
     if (information.at_bound[i] == 0) continue;
-    notes.push_back(
-        describe(mechanism, estimated, information, set_free(information, variances, i)));
+    const int index = estimated[static_cast<std::size_t>(i)];
+    const Parameter& own = mechanism.parameters[static_cast<std::size_t>(index)];
+    const bool lower = information.at_bound[i] < 0;
+    const Message optimum =
+        optimum_of(mechanism, estimated, information, set_free(information, variances, i));
+    notes.push_back({MessageCode::kAtBound,
+                     {{"parameter", own.name},
+                      {"lower", lower},
+                      {"bound", lower ? own.lower : own.upper},
+                      {"optimum", std::vector<Message>{optimum}}}});
   }
   return notes;
 }

@@ -44,7 +44,7 @@ struct ParameterEstimate {
 
 /// A direction in parameter space that the recordings do not identify.
 struct NullDirection {
-  std::string description;       ///< e.g. "1.J_shaft and A.J_zz trade off as 1 : −1"
+  Message description;
   Eigen::VectorXd coefficients;  ///< one per free parameter, in units of that parameter
 };
 
@@ -150,8 +150,8 @@ struct Calibration {
     return verdict.kind != VerdictKind::kNoFit &&
            is_converged(refined ? refinement_termination : termination);
   }
-  std::vector<Finding> findings;   ///< about the recordings and the description
-  std::vector<Message> notes;  ///< choices, omissions and anomalies, for people
+  std::vector<Finding> findings;  ///< about the recordings and the description
+  std::vector<Message> notes;     ///< choices, omissions and anomalies, for people
 };
 
 }  // namespace estimator

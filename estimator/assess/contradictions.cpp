@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "estimator/assess/score_step.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/optimize/covariance.hpp"
-#include "proto/notation/number_format.hpp"
 
 namespace estimator {
 namespace {
@@ -153,18 +152,21 @@ std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
   return test.contradicted(kept, score_covariance(information, variances));
 }
 
-std::string describe(const std::vector<Contradiction>& found) {
+Message contradiction_note(const std::vector<Contradiction>& found) {
   const Contradiction& first = found.front();
-  std::string text = "the recordings contradict the rig file: " + first.name + " is fixed at " +
-                     number_text(first.kept, 4) + " " + first.unit + ", but the readings fit " +
-                     notation::format_with_deviation(first.value, first.standard_deviation) + " " +
-                     first.unit + ", and the fixed value shifts " + first.moved + " by " +
-                     number_text(first.shift, 2) + " standard deviations";
+  Message note(MessageCode::kContradiction,
+               {{"parameter", first.name},
+                {"fixed", Quantity{first.kept, first.unit}},
+                {"estimate", Quantity{first.value, first.unit, first.standard_deviation}},
+                {"moved", first.moved},
+                {"shift", first.shift}});
+  std::vector<std::string> alternatives;
   for (std::size_t i = 1; i < found.size(); ++i) {
     if (!(found[i].decrease > kAlike * first.decrease)) break;
-    text += (i == 1 ? "; the wrong value may instead be " : ", ") + found[i].name;
+    alternatives.push_back(found[i].name);
   }
-  return text + "; measure " + first.name + " again, or estimate it";
+  if (!alternatives.empty()) note.arguments.push_back({"alternatives", std::move(alternatives)});
+  return note;
 }
 
 }  // namespace estimator

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "estimator/assess/calibration.hpp"
@@ -25,9 +24,9 @@ std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
                                                const std::vector<QuantizedSensor>& counting,
                                                const Eigen::VectorXd& variances);
 
-/// Returns a text about the most significant contradiction, and about the contradictions that
+/// Returns a note about the most significant contradiction, and about the contradictions that
 /// explain the data equally well.
 /// @param found  at least one contradiction
-std::string describe(const std::vector<Contradiction>& found);
+Message contradiction_note(const std::vector<Contradiction>& found);
 
 }  // namespace estimator

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "estimator/assess/score_step.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/math/distributions.hpp"
 #include "estimator/optimize/covariance.hpp"
 
@@ -113,17 +112,19 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
   return found;
 }
 
-std::string describe(const CrossAxisSensitivity& found) {
+Message cross_axis_note(const CrossAxisSensitivity& found) {
   constexpr double kPercent = 100.0;
-  return "the " + found.instrument + " axes of sensor " + quoted(found.sensor) +
-         " have cross-axis sensitivity (" + found.share + " " +
-         notation::format_with_deviation(kPercent * found.value,
-                                         kPercent * found.standard_deviation) +
-         " %)" +
-         (found.moved.empty() ? ""
-                              : ", which shifts " + found.moved + " by " +
-                                    number_text(found.shift, 2) + " standard deviations") +
-         "; add cross_axis { deviation_percent: 2 } to its " + found.instrument + " { }";
+  Message note(
+      MessageCode::kMissingCrossAxis,
+      {{"instrument", found.instrument},
+       {"sensor", found.sensor},
+       {"parameter", found.share},
+       {"share", Quantity{kPercent * found.value, "%", kPercent * found.standard_deviation}}});
+  if (!found.moved.empty()) {
+    note.arguments.push_back({"moved", found.moved});
+    note.arguments.push_back({"shift", found.shift});
+  }
+  return note;
 }
 
 }  // namespace estimator

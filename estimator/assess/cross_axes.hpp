@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "estimator/assess/calibration.hpp"
@@ -18,7 +17,7 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
                                                   const ShootingInput& input,
                                                   const ShootingGrid& grid);
 
-/// Returns a sentence about the cross-axis sensitivity of one instrument.
-std::string describe(const CrossAxisSensitivity& found);
+/// Returns a note about the cross-axis sensitivity of one instrument.
+Message cross_axis_note(const CrossAxisSensitivity& found);
 
 }  // namespace estimator

@@ -65,9 +65,7 @@ void EstimateTable::fix_parameters_without_effect(const LeastSquaresProblem& pro
   for (const int index : without) {
     parameter(index).free = false;
     if (belongs_to_held_out(mechanism, index)) continue;  // reported with the cost of holding out
-    notes.push_back("warning: " + parameter(index).name +
-                    " has no effect on these recordings and was fixed at its initial value; fix it "
-                    "in the rig file or record an experiment that excites it");
+    notes.push_back({MessageCode::kParameterWithoutEffect, {{"parameter", parameter(index).name}}});
   }
   estimated_ = FreeParameters(mechanism).indices();
 }
@@ -101,7 +99,7 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
   result.correlation = uncertainty.correlation;
   result.null_directions = uncertainty.null_directions;
   for (const std::string& fault : find_errors(as_seen(result.mechanism))) {
-    result.notes.push_back("warning: the estimate is not physical: " + fault);
+    result.notes.push_back({MessageCode::kUnphysicalEstimate, {{"error", fault}}});
   }
 }
 

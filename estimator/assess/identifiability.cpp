@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/model/encoder.hpp"
 
 namespace estimator {
@@ -15,21 +14,22 @@ constexpr double kNegligible = 1e-3;  // relative coefficient below which a term
 constexpr Eigen::Index kLongestLag = 2000;
 constexpr double kEvidentInflation = 2.0;  // of a variance, by autocorrelation
 
-/// Formats a direction in parameter space as "A.J_zz and A.J_xx + …", with largest coefficient 1.
-std::string describe(const Mechanism& mechanism, const std::vector<int>& requested,
-                     const Eigen::VectorXd& direction) {
+/// Returns a message about a direction in parameter space, without negligible coefficients.
+Message describe(const Mechanism& mechanism, const std::vector<int>& requested,
+                 const Eigen::VectorXd& direction) {
   const double scale = direction.cwiseAbs().maxCoeff();
-  std::string terms;
-  int count = 0;
+  std::vector<Message> changes;
   for (std::size_t i = 0; i < requested.size(); ++i) {
     const double coefficient = direction[static_cast<Eigen::Index>(i)];
     if (std::abs(coefficient) < kNegligible * scale) continue;
-    if (count++ > 0) terms += ", ";
-    terms += mechanism.parameters[static_cast<std::size_t>(requested[i])].name + " by " +
-             number_text(coefficient);
+    const std::string& name = mechanism.parameters[static_cast<std::size_t>(requested[i])].name;
+    changes.push_back(
+        {MessageCode::kParameterChange, {{"parameter", name}, {"change", coefficient}}});
   }
-  return count == 1 ? "the recordings do not identify " + terms.substr(0, terms.find(" by "))
-                    : "the recordings do not identify a common change of " + terms;
+  if (changes.size() == 1) {
+    return {MessageCode::kUnidentifiable, {changes.front().arguments.front()}};
+  }
+  return {MessageCode::kUnidentifiableChange, {{"changes", changes}}};
 }
 
 NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>& requested,
@@ -39,8 +39,9 @@ NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>&
   direction.coefficients = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(requested.size()));
   const auto position = std::find(requested.begin(), requested.end(), index) - requested.begin();
   direction.coefficients[position] = 1.0;
-  direction.description = parameter.name + " has no effect on these recordings; it was fixed at " +
-                          number_text(parameter.value) + " " + parameter.unit;
+  direction.description = {
+      MessageCode::kFixedDirection,
+      {{"parameter", parameter.name}, {"value", Quantity{parameter.value, parameter.unit}}}};
   return direction;
 }
 
@@ -162,10 +163,8 @@ void inflate_for_correlation(const Mechanism& mechanism,
     const double inflation = correlation_inflation(errors[i]);
     variances[static_cast<Eigen::Index>(i)] *= inflation;
     if (inflation < kEvidentInflation) continue;
-    notes.push_back("encoder " + quoted(sensors[i].name) +
-                    ": residuals of the simulation are correlated in time, so the model does not "
-                    "explain all of the motion; standard deviations were multiplied by " +
-                    number_text(std::sqrt(inflation), 2));
+    notes.push_back({MessageCode::kInflatedForCorrelation,
+                     {{"encoder", sensors[i].name}, {"factor", std::sqrt(inflation)}}});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "estimator/fit/inertia_prior.hpp"
 #include "estimator/fit/number_text.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr double kNegligibleVariance = 1e-12;  // relative to a variance
 constexpr double kWrongModel = 3.0;            // deviations beyond it that reject the model
+constexpr double kNegligiblePart = 0.005;      // of a direction
 constexpr int kCutsMax = 50;  // cutting planes of a cone: a dozen suffice for 0.1 %
 
 const std::string& name_of(const Mechanism& mechanism, int body) {
@@ -75,14 +77,18 @@ double deviation_along(const Mechanism& mechanism, int body, const Moments& slop
   return std::sqrt(std::max(variance_of_combination(uncertainty, along), 0.0));
 }
 
-std::string direction_text(const Eigen::Vector3d& v) {
+/// Returns a note about a body at the boundary of physical consistency, thin along a direction.
+Message boundary_note(const std::string& body, int thin, const Eigen::Vector3d& v) {
   Eigen::Index largest = 0;
   v.cwiseAbs().maxCoeff(&largest);
   const Eigen::Vector3d turned = v[largest] < 0.0 ? Eigen::Vector3d(-v) : v;
-  const auto part = [](double x) { return number_text(std::abs(x) < 0.005 ? 0.0 : x, 2); };
-  std::string text = "(";
-  text.append(part(turned.x())).append(", ").append(part(turned.y())).append(", ");
-  return text.append(part(turned.z())).append(")");
+  const auto part = [](double x) { return std::abs(x) < kNegligiblePart ? 0.0 : x; };
+  return {MessageCode::kAtFeasibilityBoundary,
+          {{"body", body},
+           {"flat", thin == 1},
+           {"x", part(turned.x())},
+           {"y", part(turned.y())},
+           {"z", part(turned.z())}}};
 }
 
 }  // namespace
@@ -132,17 +138,12 @@ std::vector<BoundaryBody> fix_at_feasibility_boundary(const Mechanism& mechanism
     const Eigen::VectorXd along = gradients.col(0);
     const double deviation = std::sqrt(along.dot(covariance * along));
     const double wish = values[0] + along.dot(step);
-    std::string text = "body " + quoted(name_of(mechanism, body)) +
-                       ": its inertia is at the boundary of physical consistency (the body is " +
-                       (thin == 1 ? "flat across " : "a rod across ") +
-                       direction_text(solved.vectors.col(0)) +
-                       " of its frame); all standard deviations assume this";
+    Message note = boundary_note(name_of(mechanism, body), thin, solved.vectors.col(0));
     if (wish < 0.0 && deviation > 0.0) {
-      text += "; the best fit would have a second moment " + number_text(-wish / deviation, 2) +
-              " standard deviations below zero";
-      if (wish < -kWrongModel * deviation) text += ", so the model or a fixed value is wrong";
+      note.arguments.push_back({"excess", -wish / deviation});
+      note.arguments.push_back({"is_wrong", wish < -kWrongModel * deviation});
     }
-    borders.push_back({body, text});
+    borders.push_back({body, std::move(note)});
     hold_along(gradients, information.inverse);
   }
   return borders;
@@ -209,17 +210,16 @@ std::optional<NearestInertia> nearest_consistent_inertia(
   return std::nullopt;
 }
 
-std::vector<std::string> describe_inconsistent_inertias(const Mechanism& mechanism,
-                                                        const std::vector<int>& estimated,
-                                                        const ParameterInformation& information) {
-  std::vector<std::string> sentences;
+std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
+                                                    const std::vector<int>& estimated,
+                                                    const ParameterInformation& information) {
+  std::vector<Message> notes;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const Moments moments = moments_of(mechanism, body);
     if (mechanism.bodies[static_cast<std::size_t>(body)].massless ||
         only_rotation_axis(mechanism, body) || is_physically_consistent(inertia_matrix(moments))) {
       continue;
     }
-    const std::string who = "body " + quoted(name_of(mechanism, body));
     Eigen::Matrix<double, 6, 6> covariance;
     for (int i = 0; i < 6 && information.valid; ++i) {
       const Eigen::VectorXd row = spread(mechanism, body, Moments::Unit(i), estimated);
@@ -231,26 +231,24 @@ std::vector<std::string> describe_inconsistent_inertias(const Mechanism& mechani
     const auto nearest =
         information.valid ? nearest_consistent_inertia(moments, covariance) : std::nullopt;
     if (!nearest) {
-      sentences.push_back(
-          "the estimated moments of inertia of " + who +
-          " are not physically consistent for any value of the free ones; correct the fixed ones");
+      notes.push_back({MessageCode::kInconsistentInertia, {{"body", name_of(mechanism, body)}}});
       continue;
     }
-    std::string changes;
+    std::vector<Message> nearest_moments;
     const auto indices = moment_indices(mechanism, body);
     for (int i = 0; i < 6; ++i) {
       if (covariance(i, i) <= kNegligibleVariance * covariance.maxCoeff()) continue;
       const Parameter& parameter =
           mechanism.parameters[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])];
-      changes += (changes.empty() ? "" : ", ") + parameter.name + " " +
-                 number_text(nearest->moments[i], 4);
+      nearest_moments.push_back({MessageCode::kParameterValue,
+                                 {{"parameter", parameter.name}, {"value", nearest->moments[i]}}});
     }
-    sentences.push_back("the estimated moments of inertia of " + who +
-                        " are not physically consistent; the nearest consistent ones (" + changes +
-                        " kg·m²) raise the whitened cost by " + number_text(nearest->cost, 2) +
-                        " (4 is two standard deviations) after all other parameters are refitted");
+    notes.push_back({MessageCode::kNearestInertia,
+                     {{"body", name_of(mechanism, body)},
+                      {"moments", std::move(nearest_moments)},
+                      {"cost", nearest->cost}}});
   }
-  return sentences;
+  return notes;
 }
 
 }  // namespace estimator

@@ -2,7 +2,6 @@
 
 #include <Eigen/Core>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "estimator/assess/calibration.hpp"
@@ -23,7 +22,7 @@ void require_consistent_initial_inertias(const Mechanism& mechanism);
 struct BoundaryBody {
   int body = 0;
   /// Says in which direction the body is thin and whether the optimum is inconsistent.
-  std::string sentence;
+  Message note;
 };
 
 /// Fixes the inertias of bodies at the limit of physical consistency (feasibility boundary) in the
@@ -63,10 +62,10 @@ struct NearestInertia {
 std::optional<NearestInertia> nearest_consistent_inertia(
     const Moments& moments, const Eigen::Matrix<double, 6, 6>& covariance);
 
-/// Returns one sentence per body with a physically inconsistent inertia that affects its motion.
-/// The sentence gives the nearest consistent inertia and the cost increase.
-std::vector<std::string> describe_inconsistent_inertias(const Mechanism& mechanism,
-                                                        const std::vector<int>& estimated,
-                                                        const ParameterInformation& information);
+/// Returns one note per body with a physically inconsistent inertia that affects its motion.
+/// The note gives the nearest consistent inertia and the cost increase.
+std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
+                                                    const std::vector<int>& estimated,
+                                                    const ParameterInformation& information);
 
 }  // namespace estimator

@@ -215,7 +215,7 @@ std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
   result.parameters = off_bounds(fitted.mechanism());
   const std::vector<RecordingPart> pieces = divide_into_parts(fit.joint(), fit.input());
   if (pieces.size() < 2 || result.parameters.empty()) return std::nullopt;
-  if (monitor.on_stage) monitor.on_stage("comparison of segments", fitted.mechanism());
+  if (monitor.on_stage) monitor.on_stage({Stage::kPartComparison}, fitted.mechanism());
   WindowedInput input = cut_windows(fit, pieces, refined);
   fit_states(fitted.mechanism(), fitted.noise(), monitor, input);
   if (fit.is_cancelled()) return std::nullopt;

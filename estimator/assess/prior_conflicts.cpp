@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "estimator/fit/free_parameters.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 
 namespace estimator {
@@ -137,12 +136,12 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
   return conflicts;
 }
 
-std::string describe(const PriorConflict& conflict) {
-  return "the prior of " + conflict.parameter + " (" + number_text(conflict.mean, 4) + " " +
-         conflict.unit + ") lies " + number_text(conflict.deviations, 2) +
-         " combined standard deviations from the " + number_text(conflict.without, 4) + " " +
-         conflict.unit +
-         " that the recordings and all other priors give: the prior or the model is wrong";
+Message conflict_note(const PriorConflict& conflict) {
+  return {MessageCode::kPriorConflict,
+          {{"parameter", conflict.parameter},
+           {"mean", Quantity{conflict.mean, conflict.unit}},
+           {"deviations", conflict.deviations},
+           {"estimate", Quantity{conflict.without, conflict.unit}}}};
 }
 
 }  // namespace estimator

@@ -33,7 +33,7 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
                                           const ParameterInformation& information,
                                           const Eigen::VectorXd& variances);
 
-/// Formats a conflict: "the prior of B.m (0.1 kg) lies 5.2 combined standard deviations from …"
-std::string describe(const PriorConflict& conflict);
+/// Returns a note about a conflict.
+Message conflict_note(const PriorConflict& conflict);
 
 }  // namespace estimator

@@ -5,7 +5,6 @@
 
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/inertia_parameterized_problem.hpp"
-#include "estimator/fit/number_text.hpp"
 
 namespace estimator {
 namespace {
@@ -105,17 +104,27 @@ std::vector<int> nonlinear_friction_positions(const Mechanism& mechanism,
   return positions;
 }
 
-std::string end_text(const Parameter& parameter, double reach, double side) {
-  return std::isinf(reach) ? "no limit found"
-                           : number_text(parameter.value + side * reach, 3) + " " + parameter.unit;
+/// Returns a note about the interval of a parameter, whose ends may be infinitely far.
+Message interval_note(const Parameter& parameter, double down, double up) {
+  Message note(MessageCode::kProfileInterval, {{"parameter", parameter.name},
+                                               {"is_open_below", std::isinf(down)},
+                                               {"is_open_above", std::isinf(up)}});
+  const auto add_end = [&](const char* name, double end) {
+    if (std::isfinite(end)) note.arguments.push_back({name, Quantity{end, parameter.unit}});
+  };
+  add_end("lower", parameter.value - down);
+  add_end("upper", parameter.value + up);
+  return note;
 }
 
 }  // namespace
 
-std::vector<Message> widen_by_profile(
-    const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
-    const ParameterInformation& information, const CalibrationOptions& options,
-    const CalibrationMonitor& monitor, Eigen::VectorXd& half) {
+std::vector<Message> widen_by_profile(const ShootingProblem& problem,
+                                      const std::vector<Segment>& segments,
+                                      const ShootingGrid& grid,
+                                      const ParameterInformation& information,
+                                      const CalibrationOptions& options,
+                                      const CalibrationMonitor& monitor, Eigen::VectorXd& half) {
   std::vector<Message> notes;
   const Mechanism& mechanism = problem.mechanism();
   const FreeParameters free(mechanism);
@@ -128,12 +137,8 @@ std::vector<Message> widen_by_profile(
     const double widest = std::max(down, up);
     if (widest > kWidened * half[at]) {
       const int index = free.indices()[static_cast<std::size_t>(at)];
-      const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
-      notes.push_back(parameter.name +
-                      ": it depends nonlinearly on other parameters, so its interval is that of "
-                      "the profile likelihood: from " +
-                      end_text(parameter, down, -1.0) + " to " + end_text(parameter, up, 1.0) +
-                      " (95 %)");
+      notes.push_back(
+          interval_note(mechanism.parameters[static_cast<std::size_t>(index)], down, up));
     }
     half[at] = std::max(half[at], widest);
   }

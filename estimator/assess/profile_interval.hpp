@@ -1,11 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <string>
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/messages/message.hpp"
 #include "estimator/optimize/covariance.hpp"
 
 namespace estimator {
@@ -18,12 +18,12 @@ namespace estimator {
 /// @param problem      at its optimum, with `segments` and `grid`
 /// @param information  at the same optimum, valid
 /// @param half         half-widths of the parameters' linearised intervals, widened here
-/// @return             one sentence per widened interval
+/// @return             one note per widened interval
 std::vector<Message> widen_by_profile(const ShootingProblem& problem,
-                                          const std::vector<Segment>& segments,
-                                          const ShootingGrid& grid,
-                                          const ParameterInformation& information,
-                                          const CalibrationOptions& options,
-                                          const CalibrationMonitor& monitor, Eigen::VectorXd& half);
+                                      const std::vector<Segment>& segments,
+                                      const ShootingGrid& grid,
+                                      const ParameterInformation& information,
+                                      const CalibrationOptions& options,
+                                      const CalibrationMonitor& monitor, Eigen::VectorXd& half);
 
 }  // namespace estimator

@@ -5,7 +5,6 @@
 #include <functional>
 #include <limits>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/only_rotation_axis.hpp"
@@ -35,7 +34,7 @@ class AmbiguityFinder {
     find_directions(estimated, seen);
   }
 
-  std::vector<std::string> find() {
+  std::vector<Message> find() {
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
       const Sensor& sensor = mechanism_.sensors[static_cast<std::size_t>(i)];
       if (!sensor.reads(Reading::kSpecificForce)) continue;
@@ -46,7 +45,7 @@ class AmbiguityFinder {
     }
     find_delays();
     find_heading();
-    return std::move(sentences_);
+    return std::move(notes_);
   }
 
  private:
@@ -67,13 +66,10 @@ class AmbiguityFinder {
   bool is_asked(int index) const { return std::ranges::count(asked_, index) > 0; }
   const std::string& name(int index) const { return parameter_at(mechanism_, index).name; }
 
-  std::string list(const std::vector<int>& parameters) const {
-    std::string text;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (i > 0) text += i + 1 == parameters.size() ? " and " : ", ";
-      text += name(parameters[i]);
-    }
-    return text;
+  Argument names(const std::vector<int>& parameters) const {
+    std::vector<std::string> all;
+    for (const int index : parameters) all.push_back(name(index));
+    return {"parameters", std::move(all)};
   }
 
   /// Returns the free parameters among `count` consecutive parameters of a sensor.
@@ -120,9 +116,8 @@ class AmbiguityFinder {
       part += share;
     }
     if (part < 1.0 - 1e-6) return;
-    sentences_.push_back(list(along) + ": the position of inertial sensor " + quoted(sensor.name) +
-                         " along the rotation axis of its body does not affect its readings; fix " +
-                         name(along.back()));
+    notes_.push_back({MessageCode::kPointAlongAxis,
+                      {names(along), {"sensor", sensor.name}, {"fixed", name(along.back())}}});
   }
 
   bool is_moved_by_unmeasured_joint(int body) const {
@@ -152,11 +147,7 @@ class AmbiguityFinder {
     if (!is_moved_by_unmeasured_joint(sensor.body)) return;
     const std::vector<int> scales = together({asked_of(i, SensorQuantity::kRateScaleX, 3)});
     if (scales.empty()) return;
-    sentences_.push_back(list(scales) +
-                         ": no encoder measures the rotation of the body of inertial sensor " +
-                         quoted(sensor.name) +
-                         ", so the scale of its gyroscope is not identifiable; fix the scale, or "
-                         "add an encoder to the joint");
+    notes_.push_back({MessageCode::kGyroscopeScale, {names(scales), {"sensor", sensor.name}}});
   }
 
   void find_bias(int i, const Sensor& sensor) {
@@ -167,10 +158,7 @@ class AmbiguityFinder {
     }
     const std::vector<int> parts = together({asked_of(i, SensorQuantity::kForceBiasX, 3), others});
     if (parts.empty()) return;
-    sentences_.push_back(list(parts) + " are hardly distinguishable: inertial sensor " +
-                         quoted(sensor.name) +
-                         " turns too little relative to gravity to separate its bias from a tilt; "
-                         "fix one of them at a measured value, or record larger rotations");
+    notes_.push_back({MessageCode::kBiasOrTilt, {names(parts), {"sensor", sensor.name}}});
   }
 
   /// Returns whether the data constrain a common change of parameters less than their bounds do,
@@ -211,10 +199,9 @@ class AmbiguityFinder {
     std::vector<int> parts = together({delays});
     if (parts.empty() && is_shift_unidentifiable(delays)) parts = delays;
     if (parts.empty() || (parts.size() < 2 && is_any_kept)) return;
-    sentences_.push_back(list(parts) +
-                         ": only differences of these delays are identifiable, and no sensor with "
-                         "a fixed delay measures the same motion; fix " +
-                         name(parts.back()) + (is_any_kept ? "" : ", or add an encoder"));
+    notes_.push_back(
+        {MessageCode::kOnlyDelayDifferences,
+         {names(parts), {"fixed", name(parts.back())}, {"needs_encoder", !is_any_kept}}});
   }
 
   /// Reports that the heading about gravity is not identifiable. Rotating the whole rig about
@@ -231,10 +218,7 @@ class AmbiguityFinder {
         continue;
       }
       if (mechanism_.joint_parameter(j, JointQuantity::kStiffness).value != 0.0) continue;
-      sentences_.push_back("joint " + quoted(joint.name) +
-                           ": sensors measure its rotation about gravity, but not its angle, which "
-                           "is relative to the assumed start of the recording. Add an encoder, or "
-                           "give its initial angle (start_position)");
+      notes_.push_back({MessageCode::kHeading, {{"joint", joint.name}}});
     }
   }
 
@@ -244,15 +228,15 @@ class AmbiguityFinder {
   EncoderJoints readings_;
   bool is_all_told_ = true;
   std::vector<std::vector<int>> directions_;
-  std::vector<std::string> sentences_;
+  std::vector<Message> notes_;
 };
 
 }  // namespace
 
-std::vector<std::string> describe_sensor_ambiguities(const Mechanism& mechanism,
-                                                     const std::vector<int>& requested,
-                                                     const std::vector<int>& estimated,
-                                                     const Eigen::MatrixXd& seen) {
+std::vector<Message> describe_sensor_ambiguities(const Mechanism& mechanism,
+                                                 const std::vector<int>& requested,
+                                                 const std::vector<int>& estimated,
+                                                 const Eigen::MatrixXd& seen) {
   return AmbiguityFinder(mechanism, requested, estimated, seen).find();
 }
 

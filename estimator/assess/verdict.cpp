@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "estimator/assess/identifiability.hpp"
 #include "estimator/assess/part_consistency.hpp"
 #include "estimator/assess/quantization.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {
 
 constexpr double kUnexplainedShare = 1.0 / 3.0;  // of the motion
+constexpr double kMultiple = 10.0;    // of the motion: an unexplained share given without number
 constexpr double kNoisy = 1.5;        // residual over noise; above, the model is doubtful
 constexpr double kFarTooNoisy = 3.0;  // above, the model is rejected
 constexpr double kInflation = 2.0;    // of a variance by autocorrelation
@@ -120,33 +121,27 @@ double unexplained_acceleration(const Calibration& calibration,
   return 0.0;
 }
 
-std::string times(double ratio) { return number_text(ratio, ratio < 10.0 ? 2 : 3); }
-
-/// The objections to the model, and the resulting verdict.
-struct Doubts {
-  VerdictKind kind = VerdictKind::kAccepted;
-  std::string text;
-
-  void add(VerdictKind grave, const std::string& reason) {
-    kind = std::max(kind, grave);
-    text += (text.empty() ? "" : "; ") + reason;
-  }
-};
-
-/// Formats the result of the test of whether parts of the recordings agree.
-std::string q_text(const ConsistencyTest& agreement) {
-  return "Cochran's Q = " + number_text(agreement.statistic, 3) + ", " +
-         number_text(agreement.degrees_of_freedom, 3) + " degrees of freedom";
+/// Adds an objection to the model.
+void object(VerdictKind kind, Message reason, Verdict& verdict) {
+  verdict.kind = std::max(verdict.kind, kind);
+  verdict.reasons.push_back(std::move(reason));
 }
 
-void doubt_agreement(const ConsistencyTest& agreement, Doubts& doubts) {
+/// Adds the result of the test of whether parts of the recordings agree.
+void add_statistic(const ConsistencyTest& agreement, Message& message) {
+  message.arguments.push_back({"statistic", agreement.statistic});
+  message.arguments.push_back({"degrees", agreement.degrees_of_freedom});
+}
+
+void doubt_agreement(const ConsistencyTest& agreement, Verdict& verdict) {
   if (!(agreement.p_value < kConsistencyLevel)) return;
-  doubts.add(
-      agreement.p_value < kSignificanceLevel ? VerdictKind::kRejected : VerdictKind::kDoubtful,
-      "the segments disagree (" + q_text(agreement) + ")");
+  Message reason(MessageCode::kSegmentsDisagree);
+  add_statistic(agreement, reason);
+  object(agreement.p_value < kSignificanceLevel ? VerdictKind::kRejected : VerdictKind::kDoubtful,
+         std::move(reason), verdict);
 }
 
-void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
+void doubt_residuals(const std::vector<SensorFit>& fits, Verdict& verdict) {
   const auto ratio = [](const SensorFit& fit) {
     return fit.noise > 0.0 ? fit.residual / fit.noise : 0.0;
   };
@@ -154,19 +149,18 @@ void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
   const auto correlated = std::ranges::find_if(fits, &SensorFit::correlated);
   if (worst != fits.end() && ratio(*worst) > kNoisy) {
     const bool grave = ratio(*worst) > kFarTooNoisy || correlated != fits.end();
-    doubts.add(grave ? VerdictKind::kRejected : VerdictKind::kDoubtful,
-               "residuals are " + times(ratio(*worst)) + " times the sensor noise (encoder " +
-                   quoted(worst->name) + ")");
+    object(grave ? VerdictKind::kRejected : VerdictKind::kDoubtful,
+           {MessageCode::kExcessResiduals, {{"ratio", ratio(*worst)}, {"encoder", worst->name}}},
+           verdict);
   } else if (correlated != fits.end()) {
     // Errors at noise level are a hint, included in the deviations, unless parts disagree too.
-    doubts.add(
-        doubts.kind == VerdictKind::kAccepted ? VerdictKind::kDoubtful : VerdictKind::kRejected,
-        "residuals are correlated in time (encoder " + quoted(correlated->name) + ")");
+    object(verdict.kind == VerdictKind::kAccepted ? VerdictKind::kDoubtful : VerdictKind::kRejected,
+           {MessageCode::kCorrelatedResiduals, {{"encoder", correlated->name}}}, verdict);
   }
 }
 
 void doubt_accelerations(const Calibration& calibration, const std::vector<SensorFit>& fits,
-                         Doubts& doubts) {
+                         Verdict& verdict) {
   if (calibration.refined) return;
   const std::string *grave = nullptr, *trace = nullptr;
   for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
@@ -178,51 +172,54 @@ void doubt_accelerations(const Calibration& calibration, const std::vector<Senso
     if (first == nullptr) first = &name;
   }
   if (grave != nullptr) {
-    doubts.add(VerdictKind::kRejected,
-               "some accelerations are unexplained (joint " + quoted(*grave) + ")");
+    object(VerdictKind::kRejected, {MessageCode::kUnexplainedAccelerations, {{"joint", *grave}}},
+           verdict);
   } else if (trace != nullptr) {
-    doubts.add(VerdictKind::kDoubtful,
-               "a small part of the accelerations is unexplained (joint " + quoted(*trace) + ")");
+    object(VerdictKind::kDoubtful, {MessageCode::kTraceOfAccelerations, {{"joint", *trace}}},
+           verdict);
   }
 }
 
-void doubt_axes(const Calibration& calibration, Doubts& doubts) {
+void doubt_axes(const Calibration& calibration, Verdict& verdict) {
   if (calibration.cross_axes.empty()) return;
   const CrossAxisSensitivity& first = calibration.cross_axes.front();
-  doubts.add(VerdictKind::kRejected, "the " + first.instrument + " axes of sensor " +
-                                         quoted(first.sensor) + " have cross-axis sensitivity");
+  object(VerdictKind::kRejected,
+         {MessageCode::kCrossAxisSensitivity,
+          {{"instrument", first.instrument}, {"sensor", first.sensor}}},
+         verdict);
 }
 
-void doubt_description(const Calibration& calibration, Doubts& doubts) {
+void doubt_description(const Calibration& calibration, Verdict& verdict) {
   if (calibration.contradictions.empty()) return;
   const Contradiction& first = calibration.contradictions.front();
-  doubts.add(VerdictKind::kRejected,
-             "the recordings contradict the rig file (" + first.name + " is fixed at " +
-                 number_text(first.kept, 4) + " " + first.unit + ", but the readings fit " +
-                 notation::format_with_deviation(first.value, first.standard_deviation) + " " +
-                 first.unit + ")");
+  object(VerdictKind::kRejected,
+         {MessageCode::kContradictedValue,
+          {{"parameter", first.name},
+           {"fixed", Quantity{first.kept, first.unit}},
+           {"estimate", Quantity{first.value, first.unit, first.standard_deviation}}}},
+         verdict);
 }
 
-std::string acceptance_text(const Calibration& calibration, const std::vector<SensorFit>& fits) {
+/// Returns the reason to accept the model.
+Message acceptance(const Calibration& calibration, const std::vector<SensorFit>& fits) {
   double worst = 0.0;
   for (const SensorFit& fit : fits) {
     if (fit.noise > 0.0) worst = std::max(worst, fit.residual / fit.noise);
   }
-  std::string text =
-      "the model fits: residuals match the sensor noise (ratio " + times(worst) + ")";
-  if (std::isnan(calibration.agreement.statistic)) {
-    return text + "; there are no segments to compare";
-  }
-  return text + ", and the segments agree (" + q_text(calibration.agreement) + ")";
+  const bool is_alone = std::isnan(calibration.agreement.statistic);
+  Message reason(MessageCode::kResidualsMatchNoise, {{"ratio", worst}, {"is_alone", is_alone}});
+  if (!is_alone) add_statistic(calibration.agreement, reason);
+  return reason;
 }
 
 }  // namespace
 
 bool is_unexplained(const SensorFit& fit) { return fit.unexplained > kUnexplainedShare; }
 
-std::string share_text(double unexplained) {
-  return unexplained < 10.0 ? std::to_string(std::lround(100.0 * unexplained)) + " % of the motion"
-                            : "many times the motion";
+Message unexplained_share(double unexplained) {
+  if (!(unexplained < kMultiple)) return MessageCode::kMultipleOfMotion;
+  return {MessageCode::kMotionShare,
+          {{"percent", static_cast<int>(std::lround(100.0 * unexplained))}}};
 }
 
 std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
@@ -268,20 +265,19 @@ Verdict judge(const Calibration& calibration) {
   const std::vector<SensorFit> fits = sensor_fits(calibration);
   const auto worst = std::ranges::max_element(fits, {}, &SensorFit::unexplained);
   if (worst != fits.end() && is_unexplained(*worst)) {
-    return {VerdictKind::kNoFit, "no fit: the model leaves " + share_text(worst->unexplained) +
-                                     " unexplained (encoder " + quoted(worst->name) + ")"};
+    return {VerdictKind::kNoFit,
+            {{MessageCode::kUnexplainedShare,
+              {{"share", std::vector<Message>{unexplained_share(worst->unexplained)}},
+               {"encoder", worst->name}}}}};
   }
-  Doubts doubts;
-  doubt_agreement(calibration.agreement, doubts);
-  doubt_residuals(fits, doubts);
-  doubt_accelerations(calibration, fits, doubts);
-  doubt_axes(calibration, doubts);
-  doubt_description(calibration, doubts);
-  if (doubts.kind == VerdictKind::kAccepted)
-    return {doubts.kind, acceptance_text(calibration, fits)};
-  const bool fails = doubts.kind == VerdictKind::kRejected;
-  return {doubts.kind,
-          (fails ? "the model is rejected: " : "the model is doubtful: ") + doubts.text};
+  Verdict verdict;
+  doubt_agreement(calibration.agreement, verdict);
+  doubt_residuals(fits, verdict);
+  doubt_accelerations(calibration, fits, verdict);
+  doubt_axes(calibration, verdict);
+  doubt_description(calibration, verdict);
+  if (verdict.reasons.empty()) verdict.reasons.push_back(acceptance(calibration, fits));
+  return verdict;
 }
 
 std::string_view to_string(VerdictKind kind) {

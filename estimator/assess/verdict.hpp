@@ -31,8 +31,8 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration);
 /// below a few hundredths.
 bool is_unexplained(const SensorFit& fit);
 
-/// Formats an unexplained share for messages, such as "93 % of the motion".
-std::string share_text(double unexplained);
+/// Returns a clause about an unexplained share, such as "93 % of the motion".
+Message unexplained_share(double unexplained);
 
 /// Judges whether the model of a calibration is accepted. Uses the unexplained share of the motion,
 /// the ratio of residuals to noise, the autocorrelation of residuals, and the consistency between

@@ -5,7 +5,6 @@
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/shadow_calibration.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 
 namespace estimator {
@@ -42,12 +41,8 @@ Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& 
                            ? calibrate_physical(mechanism, used, options, monitor)
                            : calibrate_shadow(mechanism, used, options, monitor);
   if (!options.kind && has_loaded_loop(mechanism)) {
-    result.notes.insert(
-        result.notes.begin(),
-        "warning: physical parameters do not support friction that grows with the bearing load in "
-        "a closed loop. These are the parameters of a SPOOK simulator at a time step of " +
-            number_text(result.step) +
-            " s, not of the rig; fix r_mu and mu at zero to estimate physical parameters");
+    result.notes.insert(result.notes.begin(),
+                        Message(MessageCode::kLoadedLoop, {{"step", Quantity{result.step, "s"}}}));
   }
   result.verdict = judge(result);
   return result;

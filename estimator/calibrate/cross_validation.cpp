@@ -162,12 +162,12 @@ Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySet
   LmOptions lm_options;
   lm_options.max_iterations = options.max_iterations;
   Evaluation evaluation;
-  if (monitor.on_stage) monitor.on_stage("state estimation", preparation.mechanism);
+  if (monitor.on_stage) monitor.on_stage({Stage::kStateEstimation}, preparation.mechanism);
   TrajectoryProblem states(preparation.mechanism, preparation.data, settings);
   const std::vector<State> initial =
       estimate_states(states, preparation, lm_options, monitor, evaluation);
 
-  if (monitor.on_stage) monitor.on_stage("initial states", preparation.mechanism);
+  if (monitor.on_stage) monitor.on_stage({Stage::kInitialStates}, preparation.mechanism);
   SimulationProblem simulation(preparation.mechanism, preparation.data, initial, settings.step);
   const LmSummary summary = solve(simulation, lm_options, monitor.on_iteration, monitor.stop);
   evaluation.simulation_termination = summary.termination;

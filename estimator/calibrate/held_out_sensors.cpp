@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "estimator/assess/identifiability.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/sensor_sample_instants.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/signal/noise_level.hpp"
@@ -116,6 +115,14 @@ void book_errors(const std::vector<double>& errors, HeldOutSensor& out) {
   out.mean = sum / count;
 }
 
+/// Returns a clause about the gain in precision by using a held-out sensor.
+Message gain_of(const HeldOutSensor& sensor) {
+  if (sensor.narrowed.empty()) return MessageCode::kNoGain;
+  const Argument parameter{"parameter", sensor.narrowed};
+  if (std::isinf(sensor.narrowing)) return {MessageCode::kGainedParameter, {parameter}};
+  return {MessageCode::kGain, {parameter, {"ratio", sensor.narrowing}}};
+}
+
 }  // namespace
 
 std::vector<Recording> split_held_out_sensors(const Mechanism& mechanism,
@@ -190,32 +197,25 @@ std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
   return judged;
 }
 
-std::string describe(const HeldOutSensor& sensor) {
+Message held_out_note(const HeldOutSensor& sensor) {
   const bool is_encoder = sensor.unit.empty();
-  const JointUnits units = joint_units(sensor.kind);
+  const auto quantity = [&](double value) {
+    return is_encoder ? Quantity{1e3 * value, joint_units(sensor.kind).error}
+                      : Quantity{value, sensor.unit};
+  };
+  Message note(MessageCode::kHeldOutSensor, {{"is_encoder", is_encoder},
+                                             {"sensor", sensor.name},
+                                             {"rmse", quantity(sensor.rmse)},
+                                             {"noise", quantity(sensor.noise)},
+                                             {"at_start", sensor.at_start},
+                                             {"gain", std::vector<Message>{gain_of(sensor)}}});
   const double constant = sensor.mean * sensor.mean;
   const double scatter = std::sqrt(std::max(0.0, sensor.rmse * sensor.rmse - constant));
-  const auto text_of = [&](double value, int digits) {
-    return number_text(is_encoder ? 1e3 * value : value, digits);
-  };
-  std::string text = (is_encoder ? "encoder " : "") + quoted(sensor.name) +
-                     " was held out: its readings are predicted with an RMSE of " +
-                     text_of(sensor.rmse, 3) + " " + (is_encoder ? units.error : sensor.unit) +
-                     " (its noise: " + text_of(sensor.noise, 2);
   if (constant > scatter * scatter) {
-    text += "; " + text_of(scatter, 3) + " without a constant offset of " +
-            text_of(sensor.mean, 3) + ", which the other sensors hardly identify";
+    note.arguments.push_back({"scatter", quantity(scatter)});
+    note.arguments.push_back({"offset", quantity(sensor.mean)});
   }
-  text += ")";
-  if (sensor.at_start) {
-    text += ", with its own free parameters, which only it identifies, at their initial values";
-  }
-  if (sensor.narrowed.empty()) return text + "; using it would not make any estimate more precise";
-  if (std::isinf(sensor.narrowing)) {
-    return text + "; " + sensor.narrowed + " is not identifiable without the held-out sensors";
-  }
-  return text + "; with the held-out sensors, standard deviations would be up to " +
-         number_text(sensor.narrowing, 2) + " times smaller (" + sensor.narrowed + ")";
+  return note;
 }
 
 }  // namespace estimator

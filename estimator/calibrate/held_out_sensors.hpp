@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "estimator/assess/calibration.hpp"
@@ -22,7 +21,7 @@ std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
                                            const ShootingInput& input, const EstimateTable& book,
                                            const ShootingGrid& grid);
 
-/// Returns a sentence about one held-out sensor.
-std::string describe(const HeldOutSensor& sensor);
+/// Returns a note about one held-out sensor.
+Message held_out_note(const HeldOutSensor& sensor);
 
 }  // namespace estimator

@@ -22,7 +22,6 @@
 #include "estimator/assess/reading_noise.hpp"
 #include "estimator/assess/sensor_ambiguities.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/fit/parameterized_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 
@@ -71,25 +70,21 @@ void note_process_noise(const ShootingFit& fit, std::vector<Message>& notes) {
     if (!fit.is_process_noise_significant(p)) continue;
     const int j = fit.joint().coordinates()[static_cast<std::size_t>(p)];
     const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    notes.push_back("joint " + quoted(joint.name) +
-                    ": some accelerations are unexplained, equivalent to white noise of " +
-                    number_text(fit.joint().noise().acceleration[p], 2) + " " +
-                    joint.units().noise +
-                    "; another friction law or a motor model may explain them");
+    notes.push_back(
+        {MessageCode::kProcessNoise,
+         {{"joint", joint.name},
+          {"noise", Quantity{fit.joint().noise().acceleration[p], joint.units().noise}}}});
   }
 }
 
-void append(std::vector<std::string> sentences, std::vector<Message>& notes) {
-  for (std::string& sentence : sentences) notes.push_back(std::move(sentence));
+void append(const std::vector<Message>& more, std::vector<Message>& notes) {
+  notes.insert(notes.end(), more.begin(), more.end());
 }
 
 void note_unresolved_steps(const ShootingProblem& problem, std::vector<Message>& notes) {
   if (problem.unresolved_steps() == 0) return;
-  notes.push_back("stick and slip alternate too fast to be resolved in " +
-                  std::to_string(problem.unresolved_steps()) + " of " +
-                  std::to_string(problem.step_count()) +
-                  " integration steps; joints that stopped in them were held until the end of the "
-                  "step. Use a shorter step, or less friction that grows with the load");
+  notes.push_back({MessageCode::kUnresolvedSteps,
+                   {{"count", problem.unresolved_steps()}, {"steps", problem.step_count()}}});
 }
 
 void store_joint_estimates(const ShootingFit& fit, Calibration& result) {
@@ -176,7 +171,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   require_consistent_initial_inertias(result.mechanism);
   book.fix_parameters_without_effect(*fit.first_problem(result.mechanism), result.mechanism,
                                      result.notes);
-  if (charted) append(describe_unparameterized_inertias(result.mechanism), result.notes);
+  if (charted) {
+    for (auto& note : describe_unparameterized_inertias(result.mechanism)) {
+      result.notes.emplace_back(std::move(note));
+    }
+  }
   result.initial_null_directions =
       null_directions_at(*fit.first_problem(result.mechanism), result.mechanism, book);
 
@@ -201,15 +200,9 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     variances = group_variances(information, 1.0);
     counting = account_for_correlation(fit, information, variances, result.notes);
   } else if (fit.has_diverged()) {
-    result.notes.push_back(
-        "the simulation fit of the whole recording diverged, although the estimated states match "
-        "the readings: the motion cannot be predicted from its start for so long. The estimates "
-        "are those of the joint estimation; compare simulations on shorter recordings");
+    result.notes.emplace_back(MessageCode::kSimulationDiverged);
   } else if (!fit.is_predictable()) {
-    result.notes.push_back(
-        "the open-loop simulation diverges from the recording, so it was not refined. Long motions "
-        "through the upright cannot be predicted from their start: compare simulations on shorter "
-        "recordings");
+    result.notes.emplace_back(MessageCode::kUnpredictableMotion);
   }
   const auto note_cancellation = [&] {
     if (!fit.is_cancelled()) return;
@@ -217,9 +210,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   };
   note_cancellation();
   if (!information.valid) {
-    result.notes.push_back(
-        "the states are not identifiable at the final estimate, so standard deviations are "
-        "unavailable: check the recordings, or use better initial values");
+    result.notes.emplace_back(MessageCode::kUnidentifiableStates);
   }
   note_unresolved_steps(result.refined ? fit.simulation() : fit.joint(), result.notes);
   result.simulation = simulation_errors(fit.simulation());
@@ -230,21 +221,25 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   if (result.refined) grid.interval = std::numeric_limits<double>::infinity();
   result.held_out =
       assess_held_out(result.refined ? fit.simulation() : fit.joint(), fit.input(), book, grid);
-  for (const HeldOutSensor& sensor : result.held_out) result.notes.push_back(describe(sensor));
+  for (const HeldOutSensor& sensor : result.held_out) result.notes.push_back(held_out_note(sensor));
   result.cross_axes =
       find_cross_axes(result.refined ? fit.simulation() : fit.joint(), fit.input(), grid);
-  for (const CrossAxisSensitivity& each : result.cross_axes) result.notes.push_back(describe(each));
+  for (const CrossAxisSensitivity& each : result.cross_axes) {
+    result.notes.push_back(cross_axis_note(each));
+  }
   if (information.valid && result.converged()) {
     result.contradictions = find_contradictions(result.refined ? fit.simulation() : fit.joint(),
                                                 fit.input(), grid, counting.sensors, variances);
   }
-  if (!result.contradictions.empty()) result.notes.push_back(describe(result.contradictions));
+  if (!result.contradictions.empty()) {
+    result.notes.push_back(contradiction_note(result.contradictions));
+  }
   std::vector<BoundaryBody> borders;
   if (charted) {
     borders =
         fix_at_feasibility_boundary(result.mechanism, book.estimated(), variances, information);
   }
-  for (const BoundaryBody& border : borders) result.notes.push_back(border.sentence);
+  for (const BoundaryBody& border : borders) result.notes.push_back(border.note);
   Eigen::VectorXd half;
   if (information.valid) {
     half = half_intervals(information, variances, counting) +
@@ -279,7 +274,7 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
                                                           const CalibrationOptions& options,
                                                           const CalibrationMonitor& monitor) {
   ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor,
-                  {.joint = "approach"});
+                  {.joint = Stage::kInitialValues});
   Mechanism start = mechanism;
   fit.shorten_intervals(start);
   const auto problem_at = [&](const Mechanism& at) { return fit.first_problem(at); };
@@ -298,7 +293,7 @@ Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
                              const std::vector<Recording>& recordings,
                              const CalibrationOptions& options, const CalibrationMonitor& monitor) {
   ShootingFit fit(prepare_shooting(rig, recordings, options), options, monitor,
-                  {"state estimation", "initial states"});
+                  {Stage::kStateEstimation, Stage::kInitialStates});
   fit.shorten_intervals(estimate);
   fit.estimate_jointly(estimate);
   Evaluation evaluation;

@@ -7,7 +7,6 @@
 #include "estimator/assess/identifiability.hpp"
 #include "estimator/assess/parameter_effect.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/fit/shadow/preparation.hpp"
 #include "estimator/fit/shadow/simulation_problem.hpp"
@@ -17,8 +16,6 @@
 
 namespace estimator {
 namespace {
-
-constexpr std::string_view kSimulationFit = "simulation fit";
 
 bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
   for (int j = 0; j < a.joint_count(); ++j) {
@@ -89,7 +86,7 @@ class Pipeline {
     return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
   }
 
-  LmSummary solve_stage(LeastSquaresProblem& problem, std::string_view stage) {
+  LmSummary solve_stage(LeastSquaresProblem& problem, const FitStage& stage) {
     if (monitor_.on_stage) monitor_.on_stage(stage, result_.mechanism);
     return solve(problem, lm_options_, monitor_.on_iteration, monitor_.stop);
   }
@@ -97,7 +94,7 @@ class Pipeline {
   void estimate_jointly() {
     TrajectoryProblem problem(smooth_friction(result_.mechanism, data_, result_.step), data_,
                               settings_);
-    const LmSummary summary = solve_stage(problem, "joint estimation");
+    const LmSummary summary = solve_stage(problem, {Stage::kJointEstimation});
     result_.termination = summary.termination;
     result_.iterations = summary.iterations;
     result_.history = summary.history;
@@ -137,10 +134,7 @@ class Pipeline {
       store_simulation(problem);
     } else if (!is_predictable(problem)) {
       result_.notes.push_back(
-          "the open-loop simulation deviates from the recording by more than " +
-          number_text(kPredictableRmse) +
-          " rad, so it was not refined. Long motions through the upright cannot be predicted from "
-          "their start: calibrate on shorter recordings to compare simulations");
+          {MessageCode::kUnpredictableSpookMotion, {{"limit", Quantity{kPredictableRmse, "rad"}}}});
       store_simulation(problem);
     } else {
       refine(problem);
@@ -154,8 +148,8 @@ class Pipeline {
     SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step,
                              settings_.angle_noise);
     const bool is_smoothed = differs_in_friction(smoothed, result_.mechanism);
-    result_.refinement_termination = fit_simulation(
-        smooth, is_smoothed ? "simulation fit, dry friction smoothed" : kSimulationFit);
+    result_.refinement_termination =
+        fit_simulation(smooth, is_smoothed ? SolveKind::kSmoothedFriction : SolveKind::kFirst);
     if (is_cancelled() || !is_smoothed) {
       store_fit(smooth);
       return;
@@ -167,7 +161,7 @@ class Pipeline {
     Mechanism start = result_.mechanism;
     start.parameters = smooth.mechanism().parameters;
     sharp = SimulationProblem(start, data_, initial, settings_.step, settings_.angle_noise);
-    const Termination termination = fit_simulation(sharp, kSimulationFit);
+    const Termination termination = fit_simulation(sharp, SolveKind::kRigFriction);
     const bool is_better = sharp.cost() <= smooth.cost();
     if (is_better || is_cancelled()) result_.refinement_termination = termination;
     store_fit(is_better ? sharp : smooth);
@@ -184,14 +178,13 @@ class Pipeline {
     return true;
   }
 
-  Termination fit_simulation(SimulationProblem& problem, std::string_view stage) {
-    const LmSummary summary = solve_stage(problem, stage);
-    const bool is_first = !result_.refined;
+  Termination fit_simulation(SimulationProblem& problem, SolveKind kind) {
+    const LmSummary summary = solve_stage(problem, {Stage::kSimulationFit, kind});
     result_.refined = true;
     for (IterationRecord record : summary.history) {
       record.iteration += result_.refinement_iterations;
-      record.solve = is_first ? 0 : 1;
-      record.stage = is_first ? "" : "with the rig's friction";
+      record.solve = kind == SolveKind::kRigFriction ? 1 : 0;
+      record.kind = kind;
       result_.refinement_history.push_back(std::move(record));
     }
     result_.refinement_iterations += summary.iterations;

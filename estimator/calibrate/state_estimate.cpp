@@ -248,7 +248,7 @@ std::vector<StateEstimate> estimate_states(const Mechanism& rig, const Mechanism
                                            const StateOptions& wanted) {
   const std::vector<Recording> used = split_held_out_sensors(rig, recordings);
   ShootingFit fit(prepare_shooting(kept(rig), used, options), options, monitor,
-                  {"state estimation", "initial states"});
+                  {Stage::kStateEstimation, Stage::kInitialStates});
   fit.estimate_jointly(kept(estimate));
   std::vector<StateEstimate> estimates;
   for (int s = 0; s < fit.joint().segment_count() && !fit.is_cancelled(); ++s) {

@@ -59,7 +59,7 @@ WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recor
   const Segment& whole = window.segments.front();
   const Recording head = {window.name, {rows_of(whole, 0, rows)}};
   ShootingFit fit(prepare_shooting(rig, {head}, options), options, monitor,
-                  {"state estimation", "initial states"});
+                  {Stage::kStateEstimation, Stage::kInitialStates});
   fit.estimate_jointly(estimate);
   WindowFit result;
   result.fitted = fit.fit_simulation() && is_converged(fit.simulation_history().termination);

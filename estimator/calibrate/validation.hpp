@@ -8,6 +8,7 @@
 #include "estimator/assess/prediction_error.hpp"
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/segment_trajectory.hpp"
+#include "estimator/messages/message.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {

@@ -166,7 +166,7 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
     whole[i] = calibration.simulation[static_cast<std::size_t>(i)].rmse;
   }
   if (!is_misfit(whole, on.noise)) return {};
-  if (monitor.on_stage) monitor.on_stage("causes of the misfit", on.estimate);
+  if (monitor.on_stage) monitor.on_stage({Stage::kMisfitCauses}, on.estimate);
   std::vector<Finding> findings;
   MisfitProblem lively = on, slow = on;
   if (take_predictable(lively, recordings, whole) && is_misfit(lively.rmse, lively.noise)) {

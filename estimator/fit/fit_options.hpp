@@ -3,10 +3,10 @@
 #include <atomic>
 #include <functional>
 #include <optional>
-#include <string_view>
 
 #include "estimator/model/inertia_parameterization.hpp"
 #include "estimator/model/mechanism.hpp"
+#include "estimator/optimize/fit_stage.hpp"
 #include "estimator/optimize/lm_summary.hpp"
 #include "estimator/spook/residual_form.hpp"
 
@@ -66,8 +66,8 @@ struct CalibrationOptions {
 /// Callbacks of a running calibration, called on the calling thread.
 struct CalibrationMonitor {
   int threads = 1;  ///< threads for physical parameters; same results for any
-  /// Receives the name of a new stage ("joint estimation", "simulation fit", …) and its mechanism.
-  std::function<void(std::string_view, const Mechanism&)> on_stage;
+  /// Receives each new stage or solve of a stage, and its mechanism.
+  std::function<void(const FitStage&, const Mechanism&)> on_stage;
   std::function<void(const IterationRecord&)> on_iteration;
   const std::atomic<bool>* stop = nullptr;  ///< request to stop, polled once per iteration
 };

@@ -37,6 +37,11 @@ Severity severity_of(MessageCode code) {
     case kCommandBeyondLimit:
     case kReadingBeyondStop:
     case kUndescribedStop:
+    case kLoadedLoop:
+    case kParameterWithoutEffect:
+    case kUnphysicalEstimate:
+    case kUnreproducedMotion:
+    case kPriorConflict:
       return Severity::kWarning;
     case kInvertedEncoder:
     case kZeroOffByHalfTurn:

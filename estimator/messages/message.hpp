@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -16,7 +17,10 @@ struct Quantity {
   std::string unit = {};
   double deviation = std::numeric_limits<double>::quiet_NaN();
 
-  bool operator==(const Quantity&) const = default;
+  bool operator==(const Quantity& other) const {
+    return value == other.value && unit == other.unit &&
+           (deviation == other.deviation || (std::isnan(deviation) && std::isnan(other.deviation)));
+  }
 };
 
 struct Message;

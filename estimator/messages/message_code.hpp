@@ -95,8 +95,62 @@ enum class MessageCode {
   kUntestedCauses,  ///< clause of the two above
 
   // Notes of a calibration.
+  kLoadedLoop,              ///< the parameters are those of a simulator because of its friction
+  kParameterWithoutEffect,  ///< and fixed
+  kUnphysicalEstimate,
+  kUnreproducedMotion,  ///< the simulation leaves a part of a joint's motion unexplained
+  kMotionShare,         ///< the unexplained part, in percent
+  kMultipleOfMotion,    ///< the unexplained part, if it is much larger than the motion
+  kPriorConflict,
+  kContradiction,           ///< a fixed parameter that the readings contradict
+  kMissingCrossAxis,        ///< a cross-axis sensitivity that the rig file lacks
+  kProcessNoise,            ///< accelerations that the model does not explain
+  kInflatedForCorrelation,  ///< standard deviations, because residuals are correlated
+  kUnresolvedSteps,         ///< integration steps in which stick and slip alternate too fast
+  kSimulationDiverged,      ///< the simulation fit
+  kUnpredictableMotion,     ///< the simulation was not fitted
+  kUnpredictableSpookMotion,
+  kUnidentifiableStates,
+  kAtBound,  ///< a parameter, and one of the following clauses as "optimum"
+  kUnidentifiableAtBound,
+  kOptimumBeyondBound,
+  kIntervalAtBound,  ///< how far inside the bound the parameter may be
+  kChangedEstimate,  ///< how another estimate changes then
+  kProfileInterval,
+  kAtFeasibilityBoundary,  ///< an inertia
+  kInconsistentInertia,    ///< for any value of its free moments
+  kNearestInertia,         ///< an inconsistent inertia and the nearest consistent one
+  kParameterValue,         ///< a clause: a parameter and its value
+  kHeldOutSensor,          ///< and one of the following clauses as "gain"
+  kNoGain,                 ///< using the sensor would not make estimates more precise
+  kGainedParameter,        ///< only the sensor identifies it
+  kGain,
+  kPointAlongAxis,  ///< of an inertial sensor, along the rotation axis of its body
+  kGyroscopeScale,  ///< not identifiable without an encoder
+  kBiasOrTilt,
+  kOnlyDelayDifferences,  ///< are identifiable
+  kHeading,               ///< an angle about gravity that no encoder measures
+
+  // Directions in parameter space that are not identifiable.
+  kFixedDirection,        ///< a parameter without effect
+  kUnidentifiable,        ///< a parameter
+  kUnidentifiableChange,  ///< a common change of parameters
+  kParameterChange,       ///< a clause: the change of one parameter
 
   // Verdicts.
+  kModelAccepted,  ///< this and the following three: verdicts with their "reasons"
+  kModelDoubtful,
+  kModelRejected,
+  kNoFit,
+  kResidualsMatchNoise,  ///< this and the following: reasons
+  kUnexplainedShare,     ///< of the motion
+  kSegmentsDisagree,
+  kExcessResiduals,  ///< relative to the sensor noise
+  kCorrelatedResiduals,
+  kUnexplainedAccelerations,
+  kTraceOfAccelerations,  ///< a small part of them is unexplained
+  kCrossAxisSensitivity,
+  kContradictedValue,
 };
 
 /// Number of codes; their values are 0 to kMessageCodeCount − 1.

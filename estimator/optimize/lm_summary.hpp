@@ -1,9 +1,10 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <string>
 #include <string_view>
 #include <vector>
+
+#include "estimator/optimize/fit_stage.hpp"
 
 namespace estimator {
 
@@ -38,9 +39,9 @@ struct IterationRecord {
   double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
   int rejected = 0;            ///< rejected trial steps within this iteration
   Eigen::VectorXd arrow;       ///< parameter values after the iteration
-  /// Number of previous solves and name of this solve, set by the caller for a sequence of solves.
+  /// Number of previous solves and kind of this solve, set by the caller for a sequence of solves.
   int solve = 0;
-  std::string stage = {};
+  SolveKind kind = SolveKind::kFirst;
 };
 
 /// Result of a call of `solve`.

@@ -62,13 +62,14 @@ void take_over(estimator::DiagnosedInput&& examined, CalibrationInput& input) {
 /// Sets the notes of a calibration in this order: joints that the model does not reproduce, choices
 /// of the estimator, conflicts with priors, import.
 void add_notes(const CalibrationInput& input, estimator::Calibration& calibration) {
-  const std::vector<std::string> misfit = describe_misfit(calibration);
-  std::vector<estimator::Message> notes(misfit.begin(), misfit.end());
+  std::vector<estimator::Message> notes = describe_misfit(calibration);
   notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());
   for (const estimator::PriorConflict& conflict : calibration.conflicts) {
     const auto place = input.rig.prior_locations.find(conflict.parameter);
-    const std::string where = place == input.rig.prior_locations.end() ? "" : place->second + ": ";
-    notes.push_back("warning: " + where + estimator::describe(conflict));
+    estimator::Message& note = notes.emplace_back(estimator::conflict_note(conflict));
+    if (place != input.rig.prior_locations.end()) {
+      note.arguments.push_back({"place", place->second});
+    }
   }
   for (const RecordingUse& use : input.context.recordings) {
     for (const std::string& note : describe_import(use.summary)) notes.emplace_back(note);

@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "service/messages/stage_text.hpp"
 #include "service/text/iteration_text.hpp"
 
 namespace service {
@@ -19,8 +20,8 @@ estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, Progr
     bool is_first = true, has_shown = false;
   };
   const auto stage = std::make_shared<Stage>();
-  monitor.on_stage = [stage](std::string_view name, const estimator::Mechanism&) {
-    *stage = {std::string(name), stage->is_first && !stage->has_shown, false};
+  monitor.on_stage = [stage](const estimator::FitStage& begun, const estimator::Mechanism&) {
+    *stage = {to_text(begun), stage->is_first && !stage->has_shown, false};
   };
   monitor.on_iteration = [stage, prefix, &progress](const estimator::IterationRecord& record) {
     const bool changed = !stage->is_first && !stage->has_shown;

@@ -39,6 +39,13 @@ std::vector<std::string> note_texts(const std::vector<estimator::Message>& notes
   return texts;
 }
 
+std::string text_of(const estimator::Verdict& verdict) {
+  if (verdict.reasons.empty()) return "";
+  constexpr MessageCode kCodes[] = {MessageCode::kModelAccepted, MessageCode::kModelDoubtful,
+                                    MessageCode::kModelRejected, MessageCode::kNoFit};
+  return text_of({kCodes[static_cast<int>(verdict.kind)], {{"reasons", verdict.reasons}}});
+}
+
 FindingText describe(const estimator::Finding& finding) {
   FindingText text{finding.kind, finding.what, finding.advice, finding.treatment};
   if (finding.message.code != MessageCode::kText) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/assess/assessment_results.hpp"
 #include "estimator/assess/finding.hpp"
 #include "estimator/messages/message.hpp"
 
@@ -22,6 +23,10 @@ std::string note_text(const estimator::Message& message);
 
 /// Returns the sentences of notes.
 std::vector<std::string> note_texts(const std::vector<estimator::Message>& notes);
+
+/// Returns a verdict as a sentence, such as "the model is rejected: …"; empty if the model has not
+/// been judged.
+std::string text_of(const estimator::Verdict& verdict);
 
 /// The texts of a finding for people.
 struct FindingText {

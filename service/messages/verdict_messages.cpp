@@ -1,7 +1,40 @@
 #include "service/messages/message_table.hpp"
 
 namespace service {
+namespace {
 
-std::span<const MessageRow> verdict_messages() { return {}; }
+using enum estimator::MessageCode;
+
+constexpr MessageRow kRows[] = {
+    {kModelAccepted, "accepted", "the model fits: {reasons}"},
+    {kModelDoubtful, "doubtful", "the model is doubtful: {reasons}"},
+    {kModelRejected, "rejected", "the model is rejected: {reasons}"},
+    {kNoFit, "no-fit", "no fit: {reasons}"},
+    {kResidualsMatchNoise, "residuals-match-noise",
+     "residuals match the sensor noise (ratio {ratio:2})"
+     "{is_alone|; there are no segments to compare|}"
+     "[, and the segments agree (Cochran's Q = {statistic}, {degrees} degrees of freedom)]"},
+    {kUnexplainedShare, "unexplained-share",
+     "the model leaves {share} unexplained (encoder \"{encoder}\")"},
+    {kSegmentsDisagree, "segments-disagree",
+     "the segments disagree (Cochran's Q = {statistic}, {degrees} degrees of freedom)"},
+    {kExcessResiduals, "excess-residuals",
+     "residuals are {ratio:2} times the sensor noise (encoder \"{encoder}\")"},
+    {kCorrelatedResiduals, "correlated-residuals",
+     "residuals are correlated in time (encoder \"{encoder}\")"},
+    {kUnexplainedAccelerations, "unexplained-accelerations",
+     "some accelerations are unexplained (joint \"{joint}\")"},
+    {kTraceOfAccelerations, "unexplained-accelerations",
+     "a small part of the accelerations is unexplained (joint \"{joint}\")"},
+    {kCrossAxisSensitivity, "cross-axis-sensitivity",
+     "the {instrument} axes of sensor \"{sensor}\" have cross-axis sensitivity"},
+    {kContradictedValue, "contradicted-value",
+     "the recordings contradict the rig file ({parameter} is fixed at {fixed:4}, but the readings "
+     "fit {estimate})"},
+};
+
+}  // namespace
+
+std::span<const MessageRow> verdict_messages() { return kRows; }
 
 }  // namespace service

@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "service/messages/stage_text.hpp"
+
 namespace service {
 
 namespace py = pybind11;
@@ -17,8 +19,8 @@ estimator::CalibrationMonitor PythonMonitor::hooks() {
   estimator::CalibrationMonitor monitor;
   monitor.threads = threads_;
   monitor.stop = &stop_;
-  monitor.on_stage = [this](std::string_view name, const estimator::Mechanism&) {
-    stage_ = prefix_ + std::string(name);
+  monitor.on_stage = [this](const estimator::FitStage& stage, const estimator::Mechanism&) {
+    stage_ = prefix_ + to_text(stage);
     on_iteration({});
   };
   monitor.on_iteration = [this](const estimator::IterationRecord& record) { on_iteration(record); };

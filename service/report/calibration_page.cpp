@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "service/import/option_names.hpp"
+#include "service/messages/message_text.hpp"
+#include "service/messages/stage_text.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"
@@ -17,7 +19,6 @@
 #include "service/report/trajectory_section.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
-#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -49,12 +50,12 @@ bool is_physical(const Calibration& calibration) {
 
 std::string head(const Calibration& calibration, const CalibrationContext& context) {
   const estimator::Verdict& verdict = calibration.verdict;
-  std::string html = verdict.sentence.empty()
+  std::string html = verdict.reasons.empty()
                          ? heading("Calibration of " + context.rig, context,
                                    calibration.converged(), describe_outcome(calibration))
                          : heading("Calibration of " + context.rig, context,
                                    verdict.kind == estimator::VerdictKind::kAccepted,
-                                   as_sentence(verdict.sentence)) +
+                                   as_sentence(text_of(verdict))) +
                                "<p>" + escape_html(describe_outcome(calibration)) + "</p>\n";
   html += "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {
@@ -86,7 +87,9 @@ Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
     const bool begins = k > 0 && history[k].solve != history[k - 1].solve;
     // A row without a value separates the lines of two solves.
     if (begins) x.push_back(0.5 * (history[k - 1].iteration + history[k].iteration));
-    const std::string& name = history[k].stage.empty() ? first_stage : history[k].stage;
+    const std::string name = history[k].kind == estimator::SolveKind::kFirst
+                                 ? first_stage
+                                 : std::string(to_text(history[k].kind));
     auto series = std::ranges::find(chart.series, name, &ChartSeries::label);
     if (series == chart.series.end()) {
       const std::size_t index = chart.series.size();
@@ -134,9 +137,7 @@ std::string convergence(const Calibration& calibration) {
   if (calibration.refinement_history.size() > 1) {
     html += cost_figure("simulation-fit", "Simulation fit",
                         is_physical(calibration) ? "cost" : "cost [rad²]",
-                        cost_chart(calibration.refinement_history, is_physical(calibration)
-                                                                       ? "from the joint estimation"
-                                                                       : "with friction smoothed"));
+                        cost_chart(calibration.refinement_history, "from the joint estimation"));
   }
   if (html.empty()) return "";
   const bool both = calibration.history.size() > 1 && calibration.refinement_history.size() > 1;

@@ -55,14 +55,14 @@ std::string piece_table(const estimator::CrossValidation& validation) {
 
 /// Returns the warnings of all calibrations of a cross-validation without duplicates.
 std::string warnings(const estimator::CrossValidation& validation) {
-  std::vector<std::string> seen;
+  std::vector<estimator::Message> seen;
   std::string text;
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
-    for (const std::string& note : note_texts(validation.folds[i].calibration.notes)) {
-      if (!note.starts_with("warning: ")) continue;
-      if (std::find(seen.begin(), seen.end(), note) != seen.end()) continue;
+    for (const estimator::Message& note : validation.folds[i].calibration.notes) {
+      if (severity_of(note) != estimator::Severity::kWarning) continue;
+      if (std::ranges::find(seen, note) != seen.end()) continue;
       seen.push_back(note);
-      text += "  fold " + std::to_string(i + 1) + ": " + note + "\n";
+      text += "  fold " + std::to_string(i + 1) + ": " + note_text(note) + "\n";
     }
   }
   return text.empty() ? "" : "\nNotes:\n" + text;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "service/messages/message_text.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/data_section.hpp"
 #include "service/report/finding_list.hpp"
@@ -52,7 +53,7 @@ std::string excitation_section(const estimator::Excitation& excitation) {
   }
   std::vector<std::string> unseen;
   for (const estimator::NullDirection& direction : excitation.null_directions) {
-    unseen.push_back(direction.description);
+    unseen.push_back(text_of(direction.description));
   }
   return "<section><h2>What these recordings can identify</h2>\n" + table.html() + "</section>\n" +
          list_section("Not identifiable", unseen);

@@ -106,7 +106,7 @@ std::string format_excitation(const estimator::Excitation& excitation) {
   std::string text = "Predicted standard deviations, from the noise of the readings:\n" +
                      format_table(rows, {false, true, true, false, false});
   for (const estimator::NullDirection& direction : excitation.null_directions) {
-    text += "  not identifiable: " + direction.description + "\n";
+    text += "  not identifiable: " + text_of(direction.description) + "\n";
   }
   return text + format_clock(excitation.clock);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/math/decompositions.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/embedded_data.hpp"
 #include "service/report/html_table.hpp"
@@ -135,7 +136,7 @@ std::string null_directions(const Calibration& calibration) {
   std::string html = "<h3>Not identifiable</h3>\n<ul>\n";
   for (const estimator::NullDirection& direction : calibration.null_directions) {
     const std::string changes = coefficients(calibration, direction.coefficients);
-    html += "<li><b>" + escape_html(direction.description) + "</b>";
+    html += "<li><b>" + escape_html(text_of(direction.description)) + "</b>";
     if (!changes.empty()) {
       html +=
           ": any multiple of " + escape_html(changes) + " leaves all simulated angles unchanged";
@@ -154,7 +155,7 @@ std::string initial_directions(const Calibration& calibration) {
   if (same) return "<p>The same directions were unidentifiable at the initial values.</p>\n";
   std::string html = "<h3>Not identifiable at the initial values</h3>\n<ul>\n";
   for (const estimator::NullDirection& direction : calibration.initial_null_directions) {
-    html += "<li>" + escape_html(direction.description) + "</li>\n";
+    html += "<li>" + escape_html(text_of(direction.description)) + "</li>\n";
   }
   return html + "</ul>\n";
 }

@@ -104,8 +104,8 @@ std::string combination_table(const estimator::Calibration& calibration) {
 
 /// Returns the verdict on a calibration as a sentence; empty if there is no verdict.
 std::string first_line(const estimator::Calibration& calibration) {
-  if (calibration.verdict.sentence.empty()) return "";
-  return as_sentence(calibration.verdict.sentence) + "\n\n";
+  if (calibration.verdict.reasons.empty()) return "";
+  return as_sentence(text_of(calibration.verdict)) + "\n\n";
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
@@ -166,7 +166,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
   if (!calibration.null_directions.empty()) {
     text += "\nNot identifiable from the data:\n";
     for (const estimator::NullDirection& direction : calibration.null_directions) {
-      text += "  " + direction.description + "\n";
+      text += "  " + text_of(direction.description) + "\n";
     }
   }
   if (!calibration.findings.empty())

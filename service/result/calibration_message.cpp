@@ -4,12 +4,12 @@
 
 #include "estimator/assess/verdict.hpp"
 #include "estimator/model/encoder.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/finding_message.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 #include "service/result/trajectory_message.hpp"
-#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -34,7 +34,7 @@ void add_null_directions(const std::vector<estimator::NullDirection>& directions
                          google::protobuf::RepeatedPtrField<v1::NullDirectionResult>* out_list) {
   for (const estimator::NullDirection& direction : directions) {
     v1::NullDirectionResult* out = out_list->Add();
-    out->set_description(direction.description);
+    out->set_description(text_of(direction.description));
     for (const double value : direction.coefficients) out->add_coefficients(value);
   }
 }
@@ -99,7 +99,7 @@ void add_combinations(const std::vector<estimator::Combination>& combinations,
 /// consistency, and the well-identified combinations of parameters.
 void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   result.mutable_verdict()->set_kind(std::string(estimator::to_string(calibration.verdict.kind)));
-  result.mutable_verdict()->set_sentence(calibration.verdict.sentence);
+  result.mutable_verdict()->set_sentence(text_of(calibration.verdict));
   result.mutable_consistency()->set_statistic(calibration.agreement.statistic);
   result.mutable_consistency()->set_degrees_of_freedom(calibration.agreement.degrees_of_freedom);
   result.mutable_consistency()->set_p_value(calibration.agreement.p_value);

@@ -57,15 +57,14 @@ std::string describe_intervals(const estimator::Calibration& calibration) {
          ") instead of ± 2. The factor grows when few pieces identify a parameter (12.7 for two).";
 }
 
-std::vector<std::string> describe_misfit(const estimator::Calibration& calibration) {
-  std::vector<std::string> warnings;
+std::vector<estimator::Message> describe_misfit(const estimator::Calibration& calibration) {
+  std::vector<estimator::Message> warnings;
   for (const estimator::SensorFit& fit : estimator::sensor_fits(calibration)) {
     if (!estimator::is_unexplained(fit)) continue;
-    warnings.push_back("warning: joint " + fit.name +
-                       ": the simulation does not reproduce the recording (unexplained: " +
-                       estimator::share_text(fit.unexplained) +
-                       "). Check the column's unit, sign and zero, and the rig's geometry, before "
-                       "using any estimate");
+    warnings.push_back({estimator::MessageCode::kUnreproducedMotion,
+                        {{"joint", fit.name},
+                         {"share", std::vector<estimator::Message>{
+                                       estimator::unexplained_share(fit.unexplained)}}}});
   }
   return warnings;
 }

@@ -23,7 +23,7 @@ std::string describe_ending(const estimator::Calibration& calibration);
 std::string describe_intervals(const estimator::Calibration& calibration);
 
 /// Returns warnings on joints whose measured motion the model does not reproduce (is_unexplained).
-std::vector<std::string> describe_misfit(const estimator::Calibration& calibration);
+std::vector<estimator::Message> describe_misfit(const estimator::Calibration& calibration);
 
 /// Returns the number format of an estimate, which all tables, pages and files use.
 inline Notation notation_of(const estimator::ParameterEstimate& estimate) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/check.pb.h"
+#include "service/messages/message_text.hpp"
 #include "service/result/finding_message.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
@@ -27,7 +28,7 @@ std::string examination_json(const std::vector<estimator::Finding>& findings,
   }
   for (const estimator::NullDirection& direction : excitation.null_directions) {
     rigcal::v1::NullDirectionResult* out = result.add_null_directions();
-    out->set_description(direction.description);
+    out->set_description(text_of(direction.description));
     for (const double value : direction.coefficients) out->add_coefficients(value);
   }
   if (!excitation.parameters.empty()) {

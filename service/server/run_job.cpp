@@ -7,6 +7,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/import/job_options.hpp"
+#include "service/messages/stage_text.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
@@ -43,9 +44,9 @@ CalibrationRequest make_request(const JobRun& run, const rigcal::v1::JobSpec& sp
 }
 
 // Keeps the displayed parameters until a stage varies others; a stage may vary only states.
-void show_stage(std::string_view stage, const estimator::Mechanism& varied,
+void show_stage(const std::string& stage, const estimator::Mechanism& varied,
                 rigcal::v1::JobProgress& progress) {
-  progress.set_stage(std::string(stage));
+  progress.set_stage(stage);
   std::vector<std::string> names;
   for (const estimator::Parameter& parameter : varied.parameters) {
     if (parameter.free) names.push_back(parameter.name);
@@ -58,8 +59,9 @@ void show_stage(std::string_view stage, const estimator::Mechanism& varied,
 estimator::CalibrationMonitor make_monitor(const JobRun& run, rigcal::v1::JobProgress& progress) {
   estimator::CalibrationMonitor monitor;
   monitor.stop = run.stop;
-  monitor.on_stage = [&run, &progress](std::string_view stage, const estimator::Mechanism& varied) {
-    show_stage(stage, varied, progress);
+  monitor.on_stage = [&run, &progress](const estimator::FitStage& stage,
+                                       const estimator::Mechanism& varied) {
+    show_stage(to_text(stage), varied, progress);
     run.on_progress(progress);
   };
   monitor.on_iteration = [&run, &progress](const estimator::IterationRecord& record) {
@@ -84,21 +86,20 @@ void save(const std::string& path, const std::string& content) {
 // be held out: then there is no cross-validation, and a note in the result gives the reason.
 std::optional<estimator::CrossValidation> cross_validate(
     CalibrationInput& input, const estimator::CalibrationMonitor& monitor,
-    rigcal::v1::JobProgress& progress, std::vector<std::string>& notes) {
+    rigcal::v1::JobProgress& progress, std::vector<estimator::Message>& notes) {
   auto staged = monitor;
   int fold_index = 0;
-  staged.on_stage = [&](std::string_view stage, const estimator::Mechanism& varied) {
-    std::string text = "cross-validation ";
-    text += std::to_string(fold_index + 1) + " of " + std::to_string(input.recordings.size());
-    text += ", ";
-    show_stage(text.append(stage), varied, progress);
+  staged.on_stage = [&](const estimator::FitStage& stage, const estimator::Mechanism& varied) {
+    show_stage("cross-validation " + std::to_string(fold_index + 1) + " of " +
+                   std::to_string(input.recordings.size()) + ", " + to_text(stage),
+               varied, progress);
     progress.set_calibration(fold_index + 2);
   };
   try {
     return run_cross_validation(input, input.recordings, staged,
                                 [&](int fold) { fold_index = fold; });
   } catch (const proto::InputError& error) {
-    notes.push_back(std::string("There is no cross-validation: ") + error.what());
+    notes.emplace_back(std::string("There is no cross-validation: ") + error.what());
     return std::nullopt;
   }
 }

@@ -7,6 +7,7 @@
 namespace service {
 namespace {
 
+using estimator::Stage;
 using estimator::Termination;
 
 // If a simulation fit was made, its estimates count. A joint estimation that stopped at its limit
@@ -50,23 +51,27 @@ TEST(Intervals, AreExplainedIfWide) {
 // Another stage solves another problem, so a cost a thousand times higher is no setback. Only its
 // first line says so.
 TEST(EstimationProgress, MarksWhereCostsRestart) {
-  const auto shown = [](const std::vector<std::string>& stages) {
+  const auto shown = [](const std::vector<Stage>& stages) {
     testing::internal::CaptureStderr();
     {
       InterruptFlag interrupt;
       ProgressLine progress(false);
       const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, 1);
-      for (const std::string& stage : stages) {
-        monitor.on_stage(stage, {});
-        for (int k = 0; k < 2 && stage != "comparison"; ++k) monitor.on_iteration({.iteration = k});
+      for (const Stage stage : stages) {
+        monitor.on_stage({stage}, {});
+        for (int k = 0; k < 2 && stage != Stage::kPartComparison; ++k) {
+          monitor.on_iteration({.iteration = k});
+        }
       }
     }
     return testing::internal::GetCapturedStderr();
   };
-  EXPECT_EQ(shown({"joint estimation"}).find("new cost function"), std::string::npos);
+  EXPECT_EQ(shown({Stage::kJointEstimation}).find("new cost function"), std::string::npos);
   // A stage that printed nothing leaves nothing to compare with.
-  EXPECT_EQ(shown({"comparison", "joint estimation"}).find("new cost function"), std::string::npos);
-  const std::string text = shown({"joint estimation", "comparison", "simulation fit"});
+  EXPECT_EQ(shown({Stage::kPartComparison, Stage::kJointEstimation}).find("new cost function"),
+            std::string::npos);
+  const std::string text =
+      shown({Stage::kJointEstimation, Stage::kPartComparison, Stage::kSimulationFit});
   const std::size_t said = text.find("new cost function");
   ASSERT_NE(said, std::string::npos) << text;
   EXPECT_EQ(text.find("new cost function", said + 1), std::string::npos);

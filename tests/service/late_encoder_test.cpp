@@ -11,6 +11,7 @@
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/simulation/simulation_csv.hpp"
+#include "tests/support/note_text.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -217,10 +218,9 @@ TEST(LateEncoder, OfOnePendulumIsIdentifiedByItsMotor) {
 // Without a motor there is no reference for the delay, which is reported.
 TEST(LateEncoder, OfOnePendulumAloneIsNotIdentifiable) {
   const estimator::Calibration found = pendulum_calibrated(false);
-  std::string notes;
-  for (const std::string& note : found.notes) notes += note + "\n";
-  expect_parts(notes, {"1.encoder_delay: only differences of these delays are identifiable",
-                       "add an encoder"});
+  expect_parts(
+      test_support::text_of_notes(found.notes),
+      {"1.encoder_delay: only differences of these delays are identifiable", "add an encoder"});
 }
 
 }  // namespace

@@ -118,9 +118,8 @@ TEST(LoopCalibration, ReportsThatLoadFrictionNeedsShadowParameters) {
   expect_parts(note_text(result.notes.front()), {"SPOOK simulator", "not of the rig", "r_mu"});
   estimator::CalibrationOptions asked;
   asked.kind = estimator::EstimateKind::kShadow;
-  for (const std::string& note :
-       note_texts(estimator::calibrate(rig.mechanism, {recording}, asked).notes)) {
-    EXPECT_EQ(note.find("not of the rig"), std::string::npos) << note;
+  for (const auto& note : estimator::calibrate(rig.mechanism, {recording}, asked).notes) {
+    EXPECT_NE(note.code, estimator::MessageCode::kLoadedLoop);
   }
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
@@ -11,6 +10,7 @@
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/simulation/simulation_csv.hpp"
+#include "tests/support/note_text.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -206,18 +206,17 @@ TEST(CrossAxisSensitivity, AreReportedIfNotDescribed) {
   options.compare_parts = false;
   const estimator::Calibration found =
       estimator::calibrate(rig.mechanism, {placed_run(truth, 5)}, options);
-  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << found.verdict.sentence;
-  expect_parts(found.verdict.sentence, {"sensor \"imu\"", "cross-axis sensitivity"});
+  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << text_of(found.verdict);
+  expect_parts(text_of(found.verdict), {"sensor \"imu\"", "cross-axis sensitivity"});
   ASSERT_FALSE(found.cross_axes.empty());
-  const std::string all_notes =
-      std::accumulate(found.notes.begin(), found.notes.end(), std::string());
+  const std::string all_notes = test_support::text_of_notes(found.notes);
   expect_parts(all_notes, {"accelerometer axes of sensor \"imu\"", "deviation_percent: 2",
                            "accelerometer { }"});
 
   const estimator::Calibration square =
       estimator::calibrate(rig.mechanism, {placed_run(rig, 6)}, options);
   EXPECT_TRUE(square.cross_axes.empty());
-  EXPECT_EQ(square.verdict.kind, estimator::VerdictKind::kAccepted) << square.verdict.sentence;
+  EXPECT_EQ(square.verdict.kind, estimator::VerdictKind::kAccepted) << text_of(square.verdict);
 }
 
 // A gyroscope axis across a planar motion should read nothing. Its readings change no estimate, and
@@ -240,13 +239,12 @@ inertial_sensor { name: "imu" body: "B" gyroscope { cross_axis { xz { value: 0.0
   options.compare_parts = false;
   const estimator::Calibration found =
       estimator::calibrate(rig.mechanism, {placed_run(truth, 7)}, options);
-  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << found.verdict.sentence;
+  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << text_of(found.verdict);
   ASSERT_EQ(found.cross_axes.size(), 1U);
   EXPECT_EQ(found.cross_axes[0].share, "imu.gyro_cross_xz");
   EXPECT_NEAR(found.cross_axes[0].value, 0.05, 0.002);
   EXPECT_EQ(found.cross_axes[0].moved, "");
-  const std::string all_notes =
-      std::accumulate(found.notes.begin(), found.notes.end(), std::string());
+  const std::string all_notes = test_support::text_of_notes(found.notes);
   expect_parts(all_notes,
                {"gyroscope axes of sensor \"imu\"", "cross-axis sensitivity", "gyroscope { }"});
 

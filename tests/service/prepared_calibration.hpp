@@ -18,7 +18,8 @@ inline estimator::Calibration prepared_calibration() {
                   {"1.<b>", "N·m·s/rad", 0.0, kInfinity, 1e-4, 0.0, 1.0, true}};
   c.covariance = Eigen::MatrixXd::Identity(2, 2);
   c.correlation = (Eigen::MatrixXd(2, 2) << 1.0, -0.75, -0.75, 1.0).finished();
-  c.null_directions = {{"1.b is not seen", Eigen::Vector2d(0.0, 1.0)}};
+  c.null_directions = {
+      {estimator::Message(std::string("1.b is not seen")), Eigen::Vector2d(0.0, 1.0)}};
   c.simulation = {{"pivot", 0.003}};
   for (int s = 0; s < 2; ++s) {
     estimator::SegmentTrajectory t;
@@ -46,7 +47,7 @@ inline estimator::Calibration prepared_calibration() {
     record.arrow = Eigen::Vector2d(0.01, 1e-4);
     c.history.push_back(record);
   }
-  c.notes = {"chosen for a test"};
+  c.notes = {estimator::Message(std::string("chosen for a test"))};
   return c;
 }
 

@@ -163,7 +163,8 @@ estimator::Calibration correlated_calibration() {
   c.parameters = {{"A.J", "kg·m²", 0.004, 1e-5, 0.01, 1e-9, INFINITY, false, 2e-5},
                   {"A.m", "kg", 0.5, 0.3, 0.5, 0.0, INFINITY, false, 0.6}};
   c.correlation = (Eigen::MatrixXd(2, 2) << 1.0, 0.8, 0.8, 1.0).finished();
-  c.null_directions = {{"A.J and A.m trade off", Eigen::Vector2d(2e-3, -1.0)}};
+  c.null_directions = {
+      {estimator::Message(std::string("A.J and A.m trade off")), Eigen::Vector2d(2e-3, -1.0)}};
   estimator::Parameter parameter;
   parameter.name = "A.J";
   parameter.prior_mean = 0.0045;
@@ -191,7 +192,8 @@ TEST(CalibrationPage, ReportsUnidentifiableDirections) {
                       "Correlation of the estimates"});
   // A parameter without effect is its own null direction, without partners.
   estimator::Calibration lone = correlated_calibration();
-  lone.null_directions = {{"A.m has no effect", Eigen::Vector2d(0.0, 1.0)}};
+  lone.null_directions = {
+      {estimator::Message(std::string("A.m has no effect")), Eigen::Vector2d(0.0, 1.0)}};
   lone.initial_null_directions = lone.null_directions;
   const std::string lone_html = calibration_page(lone, prepared_context());
   expect_parts(lone_html, {"<b>A.m has no effect</b>.", "The same directions were unidentifiable"});
@@ -232,17 +234,17 @@ TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   EXPECT_EQ(calibration_page(c, prepared_context()).find("cannot be compared"), std::string::npos);
   c.refined = true;
   c.refinement_termination = estimator::Termination::kMaxIterations;
-  const auto add = [&](int iteration, int solve, const char* stage) {
+  const auto add = [&](int iteration, int solve, estimator::SolveKind kind) {
     estimator::IterationRecord record;
     record.iteration = iteration;
     record.cost = 1.0 + iteration;
     record.solve = solve;
-    record.stage = stage;
+    record.kind = kind;
     c.refinement_history.push_back(record);
   };
-  for (const int k : {0, 1, 2}) add(k, 0, "");
-  for (const int k : {2, 3}) add(k, 1, "with the rig's friction");
-  for (const int k : {4, 5}) add(k, 2, "with the rig's friction");
+  for (const int k : {0, 1, 2}) add(k, 0, estimator::SolveKind::kSmoothedFriction);
+  for (const int k : {2, 3}) add(k, 1, estimator::SolveKind::kRigFriction);
+  for (const int k : {4, 5}) add(k, 2, estimator::SolveKind::kRigFriction);
   const std::string page = calibration_page(c, prepared_context());
   const std::string html = without_scripts(page);
   expect_parts(html,
@@ -386,8 +388,8 @@ TEST(DescribeMisfit, WarnsOfAJointWithUnexplainedMotion) {
   EXPECT_TRUE(describe_misfit(calibration).empty());
   calibration.simulation.front().rmse = 0.5;  // for a motion of 1/√2
   ASSERT_EQ(describe_misfit(calibration).size(), 1U);
-  expect_parts(describe_misfit(calibration).front(),
-               {"does not reproduce", "71 % of the motion", "unit"});
+  expect_parts(note_text(describe_misfit(calibration).front()),
+               {"warning: ", "does not reproduce", "71 % of the motion", "unit"});
 }
 
 estimator::Calibration judged_calibration() {
@@ -395,8 +397,9 @@ estimator::Calibration judged_calibration() {
   calibration.parameters[0].noise_deviation = 1.1e-6;
   calibration.parameters[0].scatter_deviation = 2.34e-6;
   calibration.parameters[0].half_interval = 5.5e-6;
-  calibration.verdict = {estimator::VerdictKind::kRejected,
-                         "the model does not hold: pieces disagree (Q 412 on 60)"};
+  calibration.verdict = {
+      estimator::VerdictKind::kRejected,
+      {{estimator::MessageCode::kSegmentsDisagree, {{"statistic", 412.0}, {"degrees", 60.0}}}}};
   calibration.agreement = {412.0, 60.0, 1e-40};
   for (int p = 0; p < 3; ++p) {
     calibration.pieces.push_back({"run & more.csv", 3.0 * p, 3.0 * p + 3.0,
@@ -417,7 +420,9 @@ TEST(CalibrationJson, HoldsTheEvidence) {
   EXPECT_EQ(result.parameters(0).scatter_deviation(), 2.34e-6);
   EXPECT_TRUE(std::isnan(result.parameters(1).scatter_deviation()));
   EXPECT_EQ(result.verdict().kind(), "rejected");
-  EXPECT_EQ(result.verdict().sentence(), "the model does not hold: pieces disagree (Q 412 on 60)");
+  EXPECT_EQ(
+      result.verdict().sentence(),
+      "the model is rejected: the segments disagree (Cochran's Q = 412, 60 degrees of freedom)");
   EXPECT_EQ(result.consistency().statistic(), 412.0);
   EXPECT_EQ(result.consistency().degrees_of_freedom(), 60.0);
   EXPECT_EQ(result.consistency().p_value(), 1e-40);
@@ -439,16 +444,19 @@ TEST(CalibrationJson, HoldsTheEvidence) {
 TEST(ResultTable, BeginsWithTheVerdict) {
   estimator::Calibration calibration = judged_calibration();
   const std::string text = format_calibration(calibration, 0.25);
-  EXPECT_EQ(text.find("The model does not hold: pieces disagree (Q 412 on 60).\n"), 0U) << text;
+  EXPECT_EQ(text.find("The model is rejected: the segments disagree (Cochran's Q = 412, 60 "
+                      "degrees of freedom).\n"),
+            0U)
+      << text;
   expect_parts(text, {"from noise only 0.0011e-3", "well-identified combinations", "B.J_zz / 1.K",
                       "kg·m²/(N·m/V)", "Converged"});
-  calibration.verdict = {estimator::VerdictKind::kNoFit, "the model does not fit the data"};
+  calibration.verdict.kind = estimator::VerdictKind::kNoFit;
   expect_parts(format_calibration(calibration, 0.25), {"NO RESULT"});
 }
 
 TEST(CalibrationPage, ShowsVerdictPiecesAndCombinations) {
   const std::string html = calibration_page(judged_calibration(), prepared_context());
-  const std::size_t verdict = html.find("The model does not hold: pieces disagree");
+  const std::size_t verdict = html.find("The model is rejected: the segments disagree");
   ASSERT_NE(verdict, std::string::npos);
   EXPECT_LT(verdict, html.find("Joint estimation"));
   expect_parts(html,

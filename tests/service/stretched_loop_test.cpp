@@ -138,7 +138,8 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
             .value;
     EXPECT_NEAR(each.value, truth, 3.5 * each.standard_deviation) << each.name;
   }
-  const auto reports = [](const std::string& note) {
+  const auto reports = [](const estimator::Message& message) {
+    const std::string note = text_of(message);
     return note.find("release.csv: links are nearly collinear at 0.1") == 0 &&
            note.find("joint \"T\"") != std::string::npos;
   };

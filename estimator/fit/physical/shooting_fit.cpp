@@ -41,7 +41,7 @@ bool any_sticks(const Mechanism& mechanism) {
 }  // namespace
 
 ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
-                         const CalibrationMonitor& monitor, StageNames stages)
+                         const CalibrationMonitor& monitor, FitStages stages)
     : input_(std::move(input)), options_(options), monitor_(monitor), stages_(stages) {
   joint_history_.iterations_most = simulation_history_.iterations_most = options_.max_iterations;
 }
@@ -72,15 +72,13 @@ LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrea
   return options;
 }
 
-void ShootingFit::announce(std::string_view change, const Mechanism& varied,
+void ShootingFit::announce(SolveKind kind, const Mechanism& varied,
                            ShootingHistory& history) const {
   ++history.solve;
-  history.stage = change;
+  history.kind = kind;
   if (!monitor_.on_stage) return;
   const bool is_joint = &history == &joint_history_;
-  monitor_.on_stage(
-      std::string(is_joint ? stages_.joint : stages_.simulation).append(", ").append(change),
-      varied);
+  monitor_.on_stage({is_joint ? stages_.joint : stages_.simulation, kind}, varied);
 }
 
 void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const {
@@ -91,7 +89,7 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
     history.records.push_back(record);
     history.records.back().iteration += before;
     history.records.back().solve = history.solve;
-    history.records.back().stage = history.stage;
+    history.records.back().kind = history.kind;
     if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
   };
   for (int round = 0; round <= kNodeRepairRounds; ++round) {
@@ -116,7 +114,7 @@ std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mech
 }
 
 void ShootingFit::estimate_jointly(const Mechanism& start) {
-  if (monitor_.on_stage) monitor_.on_stage(stages_.joint, start);
+  if (monitor_.on_stage) monitor_.on_stage({stages_.joint}, start);
   start_ = start;
   fit_relaxed(start);
   Mechanism reached = start;
@@ -130,7 +128,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (has_steep_friction(reached)) {
     // Set-valued friction first: its estimates determine the steps for smooth friction.
     joint_ = problem_from(with_sticking_friction(reached), noise, input_.grid);
-    announce("with dry friction that can stick", reached, joint_history_);
+    announce(SolveKind::kStickingFriction, reached, joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
     copy_parameter_values(joint_->mechanism(), reached);
     limit_steps(friction_steps(reached, input_.states), input_);
@@ -142,7 +140,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (is_tree(reached)) return;
   if (use_final_steps(input_)) {
     joint_ = problem_from(joint_->mechanism(), joint_->noise(), input_.grid);
-    announce("with shorter steps", joint_->mechanism(), joint_history_);
+    announce(SolveKind::kShorterSteps, joint_->mechanism(), joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
   }
   if (any_sticks(reached)) repeat_annealing();
@@ -161,7 +159,7 @@ void ShootingFit::repeat_annealing() {
   std::unique_ptr<ShootingProblem> first =
       std::exchange(joint_, problem_from(joint_->mechanism(), noise, input_.grid));
   joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
-  announce("noise annealed again", joint_->mechanism(), joint_history_);
+  announce(SolveKind::kAnnealedAgain, joint_->mechanism(), joint_history_);
   estimate_noise();
   std::unique_ptr<ShootingProblem> again =
       problem_from(joint_->mechanism(), first->noise(), input_.grid);
@@ -206,7 +204,7 @@ bool ShootingFit::try_restart(std::unique_ptr<ShootingProblem>& problem,
                               std::unique_ptr<ShootingProblem> again, double decrease,
                               ShootingHistory& history) const {
   const ShootingHistory before = history;
-  announce("restart", again->mechanism(), history);
+  announce(SolveKind::kRestart, again->mechanism(), history);
   LmOptions options = options_for(*again, decrease);
   options.far_cost = kDivergedErrorRatio * before.cost;
   run(*again, options, history);
@@ -224,7 +222,7 @@ bool ShootingFit::try_restart(std::unique_ptr<ShootingProblem>& problem,
 /// when it no longer affects the states, or when the residuals exceed it.
 void ShootingFit::estimate_noise() {
   for (int round = 0; round < kNoiseRounds; ++round) {
-    announce("noise re-estimated", joint_->mechanism(), joint_history_);
+    announce(SolveKind::kNewNoise, joint_->mechanism(), joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
     if (is_over(joint_history_)) return;
     const ParameterInformation information = compute_information(*joint_);
@@ -234,7 +232,7 @@ void ShootingFit::estimate_noise() {
     joint_->set_noise(noise);
     if (!changed) break;
   }
-  announce("with the final noise", joint_->mechanism(), joint_history_);
+  announce(SolveKind::kFinalNoise, joint_->mechanism(), joint_history_);
   run(*joint_, options_for(*joint_, kNegligibleDecrease), joint_history_);
 }
 
@@ -287,7 +285,7 @@ bool ShootingFit::fit_simulation() {
   if (!options_.refine_simulation || !controls_acted || !predictable_ || is_cancelled()) {
     return false;
   }
-  if (monitor_.on_stage) monitor_.on_stage(stages_.simulation, simulation_->mechanism());
+  if (monitor_.on_stage) monitor_.on_stage({stages_.simulation}, simulation_->mechanism());
   run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
   retry_simulation();
   if (!simulation_diverged()) return true;

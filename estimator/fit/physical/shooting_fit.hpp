@@ -1,8 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
@@ -28,24 +26,24 @@ inline constexpr double kDivergedErrorRatio = 10.0;
 struct ShootingHistory {
   Termination termination = Termination::kNumericalFailure;  ///< result of the last solve
   int iterations = 0;
-  int iterations_most = 0;  ///< iteration limit; restarts get the same number again
-  double cost = 0.0;        ///< cost after the last solve
-  int solve = 0;            ///< number of the next solve, as in IterationRecord
-  std::string stage;        ///< name of the next solve, such as "noise re-estimated"
+  int iterations_most = 0;             ///< iteration limit; restarts get the same number again
+  double cost = 0.0;                   ///< cost after the last solve
+  int solve = 0;                       ///< number of the next solve, as in IterationRecord
+  SolveKind kind = SolveKind::kFirst;  ///< kind of the next solve
   std::vector<IterationRecord> records;
 };
 
-/// Names of the joint estimation and the simulation fit in progress reports.
-struct StageNames {
-  std::string_view joint = "joint estimation";
-  std::string_view simulation = "simulation fit";
+/// Stages of a fit in progress reports.
+struct FitStages {
+  Stage joint = Stage::kJointEstimation;
+  Stage simulation = Stage::kSimulationFit;
 };
 
 /// Fit of states and parameters by multiple shooting, in stages, for any number of free parameters.
 class ShootingFit {
  public:
   ShootingFit(ShootingInput input, const CalibrationOptions& options,
-              const CalibrationMonitor& monitor, StageNames stages = {});
+              const CalibrationMonitor& monitor, FitStages stages = {});
 
   const ShootingInput& input() const { return input_; }
 
@@ -112,14 +110,14 @@ class ShootingFit {
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
   /// Reports the start of another solve, whose cost is not comparable with that of the last solve.
-  void announce(std::string_view change, const Mechanism& varied, ShootingHistory& history) const;
+  void announce(SolveKind kind, const Mechanism& varied, ShootingHistory& history) const;
   void estimate_noise();
   bool update_noise(const ParameterInformation& information, ShootingNoise& noise);
 
   ShootingInput input_;
   CalibrationOptions options_;
   CalibrationMonitor monitor_;
-  StageNames stages_;
+  FitStages stages_;
   Mechanism start_;
   std::unique_ptr<ShootingProblem> joint_, simulation_;
   ShootingHistory joint_history_, simulation_history_;

@@ -97,10 +97,10 @@ void ShootingFit::fit_relaxed(const Mechanism& start) {
   copy_parameter_values(joint_->mechanism(), near);
   const Excerpt whole = whole_of(input_);
   joint_ = relaxed_problem(near, whole, interval, joint_->noise());
-  announce("all samples, from the fit of an excerpt", near, joint_history_);
+  announce(SolveKind::kAllFromExcerpt, near, joint_history_);
   run_relaxed(*joint_);
   if (is_near_solution(*joint_)) return;
-  announce("all samples, from the initial values", held, joint_history_);
+  announce(SolveKind::kAllFromStart, held, joint_history_);
   joint_ = search(held, whole);
 }
 
@@ -116,7 +116,7 @@ std::unique_ptr<ShootingProblem> ShootingFit::search(const Mechanism& start,
   const ShootingNoise noise = inflated_noise(kInflatedNoiseFraction, interval);
   if (noise.angle != input_.noise.angle) {
     best = relaxed_problem(start, excerpt, interval, noise);
-    announce("with inflated sensor noise", start, joint_history_);
+    announce(SolveKind::kInflatedNoise, start, joint_history_);
     run_relaxed(*best);
     if (is_near_solution(*best)) return best;
   }
@@ -124,12 +124,12 @@ std::unique_ptr<ShootingProblem> ShootingFit::search(const Mechanism& start,
   if (shorter >= interval) return best;
   const std::unique_ptr<ShootingProblem> approach =
       relaxed_problem(start, excerpt, shorter, inflated_noise(kApproachShare, shorter));
-  announce("over short segments", start, joint_history_);
+  announce(SolveKind::kShortSegments, start, joint_history_);
   run_relaxed(*approach);
   Mechanism near = start;
   copy_parameter_values(approach->mechanism(), near);
   std::unique_ptr<ShootingProblem> again = relaxed_problem(near, excerpt, interval, noise);
-  announce("from the fit over short segments", near, joint_history_);
+  announce(SolveKind::kAfterShortSegments, near, joint_history_);
   run_relaxed(*again);
   return again->cost() < best->cost() ? std::move(again) : std::move(best);
 }

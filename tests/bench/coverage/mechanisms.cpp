@@ -12,6 +12,7 @@
 #include "estimator/assess/verdict.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/diagnostics/diagnosed_calibration.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/bench/rigs/random_rigs.hpp"
 
 namespace {
@@ -83,7 +84,8 @@ class Bench {
       result =
           estimator::calibrate_with_diagnostics(rig.mechanism, {rig.recording}, {}).calibration;
     } catch (const estimator::UnusableInput& refused) {
-      result.verdict = {estimator::VerdictKind::kNoFit, refused.what()};
+      result.verdict = {estimator::VerdictKind::kNoFit,
+                        {estimator::Message(std::string(refused.what()))}};
     }
     const bool reported = result.verdict.kind >= estimator::VerdictKind::kRejected;
     bool inside = true;
@@ -103,7 +105,7 @@ class Bench {
       }
     }
     if (run_.lists)
-      std::printf("# %s %u: %s\n", kind.c_str(), seed, result.verdict.sentence.c_str());
+      std::printf("# %s %u: %s\n", kind.c_str(), seed, service::text_of(result.verdict).c_str());
     for (Verdicts* verdicts : {&verdicts_["all"], &verdicts_[how + " " + law]}) {
       ++verdicts->rigs;
       verdicts->unconverged += result.converged() ? 0 : 1;

@@ -11,6 +11,7 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/import/csv_recording.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/simulation/simulation_csv.hpp"
@@ -139,7 +140,7 @@ class Bench {
     ++runs_;
     converged_ += found.converged() ? 1 : 0;
     if (found.verdict.kind != estimator::VerdictKind::kAccepted) {
-      std::fprintf(stderr, "\n%u: %s\n", seed, found.verdict.sentence.c_str());
+      std::fprintf(stderr, "\n%u: %s\n", seed, service::text_of(found.verdict).c_str());
     }
     holds_ += found.verdict.kind == estimator::VerdictKind::kAccepted ? 1 : 0;
     if (!found.converged()) return;

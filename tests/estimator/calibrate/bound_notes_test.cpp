@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "service/messages/message_text.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
@@ -42,7 +43,7 @@ struct Case {
   }
   std::string note() const {
     const auto notes = describe_bounds(mechanism, estimated, information, Eigen::VectorXd::Ones(1));
-    return notes.size() == 1 ? notes.front() : "";
+    return notes.size() == 1 ? service::text_of(notes.front()) : "";
   }
 };
 

@@ -102,7 +102,9 @@ TEST(Calibrate, FixesAndReportsAParameterWithoutEffect) {
   EXPECT_TRUE(std::isinf(find(result, "1.K").standard_deviation));
   EXPECT_EQ(find(result, "1.K").value, find(result, "1.K").initial);
   ASSERT_EQ(result.null_directions.size(), 1U);
-  EXPECT_NE(result.null_directions.front().description.find("1.K"), std::string::npos);
+  const estimator::Message& direction = result.null_directions.front().description;
+  EXPECT_EQ(direction.code, estimator::MessageCode::kFixedDirection);
+  EXPECT_EQ(*direction.find("parameter"), estimator::Argument::Value("1.K"));
   EXPECT_NEAR(find(result, "B.J_yy").value, 4e-3, 0.005 * 4e-3);
   EXPECT_THROW(calibrate_shadow(rig_to_fit({"1.K"}), {release(viscous_rig())}),
                std::invalid_argument);
@@ -143,7 +145,7 @@ TEST(Calibrate, StagesReportTheirFreeParameters) {
   for (const auto kind : {estimator::EstimateKind::kPhysical, estimator::EstimateKind::kShadow}) {
     int varied = -1, iterations = 0;
     estimator::CalibrationMonitor monitor;
-    monitor.on_stage = [&](std::string_view, const Mechanism& mechanism) {
+    monitor.on_stage = [&](const estimator::FitStage&, const Mechanism& mechanism) {
       varied = 0;
       for (const auto& parameter : mechanism.parameters) varied += parameter.free ? 1 : 0;
     };

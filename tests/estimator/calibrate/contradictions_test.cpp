@@ -10,6 +10,7 @@
 #include "estimator/assess/score_step.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/note_text.hpp"
 
 namespace estimator {
 namespace {
@@ -54,18 +55,12 @@ const Contradiction* find(const Calibration& calibration, const std::string& nam
   return found == calibration.contradictions.end() ? nullptr : &*found;
 }
 
-std::string notes_of(const Calibration& calibration) {
-  std::string all;
-  for (const std::string& note : calibration.notes) all += note + "\n";
-  return all;
-}
-
 // An arm 0.3 % too long: residuals equal the noise and pieces agree, so only this test finds it.
 void expect_arm_is_told(const Calibration& result) {
   ASSERT_TRUE(result.refined && result.converged());
   EXPECT_GT(result.agreement.p_value, 0.01);
   const Contradiction* arm = find(result, "2.a_x");
-  ASSERT_NE(arm, nullptr) << result.verdict.sentence;
+  ASSERT_NE(arm, nullptr) << service::text_of(result.verdict);
   EXPECT_DOUBLE_EQ(arm->kept, value_in(described_with(kLonger), "2.a_x"));
   EXPECT_EQ(arm->unit, "m");
   EXPECT_NEAR(arm->value, value_in(described_with(1.0), "2.a_x"), 4.0 * arm->standard_deviation);
@@ -73,10 +68,11 @@ void expect_arm_is_told(const Calibration& result) {
   EXPECT_GT(arm->shift, 1.0);
   EXPECT_NE(std::ranges::find(kFree, arm->moved), kFree.end());
   EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected);
-  EXPECT_NE(result.verdict.sentence.find("the recordings contradict the rig file"),
+  EXPECT_NE(service::text_of(result.verdict).find("the recordings contradict the rig file"),
             std::string::npos)
-      << result.verdict.sentence;
-  EXPECT_NE(notes_of(result).find("2.a_x"), std::string::npos) << notes_of(result);
+      << service::text_of(result.verdict);
+  EXPECT_NE(test_support::text_of_notes(result.notes).find("2.a_x"), std::string::npos)
+      << test_support::text_of_notes(result.notes);
 }
 
 TEST(Contradictions, FindAnArmThatIsALittleTooLong) {
@@ -90,8 +86,8 @@ TEST(Contradictions, FindItInQuantisedReadings) {
 TEST(Contradictions, AreNoneWhereTheDescriptionIsRight) {
   for (const double quantum : {0.0, 2e-3}) {
     const Calibration result = calibrate_as(described_with(1.0), quantum);
-    EXPECT_TRUE(result.contradictions.empty()) << result.verdict.sentence;
-    EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << result.verdict.sentence;
+    EXPECT_TRUE(result.contradictions.empty()) << service::text_of(result.verdict);
+    EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
   }
 }
 
@@ -103,8 +99,8 @@ TEST(Contradictions, ConcernFixedParametersOnly) {
   const auto arm = std::ranges::find(described.parameters, "2.a_x", &Parameter::name);
   arm->value = value_in(described_with(kLonger), "2.a_x");
   const Calibration result = calibrate_as(described);
-  EXPECT_TRUE(result.contradictions.empty()) << result.verdict.sentence;
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << result.verdict.sentence;
+  EXPECT_TRUE(result.contradictions.empty()) << service::text_of(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
 }
 
 // A motor gain fixed 1 % too low, and friction fixed at zero.
@@ -114,7 +110,7 @@ TEST(Contradictions, ReportGainsAndFriction) {
   gain->value *= 0.99;
   const Calibration weak = calibrate_as(described);
   const Contradiction* of_gain = find(weak, "1.K");
-  ASSERT_NE(of_gain, nullptr) << weak.verdict.sentence;
+  ASSERT_NE(of_gain, nullptr) << service::text_of(weak.verdict);
   EXPECT_NEAR(of_gain->value, rig().K, 4.0 * of_gain->standard_deviation);
 
   described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "1.K"});
@@ -122,7 +118,7 @@ TEST(Contradictions, ReportGainsAndFriction) {
   friction->value = 0.7 * rig().b_2;
   const Calibration easy = calibrate_as(described);
   const Contradiction* of_friction = find(easy, "2.b");
-  ASSERT_NE(of_friction, nullptr) << easy.verdict.sentence;
+  ASSERT_NE(of_friction, nullptr) << service::text_of(easy.verdict);
   EXPECT_NEAR(of_friction->value, rig().b_2, 4.0 * of_friction->standard_deviation);
 }
 
@@ -140,11 +136,11 @@ TEST(Contradictions, ReportEquivalentExplanations) {
   second.decrease = 90.0;
   third.name = "1.c";
   third.decrease = 70.0;
-  EXPECT_EQ(describe({first, second, third}),
+  EXPECT_EQ(service::text_of(contradiction_note({first, second, third})),
             "the recordings contradict the rig file: 2.a_x is fixed at 0.2 m, but the readings fit "
             "0.1900 ± 0.0010 m, and the fixed value shifts B.J_yy by 3.4 standard deviations; the "
             "wrong value may instead be 1.b_x; measure 2.a_x again, or estimate it");
-  EXPECT_EQ(describe({first}).find("instead"), std::string::npos);
+  EXPECT_EQ(contradiction_note({first}).find("alternatives"), nullptr);
 }
 
 // Two readings of a line y = a + b t at t = 0 and 1: errors 1 and 3, standard deviations 1 and 2.

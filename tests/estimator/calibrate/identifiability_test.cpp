@@ -45,14 +45,14 @@ TEST(CorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
 // Each sensor is widened by its own residuals, with a note if the factor exceeds two.
 TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
   Mechanism mechanism = estimator::make_furuta();
-  std::vector<std::string> notes;
+  std::vector<estimator::Message> notes;
   Eigen::VectorXd variances = Eigen::Vector3d(1.0, 1.0, 1.0);
   inflate_for_correlation(mechanism, {{series({1, -1, 1, -1})}, {series({1, 1, 1, 1})}}, variances,
                           notes);
   EXPECT_EQ(variances, Eigen::Vector3d(1.0, 4.0, 1.0));
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_NE(notes[0].find("encoder \"2\""), std::string::npos);
-  EXPECT_NE(notes[0].find("multiplied by 2"), std::string::npos) << notes[0];
+  EXPECT_EQ(notes[0], estimator::Message(estimator::MessageCode::kInflatedForCorrelation,
+                                         {{"encoder", "2"}, {"factor", 2.0}}));
 }
 
 // Cost per row and degree of freedom; zero if less than half a row is left. Priors come last, and

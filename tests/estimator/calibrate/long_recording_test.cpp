@@ -20,9 +20,9 @@ Recording forty_seconds(const ReferenceFuruta& rig) {
                               test_support::three_sines(8000, kLongPeriod), kLongPeriod, 1e-3, 11);
 }
 
-bool has_stage(const Calibration& result, const std::string& stage) {
+bool has_solve(const Calibration& result, estimator::SolveKind kind) {
   return std::ranges::any_of(result.history, [&](const estimator::IterationRecord& record) {
-    return record.stage == stage;
+    return record.kind == kind;
   });
 }
 
@@ -39,8 +39,8 @@ TEST(LongRecording, IsFirstFittedOnAnExcerpt) {
     EXPECT_NEAR(estimate.value, near.parameters[i].value, 0.05 * estimate.standard_deviation)
         << estimate.name;
   }
-  EXPECT_TRUE(has_stage(far, "all samples, from the fit of an excerpt"));
-  EXPECT_FALSE(has_stage(far, "all samples, from the initial values"));
+  EXPECT_TRUE(has_solve(far, estimator::SolveKind::kAllFromExcerpt));
+  EXPECT_FALSE(has_solve(far, estimator::SolveKind::kAllFromStart));
 }
 
 // If the excerpt's windows do not lead close to the readings, all data are tried from the start.
@@ -50,8 +50,8 @@ TEST(LongRecording, IsFittedFromTheStartWhereAnExcerptLeadsAstray) {
   Recording faster = forty_seconds(rig);
   for (estimator::Segment& segment : faster.segments) segment.angles *= 8.0;
   const Calibration result = estimator::calibrate(test_support::free_furuta(rig, 1.0), {faster});
-  EXPECT_TRUE(has_stage(result, "all samples, from the fit of an excerpt"));
-  EXPECT_TRUE(has_stage(result, "all samples, from the initial values"));
+  EXPECT_TRUE(has_solve(result, estimator::SolveKind::kAllFromExcerpt));
+  EXPECT_TRUE(has_solve(result, estimator::SolveKind::kAllFromStart));
 }
 
 // Iterations on an excerpt do not count toward the requested maximum.

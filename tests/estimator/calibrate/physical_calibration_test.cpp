@@ -12,6 +12,7 @@
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/note_text.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace {
@@ -23,6 +24,7 @@ using estimator::JointQuantity;
 using estimator::Mechanism;
 using estimator::ParameterEstimate;
 using estimator::Recording;
+using estimator::SolveKind;
 using test_support::ReferenceFuruta;
 using test_support::ReferencePendulum;
 
@@ -97,12 +99,12 @@ TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
   const std::vector<estimator::IterationRecord>& history = result.history;
   EXPECT_EQ(history.front().solve, 0);
   EXPECT_GE(history.back().solve, 2);
-  EXPECT_EQ(history.back().stage, "with the final noise");
+  EXPECT_EQ(history.back().kind, SolveKind::kFinalNoise);
   for (std::size_t k = 0; k < history.size(); ++k) {
-    EXPECT_EQ(history[k].stage.empty(), history[k].solve == 0);
+    EXPECT_EQ(history[k].kind == SolveKind::kFirst, history[k].solve == 0);
     if (k == 0 || history[k].solve != history[k - 1].solve) continue;
     EXPECT_LE(history[k].cost, history[k - 1].cost);
-    EXPECT_EQ(history[k].stage, history[k - 1].stage);
+    EXPECT_EQ(history[k].kind, history[k - 1].kind);
   }
 }
 
@@ -173,10 +175,11 @@ TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
   const Calibration wrong =
       estimator::calibrate(pendulum_to_fit(rig), {record(rig, 8000, kPhysicalNoise, 7)});
   EXPECT_GT(wrong.acceleration_noise[0], 0.0);
-  std::string notes;
-  for (const std::string& note : wrong.notes) notes += note + "\n";
-  EXPECT_NE(notes.find("some accelerations are unexplained"), std::string::npos) << notes;
-  EXPECT_NE(notes.find("correlated in time"), std::string::npos) << notes;
+  for (const auto code :
+       {estimator::MessageCode::kProcessNoise, estimator::MessageCode::kInflatedForCorrelation}) {
+    EXPECT_TRUE(test_support::has_note(wrong.notes, code))
+        << test_support::text_of_notes(wrong.notes);
+  }
 
   Mechanism right = pendulum_to_fit(rig);
   auto& drag = right.joint_parameter(0, JointQuantity::kQuadraticDrag);
@@ -234,7 +237,8 @@ TEST(PhysicalCalibration, KeepsTheJointFitIfTheSimulationDiverges) {
   const Calibration result =
       estimator::calibrate(driven_mechanism_to_fit(2.0), {driven_motion(10400, 12.0, 8e-3)});
   EXPECT_TRUE(result.converged());
-  EXPECT_EQ(result.verdict.kind, estimator::VerdictKind::kAccepted) << result.verdict.sentence;
+  EXPECT_EQ(result.verdict.kind, estimator::VerdictKind::kAccepted)
+      << service::text_of(result.verdict);
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
   expect_within(result, "1.K", rig.K, 4.0);
   EXPECT_LT(estimate_of(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);

@@ -9,6 +9,7 @@
 #include "estimator/assess/part_comparison.hpp"
 #include "estimator/assess/recording_parts.hpp"
 #include "estimator/calibrate/calibrate.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace estimator {
@@ -50,7 +51,7 @@ TEST(PartEstimates, AgreeWhereTheModelIsRight) {
   EXPECT_GE(result.pieces.size(), 6U);
   EXPECT_LE(result.pieces.size(), 12U);
   EXPECT_GT(result.agreement.p_value, 0.01);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << result.verdict.sentence;
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
   for (const ParameterEstimate& estimate : result.parameters) {
     EXPECT_EQ(estimate.standard_deviation, estimate.noise_deviation) << estimate.name;
     EXPECT_GT(estimate.scatter_deviation, 0.0) << estimate.name;
@@ -69,7 +70,7 @@ TEST(PartEstimates, AgreeWhereTheModelIsRight) {
 // grows, so the verdict must report it. The estimates are the same as without the comparison.
 TEST(PartEstimates, ReportAnArmThatIsTooLong) {
   const Calibration result = calibrate_with(1.03);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected) << result.verdict.sentence;
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected) << service::text_of(result.verdict);
   CalibrationOptions alone;
   alone.compare_parts = false;
   const Calibration without = calibrate_with(1.03, alone);
@@ -85,8 +86,8 @@ TEST(PartEstimates, StopOnRequest) {
   std::atomic<bool> stop = false;
   CalibrationMonitor monitor;
   monitor.stop = &stop;
-  monitor.on_stage = [&](std::string_view stage, const Mechanism&) {
-    if (stage == "comparison of segments") stop = true;
+  monitor.on_stage = [&](const FitStage& stage, const Mechanism&) {
+    if (stage.stage == Stage::kPartComparison) stop = true;
   };
   const Calibration result = calibrate_with(1.0, {}, monitor);
   ASSERT_TRUE(stop.load());

@@ -39,8 +39,9 @@ const ParameterEstimate& of(const Calibration& result, const std::string& name) 
 }
 
 bool has_profile_note(const Calibration& result, const std::string& name) {
-  return std::ranges::any_of(result.notes, [&](const std::string& note) {
-    return note.starts_with(name + ": ") && note.find("profile likelihood") != std::string::npos;
+  return std::ranges::any_of(result.notes, [&](const estimator::Message& note) {
+    return note.code == estimator::MessageCode::kProfileInterval &&
+           *note.find("parameter") == estimator::Argument::Value(name);
   });
 }
 

@@ -7,6 +7,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
+#include "tests/support/note_text.hpp"
 
 namespace {
 
@@ -19,17 +20,14 @@ using estimator::SensorQuantity;
 
 /// Whether one note contains all of these.
 bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
-  return std::ranges::any_of(found.notes, [&](const std::string& note) {
+  return std::ranges::any_of(found.notes, [&](const estimator::Message& note) {
+    const std::string text = service::text_of(note);
     return std::ranges::all_of(
-        parts, [&](const std::string& part) { return note.find(part) != std::string::npos; });
+        parts, [&](const std::string& part) { return text.find(part) != std::string::npos; });
   });
 }
 
-std::string notes_of(const Calibration& found) {
-  std::string all;
-  for (const std::string& note : found.notes) all += note + "\n";
-  return all;
-}
+std::string notes_of(const Calibration& found) { return test_support::text_of_notes(found.notes); }
 
 void set_free(Mechanism& mechanism, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -183,7 +181,7 @@ TEST(SensorTraps, OnlyDifferencesOfEncoderDelays) {
     if (!is_fixed) set_free(mechanism, {"2.encoder_delay"});
     const Calibration found =
         estimator::calibrate(mechanism, {{"wheels", {driven_wheels(true)}}}, quick());
-    EXPECT_EQ(is_told(found, {"2.delay and 2.encoder_delay", "differences"}), !is_fixed)
+    EXPECT_EQ(is_told(found, {"2.delay, 2.encoder_delay", "differences"}), !is_fixed)
         << notes_of(found);
     EXPECT_FALSE(is_told(found, {"add an encoder"})) << notes_of(found);  // encoder 1's is fixed
   }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "service/messages/message_text.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
@@ -47,14 +48,18 @@ Calibration swing(double error) {
 
 VerdictKind kind_of(const Calibration& calibration) { return judge(calibration).kind; }
 
+std::string text_of_verdict(const Calibration& calibration) {
+  return service::text_of(judge(calibration));
+}
+
 bool says(const Calibration& calibration, const std::string& part) {
-  return judge(calibration).sentence.find(part) != std::string::npos;
+  return text_of_verdict(calibration).find(part) != std::string::npos;
 }
 
 TEST(Verdict, AcceptsResidualsAtNoiseLevel) {
   EXPECT_EQ(kind_of(swing(0.0)), VerdictKind::kAccepted);
   EXPECT_TRUE(says(swing(0.0), "the segments agree (Cochran's Q = 12, 14 degrees of freedom)"))
-      << judge(swing(0.0)).sentence;
+      << text_of_verdict(swing(0.0));
 }
 
 // Residuals at the noise level and pieces that agree do not compensate for a wrong description.
@@ -66,7 +71,7 @@ TEST(Verdict, RejectsAContradictedDescription) {
   EXPECT_TRUE(says(calibration,
                    "the recordings contradict the rig file (2.a_x is fixed at 0.05474 m, but the "
                    "readings fit 0.0500 ± 0.0010 m)"))
-      << judge(calibration).sentence;
+      << text_of_verdict(calibration);
 }
 
 // The rms of a wave is its amplitude over √2, plus the noise: a wave of 2 √2 σ gives √5 σ in all,
@@ -74,12 +79,12 @@ TEST(Verdict, RejectsAContradictedDescription) {
 TEST(Verdict, CountsResidualsInTimesTheNoise) {
   const Calibration slow = swing(2.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(slow), VerdictKind::kRejected);
-  EXPECT_TRUE(says(slow, "residuals are 2.2 times the sensor noise")) << judge(slow).sentence;
+  EXPECT_TRUE(says(slow, "residuals are 2.2 times the sensor noise")) << text_of_verdict(slow);
   const Calibration wrong = swing(10.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(wrong), VerdictKind::kRejected);
   EXPECT_TRUE(says(wrong, "residuals are 10.0 times the sensor noise") ||
               says(wrong, "residuals are 10 times the sensor noise"))
-      << judge(wrong).sentence;
+      << text_of_verdict(wrong);
 }
 
 // White residuals above the noise level may come from a sensor.
@@ -91,14 +96,14 @@ TEST(Verdict, DoubtsWhiteResiduals) {
   for (double& angle : trajectory.simulated.reshaped()) angle += normal(random);
   calibration.simulation.front().rmse =
       std::sqrt((trajectory.simulated - trajectory.measured).squaredNorm() / kSamples);
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful) << judge(calibration).sentence;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful) << text_of_verdict(calibration);
 }
 
 // A slow wave smaller than the noise alone is only a hint, which pieces that disagree confirm.
 TEST(Verdict, ReportsCorrelatedResiduals) {
   Calibration calibration = swing(0.5 * kNoise);
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
-  EXPECT_TRUE(says(calibration, "correlated")) << judge(calibration).sentence;
+  EXPECT_TRUE(says(calibration, "correlated")) << text_of_verdict(calibration);
   calibration.agreement = {95.0, 60.0, 2.7e-3};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
   calibration.agreement = {70.0, 60.0, 0.18};
@@ -117,7 +122,7 @@ TEST(Verdict, AcceptsQuantizationErrors) {
     squares += std::pow(reading - trajectory.simulated(k, 0), 2);
   }
   calibration.simulation.front().rmse = std::sqrt(squares / kSamples);
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << judge(calibration).sentence;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << text_of_verdict(calibration);
 }
 
 TEST(Verdict, ReportsDisagreeingPieces) {
@@ -127,7 +132,7 @@ TEST(Verdict, ReportsDisagreeingPieces) {
   EXPECT_TRUE(says(
       calibration,
       "the model is rejected: the segments disagree (Cochran's Q = 412, 60 degrees of freedom)"))
-      << judge(calibration).sentence;
+      << text_of_verdict(calibration);
   calibration.agreement = {95.0, 60.0, 2.7e-3};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
   calibration.agreement = {70.0, 60.0, 0.18};
@@ -140,7 +145,7 @@ TEST(Verdict, IsNoResultBeyondAThirdOfTheMotion) {
   Calibration below = swing(0.95 * third), above = swing(1.05 * third);
   EXPECT_EQ(kind_of(below), VerdictKind::kRejected);
   EXPECT_EQ(kind_of(above), VerdictKind::kNoFit);
-  EXPECT_TRUE(says(above, "35 % of the motion")) << judge(above).sentence;
+  EXPECT_TRUE(says(above, "35 % of the motion")) << text_of_verdict(above);
   above.verdict = judge(above);
   EXPECT_FALSE(above.converged());
   below.verdict = judge(below);
@@ -167,7 +172,7 @@ TEST(Verdict, IsDoubtfulForAShortMotion) {
   trajectory.measured.conservativeResize(30, 1);
   trajectory.simulated.conservativeResize(30, 1);
   trajectory.estimated = trajectory.simulated;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected) << judge(calibration).sentence;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected) << text_of_verdict(calibration);
 }
 
 // A joint at rest that shows only noise is not unexplained motion.
@@ -176,7 +181,7 @@ TEST(Verdict, IgnoresJointsAtRest) {
   SegmentTrajectory& trajectory = calibration.trajectories.front();
   trajectory.measured -= trajectory.simulated;
   trajectory.simulated.setZero();
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << judge(calibration).sentence;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << text_of_verdict(calibration);
 }
 
 // Through the upright a simulation diverges, however good the model, so states and parameters
@@ -188,7 +193,7 @@ TEST(Verdict, AcceptsExplainedButUnpredictableMotion) {
   calibration.refined = false;
   calibration.trajectories.front().simulated.array() += 3.0;
   calibration.simulation.front().rmse = 3.0;
-  EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << judge(calibration).sentence;
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << text_of_verdict(calibration);
   const double seen = 9.0 / std::sqrt(2.0) * std::pow(2.0 * std::sin(0.3) / 0.6, 2);
   const double third = seen / 3.0 * std::sqrt(0.2);
   calibration.acceleration_noise[0] = 0.95 * third;

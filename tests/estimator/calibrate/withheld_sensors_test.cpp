@@ -9,6 +9,7 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
 
@@ -81,7 +82,8 @@ TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
   EXPECT_GT(narrowing, 1.2);
   EXPECT_NEAR(sensor.narrowing, narrowing, 0.1 * narrowing);
   EXPECT_EQ(sensor.narrowed, narrowed);
-  EXPECT_NE(some.notes.back().find("encoder \"1\" was held out"), std::string::npos);
+  EXPECT_NE(service::text_of(some.notes.back()).find("encoder \"1\" was held out"),
+            std::string::npos);
   ASSERT_EQ(some.simulation.size(), 1U);
   EXPECT_EQ(some.simulation[0].joint, "2");
   EXPECT_EQ(some.trajectories[0].measured.cols(), 1);
@@ -176,7 +178,8 @@ TEST(WithheldSensors, MayBeInertial) {
     EXPECT_EQ(same.parameters[i].standard_deviation, some.parameters[i].standard_deviation);
   }
   EXPECT_NEAR(same.held_out[4].mean, some.held_out[4].mean - 0.5, 1e-6);
-  EXPECT_NE(some.notes.back().find("\"imu.accel_z\" was held out"), std::string::npos);
+  EXPECT_NE(service::text_of(some.notes.back()).find("\"imu.accel_z\" was held out"),
+            std::string::npos);
 }
 
 // For a sensor without effect no reduction "by a factor of 1" is reported.
@@ -189,8 +192,13 @@ TEST(WithheldSensors, MayAddNothing) {
   ASSERT_EQ(some.held_out.size(), 6U);
   EXPECT_EQ(some.held_out[0].narrowing, 1.0);
   EXPECT_EQ(some.held_out[0].narrowed, "");
-  EXPECT_NE(some.notes.back().find("using it would not make any estimate more precise"),
-            std::string::npos);
+  EXPECT_NE(
+      service::text_of(some.notes.back()).find("using it would not make any estimate more precise"),
+      std::string::npos);
+}
+
+std::string text_of_sensor(const HeldOutSensor& sensor) {
+  return service::text_of(held_out_note(sensor));
 }
 
 TEST(WithheldSensors, AreDescribedInWords) {
@@ -198,23 +206,24 @@ TEST(WithheldSensors, AreDescribedInWords) {
   sensor.name = "2";
   sensor.rmse = 2e-3;
   sensor.noise = 1e-3;
-  EXPECT_NE(describe(sensor).find("RMSE of 2 mrad (its noise: 1); using it would not"),
+  EXPECT_NE(text_of_sensor(sensor).find("RMSE of 2 mrad (its noise: 1 mrad); using it would not"),
             std::string::npos)
-      << describe(sensor);
+      << text_of_sensor(sensor);
   sensor.mean = 1.9e-3;
-  EXPECT_NE(describe(sensor).find("0.624 without a constant offset of 1.9"), std::string::npos)
-      << describe(sensor);
+  EXPECT_NE(text_of_sensor(sensor).find("0.624 mrad without a constant offset of 1.9 mrad"),
+            std::string::npos)
+      << text_of_sensor(sensor);
   sensor.narrowed = "2.b";
   sensor.narrowing = 3.0;
-  EXPECT_NE(describe(sensor).find("3 times smaller (2.b)"), std::string::npos);
+  EXPECT_NE(text_of_sensor(sensor).find("3 times smaller (2.b)"), std::string::npos);
   sensor.narrowing = std::numeric_limits<double>::infinity();
-  EXPECT_NE(describe(sensor).find("2.b is not identifiable"), std::string::npos);
+  EXPECT_NE(text_of_sensor(sensor).find("2.b is not identifiable"), std::string::npos);
   sensor.kind = estimator::JointKind::kPrismatic;
-  EXPECT_NE(describe(sensor).find("RMSE of 2 mm"), std::string::npos);
+  EXPECT_NE(text_of_sensor(sensor).find("RMSE of 2 mm"), std::string::npos);
   sensor = {.name = "imu.accel_x", .unit = "m/s²", .rmse = 0.03, .noise = 0.02};
-  EXPECT_EQ(describe(sensor),
+  EXPECT_EQ(text_of_sensor(sensor),
             "\"imu.accel_x\" was held out: its readings are predicted with an RMSE of 0.03 m/s² "
-            "(its noise: 0.02); using it would not make any estimate more precise");
+            "(its noise: 0.02 m/s²); using it would not make any estimate more precise");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "estimator/design/design.hpp"
 #include "estimator/fit/free_parameters.hpp"
+#include "service/messages/message_text.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 #include "tests/estimator/design/plan_times.hpp"
 
@@ -116,7 +117,8 @@ TEST(DesignPlan, ReportsUnidentifiableParameters) {
   const Design design = design_plan(own, {.screens = 2, .rounds = 0});
   EXPECT_EQ(design.seen.standard_deviation.array().isInf().count(), 2);
   ASSERT_EQ(design.seen.null_directions.size(), 1U);
-  EXPECT_NE(design.seen.null_directions[0].description.find("J_shaft"), std::string::npos);
+  EXPECT_NE(service::text_of(design.seen.null_directions[0].description).find("J_shaft"),
+            std::string::npos);
 }
 
 // For motions of a few counts, quantization errors are correlated and count more than white noise.

@@ -348,7 +348,7 @@ TEST(DiagnosedCalibration, TriesNoJumpForALargeMisfit) {
   const auto stages = [](const Mechanism& mechanism, const Eigen::VectorXd& readings, bool repair) {
     int count = 0;
     estimator::CalibrationMonitor monitor;
-    monitor.on_stage = [&](std::string_view, const Mechanism&) { ++count; };
+    monitor.on_stage = [&](const estimator::FitStage&, const Mechanism&) { ++count; };
     estimator::CalibrationOptions options;
     options.repair = repair;
     estimator::calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options, {},

@@ -10,6 +10,7 @@
 #include "estimator/fit/parameterized_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/note_text.hpp"
 
 namespace estimator {
 namespace {
@@ -72,12 +73,6 @@ double largest_difference(const Calibration& one, const Calibration& other) {
     largest = std::max(largest, std::abs(a.value - b.value) / a.standard_deviation);
   }
   return largest;
-}
-
-std::string joined(const std::vector<std::string>& notes) {
-  std::string text;
-  for (const std::string& note : notes) text += note + "\n";
-  return text;
 }
 
 // The gradient of the cost along the chart's coordinates, and by the logarithm of a mass, must
@@ -147,7 +142,7 @@ TEST_F(Furuta, AConsistentOptimumIsTheSameInAnyChart) {
                     entries.parameters[i].standard_deviation,
                     0.05 * entries.parameters[i].standard_deviation);
       }
-      EXPECT_EQ(joined(charted.notes).find("boundary"), std::string::npos);
+      EXPECT_FALSE(test_support::has_note(charted.notes, MessageCode::kAtFeasibilityBoundary));
     }
   }
 }
@@ -175,16 +170,16 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBoundaryAndIsReported) {
         calibrate(start, {own}, with(InertiaParameterization::kLogCholesky), monitor);
     ASSERT_TRUE(charted.converged());
     EXPECT_GT(least_second_moment(charted.mechanism), 0.0);
-    EXPECT_NE(joined(charted.notes).find("body \"B\": its inertia is at the boundary"),
-              std::string::npos)
-        << joined(charted.notes);
+    const std::string bounded = test_support::text_of_notes(charted.notes);
+    EXPECT_NE(bounded.find("body \"B\": its inertia is at the boundary"), std::string::npos)
+        << bounded;
     ASSERT_EQ(charted.principal.size(), 1U);
     EXPECT_TRUE(charted.principal[0].at_feasibility_boundary);
     // On the boundary the largest moment is the sum of the others, and its deviation follows.
     const Eigen::Vector3d moments = charted.principal[0].moments;
     EXPECT_NEAR(moments[2], moments[0] + moments[1], 1e-3 * moments[2]);
     EXPECT_TRUE((charted.principal[0].deviations.array() > 0.0).all());
-    const std::string reported = joined(entries.notes);
+    const std::string reported = test_support::text_of_notes(entries.notes);
     EXPECT_NE(reported.find("the nearest consistent ones (B.J_xx"), std::string::npos) << reported;
     for (const ParameterEstimate& estimate : charted.parameters) {
       EXPECT_TRUE(std::isfinite(estimate.standard_deviation)) << estimate.name;

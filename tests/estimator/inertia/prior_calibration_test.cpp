@@ -11,6 +11,7 @@
 #include "estimator/model/model_values.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/note_text.hpp"
 
 namespace estimator {
 namespace {
@@ -54,12 +55,6 @@ Mechanism pendulum(const ReferencePendulum& rig) {
 
 const ParameterEstimate& find(const Calibration& calibration, const std::string& name) {
   return *std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
-}
-
-std::string joined(const Calibration& calibration) {
-  std::string text;
-  for (const std::string& note : calibration.notes) text += note + "\n";
-  return text;
 }
 
 CalibrationOptions plain() {
@@ -139,7 +134,7 @@ TEST(Priors, CadValuesDetermineWhatTheDataDoNot) {
   // J_zz moves with the mass, and so the small second moment across the rod by ten times as much.
   EXPECT_GT(mass.standard_deviation, 0.002 * rig.m);
   EXPECT_NEAR(mass.value, rig.m, 0.5 * mass.standard_deviation);
-  EXPECT_TRUE(result.conflicts.empty()) << joined(result);
+  EXPECT_TRUE(result.conflicts.empty()) << test_support::text_of_notes(result.notes);
 }
 
 /// The pendulum with a weight fixed 0.05 m below its centre of mass in recordings named loaded*.
@@ -187,7 +182,8 @@ TEST(Payload, IdentifiesTheScaleOfInertias) {
   }
   const Calibration alone = calibrate(mechanism, {free}, plain());
   EXPECT_EQ(alone.null_directions.size(), 1U);
-  EXPECT_NE(joined(alone).find("body \"W\" is present only in recordings named \"loaded*\""),
+  EXPECT_NE(test_support::text_of_notes(alone.notes)
+                .find("body \"W\" is present only in recordings named \"loaded*\""),
             std::string::npos);
 }
 
@@ -203,7 +199,8 @@ TEST(Payload, HasNoEffectWithoutBeingAttached) {
   EXPECT_NEAR(weight.value, 0.2, 3.5 * weight.standard_deviation);
   // If no recording has it, it is fixed, and the rest equals the result for a bare pendulum.
   const Calibration alone = calibrate(mechanism, {free}, plain());
-  EXPECT_NE(joined(alone).find("W.m has no effect on these recordings"), std::string::npos);
+  EXPECT_NE(test_support::text_of_notes(alone.notes).find("W.m has no effect on these recordings"),
+            std::string::npos);
   Mechanism bare = pendulum(rig);
   at(bare, "P.J_zz").free = true;
   const Calibration same = calibrate(bare, {free}, plain());

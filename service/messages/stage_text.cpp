@@ -1,0 +1,68 @@
+#include "service/messages/stage_text.hpp"
+
+namespace service {
+
+using estimator::SolveKind;
+using estimator::Stage;
+
+std::string_view to_text(Stage stage) {
+  switch (stage) {
+    case Stage::kJointEstimation:
+      return "joint estimation";
+    case Stage::kSimulationFit:
+      return "simulation fit";
+    case Stage::kInitialValues:
+      return "estimation of initial values";
+    case Stage::kStateEstimation:
+      return "state estimation";
+    case Stage::kInitialStates:
+      return "initial states";
+    case Stage::kPartComparison:
+      return "comparison of segments";
+    case Stage::kMisfitCauses:
+      return "causes of the misfit";
+  }
+  return "";
+}
+
+std::string_view to_text(SolveKind kind) {
+  switch (kind) {
+    case SolveKind::kFirst:
+      return "";
+    case SolveKind::kInflatedNoise:
+      return "with inflated sensor noise";
+    case SolveKind::kShortSegments:
+      return "over short segments";
+    case SolveKind::kAfterShortSegments:
+      return "from the fit over short segments";
+    case SolveKind::kAllFromExcerpt:
+      return "all samples, from the fit of an excerpt";
+    case SolveKind::kAllFromStart:
+      return "all samples, from the initial values";
+    case SolveKind::kStickingFriction:
+      return "with dry friction that can stick";
+    case SolveKind::kNewNoise:
+      return "noise re-estimated";
+    case SolveKind::kFinalNoise:
+      return "with the final noise";
+    case SolveKind::kRestart:
+      return "restart";
+    case SolveKind::kShorterSteps:
+      return "with shorter steps";
+    case SolveKind::kAnnealedAgain:
+      return "noise annealed again";
+    case SolveKind::kSmoothedFriction:
+      return "with friction smoothed";
+    case SolveKind::kRigFriction:
+      return "with the rig's friction";
+  }
+  return "";
+}
+
+std::string to_text(const estimator::FitStage& stage) {
+  std::string text(to_text(stage.stage));
+  if (stage.solve != SolveKind::kFirst) text.append(", ").append(to_text(stage.solve));
+  return text;
+}
+
+}  // namespace service

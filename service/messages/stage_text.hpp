@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "estimator/optimize/fit_stage.hpp"
+
+namespace service {
+
+/// Returns the name of a stage, such as "joint estimation".
+std::string_view to_text(estimator::Stage stage);
+
+/// Returns how a solve differs from the previous one, such as "noise re-estimated"; empty for the
+/// first solve of a stage.
+std::string_view to_text(estimator::SolveKind kind);
+
+/// Returns the names of a stage and its solve, such as "joint estimation, noise re-estimated".
+std::string to_text(const estimator::FitStage& stage);
+
+}  // namespace service
