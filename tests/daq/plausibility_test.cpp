@@ -154,6 +154,7 @@ TEST_F(Motion, SuddenStopTripsAboveWhatAJointCanDo) {
   for (const auto& [speed, trips] : {std::pair(1.7, false), std::pair(2.4, true)}) {
     for (const bool is_arm : {true, false}) {
       SCOPED_TRACE(::testing::Message() << speed << ' ' << is_arm);
+      limits_.motion[0].rad_per_count = -kCount_rad;  // inverted
       checks_ = EncoderMotionMonitor(limits_);
       rest(0.0);
       const auto position = [&](int k) { return counts_at(speed * kTick_s * std::min(k, 300)); };
