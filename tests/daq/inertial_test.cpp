@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "daq/commands/unit_connection.hpp"
 #include "daq/config/rig_config.hpp"
@@ -33,20 +34,22 @@ InertialLimits make_limits(bool stops_run) {
 /// A monitor of one sensor, advanced by one millisecond at a time.
 class Watch {
  public:
-  explicit Watch(const InertialLimits& limits = make_limits(true)) : monitor_({limits}) {}
+  explicit Watch(const InertialLimits& limits = make_limits(true)) : Watch(std::vector{limits}) {}
+  explicit Watch(const std::vector<InertialLimits>& limits) : monitor_(limits) {}
 
-  /// @param rate  counts about x; the other axes are constant
-  void pass(bool is_read, int rate, bool moves) {
+  /// @param counts  of one axis, about x unless stated; the other axes are constant
+  void pass(bool is_read, int counts, bool moves, std::size_t axis = 0) {
     now_.time_s += 1e-3;
     if (moves) now_.joint[0].angle_rad += 0.01;
     UnitInertial reading;
     reading.sensors = is_read ? 1 : 0;
-    reading.counts[0][0] = static_cast<std::int16_t>(rate);
+    reading.counts[0] = {};
+    reading.counts[0][axis] = static_cast<std::int16_t>(counts);
     monitor_.add(now_, reading);
   }
-  bool has(InertialFault fault) const {
+  bool has(InertialFault fault, std::size_t sensor = 0) const {
     InertialMonitor::Finding finding;
-    return monitor_.has(0, fault, finding);
+    return monitor_.has(sensor, fault, finding);
   }
   Observation& now() { return now_; }
 
@@ -85,6 +88,35 @@ TEST(InertialMonitor, StuckOnlyWhileTheRigMoves) {
   EXPECT_TRUE(watch.has(InertialFault::kStuck));
   watch.pass(true, 8, true);
   EXPECT_FALSE(watch.has(InertialFault::kStuck));
+  Watch last;
+  for (int k = 0; k < 12; ++k) {
+    EXPECT_FALSE(last.has(InertialFault::kStuck));
+    last.now().joint[kJointsMax - 1].angle_rad += 0.01;
+    last.pass(true, 7, false);
+  }
+  EXPECT_TRUE(last.has(InertialFault::kStuck)) << "any joint may move";
+}
+
+TEST(InertialMonitor, EachSensorHasItsOwnLimits) {
+  InertialLimits patient = make_limits(true);
+  patient.missing_s_max = 0.0085;
+  Watch watch(std::vector{make_limits(true), patient});
+  for (int k = 0; k < 8; ++k) watch.pass(false, 0, false);
+  EXPECT_TRUE(watch.has(InertialFault::kMissing, 0));
+  EXPECT_FALSE(watch.has(InertialFault::kMissing, 1));
+  for (int k = 0; k < 2; ++k) watch.pass(false, 0, false);
+  EXPECT_TRUE(watch.has(InertialFault::kMissing, 1));
+}
+
+// An axis without a reading has counts beyond the range, but is not saturated.
+TEST(InertialMonitor, SaturatedOnEachAxisThatIsRead) {
+  for (std::size_t axis = 0; axis < INERTIAL_AXES; ++axis) {
+    for (const int counts : {axis < 3 ? 100 : 1000, axis < 3 ? 99 : 999, int{INERTIAL_NOT_READ}}) {
+      Watch watch;
+      for (int k = 0; k < 30; ++k) watch.pass(true, counts, false, axis);
+      EXPECT_EQ(watch.has(InertialFault::kSaturated), counts % 100 == 0) << axis << ' ' << counts;
+    }
+  }
 }
 
 TEST(InertialMonitor, SaturatedAtBothEnds) {

@@ -138,6 +138,19 @@ TEST(Arming, WaitsForTheUnitsClearedReport) {
   EXPECT_GT(not_tripped, 5);
 }
 
+// A FAULT from before the run drives does not contradict a unit that is armed later.
+TEST(Arming, IgnoresAnEarlierFault) {
+  SimulatedRig rig(branch_drive());
+  rig.run(
+      [](SimulatedRig& r, int tick) {
+        if (tick == 20) trip_unit(r);
+      },
+      1500);
+  EXPECT_TRUE(rig.link().last_fault().has_value());
+  EXPECT_EQ(rig.loop().trip(), nullptr);
+  EXPECT_GT(rig.sim_unit().output_V(), 0.9);
+}
+
 TEST(Arming, WatchesFirst) {
   LoopSettings settings = furuta_settings();
   settings.settle_s = 0.8;
@@ -263,6 +276,21 @@ TEST(ControlLoopEnd, RecordsOnAfterATrip) {
   ASSERT_NE(rig.loop().trip(), nullptr);
   const double recorded_s = rig.supervisor().time_s() - rig.loop().trip()->time_s;
   EXPECT_NEAR(recorded_s, furuta_settings().after_trip_s, 0.02);
+}
+
+// If the line is lost after a trip, the output is known to be off only if a sample has shown it.
+TEST(ControlLoopEnd, KeepsTheReportThatTheOutputIsOff) {
+  SafetyLimits limits = furuta_limits();
+  limits.joint[0].angle_rad_max = 0.2;
+  for (const bool is_shown : {true, false}) {
+    SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
+    rig.run([&](SimulatedRig& r, int) {
+      if (r.loop().trip() == nullptr) return;
+      if (is_shown && r.loop().output_state() != OutputState::kOff) return;
+      r.simulation().to_host().set_faults({.frame_lost = 1.0});
+    });
+    EXPECT_EQ(rig.loop().output_state(), is_shown ? OutputState::kOff : OutputState::kUnconfirmed);
+  }
 }
 
 // ----- The supervisor, with records pushed by the test -----

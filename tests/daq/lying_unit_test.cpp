@@ -254,6 +254,34 @@ TEST_F(Lie, AClockOfAnotherRate) {
   }
 }
 
+// The run waits for clock_s_max until the rate is known; a fit needs half a second.
+TEST_F(Lie, AClockOfUnknownRate) {
+  for (const double longest_s : {0.3, 0.7}) {
+    LoopSettings settings = furuta_settings();
+    settings.clock_s_max = longest_s;
+    start_again(1.0, settings);
+    run([](SimulatedRig&, int) {}, 1500);
+    EXPECT_EQ(cause(), longest_s < 0.5 ? TripCause::kUnitClock : TripCause::kNone);
+  }
+}
+
+// A pendulum that moves at 3 rad/s and stops at once: an operator's hand while the run waits for
+// it, else an encoder that freezes.
+TEST_F(Lie, AHandMayStopTheRigBeforeItIsHeld) {
+  for (const bool waits : {true, false}) {
+    rig_ = std::make_unique<SimulatedRig>(
+        waits ? Scenario("release", Release({.held_angle_rad = 2.0, .held_tolerance_rad = 0.1}), 60)
+              : constant_push(0.0),
+        furuta_settings(), simulation_settings(), watched_limits());
+    int moved_ticks = 0;
+    rig_->line().on_sample = [&](sample_report& report) {
+      report.encoder_counts[1] += 2 * moved_ticks;
+    };
+    run([&](SimulatedRig&, int tick) { moved_ticks = std::clamp(tick - 1000, 0, 300); }, 1600);
+    EXPECT_EQ(cause(), waits ? TripCause::kNone : TripCause::kFrozenEncoder);
+  }
+}
+
 // A clock that changes its rate during the run trips at once.
 TEST_F(Lie, AClockThatGoesFasterInTheRun) {
   std::uint32_t first_us = 0;

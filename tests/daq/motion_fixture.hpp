@@ -38,7 +38,7 @@ class Motion : public ::testing::Test {
       const double angle = kCount_rad * static_cast<double>(counts_[j]);
       now_.joint[j] = {angle, j == 0 ? arm_speed_ : 0.0, valid_[j]};
     }
-    return checks_.add({now_, counts_, std::span(&u, 1), phase});
+    return checks_.add({now_, counts_, std::array{u, second_u_}, phase});
   }
 
   // One second at rest; then the first command is in force.
@@ -62,6 +62,7 @@ class Motion : public ::testing::Test {
   std::array<std::int64_t, 2> counts_{};
   std::array<bool, 2> valid_{true, true};
   double arm_speed_ = 0.0;
+  double second_u_ = 0.0;  // of the second motor, if there is one
   Trip trip_;
 };
 

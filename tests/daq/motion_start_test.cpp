@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <numbers>
+#include <tuple>
+#include <vector>
 
 #include "tests/daq/motion_fixture.hpp"
 #include "tests/support/alloc_counter.hpp"
@@ -73,6 +75,24 @@ TEST_F(Motion, FirstMotionIsNotJudgedOfARigThatMoves) {
   EXPECT_EQ(until_trip(100, [&](int k) { return step(-k, 1000 + k, 2.0); }), -1);
 }
 
+// Another motor that drives also pushes the arm: from the start, or while the arm starts.
+TEST_F(Motion, FirstMotionIsNotJudgedWhileAnotherMotorDrives) {
+  limits_.motion[1] = limits_.motion[0];
+  limits_.motion[1].motor = 1;
+  for (const auto& [drives_from, moves_at, trips] :
+       {std::tuple(100, 1, true), std::tuple(0, 2, false), std::tuple(10, 12, false)}) {
+    SCOPED_TRACE(drives_from);
+    checks_ = EncoderMotionMonitor(limits_);
+    second_u_ = 0.0;
+    rest(2.0);
+    const int at = until_trip(60, [&, from = drives_from, moves = moves_at](int k) {
+      second_u_ = k >= from ? 2.0 : 0.0;
+      return step(k >= moves ? -6 : k >= 8 ? -2 : 0, 0, 2.0);
+    });
+    EXPECT_EQ(at > 0, trips);
+  }
+}
+
 // ----- Counts that drift -----
 
 TEST_F(Motion, CreepIsNotedAndTripsAfterTwoSeconds) {
@@ -142,17 +162,49 @@ TEST_F(Motion, SwingsMayNotGrowFourTimesInARow) {
       << "driven";
 }
 
+// Returns whether swings of these sizes [counts], between turning points, grow four times in a row.
+bool grow(const std::vector<int>& sizes) {
+  SwingGrowth swings;
+  std::int64_t counts = 0;
+  double time_s = 0.0;
+  int direction = 1;
+  for (const int size : sizes) {
+    for (int k = 0; k < size; ++k) {
+      if (swings.add(counts += direction, time_s += kTick_s, 0.0) > 0.0) return true;
+    }
+    direction = -direction;
+  }
+  return false;
+}
+
+// The first number is the motion to the first turning point, the last one turns from the last.
+TEST(SwingGrowth, IsOfFourSwingsInARow) {
+  EXPECT_TRUE(grow({50, 100, 130, 160, 190, 220, 50}));
+  EXPECT_FALSE(grow({50, 100, 130, 160, 190, 190, 50})) << "three grow";
+  EXPECT_FALSE(grow({50, 100, 130, 160, 190, 190, 220, 255, 290, 50})) << "three, then three";
+  EXPECT_TRUE(grow({50, 100, 130, 160, 190, 190, 220, 255, 290, 330, 50})) << "three, then four";
+}
+
+// Coupled joints exchange energy, so that small swings grow again up to the largest.
+TEST(SwingGrowth, ComparesWithTheLargestSwing) {
+  EXPECT_FALSE(grow({50, 600, 100, 130, 160, 190, 220, 250, 50}));
+  EXPECT_FALSE(grow({50, 600, 668, 742, 824, 914, 50})) << "by a tenth and eight counts";
+  EXPECT_TRUE(grow({50, 600, 669, 744, 827, 918, 50})) << "by a count more";
+}
+
 // A joint that nothing drives becomes slower with every turn.
 TEST_F(Motion, TurnsMayNotBecomeFasterFourTimesInARow) {
   for (const auto& [acceleration, trips] : {std::pair(3.0, true), std::pair(-0.3, false)}) {
-    checks_ = EncoderMotionMonitor(limits_);
-    const int at = until_trip(8000, [&](int k) {
-      const double t = kTick_s * k;
-      return step(0, counts_at(6.0 * t + 0.5 * acceleration * t * t), 0.0, MotionPhase::kReleased);
-    });
-    EXPECT_EQ(at > 0, trips);
-    if (trips) {
-      EXPECT_EQ(trip_.cause, TripCause::kGrowingSwings);
+    for (const double side : {1.0, -1.0}) {
+      checks_ = EncoderMotionMonitor(limits_);
+      const int at = until_trip(8000, [&, a = acceleration](int k) {
+        const double t = kTick_s * k;
+        return step(0, counts_at(side * (6.0 * t + 0.5 * a * t * t)), 0.0, MotionPhase::kReleased);
+      });
+      EXPECT_EQ(at > 0, trips);
+      if (trips) {
+        EXPECT_EQ(trip_.cause, TripCause::kGrowingSwings);
+      }
     }
   }
 }
@@ -172,6 +224,20 @@ TEST_F(Motion, SwingsPassAPendulumThatFalls) {
 }
 
 // ----- All checks -----
+
+// Both joints fail in the same sample, and all samples after it fail too.
+TEST_F(Motion, KeepsTheFirstTrip) {
+  const auto stops = [](int k) { return counts_at(3.0 * kTick_s * std::min(k, 300)); };
+  rest(0.0);
+  ASSERT_GT(until_trip(600, [&](int k) { return step(stops(k), stops(k), 0.1); }), 300);
+  const Trip first = trip_;
+  EXPECT_EQ(first.joint, 0);
+  EXPECT_EQ(first.time_s, now_.time_s);
+  for (int k = 0; k < 100; ++k) trip_ = step(stops(300), stops(300), 0.1);
+  EXPECT_EQ(trip_.joint, 0);
+  EXPECT_EQ(trip_.time_s, first.time_s);
+  EXPECT_EQ(trip_.value, first.value);
+}
 
 TEST_F(Motion, TripsOnNaN) {
   for (const int field : {0, 1, 2, 3}) {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <numbers>
+#include <tuple>
+#include <utility>
 
 #include "tests/daq/motion_fixture.hpp"
 
@@ -99,6 +101,39 @@ TEST_F(Motion, StallCountsOnAfterAPush) {
   }
 }
 
+// A command in the other direction restarts the integral of the command, not the reach: 1 V for 0.4
+// s adds 0.08 V s². Then −1 V must last for sqrt(2 (0.09 + 0.08)) = 0.583 s.
+TEST_F(Motion, StallRestartsItsIntegralAtACommandOfTheOtherSign) {
+  rest(1.0);
+  EXPECT_NEAR(until_trip(2000, [&](int k) { return step(0, 0, k < 400 ? 1.0 : -1.0); }), 983, 3);
+  EXPECT_EQ(trip_.cause, TripCause::kStall);
+  for (const auto& [half_period, trips] : {std::pair(400, false), std::pair(440, true)}) {
+    checks_ = EncoderMotionMonitor(limits_);
+    rest(1.0);
+    const auto u = [half_period](int k) { return k / half_period % 2 == 0 ? 1.0 : -1.0; };
+    EXPECT_EQ(until_trip(10'000, [&](int k) { return step(0, 0, u(k)); }) > 0, trips);
+  }
+}
+
+// What was commanded before the run does not count: 1 V must last for 0.424 s in the run.
+TEST_F(Motion, StallCountsFromTheStartOfTheRun) {
+  for (int k = 0; k < 400; ++k) step(0, 0, 1.0, MotionPhase::kHandled);
+  EXPECT_NEAR(until_trip(2000, [&](int) { return step(0, 0, 1.0); }), 424, 3);
+}
+
+// A pendulum that swings at more than 2 rad/s may absorb twice the push.
+TEST_F(Motion, StallAllowsTwiceThePushDuringASwingOfAnotherJoint) {
+  for (const auto& [speed, limit] : {std::pair(1.9, 0.09), std::pair(2.1, 0.18)}) {
+    SCOPED_TRACE(speed);
+    checks_ = EncoderMotionMonitor(limits_);
+    rest(1.0);
+    const auto pendulum = [speed](int k) { return counts_at(speed * kTick_s * k); };
+    const int at = until_trip(2000, [&](int k) { return step(0, pendulum(k), 1.0); });
+    EXPECT_NEAR(at * kTick_s, std::sqrt(2.0 * limit), 3e-3);
+    EXPECT_EQ(trip_.cause, TripCause::kStall);
+  }
+}
+
 // While the command changes, a passive joint may absorb the whole push for up to 0.75 s.
 TEST_F(Motion, StallAllowsForOtherJointsWhileTheCommandChanges) {
   const auto sine = [](int k) { return 3.0 * std::sin(2.0 * kTick_s * k) + 0.5; };
@@ -119,6 +154,7 @@ TEST_F(Motion, SuddenStopTripsAboveWhatAJointCanDo) {
   for (const auto& [speed, trips] : {std::pair(1.7, false), std::pair(2.4, true)}) {
     for (const bool is_arm : {true, false}) {
       SCOPED_TRACE(::testing::Message() << speed << ' ' << is_arm);
+      limits_.motion[0].rad_per_count = -kCount_rad;  // inverted
       checks_ = EncoderMotionMonitor(limits_);
       rest(0.0);
       const auto position = [&](int k) { return counts_at(speed * kTick_s * std::min(k, 300)); };
@@ -134,29 +170,55 @@ TEST_F(Motion, SuddenStopTripsAboveWhatAJointCanDo) {
   }
 }
 
+// The thresholds of a sliding joint are a tenth: 0.56 m/s, and a travel of eight counts.
+TEST_F(Motion, SuddenStopOfASlidingJointHasATenthOfTheThresholds) {
+  for (const auto& [slides, speed, trips] :
+       {std::tuple(true, 0.5, false), std::tuple(true, 0.65, true),
+        std::tuple(false, 0.65, false)}) {
+    SCOPED_TRACE(::testing::Message() << slides << ' ' << speed);
+    limits_.joint[1].slides = slides;
+    checks_ = EncoderMotionMonitor(limits_);
+    rest(0.0);
+    const int at = until_trip(900, [&, speed = speed](int k) {
+      return step(0, counts_at(speed * kTick_s * std::min(k, 300)), 0.1);
+    });
+    EXPECT_EQ(at > 300, trips);
+    if (!trips) continue;
+    EXPECT_EQ(trip_.cause, TripCause::kFrozenEncoder);
+    EXPECT_NEAR((at - 300) * kTick_s * speed, 8.0 * kCount_rad, 2.0 * kCount_rad);
+  }
+}
+
 TEST_F(Motion, SuddenStopIsHonestAtAnEndStop) {
-  limits_.motion[1].stop_rad_max = 10.0 * kTick_s * 300;
-  checks_ = EncoderMotionMonitor(limits_);
-  rest(0.0);
-  EXPECT_EQ(
-      until_trip(900,
-                 [&](int k) { return step(0, counts_at(10.0 * kTick_s * std::min(k, 300)), 0.1); }),
-      -1);
+  limits_.motion[1].stop_rad_min = -3.0;
+  limits_.motion[1].stop_rad_max = 3.0;
+  for (const auto& [speed, trips] : {std::pair(10.0, false), std::pair(-10.0, false),
+                                     std::pair(9.0, true), std::pair(-9.0, true)}) {
+    checks_ = EncoderMotionMonitor(limits_);
+    rest(0.0);
+    const int at = until_trip(900, [&, speed = speed](int k) {
+      return step(0, counts_at(speed * kTick_s * std::min(k, 300)), 0.1);
+    });
+    EXPECT_EQ(at > 0, trips) << speed;
+  }
 }
 
 // Under a steady command a passive joint moved faster than friction could stop it at once.
 TEST_F(Motion, SilenceOfAPassiveJointTripsByItsSpeedBefore) {
-  for (const auto& [speed, trips] : {std::pair(0.13, false), std::pair(0.2, true)}) {
-    SCOPED_TRACE(speed);
+  for (const auto& [speed, passive, trips] :
+       {std::tuple(0.13, 1, false), std::tuple(0.2, 1, true), std::tuple(0.2, 0, true)}) {
+    SCOPED_TRACE(::testing::Message() << speed << ' ' << passive);
+    if (passive == 0) std::swap(limits_.motion[0], limits_.motion[1]);
     checks_ = EncoderMotionMonitor(limits_);
     rest(1.0);
-    const int at = until_trip(3000, [&](int k) {
-      return step(k / 10, counts_at(speed * kTick_s * std::min(k, 1000)), 1.0);
+    const int at = until_trip(3000, [&, speed = speed, passive = passive](int k) {
+      const std::int64_t counts = counts_at(speed * kTick_s * std::min(k, 1000));
+      return passive == 1 ? step(k / 10, counts, 1.0) : step(counts, k / 10, 1.0);
     });
     EXPECT_EQ(at > 1000, trips);
     if (!trips) continue;
     EXPECT_EQ(trip_.cause, TripCause::kFrozenEncoder);
-    EXPECT_EQ(trip_.joint, 1);
+    EXPECT_EQ(trip_.joint, passive);
     // The limit is sqrt(16 W (d + q)/v) from the last two counts on, up to 15 ms earlier; v is
     // uncertain by one count per span.
     EXPECT_NEAR((at - 1000) * kTick_s, std::sqrt(16 * 0.3125 * (3.6e-3 + kCount_rad) / speed),
@@ -227,6 +289,22 @@ TEST_F(Motion, ResponseIsNotDueOfAJointThatMovedBefore) {
                          return step(counts_at(arm), swing(k), 1.0);
                        }),
             -1);
+}
+
+// Nor of a joint at its end stop, nor of one that is not read.
+TEST_F(Motion, ResponseIsNotDueOfAJointAtItsStopOrNotRead) {
+  for (const auto& [stop_rad, is_read, trips] :
+       {std::tuple(-0.2, true, true), std::tuple(-0.05, true, false),
+        std::tuple(-0.2, false, false)}) {
+    limits_.motion[1].stop_rad_min = stop_rad;
+    checks_ = EncoderMotionMonitor(limits_);
+    valid_[1] = true;
+    rest(1.0);
+    valid_[1] = is_read;
+    const int at = until_trip(
+        400, [&](int k) { return step(counts_at(0.5 * 1.8 * kTick_s * kTick_s * k * k), 0, 1.0); });
+    EXPECT_EQ(at > 0, trips) << stop_rad << ' ' << is_read;
+  }
 }
 
 // A slowly rising command moves all joints together: no response is required.

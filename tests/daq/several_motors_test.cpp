@@ -367,34 +367,60 @@ class TwoMotorUnit final : public firmware_iface::Transport {
   firmware_iface::TransportReport report_{.description = "two motors", .baud_rate = {}};
 };
 
+struct TwoMotorRun {
+  RigConfig rig = arm();
+  ScenarioConfig scenario = arm_scenario(
+      "name: \"both\" duration_s: 1 step { motor: \"shoulder\" command: 3 start_s: 0.25 } "
+      "pulse { motor: \"elbow\" command: -0.25 start_s: 0.5 width_s: 0.25 }");
+  TwoMotorUnit unit{std::make_shared<firmware_iface::VirtualTime>()};
+  LyingLine line{unit, {2, 2, false}};
+  BlackBox black_box;
+  firmware_iface::UnitLink link{line, &black_box};
+  std::unique_ptr<ControlLoop> loop;
+  MemorySink reported;
+
+  void run() {
+    ASSERT_TRUE(link.connect().ok());
+    ASSERT_EQ(contradiction(rig, link.facts()), "");
+    ASSERT_TRUE(link.start_stream(stream_settings(rig, link.facts())).ok());
+    LoopSettings settings;
+    settings.joint_count = 2;
+    settings.channel = channel_scales(rig);
+    settings.ttl_ms = rig.ttl_ms;
+    loop = std::make_unique<ControlLoop>(link, black_box, scenario.scenario, scenario.limits,
+                                         settings);
+    Supervisor supervisor(*loop, black_box, scenario.limits, reported, nullptr,
+                          [](const std::string&) {});
+    for (int k = 0; k < 5000 && loop->tick(); ++k) supervisor.poll();
+    supervisor.poll();
+  }
+};
+
+// A reported output may differ by one percent of the range of its own motor, 0.12 V here.
+TEST(SeveralMotors, ReportTheirOutputsEachWithinItsOwnRange) {
+  for (const double off_by_V : {0.1, 0.14}) {
+    TwoMotorRun run;
+    run.line.on_sample = [off_by_V](sample_report& report) {
+      if ((report.status & STATUS_DRIVING) == 0) return;
+      report.command_q15[1] += static_cast<std::int16_t>(off_by_V / 12.0 * 32767.0);
+    };
+    run.run();
+    ASSERT_EQ(run.loop->trip() != nullptr, off_by_V > 0.12);
+    if (off_by_V < 0.12) continue;
+    EXPECT_EQ(run.loop->trip()->cause, TripCause::kCommandMismatch);
+    EXPECT_EQ(subject_name_of(*run.loop->trip(), run.scenario.limits), "shoulder");
+  }
+}
+
 // Rig file, scenario, loop, link, firmware and plant: each motor follows its own excitation within
 // its own limits, and the recording holds both. Catches commands that are swapped anywhere on the
 // way.
 TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
-  const RigConfig rig = arm();
-  const ScenarioConfig scenario = arm_scenario(
-      "name: \"both\" duration_s: 1 step { motor: \"shoulder\" command: 3 start_s: 0.25 } "
-      "pulse { motor: \"elbow\" command: -0.25 start_s: 0.5 width_s: 0.25 }");
-  const auto time = std::make_shared<firmware_iface::VirtualTime>();
-  TwoMotorUnit unit(time);
-  BlackBox black_box;
-  firmware_iface::UnitLink link(unit, &black_box);
-  const auto facts = link.connect();
-  ASSERT_TRUE(facts.ok()) << facts.error().detail;
-  ASSERT_EQ(contradiction(rig, link.facts()), "");
-  const auto started = link.start_stream(stream_settings(rig, link.facts()));
-  ASSERT_TRUE(started.ok()) << started.error().detail;
-  LoopSettings settings;
-  settings.joint_count = 2;
-  settings.channel = channel_scales(rig);
-  settings.ttl_ms = rig.ttl_ms;
-  ControlLoop loop(link, black_box, scenario.scenario, scenario.limits, settings);
-  MemorySink reported;
-  Supervisor supervisor(loop, black_box, scenario.limits, reported, nullptr,
-                        [](const std::string&) {});
-  for (int k = 0; k < 5000 && loop.tick(); ++k) supervisor.poll();
-  supervisor.poll();
-  ASSERT_EQ(loop.trip(), nullptr) << describe(*loop.trip(), scenario.limits);
+  TwoMotorRun run;
+  run.run();
+  ASSERT_EQ(run.loop->trip(), nullptr) << describe(*run.loop->trip(), run.scenario.limits);
+  const MemorySink& reported = run.reported;
+  const TwoMotorUnit& unit = run.unit;
 
   double start_s = -1.0;
   int pulses = 0, steps = 0;

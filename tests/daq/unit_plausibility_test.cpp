@@ -116,6 +116,16 @@ TEST_F(Unit, MayContradictForAsLongAsACommandTakes) {
   }
 }
 
+// The longest measured delay of a command, but at most its time to live, and a margin.
+TEST_F(Unit, ReactsWithinTheLongestDelayOfACommand) {
+  for (const auto& [delay_ticks, longest_ticks] :
+       {std::pair(3, 3), std::pair(20, 20), std::pair(5, 20), std::pair(99, 99),
+        std::pair(500, 100)}) {
+    step([ticks = delay_ticks](auto& sample) { sample.command_delay_ticks = ticks; });
+    EXPECT_NEAR(checks_.reaction_s(), kUnitTick_s * longest_ticks + 0.011, 1e-9);
+  }
+}
+
 TEST_F(Unit, ReportsThatItDrivesWhenItDoes) {
   drive();
   EXPECT_GT(until_trip(200, [](auto& sample) { sample.driving = false; }), 0) << "not driving";
@@ -187,6 +197,30 @@ TEST_F(Unit, PutsNoCommandInForceLongerThanItLives) {
                            sample.command = {};
                          }),
               reaction_ticks(), 100);
+}
+
+// The age of a command from before the run counts from when the run started to drive.
+TEST_F(Unit, PutsNoCommandFromBeforeTheRunInForce) {
+  ASSERT_EQ(until_trip(300, {}, false), -1);
+  const SentCommand old = sent_;
+  const auto repeat = [&](auto& sample) { sample.command_sequence = old.number; };
+  ASSERT_EQ(until_trip(200, repeat, false), -1);
+  driving_for_s_ = 0.0;
+  EXPECT_NEAR(until_trip(200, repeat, false), 102, 1);
+  EXPECT_EQ(trip_.cause, TripCause::kStaleCommand);
+}
+
+// An idle command answers a missing sample. Its age counts from when it was sent.
+TEST_F(Unit, MayObeyAnIdleCommandWithoutARecentSample) {
+  for (const auto& [sent_before_ms, trips] : {std::pair(90, false), std::pair(110, true)}) {
+    start_again();
+    drive();
+    sent_.unit_time_us -= 200'000;
+    sent_.at -= std::chrono::milliseconds(sent_before_ms);
+    sent_.enabled = false;
+    checks_.note_sent(sent_);
+    EXPECT_EQ(until_trip(1, {}) > 0, trips);
+  }
 }
 
 // Ages in both directions: samples that the line delays, and a clock that jumps ahead.

@@ -56,8 +56,7 @@ TEST_F(LinkExchange, ClearNeedsBothStepsWithTheToken) {
   EXPECT_EQ(unit.clears[1].token, 0xBEEF);
 }
 
-// A token that has expired or was superseded by another program's CLEAR can never become valid. The
-// exchange restarts with step 1 and no token, and accepts the next one.
+// After a token that has expired or was superseded, CLEAR restarts with step 1 and no token.
 TEST_F(LinkExchange, SupersededTokenIsRequestedAgain) {
   start();
   std::uint16_t token = 0x1111;
@@ -122,6 +121,9 @@ TEST_F(LinkExchange, UnansweredClearIsRepeatedTwentyTimes) {
   EXPECT_EQ(unit.clears.size(), 20U);
   EXPECT_GE(unit.now() - asked, 20 * 50ms);
   EXPECT_LE(unit.now() - asked, 20 * 50ms + 25ms);
+  link.request_clear();
+  wait_for_clear();
+  EXPECT_EQ(unit.clears.size(), 40U) << "the next request counts anew";
 }
 
 // Answers to repeated requests, or to none, change nothing.
@@ -209,9 +211,8 @@ TEST_F(LinkExchange, ValuesOfASampleKeepTheirSignAndScale) {
   EXPECT_TRUE(sample.driving);
 }
 
-// The delay of a command runs from the sample it answers to the first sample that echoes it. A
-// later echo of the same command, or an echo of a command that this program did not send, is not
-// used.
+// The delay of a command runs from the sample it answers to the first sample that echoes it. Later
+// echoes, and echoes of commands that this program did not send, are not used.
 TEST_F(LinkExchange, CommandDelayEndsAtTheFirstEcho) {
   start();
   const auto next = [&](std::uint64_t sequence, int echo) {
@@ -223,8 +224,7 @@ TEST_F(LinkExchange, CommandDelayEndsAtTheFirstEcho) {
     unit.send(report);
     EXPECT_EQ(read(), ReadStatus::kSample);
   };
-  link.write_command(std::array{1.0},
-                     20);  // 1: before any sample, so the delay has no start
+  link.write_command(std::array{1.0}, 20);  // 1: before any sample, so without a delay
   next(0, 1);
   EXPECT_EQ(sample.command_sequence, 1U);
   EXPECT_FALSE(sample.command_delay_ticks.has_value());

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "firmware_iface/link/unit_link.hpp"
+#include "firmware_iface/wire/inertial.h"
 #include "tests/firmware_iface/scripted_unit.hpp"
 
 // Encoders and motors of a unit: their descriptions, and the assignment of commands and readings.
@@ -85,6 +88,65 @@ TEST_F(LinkParts, CommandsOfSeveralMotorsKeepTheirPlaces) {
   EXPECT_EQ(sample.command[0], 10.0);
   EXPECT_EQ(sample.command[1], -1.0);
   EXPECT_EQ(sample.command[2], 4.0);
+}
+
+// A command of any motor that is not a number trips the unit.
+TEST_F(LinkParts, NaNCommandOfAnyMotorTripsTheUnit) {
+  unit.facts.motor_count = 3;
+  start();
+  for (std::size_t motor = 0; motor < 3; ++motor) {
+    std::array command{1.0, 1.0, 1.0};
+    EXPECT_TRUE(link.write_command(command, 20));
+    EXPECT_EQ(unit.commands.back().flags, COMMAND_ENABLE);
+    command[motor] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_FALSE(link.write_command(command, 20));
+    EXPECT_EQ(unit.commands.back().flags, COMMAND_TRIP) << motor;
+  }
+}
+
+// Samples, readings, echoes, contradictions and the clock of a stream do not count in the next.
+TEST_F(LinkParts, NewStreamStartsAnew) {
+  unit.facts.inertial_count = 1;
+  unit.facts.inertial_ticks[0] = 1;
+  start();
+  link.write_command(std::array{1.0}, 20);
+  sample_report report;
+  for (std::uint64_t k = 0; k < 600; ++k) {
+    unit.wait_until(std::chrono::milliseconds(k));
+    report = ScriptedUnit::sample(k);
+    report.status = STATUS_COMMAND_SEEN;
+    report.command_sequence = 1;
+    unit.send(report);
+    ASSERT_EQ(read(), ReadStatus::kSample);
+  }
+  EXPECT_EQ(sample.command_sequence, 1U);
+  EXPECT_TRUE(link.clock().fit().valid);
+  const auto contradict = [&](std::uint64_t sequence) {
+    report = ScriptedUnit::sample(sequence);
+    report.sequence += 500;
+    for (int k = 0; k < 7; ++k) unit.send(report);
+    return read();
+  };
+  EXPECT_EQ(contradict(600), ReadStatus::kTimeout);
+  const inertial_report reading{599, 1, {}};
+  std::array<std::uint8_t, INERTIAL_SIZE_BYTES_MAX> message{};
+  unit.send(std::span(message).first(inertial_report_encode(&reading, message.data())));
+  EXPECT_EQ(read(), ReadStatus::kTimeout);
+  EXPECT_EQ(link.counters().inertial_unmatched, 0U);
+
+  ASSERT_TRUE(link.stop_stream().ok());
+  ASSERT_TRUE(link.start_stream({}).ok());
+  EXPECT_FALSE(link.clock().fit().valid);
+  link.write_command(std::array{1.0}, 20);
+  EXPECT_EQ(unit.commands.back().answers, 0U) << "no sample yet";
+  EXPECT_EQ(contradict(0), ReadStatus::kTimeout);
+  report = ScriptedUnit::sample(0);
+  report.error_count = 5;
+  unit.send(report);
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  EXPECT_EQ(sample.unit_error_count, 0U);
+  EXPECT_EQ(sample.command_sequence, 0U);
+  EXPECT_EQ(sample.inertial.sensors, 0);
 }
 
 // A command carries the number of the last sample read, past the 16 bits that a sample holds.

@@ -81,6 +81,24 @@ TEST_P(SampleTrackerFormats, DropsRepeatedSamples) {
   EXPECT_EQ(stream.tracker.next_sequence(), 2U);
 }
 
+// A host-paced stream has no period, so only the sequence shows whether a report is a repetition.
+TEST_P(SampleTrackerFormats, DistinguishesRepetitionsFromAClockThatGoesBack) {
+  SampleTracker tracker(GetParam(), 0, 0.0, 5s, facts_of(1));
+  UnitSample sample;
+  const auto receive = [&](int sequence, std::uint32_t tick_us) {
+    sample_report report{};
+    report.sequence = static_cast<std::uint16_t>(sequence);
+    report.tick_us = tick_us;
+    return tracker.process_report(report, 5s + 10ms, sample);
+  };
+  ASSERT_EQ(receive(0, 1000), Verdict::kNext);
+  ASSERT_EQ(receive(1, 2300), Verdict::kNext);
+  EXPECT_EQ(receive(1, 2300), Verdict::kRepeated);
+  EXPECT_EQ(receive(0, 1000), Verdict::kRepeated);
+  EXPECT_EQ(receive(2, 1500), Verdict::kImplausible);
+  EXPECT_EQ(receive(2, 3000), Verdict::kNext);
+}
+
 // A channel that was not read keeps its last count, whatever value is sent, and continues from
 // there.
 TEST_P(SampleTrackerFormats, MissingChannelKeepsItsCount) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "firmware_iface/wire/clear.h"
@@ -30,61 +31,107 @@ class UnitCore : public ::testing::Test {
     std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
     const std::size_t size_bytes =
         frame_encode(message.data(), message.size(), frame.data(), frame.size());
-    board_.write({frame.data(), size_bytes});
+    board_->write({frame.data(), size_bytes});
   }
-  void start_stream() {
+  void start_stream(std::uint8_t flags = STREAM_ON) {
     const hello_head head{PROTOCOL_VERSION, LAYOUT_HASH, 1};
     std::array<std::uint8_t, HELLO_SIZE_BYTES> hello{};
     hello_encode(&head, hello.data());
     send(hello);
-    const configure_request request{1, STREAM_ON, 1, COMMAND_AGE_TICKS_DEFAULT, {}};
+    const configure_request request{1, flags, 1, COMMAND_AGE_TICKS_DEFAULT, {}};
     std::array<std::uint8_t, CONFIGURE_SIZE_BYTES> configure{};
     configure_request_encode(&request, configure.data());
     send(configure);
-    board_.let_pass(20ms);
+    board_->let_pass(20ms);
   }
   void clear() {
     for (std::uint8_t step = 1; step <= 2; ++step) {
-      const clear_request request{step, step == 1 ? std::uint16_t{0} : board_.core().clear_token};
+      const clear_request request{step, step == 1 ? std::uint16_t{0} : board_->core().clear_token};
       std::array<std::uint8_t, CLEAR_SIZE_BYTES> message{};
       clear_request_encode(&request, message.data());
       send(message);
     }
   }
-  void drive(std::int16_t first_q15, std::int16_t second_q15) {
+  /// Answers the newest sample, or one that is `age` samples older.
+  void drive(std::int16_t first_q15, std::int16_t second_q15, std::uint32_t age = 0) {
+    unit& core = board_->core();
     const command_request request{
-        1, board_.core().stream_samples - 1, COMMAND_ENABLE, 50, {first_q15, second_q15}};
+        1, core.stream_samples - 1 - age, COMMAND_ENABLE, 50, {first_q15, second_q15}};
     std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
-    send(std::span(message).first(command_request_encode(&request, 2, message.data())));
-    board_.let_pass(2ms);
+    const std::size_t size_bytes = (core.stream_flags & STREAM_COMPACT) != 0
+                                       ? command_compact_encode(&request, message.data())
+                                       : command_request_encode(&request, 2, message.data());
+    send(std::span(message).first(size_bytes));
+    board_->let_pass(2ms);
   }
 
-  CoreBoard board_{two_motors()};
+  std::unique_ptr<CoreBoard> board_ = std::make_unique<CoreBoard>(two_motors());
 };
 
 // The board reports a cause that lasts, such as a hot amplifier. CLEAR must fail until it has gone.
 TEST_F(UnitCore, ClearFailsWhileTheCauseLasts) {
   start_stream();
-  board_.core().causes_present = FAULT_AMPLIFIER;
+  board_->core().causes_present = FAULT_AMPLIFIER;
   clear();
-  EXPECT_EQ(board_.core().fault_flags, FAULT_AMPLIFIER) << "FAULT_BOOT is cleared, it is not";
+  EXPECT_EQ(board_->core().fault_flags, FAULT_AMPLIFIER) << "FAULT_BOOT is cleared, it is not";
   drive(8192, 8192);
-  EXPECT_FALSE(board_.core().output.is_enabled);
+  EXPECT_FALSE(board_->core().output.is_enabled);
 
-  board_.core().causes_present = 0;
+  board_->core().causes_present = 0;
   clear();
-  EXPECT_FALSE(unit_is_tripped(&board_.core()));
+  EXPECT_FALSE(unit_is_tripped(&board_->core()));
   drive(8192, 8192);
-  EXPECT_TRUE(board_.core().output.is_enabled);
+  EXPECT_TRUE(board_->core().output.is_enabled);
 }
 
 TEST_F(UnitCore, EachMotorReceivesItsOwnCommand) {
   start_stream();
   clear();
   drive(8192, -4096);
-  ASSERT_TRUE(board_.core().output.is_enabled);
-  EXPECT_EQ(board_.core().output.command_q15[0], 8192);
-  EXPECT_EQ(board_.core().output.command_q15[1], -4096);
+  ASSERT_TRUE(board_->core().output.is_enabled);
+  EXPECT_EQ(board_->core().output.command_q15[0], 8192);
+  EXPECT_EQ(board_->core().output.command_q15[1], -4096);
+}
+
+// Samples hold 32 bits of the unit's time, 71.6 min.
+TEST_F(UnitCore, TimeToLiveCountsPastTheWrapOfTheSamplesTime) {
+  board_->let_pass(72min);
+  start_stream();
+  clear();
+  drive(8192, 8192);
+  board_->let_pass(47ms);
+  EXPECT_TRUE(board_->core().output.is_enabled);
+  board_->let_pass(1ms);
+  EXPECT_FALSE(board_->core().output.is_enabled);
+}
+
+// At 3 kHz, ten ticks take 3333 or 3334 µs of the unit's clock.
+TEST_F(UnitCore, AgeOfACommandIsCountedInTicksOfAnyLength) {
+  unit_description description = two_motors();
+  description.tick_rate_Hz = 3000;
+  board_ = std::make_unique<CoreBoard>(description);
+  start_stream();
+  clear();
+  for (int tick = 0; tick < 3; ++tick) {
+    drive(8192, 8192, COMMAND_AGE_TICKS_DEFAULT);
+    EXPECT_EQ(board_->core().counters.commands_rejected, tick);
+    drive(8192, 8192, COMMAND_AGE_TICKS_DEFAULT + 1);
+    EXPECT_EQ(board_->core().counters.commands_rejected, tick + 1);
+    board_->let_pass(334us);
+  }
+}
+
+// Compact commands hold 24 bits of the answered sample's number, 4.7 h at 1 kHz.
+TEST_F(UnitCore, CompactCommandsAreOrderedPastTheirBits) {
+  board_ = std::make_unique<CoreBoard>(usual_board());
+  start_stream(STREAM_ON | STREAM_COMPACT);
+  clear();
+  board_->core().stream_samples += 1U << 24;
+  drive(8192, 0);
+  EXPECT_TRUE(board_->core().output.is_enabled);
+  EXPECT_EQ(board_->core().counters.commands_rejected, 0U);
+  drive(8192, 0, 5);
+  EXPECT_EQ(board_->core().counters.commands_rejected, 1U) << "older than the one in force";
 }
 
 }  // namespace

@@ -29,8 +29,9 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
     hello_encode(&head, message.data());
     receive(message);
   }
-  void configure(std::uint8_t flags) {
-    const configure_request request{++configure_sequence_, flags, 1, COMMAND_AGE_TICKS_DEFAULT, {}};
+  void configure(std::uint8_t flags, std::uint8_t divider = 1) {
+    const configure_request request{
+        ++configure_sequence_, flags, divider, COMMAND_AGE_TICKS_DEFAULT, {}};
     std::array<std::uint8_t, CONFIGURE_SIZE_BYTES> message{};
     configure_request_encode(&request, message.data());
     receive(message);
@@ -153,6 +154,17 @@ TEST_F(UnitRules, TokenZeroNeverMatches) {
   EXPECT_TRUE(unit_.is_tripped());
 }
 
+// Step 2 whose answer was lost is repeated. It gets the same answer until the unit trips again.
+TEST_F(UnitRules, RepeatedStepTwoIsAnsweredAsBeforeUntilTheNextTrip) {
+  hello();
+  const std::uint16_t token = clear(1, 0).token;
+  EXPECT_EQ(clear(2, token).result, CLEAR_DONE);
+  EXPECT_EQ(clear(2, token).result, CLEAR_DONE);
+  command(1, COMMAND_TRIP);
+  EXPECT_EQ(clear(2, token).result, CLEAR_WRONG_TOKEN);
+  EXPECT_TRUE(unit_.is_tripped());
+}
+
 // Starting a session or a stream, or ending one, while the motor is driven would leave nobody in
 // charge of it.
 TEST_F(UnitRules, NewSessionAndAnyChangeOfTheStreamTrip) {
@@ -184,6 +196,18 @@ TEST_F(UnitRules, CommandFromBeforeATripNeverActs) {
   EXPECT_FALSE(unit_.is_tripped());
 }
 
+// The same for a command that arrives while the unit is tripped. The next one acts.
+TEST_F(UnitRules, CommandReceivedWhileTrippedNeverActs) {
+  arm();
+  command(1, COMMAND_TRIP);
+  command(50);
+  EXPECT_EQ(clear(2, clear(1, 0).token).result, CLEAR_DONE);
+  EXPECT_FALSE(is_driven());
+  EXPECT_FALSE(unit_.is_tripped());
+  command(50);
+  EXPECT_TRUE(is_driven());
+}
+
 // A trip stops the ttl. Otherwise it would trip a unit that was cleared and is idle.
 TEST_F(UnitRules, NoTtlRunsOnAfterATrip) {
   arm();
@@ -196,12 +220,19 @@ TEST_F(UnitRules, NoTtlRunsOnAfterATrip) {
 }
 
 // A command acts only if the sample that it answers is recent: by default at most ten ticks older
-// than the newest. One tick more, or a sample not sent yet, and the command is ignored.
+// than the newest. One tick more, or a sample not sent yet, and the command is ignored. The unit
+// stores the times of 256 samples: the one before has the newest one's place.
 TEST_F(UnitRules, CommandThatAnswersAnOldSampleIsRejected) {
-  for (const auto& [age, accepted] :
-       {std::pair{0, true}, {10, true}, {11, false}, {300, false}, {-1, false}, {-2, false}}) {
+  for (const auto& [age, accepted] : {std::pair{0, true},
+                                      {10, true},
+                                      {11, false},
+                                      {int{UNIT_ANSWERABLE_SAMPLES}, false},
+                                      {300, false},
+                                      {-1, false},
+                                      {-2, false}}) {
     SCOPED_TRACE(age);
     arm();
+    pass(300ms);
     const std::uint64_t rejected = unit_.counters().commands_rejected;
     command(50, COMMAND_ENABLE, age);
     EXPECT_EQ(is_driven(), accepted);
@@ -231,6 +262,31 @@ TEST_F(UnitRules, RepeatedConfigureIsAnsweredAsBefore) {
   EXPECT_EQ(configured_.start_tick_us, first.start_tick_us);
   EXPECT_EQ(configured_.stream_count, first.stream_count);
   EXPECT_EQ(unit_.counters().streams, 1U);
+  hello();
+  --configure_sequence_;
+  configure(STREAM_ON);
+  EXPECT_EQ(unit_.counters().streams, 2U) << "a new session numbers its requests anew";
+}
+
+// A stream starts at the next tick and reports no command of the stream before.
+TEST_F(UnitRules, NewStreamStartsAnew) {
+  arm();
+  configure(STREAM_ON, 10);
+  pass(13ms);
+  command(1, 0);
+  pass(1ms);
+  command(1, 0);  // not yet in force
+  command(50, COMMAND_ENABLE, 300);
+  configure(STREAM_ON, 10);
+  pass(1ms);
+  EXPECT_EQ(sample_.sequence, 0);
+  EXPECT_EQ(sample_.tick_us, configured_.start_tick_us);
+  EXPECT_EQ(sample_.status, 0);
+  command(1, 0);
+  command(50, COMMAND_ENABLE, 300);
+  pass(10ms);
+  EXPECT_EQ(sample_.sequence, 1);
+  EXPECT_EQ(sample_.status, STATUS_COMMAND_SEEN | STATUS_COMMAND_REJECTED);
 }
 
 // Before the first sample there is nothing to answer. Numbers of another stream do not count.
