@@ -1,32 +1,83 @@
 #include "service/client/estimation_progress.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "service/text/iteration_text.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
+namespace {
+
+/// Stages of a calibration, in this order. A calibration skips the last ones if it does not need
+/// them, and begins again with the first one to test a repair.
+constexpr std::array<std::string_view, 4> kStages = {
+    "joint estimation", "simulation fit", "comparison of segments", "causes of the misfit"};
+
+/// Numbers the stages of a calibration.
+class StageCounter {
+ public:
+  /// Begins a stage. @param name  such as "joint estimation, noise re-estimated"
+  void begin(std::string_view name) {
+    name_ = name;
+    const auto at = std::ranges::find(kStages, name.substr(0, name.find(", ")));
+    const auto number = at == kStages.end() ? 0 : static_cast<int>(at - kStages.begin()) + 1;
+    if (number > 0 && number < number_) ++fit_;
+    number_ = number;
+  }
+
+  const std::string& name() const { return name_; }
+
+  /// Returns "stage 2 of 4, "; in a later fit, "fit 2, stage 2 of 4, "; empty without a number.
+  std::string number() const {
+    if (number_ == 0) return "";
+    return (fit_ == 1 ? "" : "fit " + std::to_string(fit_) + ", ") + "stage " +
+           std::to_string(number_) + " of " + std::to_string(kStages.size()) + ", ";
+  }
+
+ private:
+  std::string name_;
+  int number_ = 0, fit_ = 1;
+};
+
+}  // namespace
+
 estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, ProgressLine& progress,
-                                           int threads, const std::string* prefix) {
+                                           int threads, const std::string* part) {
   estimator::CalibrationMonitor monitor;
   monitor.threads =
       threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   monitor.stop = &interrupt.flag();
-  struct Stage {
-    std::string name;
+  struct State {
+    StageCounter stage;
     bool is_first = true, has_shown = false;
   };
-  const auto stage = std::make_shared<Stage>();
-  monitor.on_stage = [stage](std::string_view name, const estimator::Mechanism&) {
-    *stage = {std::string(name), stage->is_first && !stage->has_shown, false};
+  const auto state = std::make_shared<State>();
+  const auto show = [state, part, &progress](const std::string& detail) {
+    const std::string where = part == nullptr ? state->stage.number() : *part + ", ";
+    const std::string name = state->stage.name();
+    progress.show(where + name + detail + ", " + progress.elapsed(),
+                  part == nullptr ? where + name.substr(0, name.find(", ")) : *part);
   };
-  monitor.on_iteration = [stage, prefix, &progress](const estimator::IterationRecord& record) {
-    const bool changed = !stage->is_first && !stage->has_shown;
-    stage->has_shown = true;
-    progress.show(iteration_text((prefix == nullptr ? "" : *prefix) + stage->name, record.iteration,
-                                 record.cost, record.gradient_norm, changed));
+  monitor.on_stage = [state, show](std::string_view name, const estimator::Mechanism&) {
+    state->is_first = state->is_first && !state->has_shown;
+    state->has_shown = false;
+    state->stage.begin(name);
+    show("");
+  };
+  monitor.on_iteration = [state, part, show, &progress](const estimator::IterationRecord& record) {
+    if (progress.is_verbose()) {
+      const bool changed = !state->is_first && !state->has_shown;
+      progress.log(iteration_text(
+          (part == nullptr ? state->stage.number() : *part + ", ") + state->stage.name(),
+          record.iteration, record.cost, record.gradient_norm, changed));
+    }
+    state->has_shown = true;
+    show(": iteration " + std::to_string(record.iteration) + ", cost " +
+         format_number(record.cost, 4));
   };
   return monitor;
 }

@@ -169,7 +169,7 @@ std::string validation_page(const Validation& validation, const ValidationSettin
                  trajectory_sections(
                      validation.trajectories,
                      {validation.sensors, validation.kinds, context.controls, {}, context.held}) +
-                 data_section(context) + origin_section(context));
+                 folded_section("Data and files", data_section(context) + origin_section(context)));
 }
 
 }  // namespace service
