@@ -5,20 +5,37 @@
 #include "proto/text/files.hpp"
 #include "service/client/estimation_progress.hpp"
 #include "service/client/rig_files.hpp"
+#include "service/client/terminal.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/finding_list.hpp"
 #include "service/report/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 
 namespace service {
+namespace {
+
+Tone tone_of(estimator::VerdictKind verdict) {
+  switch (verdict) {
+    case estimator::VerdictKind::kAccepted:
+      return Tone::kGood;
+    case estimator::VerdictKind::kDoubtful:
+      return Tone::kDoubtful;
+    case estimator::VerdictKind::kRejected:
+    case estimator::VerdictKind::kNoFit:
+      return Tone::kBad;
+  }
+  return Tone::kPlain;
+}
+
+}  // namespace
 
 estimator::Calibration calibrate_locally(CalibrationInput& input, const InterruptFlag& interrupt,
-                                         bool quiet, int threads) {
+                                         ProgressOptions shown, int threads) {
   try {
-    ProgressLine progress(quiet);
+    ProgressLine progress(shown);
     return run_calibration(input, make_monitor(interrupt, progress, threads));
   } catch (const FaultyInput& fault) {
-    std::cout << format_findings(fault.findings) << std::flush;
+    print_text(format_findings(fault.findings));
     throw proto::InputError(std::string(fault.what()) + "; use --as-is to calibrate anyway");
   }
 }
@@ -31,7 +48,8 @@ ExitCode print_calibration(const estimator::Calibration& calibration, const Cali
               << " iterations; nothing was written\n";
     return kInterrupted;
   }
-  std::cout << format_calibration(calibration, input.context.wall_time) << std::flush;
+  print_text(format_calibration(calibration, input.context.wall_time),
+             tone_of(calibration.verdict.kind));
   if (!files.json.empty()) {
     proto::write_file(files.json, calibration_json(calibration, input.context,
                                                    files.trajectories ? Trajectories::kWritten

@@ -4,6 +4,7 @@
 #include "service/client/command.hpp"
 #include "service/client/estimation_options.hpp"
 #include "service/client/interrupt.hpp"
+#include "service/client/progress_line.hpp"
 #include "service/result/calibrated_rig_file.hpp"
 
 namespace service {
@@ -12,7 +13,7 @@ namespace service {
 /// calibration.
 /// @throws proto::InputError if the input is invalid
 estimator::Calibration calibrate_locally(CalibrationInput& input, const InterruptFlag& interrupt,
-                                         bool quiet, int threads);
+                                         ProgressOptions shown, int threads);
 
 /// Prints the table of a calibration's results and writes the requested files; neither if the
 /// calibration was stopped.

@@ -15,7 +15,8 @@ ExitCode calibrate(const CalibrateOptions& options) {
   CalibrationInput input = load_estimation_input(options.estimation);
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   const estimator::Calibration calibration =
-      calibrate_locally(input, interrupt, options.estimation.quiet, options.estimation.threads);
+      calibrate_locally(input, interrupt, {options.estimation.quiet, options.estimation.verbose},
+                        options.estimation.threads);
   return print_calibration(calibration, input, options.files);
 }
 

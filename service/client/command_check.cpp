@@ -11,6 +11,8 @@
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/interrupt.hpp"
+#include "service/client/progress_line.hpp"
+#include "service/client/terminal.hpp"
 #include "service/report/examination_page.hpp"
 #include "service/report/finding_list.hpp"
 #include "service/result/examination_message.hpp"
@@ -46,15 +48,22 @@ ExitCode check(const CheckOptions& options) {
   const InterruptFlag interrupt;
   estimator::CalibrationMonitor monitor;
   monitor.stop = &interrupt.flag();
-  const estimator::DiagnosedInput examined = examine_input(input, monitor);
-  const estimator::Excitation excitation = excitation_of(examined, options.estimation);
+  estimator::DiagnosedInput examined;
+  estimator::Excitation excitation;
+  {
+    ProgressLine progress({.quiet = options.estimation.quiet});
+    progress.show("stage 1 of 2, checks of the recordings", "");
+    examined = examine_input(input, monitor);
+    progress.show("stage 2 of 2, identifiability, " + progress.elapsed(), "");
+    excitation = excitation_of(examined, options.estimation);
+  }
   if (interrupt.flag().load()) {
     std::cerr << "rigcal: stopped before all checks were done; nothing was written\n";
     return kInterrupted;
   }
   const std::string list = format_findings(examined.findings);
-  std::cout << (list.empty() ? "No problems found.\n" : list) << '\n'
-            << format_excitation(excitation) << std::flush;
+  print_text((list.empty() ? "No problems found.\n" : list) + "\n" + format_excitation(excitation),
+             list.empty() ? Tone::kGood : Tone::kPlain);
   if (!options.files.json.empty()) {
     proto::write_file(options.files.json,
                       examination_json(examined.findings, excitation, input.context));

@@ -12,6 +12,7 @@
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
+#include "service/client/terminal.hpp"
 #include "service/report/friction_comparison_report.hpp"
 #include "service/text/number_format.hpp"
 
@@ -104,14 +105,13 @@ estimator::LawComparison run(const CalibrationInput& input,
                              const std::vector<estimator::Recording>& pieces,
                              const estimator::LawChoice& choice, const InterruptFlag& interrupt,
                              const EstimationOptions& options, double& wall_time) {
-  ProgressLine progress(options.quiet);
-  std::string prefix;
+  ProgressLine progress({options.quiet, options.verbose});
+  std::string part;
   const estimator::CalibrationMonitor monitor =
-      make_monitor(interrupt, progress, options.threads, &prefix);
+      make_monitor(interrupt, progress, options.threads, &part);
   const int folds = std::min(choice.folds, static_cast<int>(pieces.size()));
   const auto on_fold = [&](const estimator::FrictionLaw& law, int fold) {
-    prefix =
-        law.name + ", fold " + std::to_string(fold + 1) + " of " + std::to_string(folds) + ", ";
+    part = law.name + ", fold " + std::to_string(fold + 1) + " of " + std::to_string(folds);
   };
   const auto start = std::chrono::steady_clock::now();
   estimator::LawComparison comparison = estimator::compare_laws(
@@ -138,7 +138,7 @@ ExitCode compare(const CompareOptions& options) {
               << " laws; nothing was written\n";
     return kInterrupted;
   }
-  std::cout << format_friction_comparison(comparison, input.context.wall_time) << std::flush;
+  print_text(format_friction_comparison(comparison, input.context.wall_time));
   if (!options.files.json.empty()) {
     proto::write_file(options.files.json, law_comparison_json(comparison, input.context));
   }

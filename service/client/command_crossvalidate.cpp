@@ -9,6 +9,7 @@
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
+#include "service/client/terminal.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
 #include "service/report/finding_list.hpp"
@@ -20,12 +21,12 @@ namespace {
 estimator::CrossValidation run(const std::vector<estimator::Recording>& pieces,
                                const InterruptFlag& interrupt, const EstimationOptions& options,
                                CalibrationInput& input) {
-  ProgressLine progress(options.quiet);
-  std::string prefix;
+  ProgressLine progress({options.quiet, options.verbose});
+  std::string part;
   const estimator::CalibrationMonitor monitor =
-      make_monitor(interrupt, progress, options.threads, &prefix);
+      make_monitor(interrupt, progress, options.threads, &part);
   return run_cross_validation(input, pieces, monitor, [&](int fold) {
-    prefix = "fold " + std::to_string(fold + 1) + " of " + std::to_string(pieces.size()) + ", ";
+    part = "fold " + std::to_string(fold + 1) + " of " + std::to_string(pieces.size());
   });
 }
 
@@ -35,7 +36,7 @@ std::vector<estimator::Finding> repair_and_report(CalibrationInput& input) {
   try {
     return repair_input(input);
   } catch (const FaultyInput& fault) {
-    std::cout << format_findings(fault.findings) << std::flush;
+    print_text(format_findings(fault.findings));
     throw proto::InputError(std::string(fault.what()) + "; use --as-is to continue anyway");
   }
 }
@@ -56,9 +57,7 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
               << " folds; nothing was written\n";
     return kInterrupted;
   }
-  const std::string found = format_findings(findings);
-  std::cout << format_cross_validation(validation, input.context.wall_time)
-            << (found.empty() ? "" : "\n") << found << std::flush;
+  print_text(format_cross_validation(validation, input.context.wall_time, findings));
   if (!options.files.json.empty()) {
     proto::write_file(options.files.json, cross_validation_json(validation, input.context));
   }

@@ -49,8 +49,10 @@ ExitCode run_design(const DesignOptions& options) {
 
 Experiment design_with_progress(const PriorState& today, ExperimentRequest request,
                                 const std::string& where, bool quiet) {
-  ProgressLine progress(quiet);
-  request.progress = [&](const std::string& text) { progress.show(text); };
+  ProgressLine progress({.quiet = quiet});
+  request.progress = [&](const std::string& text) {
+    progress.show(text, text.substr(0, text.find(", ")));
+  };
   return design_experiment(today, request, where);
 }
 

@@ -75,7 +75,7 @@ ExitCode estimate(const EstimateOptions& options) {
   std::vector<std::string> notes;
   std::vector<estimator::StateEstimate> states;
   {
-    ProgressLine progress(options.estimation.quiet);
+    ProgressLine progress({options.estimation.quiet, options.estimation.verbose});
     states = run_state_estimation(make_request(options.estimation), input,
                                   make_monitor(interrupt, progress, options.estimation.threads),
                                   state_options(options, wanted), notes);

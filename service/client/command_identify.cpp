@@ -22,6 +22,7 @@
 #include "service/report/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -167,11 +168,16 @@ class Identification {
     std::vector<std::vector<std::string>> rows = {
         {"parameter", "sd predicted", "sd obtained", "unit"}};
     const estimator::FreeParameters free(today.rig.mechanism);
-    for (const PlannedParameter& parameter : predicted_) {
+    std::vector<TableQuantity> quantities;
+    for (const PlannedParameter& each : predicted_) {
+      quantities.push_back({each.after, 0.0, each.unit});
+    }
+    const std::vector<TableNotation> notations = table_notations(quantities);
+    for (std::size_t i = 0; i < notations.size(); ++i) {
+      const PlannedParameter& parameter = predicted_[i];
       const int place = free.position(today.rig.mechanism.find_parameter(parameter.name));
-      const Notation notation(parameter.value, parameter.after);
-      rows.push_back({parameter.name, notation.deviation(parameter.after),
-                      notation.deviation(today.deviations[place]), parameter.unit});
+      rows.push_back({parameter.name, notations[i].deviation(parameter.after),
+                      notations[i].deviation(today.deviations[place]), notations[i].unit()});
     }
     std::cout << '\n' << format_table(std::move(rows), {false, true, true, false});
   }
@@ -265,7 +271,8 @@ class Identification {
 
   estimator::Calibration calibrate(CalibrationInput& input) const {
     try {
-      return calibrate_locally(input, interrupt_, options_.quiet, options_.experiment.threads);
+      return calibrate_locally(input, interrupt_, {.quiet = options_.quiet},
+                               options_.experiment.threads);
     } catch (const proto::InputError& fault) {
       throw proto::InputError(std::string(fault.what()) + "; if a run is unusable, remove " +
                               folder_.recording(folder_.count()) + " and repeat the command");

@@ -12,9 +12,9 @@
 #include "proto/text/input_error.hpp"
 #include "service/client/base_parameter_table.hpp"
 #include "service/client/command.hpp"
-#include "service/client/remote/job_display.hpp"
 #include "service/client/rig_files.hpp"
 #include "service/client/rig_tables.hpp"
+#include "service/client/terminal.hpp"
 #include "service/describe/rig_picture.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/import/recording_columns.hpp"
@@ -22,6 +22,7 @@
 #include "service/import/recording_kind.hpp"
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
+#include "service/report/quantity_table.hpp"
 #include "service/report/result_table.hpp"
 #include "service/result/result_header.hpp"
 #include "service/result/stored_result.hpp"
@@ -183,9 +184,11 @@ void print_result(const std::string& path) {
   if (!head.verdict.empty()) std::cout << as_sentence(head.verdict) << '\n';
   if (head.command != "calibrate") return;
   TableRows rows = {{"parameter", "value", "± sd", "unit"}};
-  for (const auto& estimate : read_result(path).rig.estimates) {
-    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
-    rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit});
+  const std::vector<estimator::ParameterEstimate> estimates = read_result(path).rig.estimates;
+  const std::vector<TableNotation> notations = notations_of(estimates);
+  for (std::size_t i = 0; i < estimates.size(); ++i) {
+    rows.push_back(
+        {estimates[i].name, notations[i].value(), notations[i].deviation(), notations[i].unit()});
   }
   std::cout << '\n'
             << format_table(rows, {false, true, true, false})

@@ -75,6 +75,7 @@ struct RepeatOptions {
   bool changed_data = false;
   int threads = 0;  ///< number of threads; 0: one per processor
   bool quiet = false;
+  bool verbose = false;  ///< log every iteration
   ResultFiles files;
 };
 

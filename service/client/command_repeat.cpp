@@ -7,6 +7,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/client/calibration_files.hpp"
 #include "service/client/command_options.hpp"
+#include "service/client/terminal.hpp"
 #include "service/import/import_notes.hpp"
 #include "service/report/repetition_table.hpp"
 #include "service/result/calibration_outcome.hpp"
@@ -140,12 +141,12 @@ ExitCode repeat(const RepeatOptions& options) {
   input.context.request.rig_name = result.rig_name;
   const InterruptFlag interrupt;
   const estimator::Calibration calibration =
-      calibrate_locally(input, interrupt, options.quiet, options.threads);
+      calibrate_locally(input, interrupt, {options.quiet, options.verbose}, options.threads);
   const ExitCode reported = print_calibration(calibration, input, options.files);
   if (reported == kInterrupted) return reported;
   const std::vector<RepeatedParameter> rows =
       compare_repetition(result.rig.estimates, calibration.parameters);
-  std::cout << '\n' << format_repetition(rows) << std::flush;
+  print_text("\n" + format_repetition(rows));
   return is_repeated(rows) ? kDone : kNotConverged;
 }
 
@@ -166,6 +167,7 @@ void add_options(CLI::App& command, RepeatOptions& options) {
                   "Number of threads; does not affect the result. Default: one per processor")
       ->check(proto::count_from_to(1, 256));
   command.add_flag("--quiet", options.quiet, "No progress");
+  command.add_flag("--verbose", options.verbose, "Print every iteration");
   add_result_files(command, options.files);
   add_calibration_files(command, options.files);
 }

@@ -7,6 +7,7 @@
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
+#include "service/client/terminal.hpp"
 #include "service/report/validation_report.hpp"
 
 namespace service {
@@ -14,12 +15,12 @@ namespace {
 
 estimator::Validation run(const ValidateOptions& options, const InterruptFlag& interrupt,
                           CalibrationInput& input) {
-  ProgressLine progress(options.estimation.quiet);
-  std::string prefix;
+  ProgressLine progress({options.estimation.quiet, options.estimation.verbose});
+  std::string part;
   const estimator::CalibrationMonitor monitor =
-      make_monitor(interrupt, progress, options.estimation.threads, &prefix);
+      make_monitor(interrupt, progress, options.estimation.threads, &part);
   const auto on_window = [&](int window, int count) {
-    prefix = "window " + std::to_string(window + 1) + " of " + std::to_string(count) + ", ";
+    part = "window " + std::to_string(window + 1) + " of " + std::to_string(count);
   };
   return run_validation(make_request(options.estimation), {options.window, options.start_window},
                         input, monitor, on_window);
@@ -37,7 +38,7 @@ ExitCode validate(const ValidateOptions& options) {
     return kInterrupted;
   }
   const ValidationSettings choice{options.estimation.values, options.window, input.rig.mechanism};
-  std::cout << format_validation(validation, choice, input.context.wall_time) << std::flush;
+  print_text(format_validation(validation, choice, input.context.wall_time));
   if (!options.files.json.empty()) {
     proto::write_file(options.files.json, validation_json(validation, choice, input.context));
   }

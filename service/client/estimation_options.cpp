@@ -184,6 +184,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   command.add_option("--operator", options.operator_name, "Name of the operator, for the report")
       ->type_name("NAME");
   command.add_flag("--quiet", options.quiet, "No progress");
+  command.add_flag("--verbose", options.verbose, "Print every iteration");
 }
 
 CLI::Option* add_values_option(CLI::App& command, std::string& values, const std::string& what) {

@@ -21,6 +21,7 @@ struct EstimationOptions {
   estimator::CalibrationOptions calibration;
   bool no_refine = false;
   bool quiet = false;
+  bool verbose = false;       ///< log every iteration
   std::string operator_name;  ///< name of the operator for the report
   int threads = 0;            ///< number of threads on this machine; 0: one per processor
 };

@@ -7,6 +7,7 @@
 #include "estimator/model/encoder.hpp"
 #include "service/report/result_table.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -119,17 +120,23 @@ std::string joint_tables(const Rig& rig) {
 std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
   TableRows rows = {{"parameter", "value", "unit", "estimated", "lower", "upper", "prior"}};
   const std::vector<bool> idle = idle_parameters(mechanism);
+  std::vector<TableQuantity> quantities;
+  for (const estimator::Parameter& each : mechanism.parameters) {
+    quantities.push_back({each.value, 0.0, each.unit});
+  }
+  const std::vector<TableNotation> notations = table_notations(quantities);
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
     const estimator::Parameter& parameter = mechanism.parameters[i];
+    const TableNotation& notation = notations[i];
     if (idle[i] && !all) continue;
-    rows.push_back({parameter.name, format_number(parameter.value, 6), parameter.unit,
+    const TableNotation prior =
+        notation.with(parameter.prior_mean, parameter.prior_standard_deviation);
+    rows.push_back({parameter.name, notation.number(parameter.value, 6), notation.unit(),
                     parameter.free                    ? "free"
                     : is_tied_parameter(mechanism, i) ? "dependent"
                                                       : "",
-                    format_number(parameter.lower), format_number(parameter.upper),
-                    has_prior(parameter) ? format_with_deviation(parameter.prior_mean,
-                                                                 parameter.prior_standard_deviation)
-                                         : ""});
+                    notation.number(parameter.lower), notation.number(parameter.upper),
+                    has_prior(parameter) ? prior.value() + " ± " + prior.deviation() : ""});
   }
   std::string text = format_table(rows, {false, true, false, false, true, true, false});
   const auto count = std::ranges::count(idle, true);

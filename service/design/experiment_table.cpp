@@ -4,19 +4,18 @@
 #include <vector>
 
 #include "service/report/result_table.hpp"
-#include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
 
-constexpr int kDeviationDigits = 2;
-
 std::string share_of(double deviation, double value) {
-  if (std::isinf(deviation) || value == 0.0) return "";
-  return format_number(100.0 * deviation / std::abs(value), kDeviationDigits) + " %";
+  return std::isinf(deviation) || value == 0.0
+             ? ""
+             : format_percent(100.0 * deviation / std::abs(value));
 }
 
-std::string deviation_of(const Notation& notation, double deviation) {
+std::string deviation_of(const TableNotation& notation, double deviation) {
   return std::isinf(deviation) ? "unknown" : notation.deviation(deviation);
 }
 
@@ -24,20 +23,26 @@ std::string deviation_of(const Notation& notation, double deviation) {
 
 std::string format_experiment(const Experiment& experiment) {
   std::vector<std::vector<std::string>> rows = {
-      {"parameter", "value", "std. dev. now", "", "std. dev. after", "", "unit", "requested"}};
-  for (const PlannedParameter& parameter : experiment.parameters) {
-    const Notation notation(parameter.value, parameter.after);
+      {"parameter", "value", "sd now", "", "sd after", "", "unit", "requested sd"}};
+  std::vector<TableQuantity> quantities;
+  for (const PlannedParameter& each : experiment.parameters) {
+    quantities.push_back({each.value, each.after, each.unit});
+  }
+  const std::vector<TableNotation> notations = table_notations(quantities);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const PlannedParameter& parameter = experiment.parameters[i];
+    const TableNotation& notation = notations[i];
     std::string asked;
     if (parameter.is_target) {
       asked = parameter.asked == 0.0
-                  ? "as well as possible"
+                  ? "as small as possible"
                   : notation.deviation(parameter.asked) +
                         (parameter.after <= parameter.asked ? "" : ", not reached");
     }
     rows.push_back(
         {parameter.name, notation.number(parameter.value), deviation_of(notation, parameter.before),
          share_of(parameter.before, parameter.value), deviation_of(notation, parameter.after),
-         share_of(parameter.after, parameter.value), parameter.unit, asked});
+         share_of(parameter.after, parameter.value), notation.unit(), asked});
   }
   return format_table(std::move(rows), {false, true, true, true, true, true, false, false});
 }

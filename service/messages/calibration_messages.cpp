@@ -5,7 +5,7 @@ namespace {
 
 using enum estimator::MessageCode;
 
-constexpr MessageRow kRows[] = {
+constexpr MessageRow kCalibrationRows[] = {
     {kLoadedLoop, "loaded-loop",
      "physical parameters do not support friction that grows with the bearing load in a closed "
      "loop. These are the parameters of a SPOOK simulator at a time step of {step}, not of the "
@@ -126,6 +126,6 @@ constexpr MessageRow kRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> calibration_messages() { return kRows; }
+std::span<const MessageRow> calibration_messages() { return kCalibrationRows; }
 
 }  // namespace service

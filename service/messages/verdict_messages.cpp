@@ -5,7 +5,7 @@ namespace {
 
 using enum estimator::MessageCode;
 
-constexpr MessageRow kRows[] = {
+constexpr MessageRow kVerdictRows[] = {
     {kModelAccepted, "accepted", "the model fits: {reasons}"},
     {kModelDoubtful, "doubtful", "the model is doubtful: {reasons}"},
     {kModelRejected, "rejected", "the model is rejected: {reasons}"},
@@ -35,6 +35,6 @@ constexpr MessageRow kRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> verdict_messages() { return kRows; }
+std::span<const MessageRow> verdict_messages() { return kVerdictRows; }
 
 }  // namespace service

@@ -172,9 +172,7 @@ void bind_estimation(py::module_& module) {
            })
       .def("table",
            [](const CrossValidationHandle& h) {
-             const std::string found = format_findings(h.findings);
-             return format_cross_validation(h.validation, h.context.wall_time) +
-                    (found.empty() ? "" : "\n") + found;
+             return format_cross_validation(h.validation, h.context.wall_time, h.findings);
            })
       .def("page", [](const CrossValidationHandle& h) {
         return cross_validation_page(h.validation, h.context);

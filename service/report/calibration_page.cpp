@@ -50,13 +50,12 @@ bool is_physical(const Calibration& calibration) {
 
 std::string head(const Calibration& calibration, const CalibrationContext& context) {
   const estimator::Verdict& verdict = calibration.verdict;
-  std::string html = verdict.reasons.empty()
-                         ? heading("Calibration of " + context.rig, context,
-                                   calibration.converged(), describe_outcome(calibration))
-                         : heading("Calibration of " + context.rig, context,
-                                   verdict.kind == estimator::VerdictKind::kAccepted,
-                                   as_sentence(text_of(verdict))) +
-                               "<p>" + escape_html(describe_outcome(calibration)) + "</p>\n";
+  const bool judged = !verdict.reasons.empty();
+  std::string html =
+      heading("Calibration of " + context.rig, context,
+              judged ? verdict.kind == estimator::VerdictKind::kAccepted : calibration.converged(),
+              judged ? as_sentence(text_of(verdict)) : describe_outcome(calibration));
+  if (judged && !calibration.converged()) html += paragraph(describe_outcome(calibration));
   html += "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {
     html += summary_box("open-loop RMSE, joint " + error.joint,
@@ -65,12 +64,6 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
   html += summary_box("estimated states RMSE",
                       format_number(1e3 * calibration.observation_rmse) + " " +
                           pooled_error_units(estimator::encoder_kinds(calibration.mechanism)));
-  html += summary_box("parameters", to_text(calibration.kind));
-  html += summary_box("time step", format_number(1e3 * calibration.step) + " ms");
-  if (!is_physical(calibration)) {
-    html += summary_box("state error weight κ", format_number(calibration.state_error_weight));
-  }
-  html += summary_box("wall time", format_number(context.wall_time, 3) + " s");
   return html + "</div>\n";
 }
 
@@ -204,6 +197,7 @@ std::string options(const Calibration& calibration, const CalibrationContext& co
   const estimator::CalibrationOptions& asked = context.options;
   HtmlTable table("Requested and automatic options", {{"option"}, {"value", CellAlign::kWords}},
                   "narrow");
+  table.add({"wall time", format_number(context.wall_time, 3) + " s"});
   table.add({"parameters", is_physical(calibration)
                                ? "physical: of the system in continuous time"
                                : "shadow: of a SPOOK simulator at the time step"});
@@ -217,7 +211,8 @@ std::string options(const Calibration& calibration, const CalibrationContext& co
   table.add({"simulation fit", !asked.refine_simulation ? "not requested"
                                : calibration.refined    ? "done"
                                                         : "not done"});
-  return "<section><h2>Options</h2>\n" + table.html() + "</section>\n";
+  return "<section><h2>Options</h2>\n" + paragraph(describe_outcome(calibration)) + table.html() +
+         "</section>\n";
 }
 
 }  // namespace
@@ -232,19 +227,22 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
   labels.controls = context.controls;
   labels.findings = calibration.findings;
   labels.held = context.held;
-  std::string body = head(calibration, context) + finding_section(calibration.findings) +
-                     parameter_section(calibration) + piece_section(calibration) +
-                     list_section("Notes", note_texts(calibration.notes)) +
-                     identifiability_section(calibration);
+  std::string body = head(calibration, context) + parameter_section(calibration) +
+                     finding_section(with_warnings(calibration.findings, calibration.notes)) +
+                     list_section("Notes", notes_without_warnings(calibration.notes)) +
+                     "<h2 class=\"part\">Trajectories</h2>\n" +
+                     trajectory_sections(calibration.trajectories, labels) +
+                     "<h2 class=\"part\">Details</h2>\n" + identifiability_section(calibration) +
+                     piece_section(calibration);
   if (validation != nullptr) {
     body +=
         "<h2 class=\"part\">Cross-validation</h2>\n<p>Each recording predicted from all "
         "others.</p>\n<div class=\"inset\">" +
         cross_validation_sections(*validation) + "</div>\n";
   }
-  body += "<h2 class=\"part\">Trajectories</h2>\n" +
-          trajectory_sections(calibration.trajectories, labels) + convergence(calibration) +
-          data_section(context) + options(calibration, context) + origin_section(context);
+  body += folded_section("Data, options, convergence and files",
+                         data_section(context) + options(calibration, context) +
+                             convergence(calibration) + origin_section(context));
   return html_page("Calibration of " + context.rig, body);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "service/import/recording_pieces.hpp"
+#include "service/report/cross_validation_table.hpp"
 #include "service/report/data_section.hpp"
 #include "service/report/error_units.hpp"
 #include "service/report/html_table.hpp"
@@ -104,12 +105,12 @@ std::string parameters(const CrossValidation& validation) {
     titles.push_back("without " + std::to_string(i + 1));
   }
   HtmlTable table("Estimates without one piece at a time", text_and_number_columns(titles, 1));
+  const std::vector<TableNotation> notations = notations_of(validation.parameters);
   for (std::size_t p = 0; p < validation.parameters.size(); ++p) {
     const estimator::ParameterSpread& spread = validation.parameters[p];
-    const Measured number = format_measured(spread.mean, spread.standard_deviation);
-    const Notation notation(spread.mean, spread.standard_deviation);
-    std::vector<HtmlCell> cells = {spread.name + " [" + spread.unit + "]", number.value,
-                                   number.standard_deviation,
+    const TableNotation& notation = notations[p];
+    std::vector<HtmlCell> cells = {spread.name + " [" + notation.unit() + "]", notation.value(),
+                                   notation.deviation(),
                                    notation.deviation(spread.reported_standard_deviation)};
     for (const estimator::Fold& fold : validation.folds) {
       cells.emplace_back(notation.rounded(fold.calibration.parameters[p].value));
@@ -138,10 +139,11 @@ std::string cross_validation_sections(const CrossValidation& validation) {
 
 std::string cross_validation_page(const CrossValidation& validation,
                                   const CalibrationContext& context) {
-  return html_page("Cross-validation of " + context.rig,
-                   head(validation, context) + cross_validation_sections(validation) +
-                       trajectories(validation, context) + data_section(context) +
-                       origin_section(context));
+  return html_page(
+      "Cross-validation of " + context.rig,
+      head(validation, context) + cross_validation_sections(validation) +
+          trajectories(validation, context) +
+          folded_section("Data and files", data_section(context) + origin_section(context)));
 }
 
 }  // namespace service

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "service/import/recording_pieces.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/report/error_units.hpp"
+#include "service/report/finding_list.hpp"
 #include "service/report/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/cross_validation_message.hpp"
 #include "service/text/number_format.hpp"
-#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
@@ -53,42 +54,47 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   return format_table(rows, right);
 }
 
-/// Returns the warnings of all calibrations of a cross-validation without duplicates.
-std::string warnings(const estimator::CrossValidation& validation) {
-  std::vector<estimator::Message> seen;
-  std::string text;
-  for (std::size_t i = 0; i < validation.folds.size(); ++i) {
-    for (const estimator::Message& note : validation.folds[i].calibration.notes) {
-      if (severity_of(note) != estimator::Severity::kWarning) continue;
-      if (std::ranges::find(seen, note) != seen.end()) continue;
-      seen.push_back(note);
-      text += "  fold " + std::to_string(i + 1) + ": " + note_text(note) + "\n";
+/// Returns the notes of all calibrations of a cross-validation without duplicates.
+std::vector<estimator::Message> all_notes(const estimator::CrossValidation& validation) {
+  std::vector<estimator::Message> notes;
+  for (const estimator::Fold& fold : validation.folds) {
+    for (const estimator::Message& note : fold.calibration.notes) {
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
     }
   }
-  return text.empty() ? "" : "\nNotes:\n" + text;
+  return notes;
 }
 
 std::string parameter_table(const estimator::CrossValidation& validation) {
   TableRows rows = {{"parameter", "mean", "± between folds", "± reported", "unit"}};
-  for (const estimator::ParameterSpread& spread : validation.parameters) {
-    const Measured number = format_measured(spread.mean, spread.standard_deviation);
-    rows.push_back({spread.name, number.value, number.standard_deviation,
-                    Notation(spread.mean, spread.standard_deviation)
-                        .deviation(spread.reported_standard_deviation),
-                    spread.unit});
+  const std::vector<TableNotation> notations = notations_of(validation.parameters);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const estimator::ParameterSpread& spread = validation.parameters[i];
+    rows.push_back({spread.name, notations[i].value(), notations[i].deviation(),
+                    notations[i].deviation(spread.reported_standard_deviation),
+                    notations[i].unit()});
   }
   return format_table(rows, {false, true, true, true, false});
 }
 
 }  // namespace
 
-std::string format_cross_validation(const estimator::CrossValidation& validation,
-                                    double wall_time) {
+std::vector<TableNotation> notations_of(const std::vector<estimator::ParameterSpread>& spreads) {
+  std::vector<TableQuantity> quantities;
+  for (const estimator::ParameterSpread& each : spreads) {
+    quantities.push_back({each.mean, each.standard_deviation, each.unit});
+  }
+  return table_notations(quantities);
+}
+
+std::string format_cross_validation(const estimator::CrossValidation& validation, double wall_time,
+                                    const std::vector<estimator::Finding>& findings) {
+  const std::string found = format_findings(with_warnings(findings, all_notes(validation)));
   return "Each piece with the parameters estimated from the others; RMSE in " +
          error_units(validation.kinds) + ":\n\n" + piece_table(validation) +
-         "\nParameters over the folds:\n\n" + parameter_table(validation) + warnings(validation) +
-         "\n" + (has_converged(validation) ? "Converged" : "NOT CONVERGED") + ": " +
-         std::to_string(validation.folds.size()) + " calibrations in " +
+         "\nParameters over the folds:\n\n" + parameter_table(validation) + "\n" + found +
+         (found.empty() ? "" : "\n") + (has_converged(validation) ? "Converged" : "NOT CONVERGED") +
+         ": " + std::to_string(validation.folds.size()) + " calibrations in " +
          format_number(wall_time, 3) + " s\n";
 }
 

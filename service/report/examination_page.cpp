@@ -33,24 +33,12 @@ std::string outcome_of(const std::vector<Finding>& findings) {
 std::string excitation_section(const estimator::Excitation& excitation) {
   if (excitation.parameters.empty()) return "";
   using enum CellAlign;
+  const std::vector<std::vector<std::string>> rows = excitation_rows(excitation);
+  const std::vector<std::string>& head = rows.front();
   HtmlTable table("Predicted standard deviations of a calibration, from the noise of the readings",
-                  {{"free parameter"},
-                   {"start", kRight},
-                   {"predicted sd", kRight},
-                   {"unit"},
-                   {"relative to the start", kRight}},
+                  {{head[0]}, {head[1], kRight}, {head[2], kRight}, {head[3]}, {head[4], kRight}},
                   "narrow");
-  for (const estimator::ParameterExcitation& parameter : excitation.parameters) {
-    const bool seen = std::isfinite(parameter.deviation);
-    const Notation notation(parameter.start, parameter.deviation);
-    HtmlCell share = "";
-    if (!seen) share = HtmlCell("not identifiable").with_class("warn");
-    if (seen && parameter.start != 0.0) {
-      share = format_number(100.0 * parameter.deviation / std::abs(parameter.start), 2) + " %";
-    }
-    table.add({parameter.name, notation.number(parameter.start),
-               seen ? notation.deviation(parameter.deviation) : "-", parameter.unit, share});
-  }
+  for (std::size_t i = 1; i < rows.size(); ++i) table.add({rows[i].begin(), rows[i].end()});
   std::vector<std::string> unseen;
   for (const estimator::NullDirection& direction : excitation.null_directions) {
     unseen.push_back(text_of(direction.description));
@@ -162,10 +150,11 @@ std::string examination_page(const estimator::Mechanism& mechanism,
   const bool good = std::ranges::all_of(findings, [](const Finding& finding) {
     return finding.severity == estimator::Severity::kNote;
   });
-  return html_page(title, heading(title, context, good, outcome_of(findings)) +
-                              finding_section(findings) + excitation_section(excitation) +
-                              reading_sections(mechanism, recordings, findings, context) +
-                              data_section(context) + origin_section(context));
+  return html_page(
+      title, heading(title, context, good, outcome_of(findings)) + finding_section(findings) +
+                 excitation_section(excitation) +
+                 reading_sections(mechanism, recordings, findings, context) +
+                 folded_section("Data and files", data_section(context) + origin_section(context)));
 }
 
 }  // namespace service

@@ -8,6 +8,7 @@
 #include "service/report/page_style.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {

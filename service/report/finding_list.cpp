@@ -4,20 +4,26 @@
 #include <cmath>
 
 #include "proto/text/printable.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/report/html_table.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/result/finding_message.hpp"
 #include "service/text/number_format.hpp"
-#include "service/messages/message_text.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
 
 using estimator::Finding;
+using estimator::Message;
 
 /// Limit below which the probability of a finding is printed.
 constexpr double kPrintedProbabilityMax = 0.99;
+
+bool is_warning(const Message& note) {
+  return estimator::severity_of(note) == estimator::Severity::kWarning;
+}
 
 std::vector<Finding> worst_first(std::vector<Finding> findings) {
   std::ranges::stable_sort(findings, std::greater<>(), &Finding::severity);
@@ -37,12 +43,12 @@ std::string what_of(const Finding& finding) {
 std::string format_clock(const estimator::ClockExcitation& clock) {
   const bool reported = clock.deviation < estimator::kDetectableClockDeviation;
   if (reported) {
-    return "  clock: a rate error is identifiable, ± " + format_number(100.0 * clock.deviation, 2) +
-           " %\n";
+    return "  clock: a rate error is identifiable, ± " + format_percent(100.0 * clock.deviation) +
+           "\n";
   }
   std::string text = "  clock: a rate error is not identifiable";
   if (std::isfinite(clock.deviation)) {
-    text += " (± " + format_number(100.0 * clock.deviation, 2) + " %)";
+    text += " (± " + format_percent(100.0 * clock.deviation) + ")";
   }
   for (const std::string& name : clock.absorbed_by) {
     text += (&name == &clock.absorbed_by.front() ? ": it would bias " : ", ") + name;
@@ -64,6 +70,19 @@ std::string format_findings(const std::vector<Finding>& findings) {
     }
   }
   return text.empty() ? text : "Findings:\n" + text;
+}
+
+std::vector<Finding> with_warnings(std::vector<Finding> findings,
+                                   const std::vector<Message>& notes) {
+  for (const Message& note : notes) {
+    if (is_warning(note)) findings.push_back(estimator::make_finding(note));
+  }
+  return findings;
+}
+
+std::vector<std::string> notes_without_warnings(std::vector<Message> notes) {
+  std::erase_if(notes, is_warning);
+  return note_texts(notes);
 }
 
 std::string finding_section(const std::vector<Finding>& findings) {
@@ -88,23 +107,32 @@ std::string finding_section(const std::vector<Finding>& findings) {
   return "<section><h2>Findings</h2>\n" + table.html() + "</section>\n";
 }
 
+std::vector<std::vector<std::string>> excitation_rows(const estimator::Excitation& excitation) {
+  std::vector<std::vector<std::string>> rows = {
+      {"free parameter", "start", "predicted sd", "unit", "relative sd"}};
+  std::vector<TableQuantity> quantities;
+  for (const estimator::ParameterExcitation& each : excitation.parameters) {
+    quantities.push_back({each.start, each.deviation, each.unit});
+  }
+  const std::vector<TableNotation> notations = table_notations(quantities);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const estimator::ParameterExcitation& parameter = excitation.parameters[i];
+    std::string share = "not identifiable";
+    if (std::isfinite(parameter.deviation)) {
+      share = parameter.start == 0.0
+                  ? ""
+                  : format_percent(100.0 * parameter.deviation / std::abs(parameter.start));
+    }
+    rows.push_back({parameter.name, notations[i].number(parameter.start), notations[i].deviation(),
+                    notations[i].unit(), share});
+  }
+  return rows;
+}
+
 std::string format_excitation(const estimator::Excitation& excitation) {
   if (excitation.parameters.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {
-      {"free parameter", "start", "predicted sd", "unit", ""}};
-  for (const estimator::ParameterExcitation& parameter : excitation.parameters) {
-    const bool seen = std::isfinite(parameter.deviation);
-    const Notation notation(parameter.start, parameter.deviation);
-    std::string share;
-    if (seen && parameter.start != 0.0) {
-      share = format_number(100.0 * parameter.deviation / std::abs(parameter.start), 2) + " %";
-    }
-    rows.push_back({parameter.name, notation.number(parameter.start),
-                    seen ? notation.deviation(parameter.deviation) : "-", parameter.unit,
-                    seen ? share : "not identifiable"});
-  }
   std::string text = "Predicted standard deviations, from the noise of the readings:\n" +
-                     format_table(rows, {false, true, true, false, false});
+                     format_table(excitation_rows(excitation), {false, true, true, false, true});
   for (const estimator::NullDirection& direction : excitation.null_directions) {
     text += "  not identifiable: " + text_of(direction.description) + "\n";
   }

@@ -8,6 +8,7 @@
 #include "service/report/error_units.hpp"
 #include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
+#include "service/report/quantity_table.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/text/comma_list.hpp"
@@ -69,11 +70,6 @@ TableRows law_rows(const LawComparison& comparison) {
   return rows;
 }
 
-std::string capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
-  return text;
-}
-
 std::string law_table(const LawComparison& comparison) {
   std::vector<HtmlTable::Column> columns = text_and_number_columns(law_head(comparison), 1);
   columns.back() = {"remark", CellAlign::kWords};
@@ -112,10 +108,10 @@ std::string estimate_table(const LawComparison& comparison) {
   HtmlTable table("Estimates of each law's fit without the first pieces",
                   {{"law"}, {"parameter"}, {"value", kRight}, {"± sd", kRight}, {"unit"}});
   for (const LawScore& score : comparison.laws) {
-    for (const estimator::ParameterEstimate& estimate : score.estimates) {
-      const Measured number = format_measured(estimate.value, estimate.standard_deviation);
-      table.add(
-          {score.law.name, estimate.name, number.value, number.standard_deviation, estimate.unit});
+    const std::vector<TableNotation> notations = notations_of(score.estimates);
+    for (std::size_t i = 0; i < notations.size(); ++i) {
+      table.add({score.law.name, score.estimates[i].name, notations[i].value(),
+                 notations[i].deviation(), notations[i].unit()});
     }
   }
   return "<section><h2>Estimates of the first fold</h2>\n" + table.html() + "</section>\n";
@@ -131,18 +127,18 @@ std::string format_friction_comparison(const LawComparison& comparison, double w
          " pieces, each predicted open loop by a fit to the pieces of the other folds (" +
          std::to_string(comparison.folds) + "):\n\n" +
          format_table(rows, {false, true, true, true, true, true, false}) + "\n" +
-         capitalised(describe_recommendation(comparison)) + ".\n\nDone in " +
+         as_sentence(describe_recommendation(comparison)) + "\n\nDone in " +
          format_number(wall_time, 3) + " s\n";
 }
 
 std::string friction_comparison_page(const LawComparison& comparison,
                                      const CalibrationContext& context) {
   const std::string title = "Friction laws of " + context.rig;
-  return html_page(title, heading(title, context, comparison.recommended >= 0,
-                                  capitalised(describe_recommendation(comparison)) + ".") +
-                              law_table(comparison) + piece_table(comparison) +
-                              estimate_table(comparison) + data_section(context) +
-                              origin_section(context));
+  return html_page(
+      title, heading(title, context, comparison.recommended >= 0,
+                     as_sentence(describe_recommendation(comparison))) +
+                 law_table(comparison) + piece_table(comparison) + estimate_table(comparison) +
+                 folded_section("Data and files", data_section(context) + origin_section(context)));
 }
 
 }  // namespace service

@@ -1,6 +1,7 @@
 #include "service/report/html_table.hpp"
 
 #include "service/report/svg_chart.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -42,23 +43,36 @@ std::string element_of(const std::string& element, const HtmlCell& cell, CellAli
 HtmlTable::HtmlTable(const std::string& caption, std::vector<Column> columns,
                      const std::string& css_class)
     : columns_(std::move(columns)),
-      html_("<div class=\"wide\" tabindex=\"0\"><table" + attribute("class", css_class) +
+      head_("<div class=\"wide\" tabindex=\"0\"><table" + attribute("class", css_class) +
             ">\n<caption>" + escape_html(caption) + "</caption>\n<thead><tr>") {
   for (const Column& column : columns_) {
-    html_ += element_of("th scope=\"col\"", column.title, column.align);
+    head_ += element_of("th scope=\"col\"", column.title, column.align);
   }
-  html_ += "</tr></thead>\n<tbody>\n";
+  head_ += "</tr></thead>\n<tbody>\n";
 }
 
-void HtmlTable::add(const std::vector<HtmlCell>& cells) {
-  html_ += "<tr>";
-  for (std::size_t k = 0; k < cells.size(); ++k) {
-    const Column& column = columns_[k];
-    html_ += k == 0 ? element_of("th scope=\"row\"", cells[k], column.align)
-                    : element_of("td", cells[k], column.align,
-                                 column.title.is_html ? "" : column.title.text);
+std::string HtmlTable::html() const {
+  std::vector<std::vector<HtmlCell>> rows = rows_;
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    std::vector<std::string*> numbers;
+    for (std::vector<HtmlCell>& row : rows) {
+      if (columns_[k].align != CellAlign::kRight || k >= row.size() || row[k].is_html) continue;
+      if (!row[k].text.empty()) numbers.push_back(&row[k].text);
+    }
+    align_numbers(numbers, "\u2007", "\u2008");  // spaces as wide as a digit and a full stop
   }
-  html_ += "</tr>\n";
+  std::string html = head_;
+  for (const std::vector<HtmlCell>& row : rows) {
+    html += "<tr>";
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      const Column& column = columns_[k];
+      html += k == 0 ? element_of("th scope=\"row\"", row[k], column.align)
+                     : element_of("td", row[k], column.align,
+                                  column.title.is_html ? "" : column.title.text);
+    }
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
 }
 
 std::vector<HtmlTable::Column> text_and_number_columns(const std::vector<std::string>& titles,

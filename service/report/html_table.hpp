@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace service {
@@ -46,13 +47,15 @@ class HtmlTable {
             const std::string& css_class = "");
 
   /// Adds a row to the table. The first cell is the heading of the row.
-  void add(const std::vector<HtmlCell>& cells);
+  void add(std::vector<HtmlCell> cells) { rows_.push_back(std::move(cells)); }
 
-  std::string html() const { return html_ + "</tbody></table></div>\n"; }
+  /// Returns the table. Numbers of a right-aligned column are aligned at their decimal points.
+  std::string html() const;
 
  private:
   std::vector<Column> columns_;
-  std::string html_;
+  std::vector<std::vector<HtmlCell>> rows_;
+  std::string head_;
 };
 
 /// Returns table columns with these titles. The first `texts` columns are left-aligned for text,

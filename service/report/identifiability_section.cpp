@@ -10,6 +10,7 @@
 #include "service/report/embedded_data.hpp"
 #include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
+#include "service/report/quantity_table.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_interval.hpp"
 #include "service/report/svg_matrix.hpp"
@@ -103,15 +104,16 @@ std::string dependence_table(const Calibration& calibration) {
       {{"parameter"},
        {"± sd", kRight},
        {"± sd, others known", kRight},
+       {"unit"},
        {"factor", kRight},
        {"correlated with"}},
       "narrow");
+  const std::vector<TableNotation> notations = notations_of(calibration.parameters);
   for (const IdentifiableParameter& one : seen) {
     const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(one.index)];
-    const Notation notation = notation_of(estimate);
-    table.add({estimate.name, notation.deviation(estimate.standard_deviation),
-               notation.deviation(one.deviation_alone), format_number(one.inflation, 2),
-               partner_text(calibration, one)});
+    const TableNotation& notation = notations[static_cast<std::size_t>(one.index)];
+    table.add({estimate.name, notation.deviation(), notation.deviation(one.deviation_alone),
+               notation.unit(), format_number(one.inflation, 2), partner_text(calibration, one)});
   }
   return "<h3>Uncertainty due to other parameters</h3>\n" + table.html();
 }
@@ -173,59 +175,27 @@ std::string poor_parameters(const Calibration& calibration) {
                " is compatible with zero: its 95 % interval includes zero.</li>\n";
     } else if (std::isfinite(half) && half > kPoorRelativeDeviation * std::abs(estimate.value)) {
       items += "<li>" + escape_html(estimate.name) + " is known only to ±" +
-               format_number(100.0 * half / std::abs(estimate.value), 2) + " % (95 %).</li>\n";
+               format_percent(100.0 * half / std::abs(estimate.value)) + " (95 %).</li>\n";
     }
   }
   return items.empty() ? "" : "<h3>Poorly identified</h3>\n<ul>\n" + items + "</ul>\n";
 }
 
-std::string combinations(const Calibration& calibration) {
-  if (calibration.combinations.empty()) return "";
-  using enum CellAlign;
-  HtmlTable table("Combinations that are identified more precisely than their parameters",
-                  {{"combination", kWords}, {"value", kRight}, {"± sd", kRight}, {"unit"}},
-                  "narrow");
-  for (const estimator::Combination& combination : calibration.combinations) {
-    const Measured number = format_measured(combination.value, combination.standard_deviation);
-    table.add({combination.description, number.value, number.standard_deviation, combination.unit});
-  }
-  return "<h3>Well-identified combinations</h3>\n" + table.html();
-}
-
-std::string principal_moments(const Calibration& calibration) {
-  if (calibration.principal.empty()) return "";
-  using enum CellAlign;
-  HtmlTable table("Moments of inertia about the principal axes, directions in the body's frame",
-                  {{"body"}, {"moment [kg·m²]", kRight}, {"± sd", kRight}, {"axis"}, {""}},
-                  "narrow");
-  for (const estimator::PrincipalInertia& inertia : calibration.principal) {
-    for (int i = 0; i < 3; ++i) {
-      const Measured number = format_measured(inertia.moments[i], inertia.deviations[i]);
-      std::string axis;
-      for (const double part : inertia.axes.col(i)) {
-        axis += (axis.empty() ? "" : ", ") + format_number(std::round(100.0 * part) / 100.0, 2);
-      }
-      table.add({inertia.body, number.value, number.standard_deviation, axis,
-                 inertia.at_feasibility_boundary ? "at the feasibility boundary" : ""});
+/// Formats the tables of quantities besides the parameters.
+std::string quantities(const Calibration& calibration) {
+  std::string html;
+  for (const QuantityTable& each : quantity_tables(calibration)) {
+    using enum CellAlign;
+    const std::vector<std::string>& head = each.rows.front();
+    HtmlTable table(each.caption,
+                    {{head[0], kWords}, {head[1], kRight}, {head[2], kRight}, {head[3]}, {head[4]}},
+                    "narrow");
+    for (std::size_t i = 1; i < each.rows.size(); ++i) {
+      table.add({each.rows[i].begin(), each.rows[i].end()});
     }
+    html += "<h3>" + capitalised(each.title) + "s</h3>\n" + table.html();
   }
-  return "<h3>Principal moments of inertia</h3>\n" + table.html();
-}
-
-std::string base_parameters(const Calibration& calibration) {
-  if (calibration.base.empty()) return "";
-  using enum CellAlign;
-  HtmlTable table(
-      "Base inertial parameters: I and c are about the joint that carries a body, along the body's "
-      "axes",
-      {{"base parameter", kWords}, {"value", kRight}, {"± sd", kRight}, {"unit"}}, "narrow");
-  for (const estimator::Combination& base : calibration.base) {
-    const bool seen = std::isfinite(base.standard_deviation);
-    const Measured number = format_measured(base.value, base.standard_deviation);
-    table.add({base.description, number.value,
-               seen ? number.standard_deviation : "not identifiable", base.unit});
-  }
-  return "<h3>Base parameters</h3>\n" + table.html();
+  return html;
 }
 
 std::string correlation(const Calibration& calibration) {
@@ -260,8 +230,7 @@ std::string identifiability_section(const Calibration& calibration) {
   std::string html = "<section><h2>Identifiability</h2>\n";
   html += unseen.empty() ? "<p>Every free parameter is identifiable from the recordings.</p>\n"
                          : unseen;
-  html += initial_directions(calibration) + combinations(calibration) +
-          principal_moments(calibration) + base_parameters(calibration);
+  html += initial_directions(calibration) + quantities(calibration);
   const auto n = static_cast<Eigen::Index>(calibration.parameters.size());
   if (calibration.correlation.rows() == n && calibration.correlation.cols() == n) {
     html += dependence_table(calibration) + "</section>\n<section>" + correlation(calibration);

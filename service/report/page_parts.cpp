@@ -30,7 +30,7 @@ std::string origin_line(const std::string& date, const std::string& version,
 std::string heading(const std::string& title, const std::string& origin, bool good,
                     const std::string& outcome) {
   return "<h1>" + escape_html(title) + "</h1>\n<p class=\"quiet\">" + escape_html(origin) +
-         "</p>\n<p" + (good ? ">" : " class=\"warn\">") + escape_html(outcome) + "</p>\n";
+         "</p>\n<p class=\"verdict" + (good ? "\">" : " warn\">") + escape_html(outcome) + "</p>\n";
 }
 
 std::string heading(const std::string& title, const CalibrationContext& context, bool good,
@@ -52,6 +52,12 @@ std::string origin_section(const CalibrationContext& context) {
   if (!request.rig_text.empty()) add(request.rig_name, digest_text(request.rig_text));
   for (const RecordingUse& use : context.recordings) add(use.summary.file, use.mark);
   return "<section><h2>Files</h2>\n" + table.html() + "</section>\n";
+}
+
+std::string paragraph(const std::string& text) { return "<p>" + escape_html(text) + "</p>\n"; }
+
+std::string folded_section(const std::string& title, const std::string& html) {
+  return "<details><summary>" + title + "</summary>\n" + html + "</details>\n";
 }
 
 std::string summary_box(const std::string& name, const std::string& value) {

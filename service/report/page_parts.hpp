@@ -31,6 +31,13 @@ std::string heading(const std::string& title, const CalibrationContext& context,
 /// files are unchanged.
 std::string origin_section(const CalibrationContext& context);
 
+/// Returns the HTML of a paragraph of text.
+std::string paragraph(const std::string& text);
+
+/// Returns an HTML section that a reader can unfold.
+/// @param html  the content of the section
+std::string folded_section(const std::string& title, const std::string& html);
+
 /// Returns the HTML of a summary box with a name and a value.
 std::string summary_box(const std::string& name, const std::string& value);
 

@@ -7,7 +7,7 @@ namespace {
 const std::string kPaper = R"(
   --paper: #ffffff; --ink: #000000; --quiet: #444444; --grid: #dddddd; --frame: #888888;
   --panel: #ffffff; --measured: #8a9099; --simulated: #0072b2; --residual: #d55e00;
-  --warn: #b34700;
+  --warn: #b34700; --good: #1a7f37;
   --series-1: #0072b2; --series-2: #d55e00; --series-3: #009e73; --series-4: #aa4499;
   --series-5: #b58900; --series-6: #666666;)";
 
@@ -16,7 +16,7 @@ constexpr const char* kStyle = R"(
   color-scheme: light dark;
   --paper: #ffffff; --ink: #1a1d21; --quiet: #5a636e; --grid: #e3e6ea; --frame: #9aa3ad;
   --panel: #f6f7f9; --measured: #8a9099; --simulated: #0072b2; --residual: #d55e00;
-  --warn: #b34700;
+  --warn: #b34700; --good: #1a7f37;
   --series-1: #0072b2; --series-2: #d55e00; --series-3: #009e73; --series-4: #aa4499;
   --series-5: #b58900; --series-6: #666666;
 }
@@ -24,7 +24,7 @@ constexpr const char* kStyle = R"(
   :root {
     --paper: #14171a; --ink: #e6e9ec; --quiet: #9aa5b1; --grid: #2a2f35; --frame: #5b6570;
     --panel: #1c2024; --measured: #9aa3ad; --simulated: #56b4e9; --residual: #e69f00;
-    --warn: #f0a050;
+    --warn: #f0a050; --good: #3fb950;
     --series-1: #56b4e9; --series-2: #f08a3c; --series-3: #3ac79b; --series-4: #dd8fc8;
     --series-5: #e6c84a; --series-6: #a8a8a8;
   }
@@ -41,6 +41,11 @@ h3 { font-size: 15px; margin: 18px 0 4px; color: var(--quiet); font-weight: 600;
 .inset h2 { font-size: 16px; margin-top: 20px; }
 h2.part { border-top: 1px solid var(--grid); padding-top: 18px; }
 p, ul { margin: 6px 0; max-width: 76ch; }
+.verdict { font-size: 18px; font-weight: 600; border-left: 5px solid var(--good);
+  padding: 4px 12px; margin: 12px 0; }
+.verdict.warn { border-color: var(--warn); }
+details { border-top: 1px solid var(--grid); margin-top: 30px; }
+summary { font-size: 18px; font-weight: 700; padding: 14px 0; cursor: pointer; }
 .quiet { color: var(--quiet); }
 .warn { color: var(--warn); font-weight: 600; }
 .summary { display: flex; flex-wrap: wrap; gap: 10px; margin: 16px 0; }
@@ -162,6 +167,7 @@ svg .cell.strong { fill: #000000; }
 @media print {
   .chart.live > svg { display: block; }
   .view, .hint, figcaption button { display: none; }
+  details::details-content { content-visibility: visible; }
   figcaption { font-size: 10px; break-before: avoid; }
   .forest { break-inside: avoid; }
   .bands > div { break-inside: avoid; }

@@ -5,6 +5,7 @@
 
 #include "service/import/parameter_prior.hpp"
 #include "service/report/html_table.hpp"
+#include "service/report/quantity_table.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_interval.hpp"
 #include "service/result/calibration_outcome.hpp"
@@ -15,35 +16,33 @@ namespace {
 
 using estimator::ParameterEstimate;
 
-std::string bounds_text(const ParameterEstimate& estimate) {
+std::string bounds_text(const ParameterEstimate& estimate, const TableNotation& notation) {
   const bool low = std::isfinite(estimate.lower);
   const bool high = std::isfinite(estimate.upper);
-  if (low && high) return format_range(estimate.lower, estimate.upper);
-  if (low) return "≥ " + format_number(estimate.lower);
-  return high ? "≤ " + format_number(estimate.upper) : "none";
+  if (low && high) return notation.number(estimate.lower) + " … " + notation.number(estimate.upper);
+  if (low) return "≥ " + notation.number(estimate.lower);
+  return high ? "≤ " + notation.number(estimate.upper) : "none";
 }
 
-HtmlCell interval_cell(const ParameterEstimate& estimate) {
-  const double sd = estimate.standard_deviation;
-  if (estimate.at_bound) return HtmlCell("at bound").with_class("warn");
-  if (std::isinf(sd)) return HtmlCell("not identifiable").with_class("warn");
-  if (!(sd > 0.0)) return "-";
-  if (std::isinf(estimate.half_interval)) return HtmlCell("no bound found").with_class("warn");
-  const Notation notation = notation_of(estimate);
-  return notation.rounded(estimate.value - estimate.half_interval) + " … " +
-         notation.rounded(estimate.value + estimate.half_interval);
+HtmlCell interval_cell(const ParameterEstimate& estimate, const TableNotation& notation) {
+  HtmlCell cell = interval_text(estimate, notation);
+  if (estimate.at_bound || std::isinf(estimate.half_interval)) cell.with_class("warn");
+  return cell;
 }
 
-std::string prior_text(const ParameterPrior& prior) {
-  if (!prior.exists()) return "";
-  return format_with_deviation(prior.mean, prior.standard_deviation);
+std::string with_deviation(const TableNotation& notation) {
+  return notation.value() + " ± " + notation.deviation();
+}
+
+std::string prior_text(const ParameterPrior& prior, const TableNotation& notation) {
+  return prior.exists() ? with_deviation(notation.with(prior.mean, prior.standard_deviation)) : "";
 }
 
 /// Formats the estimate of a parameter from the data without priors.
-std::string data_text(const ParameterEstimate& estimate) {
+std::string data_text(const ParameterEstimate& estimate, const TableNotation& notation) {
   if (std::isnan(estimate.data_deviation)) return "";
   if (std::isinf(estimate.data_deviation)) return "not identifiable";
-  return format_with_deviation(estimate.data_value, estimate.data_deviation);
+  return with_deviation(notation.with(estimate.data_value, estimate.data_deviation));
 }
 
 /// Formats half the width of a parameter's 95 % confidence interval in percent of the estimate. If
@@ -52,24 +51,24 @@ std::string share_text(const ParameterEstimate& estimate) {
   if (estimate.at_bound || !(estimate.standard_deviation > 0.0)) return "";
   if (!std::isfinite(estimate.half_interval)) return "";
   if (!interval_excludes_zero(estimate)) return "includes 0";
-  return "± " + format_number(100.0 * estimate.half_interval / std::abs(estimate.value), 2) + " %";
+  return format_percent(100.0 * estimate.half_interval / std::abs(estimate.value));
 }
 
 /// Returns the table cells of a parameter. @param remark  text after the parameter's name
-std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const ParameterPrior& prior,
-                               const RelativeScale& scale, const std::string& remark = "") {
-  const Measured number = format_measured(estimate.value, estimate.standard_deviation);
+std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const TableNotation& notation,
+                               const ParameterPrior& prior, const RelativeScale& scale,
+                               const std::string& remark = "") {
   return {HtmlCell::of_html(escape_html(estimate.name) + " <span class=\"quiet\">[" +
-                            escape_html(estimate.unit) + "]" + remark + "</span>"),
-          number.value,
-          number.standard_deviation,
-          interval_cell(estimate),
+                            escape_html(notation.unit()) + "]" + remark + "</span>"),
+          notation.value(),
+          notation.deviation(),
+          interval_cell(estimate, notation),
           share_text(estimate),
           HtmlCell::of_html(svg_interval(estimate, prior, scale)),
-          notation_of(estimate).number(estimate.initial),
-          bounds_text(estimate),
-          prior_text(prior),
-          data_text(estimate)};
+          notation.number(estimate.initial),
+          bounds_text(estimate, notation),
+          prior_text(prior, notation),
+          data_text(estimate, notation)};
 }
 
 std::vector<HtmlTable::Column> columns_of(const RelativeScale& scale, bool with_priors) {
@@ -78,8 +77,8 @@ std::vector<HtmlTable::Column> columns_of(const RelativeScale& scale, bool with_
       {"parameter"},
       {"estimate", kRight},
       {"± sd", kRight},
-      {"95 % interval", kRight},
-      {"relative to the value", kRight},
+      {"95 % interval"},
+      {"± relative", kRight},
       {HtmlCell::of_html("deviation from the estimate [%]<br>" + svg_interval_axis(scale))},
       {"start", kRight},
       {"bounds", kRight}};
@@ -111,9 +110,10 @@ std::string parameter_section(const estimator::Calibration& calibration) {
     return prior_of(estimate).exists() || !std::isnan(estimate.data_deviation);
   });
   const RelativeScale scale(all);
+  const std::vector<TableNotation> notations = notations_of(all);
   HtmlTable table(caption_of(with_priors), columns_of(scale, with_priors));
   for (std::size_t k = 0; k < all.size(); ++k) {
-    std::vector<HtmlCell> cells = cells_of(all[k], prior_of(all[k]), scale,
+    std::vector<HtmlCell> cells = cells_of(all[k], notations[k], prior_of(all[k]), scale,
                                            k < calibration.parameters.size() ? "" : " dependent");
     if (!with_priors) cells.resize(cells.size() - 2, "");
     table.add(cells);

@@ -7,6 +7,7 @@
 #include "service/report/embedded_data.hpp"
 #include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
+#include "service/report/quantity_table.hpp"
 #include "service/report/short_names.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/report/svg_forest.hpp"
@@ -72,12 +73,13 @@ std::string deviation_table(const Calibration& calibration) {
                    {"from the scatter between pieces", kRight},
                    {"unit"}},
                   "narrow");
-  for (const estimator::ParameterEstimate& estimate : calibration.parameters) {
+  const std::vector<TableNotation> notations = notations_of(calibration.parameters);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const estimator::ParameterEstimate& estimate = calibration.parameters[i];
     if (estimate.at_bound || !std::isfinite(estimate.standard_deviation)) continue;
-    const Notation notation = notation_of(estimate);
-    table.add({estimate.name, notation.deviation(estimate.standard_deviation),
-               notation.deviation(estimate.noise_deviation),
-               notation.deviation(estimate.scatter_deviation), estimate.unit});
+    table.add({estimate.name, notations[i].deviation(),
+               notations[i].deviation(estimate.noise_deviation),
+               notations[i].deviation(estimate.scatter_deviation), notations[i].unit()});
   }
   return table.html();
 }

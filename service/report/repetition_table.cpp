@@ -6,6 +6,7 @@
 
 #include "service/report/result_table.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -50,13 +51,18 @@ bool is_repeated(const std::vector<RepeatedParameter>& parameters) {
 
 std::string format_repetition(const std::vector<RepeatedParameter>& parameters) {
   std::vector<std::vector<std::string>> rows = {
-      {"parameter", "before", "± sd", "now", "difference [sd]", "unit"}};
-  for (const RepeatedParameter& parameter : parameters) {
-    const Measured before = format_measured(parameter.before, parameter.deviation);
-    const Notation notation(parameter.before, parameter.deviation);
-    rows.push_back({parameter.name, before.value, before.standard_deviation,
-                    notation.rounded(parameter.now), format_number(parameter.difference, 2),
-                    parameter.unit});
+      {"parameter", "before", "± sd", "now", "unit", "difference [sd]"}};
+  std::vector<TableQuantity> quantities;
+  for (const RepeatedParameter& each : parameters) {
+    quantities.push_back(
+        {std::isnan(each.before) ? each.now : each.before, each.deviation, each.unit});
+  }
+  const std::vector<TableNotation> notations = table_notations(quantities);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const RepeatedParameter& parameter = parameters[i];
+    rows.push_back({parameter.name, notations[i].rounded(parameter.before),
+                    notations[i].deviation(), notations[i].rounded(parameter.now),
+                    notations[i].unit(), format_number(parameter.difference, 2)});
   }
   const std::string head = is_repeated(parameters)
                                ? "Repeated: every estimate is within " +
@@ -64,7 +70,7 @@ std::string format_repetition(const std::vector<RepeatedParameter>& parameters) 
                                      " standard deviations of the previous one."
                                : "NOT REPEATED: estimates differ by more than " +
                                      format_number(kRepeatTolerance) + " standard deviations.";
-  return head + "\n\n" + format_table(rows, {false, true, true, true, true, false});
+  return head + "\n\n" + format_table(rows, {false, true, true, true, false, true});
 }
 
 }  // namespace service

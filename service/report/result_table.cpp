@@ -4,102 +4,57 @@
 #include <cmath>
 
 #include "proto/text/printable.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/report/finding_list.hpp"
+#include "service/report/quantity_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
-#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {
 
-std::string remark(const estimator::ParameterEstimate& estimate) {
-  if (!estimate.at_bound) {
-    if (std::isinf(estimate.standard_deviation)) return "not identifiable";
-    if (!(estimate.standard_deviation > estimate.noise_deviation)) return "";
-    return "from noise only " + notation_of(estimate).deviation(estimate.noise_deviation);
-  }
-  const bool lower =
-      std::abs(estimate.value - estimate.lower) <= std::abs(estimate.value - estimate.upper);
-  return lower ? "at lower bound " + notation_of(estimate).number(estimate.lower)
-               : "at upper bound " + notation_of(estimate).number(estimate.upper);
-}
+constexpr int kWrappedWidthMin = 20;  // of a column of text in a wide table
 
-/// Returns the table cells for the estimate of a parameter from the data without priors.
-std::vector<std::string> data_cells(const estimator::ParameterEstimate& estimate) {
-  if (std::isnan(estimate.data_deviation)) return {"", ""};
-  if (std::isinf(estimate.data_deviation)) return {"-", "not identifiable"};
-  const Measured number = format_measured(estimate.data_value, estimate.data_deviation);
-  return {number.value, number.standard_deviation};
-}
-
+/// Formats the estimates with their 95 % confidence intervals.
 std::string parameter_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
-      {"parameter", "value", "± sd", "unit", "initial", ""}};
-  std::vector<bool> right = {false, true, true, false, true, false};
-  const bool with_priors = std::ranges::any_of(
-      calibration.parameters, [](const auto& each) { return !std::isnan(each.data_deviation); });
-  if (with_priors) {
-    rows[0].insert(rows[0].end() - 1, {"data without prior", "± sd"});
-    right.insert(right.end() - 1, {true, true});
+      {"parameter", "estimate", "± sd", "unit", "95 % interval", "initial", ""}};
+  std::vector<estimator::ParameterEstimate> all = calibration.parameters;
+  all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
+  const std::vector<TableNotation> notations = notations_of(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const TableNotation& notation = notations[i];
+    rows.push_back({all[i].name, notation.value(), notation.deviation(), notation.unit(),
+                    interval_text(all[i], notation), notation.number(all[i].initial),
+                    i < calibration.parameters.size() ? "" : "dependent"});
   }
-  const auto add = [&](const estimator::ParameterEstimate& estimate, const std::string& said) {
-    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
-    rows.push_back({estimate.name, number.value, number.standard_deviation, estimate.unit,
-                    notation_of(estimate).number(estimate.initial), said});
-    if (!with_priors) return;
-    const std::vector<std::string> data = data_cells(estimate);
-    rows.back().insert(rows.back().end() - 1, data.begin(), data.end());
-  };
-  for (const auto& estimate : calibration.parameters) add(estimate, remark(estimate));
-  for (const auto& estimate : calibration.tied) add(estimate, "dependent");
-  return format_table(rows, right);
+  return format_table(rows, {false, true, true, false, false, true, false});
 }
 
-/// Formats the principal moments of inertia of bodies whose inertia is entirely free or at its
-/// feasibility boundary.
-std::string principal_table(const estimator::Calibration& calibration) {
+/// Formats what determines the estimates: the data without the priors, and the sensor noise without
+/// the disagreement of the segments. Empty if neither differs from the estimates.
+std::string origin_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
-      {"principal moments", "value", "± sd", "unit", "axis", ""}};
-  for (const estimator::PrincipalInertia& inertia : calibration.principal) {
-    for (int i = 0; i < 3; ++i) {
-      const Measured number = format_measured(inertia.moments[i], inertia.deviations[i]);
-      std::string axis;
-      for (const double part : inertia.axes.col(i)) {
-        axis += (axis.empty() ? "" : ", ") + format_number(std::round(100.0 * part) / 100.0, 2);
-      }
-      rows.push_back({"body " + inertia.body, number.value, number.standard_deviation, "kg·m²",
-                      "(" + axis + ")",
-                      inertia.at_feasibility_boundary ? "at the feasibility boundary" : ""});
-    }
+      {"parameter", "data without prior", "± sd", "± sd from noise only", "unit"}};
+  const std::vector<TableNotation> notations = notations_of(calibration.parameters);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const estimator::ParameterEstimate& each = calibration.parameters[i];
+    const bool has_data = !std::isnan(each.data_deviation);
+    const bool is_wider = !each.at_bound && std::isfinite(each.standard_deviation) &&
+                          each.standard_deviation > each.noise_deviation;
+    if (!has_data && !is_wider) continue;
+    const TableNotation data = notations[i].with(each.data_value, each.data_deviation);
+    const bool is_seen = std::isfinite(each.data_deviation);
+    rows.push_back({each.name,
+                    !has_data ? ""
+                    : is_seen ? data.value()
+                              : "not identifiable",
+                    is_seen ? data.deviation() : "",
+                    is_wider ? notations[i].deviation(each.noise_deviation) : "",
+                    notations[i].unit()});
   }
   if (rows.size() == 1) return "";
-  return format_table(rows, {false, true, true, false, false, false}) + "\n";
-}
-
-/// Formats the base parameters, if only combinations of inertial parameters are identifiable.
-std::string base_table(const estimator::Calibration& calibration) {
-  if (calibration.base.empty() || calibration.null_directions.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {
-      {"base inertial parameters", "value", "± sd", "unit"}};
-  for (const estimator::Combination& base : calibration.base) {
-    const bool seen = std::isfinite(base.standard_deviation);
-    const Measured number = format_measured(base.value, base.standard_deviation);
-    rows.push_back({base.description, number.value,
-                    seen ? number.standard_deviation : "not identifiable", base.unit});
-  }
-  return format_table(rows, {false, true, true, false}) + "\n";
-}
-
-std::string combination_table(const estimator::Calibration& calibration) {
-  if (calibration.combinations.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {
-      {"well-identified combinations", "value", "± sd", "unit"}};
-  for (const estimator::Combination& combination : calibration.combinations) {
-    const Measured number = format_measured(combination.value, combination.standard_deviation);
-    rows.push_back(
-        {combination.description, number.value, number.standard_deviation, combination.unit});
-  }
-  return format_table(rows, {false, true, true, false}) + "\n";
+  return format_table(rows, {false, true, true, true, false}) + "\n";
 }
 
 /// Returns the verdict on a calibration as a sentence; empty if there is no verdict.
@@ -109,25 +64,67 @@ std::string first_line(const estimator::Calibration& calibration) {
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
-  const bool slides = std::ranges::any_of(
-      calibration.simulation, [](const auto& error) { return !joint_traits(error.kind).turns; });
-  std::vector<std::vector<std::string>> rows = {
-      {"open-loop simulation", slides ? "RMSE" : "RMSE [mrad]", ""}};
+  std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE", "unit"}};
   for (const estimator::SimulationError& error : calibration.simulation) {
-    rows.push_back({"joint " + error.joint, format_number(1e3 * error.rmse),
-                    slides ? joint_units(error.kind).error : ""});
+    rows.push_back(
+        {"joint " + error.joint, format_number(1e3 * error.rmse), joint_units(error.kind).error});
   }
-  return format_table(rows, {false, true, false});
+  return format_table(rows, {false, true, false}) + "\n";
 }
 
 /// Formats a table of the differences between inertial sensors and the model.
 std::string inertial_table(const estimator::Calibration& calibration) {
   if (calibration.inertial.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {{"inertial sensors", "RMSE", "noise", "unit"}};
-  for (const estimator::InertialError& error : calibration.inertial) {
-    rows.push_back({error.name, format_number(error.rmse), format_number(error.noise), error.unit});
+  std::vector<TableQuantity> errors;
+  for (const estimator::InertialError& each : calibration.inertial) {
+    errors.push_back({each.rmse, 0.0, each.unit});
   }
-  return std::string("\n").append(format_table(rows, {false, true, true, false}));
+  const std::vector<TableNotation> notations = table_notations(errors);
+  std::vector<std::vector<std::string>> rows = {{"inertial sensor", "RMSE", "noise", "unit"}};
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const estimator::InertialError& each = calibration.inertial[i];
+    rows.push_back({each.name, notations[i].number(each.rmse), notations[i].number(each.noise),
+                    notations[i].unit()});
+  }
+  return format_table(rows, {false, true, true, false}) + "\n";
+}
+
+std::string list_text(const std::string& title, const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += "  " + item + "\n";
+  return text.empty() ? "" : title + ":\n" + text + "\n";
+}
+
+/// Describes how the calibration ended and what it estimated.
+std::string ending(const estimator::Calibration& calibration, double wall_time) {
+  std::string text =
+      describe_ending(calibration) + " in " + format_number(wall_time, 3) + " s: " +
+      (calibration.kind == estimator::EstimateKind::kPhysical
+           ? "physical parameters"
+           : "parameters of a SPOOK simulator with a step of " +
+                 format_number(1e3 * calibration.step) + " ms, kappa " +
+                 format_number(calibration.state_error_weight)) +
+      "\n  joint estimation: " + describe_stage(calibration.termination, calibration.iterations) +
+      ", cost " + format_number(calibration.cost, 6) + "\n";
+  if (!calibration.refined) return text;
+  return text + "  simulation fit: " +
+         describe_stage(calibration.refinement_termination, calibration.refinement_iterations) +
+         "\n";
+}
+
+/// Returns the rows of a table with the cells of a column wrapped to a width, in added rows.
+std::vector<std::vector<std::string>> with_wrapped_column(
+    const std::vector<std::vector<std::string>>& rows, std::size_t column, int width) {
+  std::vector<std::vector<std::string>> wrapped;
+  for (const std::vector<std::string>& row : rows) {
+    std::vector<std::string> next = row;
+    for (const std::string& line : wrap_text(column < row.size() ? row[column] : "", width)) {
+      if (column < row.size()) next[column] = line;
+      wrapped.push_back(next);
+      next.assign(row.size(), "");
+    }
+  }
+  return wrapped;
 }
 
 }  // namespace
@@ -138,16 +135,32 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
     for (std::string& cell : row) cell = proto::escape_for_terminal(cell);
   }
   std::vector<int> widths(right.size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t j = 0; j < row.size(); ++j) {
-      widths[j] = std::max(widths[j], display_width(row[j]));
+  int total = -2;
+  for (std::size_t j = 0; j < right.size(); ++j) {
+    std::vector<std::string*> numbers;
+    for (std::size_t i = 1; right[j] && i < rows.size(); ++i) {
+      if (j < rows[i].size()) numbers.push_back(&rows[i][j]);
     }
+    align_numbers(numbers, " ", " ");
+    for (const auto& row : rows) {
+      if (j < row.size()) widths[j] = std::max(widths[j], display_width(row[j]));
+    }
+    total += widths[j] + 2;
+  }
+  if (total > kTextColumnsMax) {  // wrap the widest column of text
+    std::size_t widest = 0;
+    for (std::size_t j = 1; j < right.size(); ++j) {
+      if (!right[j] && (right[widest] || widths[j] > widths[widest])) widest = j;
+    }
+    widths[widest] = std::max(kWrappedWidthMin, widths[widest] - (total - kTextColumnsMax));
+    rows = with_wrapped_column(rows, widest, widths[widest]);
   }
   std::string text;
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t j = 0; j < row.size(); ++j) {
-      const std::string pad(static_cast<std::size_t>(widths[j] - display_width(row[j])), ' ');
+      const std::string pad(
+          static_cast<std::size_t>(std::max(0, widths[j] - display_width(row[j]))), ' ');
       line += (j == 0 ? "" : "  ") + (right[j] ? pad + row[j] : row[j] + pad);
     }
     line.erase(line.find_last_not_of(' ') + 1);
@@ -157,40 +170,25 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
 }
 
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time) {
+  std::vector<std::string> unseen;
+  for (const estimator::NullDirection& direction : calibration.null_directions) {
+    unseen.push_back(text_of(direction.description));
+  }
   const std::string intervals = describe_intervals(calibration);
-  std::string text = first_line(calibration) + parameter_table(calibration) +
-                     (intervals.empty() ? "" : "\n" + intervals + "\n") + "\n" +
-                     principal_table(calibration) + combination_table(calibration) +
-                     base_table(calibration) + simulation_table(calibration) +
-                     inertial_table(calibration);
-  if (!calibration.null_directions.empty()) {
-    text += "\nNot identifiable from the data:\n";
-    for (const estimator::NullDirection& direction : calibration.null_directions) {
-      text += "  " + text_of(direction.description) + "\n";
-    }
+  const std::string findings =
+      format_findings(with_warnings(calibration.findings, calibration.notes));
+  std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
+                     (intervals.empty() ? "" : intervals + "\n\n") +
+                     list_text("Not identifiable from the data", unseen) + findings +
+                     (findings.empty() ? "" : "\n") + "Details:\n\n" +
+                     simulation_table(calibration) + inertial_table(calibration);
+  for (const QuantityTable& table : quantity_tables(calibration)) {
+    if (table.is_for_unidentifiable && unseen.empty()) continue;
+    text += format_table(table.rows, {false, true, true, false, false}) + "\n";
   }
-  if (!calibration.findings.empty())
-    text.append("\n").append(format_findings(calibration.findings));
-  if (!calibration.notes.empty()) {
-    text += "\nNotes:\n";
-    for (const std::string& note : note_texts(calibration.notes)) text += "  " + note + "\n";
-  }
-  const bool physical = calibration.kind == estimator::EstimateKind::kPhysical;
-  text +=
-      std::string("\n") + describe_ending(calibration) + " in " + format_number(wall_time, 3) +
-      " s: " +
-      (physical ? "physical parameters"
-                : "parameters of a SPOOK simulator with a step of " +
-                      format_number(1e3 * calibration.step) + " ms, kappa " +
-                      format_number(calibration.state_error_weight)) +
-      "\n  joint estimation: " + describe_stage(calibration.termination, calibration.iterations) +
-      ", cost " + format_number(calibration.cost, 6) + "\n";
-  if (calibration.refined) {
-    text += "  simulation fit: " +
-            describe_stage(calibration.refinement_termination, calibration.refinement_iterations) +
-            "\n";
-  }
-  return text;
+  return text + origin_table(calibration) +
+         list_text("Notes", notes_without_warnings(calibration.notes)) +
+         ending(calibration, wall_time);
 }
 
 }  // namespace service

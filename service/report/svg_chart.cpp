@@ -9,6 +9,7 @@
 #include "proto/text/markup.hpp"
 #include "service/report/chart_legend.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -338,15 +339,6 @@ std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vecto
     begin = end;
   }
   return kept;
-}
-
-std::string decade_text(int exponent) {
-  if (exponent == 0) return "1";
-  if (exponent == 1) return "10";
-  static constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  std::string text = exponent < 0 ? "10⁻" : "10";
-  for (const char digit : std::to_string(std::abs(exponent))) text += kDigits[digit - '0'];
-  return text;
 }
 
 std::string legend_key(const ChartSeries& series, double x, double y) {

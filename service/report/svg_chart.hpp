@@ -54,9 +54,6 @@ std::string chart_content(const Chart& chart);
 std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vector<double>& y,
                                   int columns);
 
-/// Formats the power of ten with this exponent for axis labels, e.g. "10⁻³", "1" or "10".
-std::string decade_text(int exponent);
-
 /// Returns the SVG of a legend entry's line and marker, 20 px wide with the left end at (x, y).
 std::string legend_key(const ChartSeries& series, double x, double y);
 

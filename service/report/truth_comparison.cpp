@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "proto/text/input_error.hpp"
+#include "service/report/quantity_table.hpp"
 #include "service/report/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
@@ -10,9 +11,8 @@
 namespace service {
 namespace {
 
-std::string error_text(double error, double truth) {
-  if (truth == 0.0) return format_number(error, 2);
-  return format_signed(100.0 * error / std::abs(truth), 3) + " %";
+std::string signed_text(double value, const std::string& text) {
+  return (value > 0.0 && !text.starts_with('<') ? "+" : "") + text;
 }
 
 std::string in_deviations(double error, double standard_deviation) {
@@ -26,15 +26,20 @@ std::string format_truth_comparison(const std::vector<estimator::ParameterEstima
                                     const TrueParameters& truth) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "truth", "estimate", "± sd", "unit", "error", "error/sd"}};
-  for (const estimator::ParameterEstimate& estimate : estimates) {
+  const std::vector<TableNotation> notations = notations_of(estimates);
+  for (std::size_t i = 0; i < estimates.size(); ++i) {
+    const estimator::ParameterEstimate& estimate = estimates[i];
+    const TableNotation& notation = notations[i];
     const auto found = truth.find(estimate.name);
     if (found == truth.end()) continue;
-    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
     const double error = estimate.value - found->second;
-    const Notation notation = notation_of(estimate);
-    rows.push_back({estimate.name, notation.number(found->second, 6), number.value,
-                    number.standard_deviation, estimate.unit, error_text(error, found->second),
-                    in_deviations(error, estimate.standard_deviation)});
+    rows.push_back(
+        {estimate.name, notation.number(found->second, 6), notation.value(), notation.deviation(),
+         notation.unit(),
+         found->second == 0.0
+             ? "-"
+             : signed_text(error, format_percent(100.0 * error / std::abs(found->second))),
+         in_deviations(error, estimate.standard_deviation)});
   }
   if (rows.size() == 1) {
     throw proto::InputError(

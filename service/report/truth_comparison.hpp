@@ -10,8 +10,8 @@ namespace service {
 
 /// Formats a table that compares estimates with the true parameter values of a simulated rig. It
 /// has the true value, the estimate, the standard deviation, and the error. The error is given in
-/// percent of the true value (in the parameter's unit if the true value is zero) and in standard
-/// deviations. Parameters without a true value are omitted.
+/// percent of the true value, unless that is zero, and in standard deviations. Parameters without a
+/// true value are omitted.
 /// @throws proto::InputError if no parameter has a true value
 std::string format_truth_comparison(const std::vector<estimator::ParameterEstimate>& estimates,
                                     const TrueParameters& truth);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "service/import/recording_pieces.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/data_section.hpp"
 #include "service/report/error_units.hpp"
@@ -11,7 +12,6 @@
 #include "service/report/page_parts.hpp"
 #include "service/report/result_table.hpp"
 #include "service/report/trajectory_section.hpp"
-#include "service/messages/message_text.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -171,7 +171,7 @@ std::string validation_page(const Validation& validation, const ValidationSettin
                  trajectory_sections(
                      validation.trajectories,
                      {validation.sensors, validation.kinds, context.controls, {}, context.held}) +
-                 data_section(context) + origin_section(context));
+                 folded_section("Data and files", data_section(context) + origin_section(context)));
 }
 
 }  // namespace service

@@ -5,11 +5,30 @@
 
 namespace service {
 
-std::string as_sentence(std::string text) {
+std::string capitalised(std::string text) {
   if (!text.empty()) {
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   }
-  return text + ".";
+  return text;
+}
+
+std::vector<std::string> wrap_text(const std::string& text, int width, int indent) {
+  std::vector<std::string> lines = {""};
+  bool is_empty = true;  // the last line, except for its indent
+  for (std::size_t at = 0; at < text.size();) {
+    // A word with the spaces before it.
+    const std::size_t word = std::min(text.find_first_not_of(' ', at), text.size());
+    const std::size_t end = std::min(text.find(' ', word), text.size());
+    if (!is_empty &&
+        display_width(lines.back()) + display_width(text.substr(at, end - at)) > width) {
+      lines.emplace_back(static_cast<std::size_t>(indent), ' ');
+      at = word;
+    }
+    lines.back() += text.substr(at, end - at);
+    is_empty = false;
+    at = end;
+  }
+  return lines;
 }
 
 int display_width(const std::string& text) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "proto/notation/number_format.hpp"
 
@@ -14,8 +16,19 @@ using notation::format_with_deviation;
 using notation::Measured;
 using notation::Notation;
 
+/// Returns the text with a capital first letter.
+std::string capitalised(std::string text);
+
 /// Returns the text with a capital first letter and a full stop.
-std::string as_sentence(std::string text);
+inline std::string as_sentence(std::string text) { return capitalised(std::move(text)) + "."; }
+
+/// Width of tables and of wrapped text on a terminal, in columns.
+inline constexpr int kTextColumnsMax = 100;
+
+/// Returns the lines of a text that is wrapped at spaces, at least one. A longer word is not
+/// broken.
+/// @param indent  indent of all lines but the first, in columns
+std::vector<std::string> wrap_text(const std::string& text, int width, int indent = 0);
 
 /// Returns the number of columns that a UTF-8 text occupies in a terminal.
 int display_width(const std::string& text);

@@ -55,7 +55,7 @@ TEST(EstimationProgress, MarksWhereCostsRestart) {
     testing::internal::CaptureStderr();
     {
       InterruptFlag interrupt;
-      ProgressLine progress(false);
+      ProgressLine progress({.verbose = true});
       const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, 1);
       for (const Stage stage : stages) {
         monitor.on_stage({stage}, {});

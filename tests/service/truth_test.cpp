@@ -53,12 +53,12 @@ TEST(TruthTable, StatesErrorsInPercentAndInDeviations) {
       format_truth_comparison({estimate("A.J_zz", 0.0041, 5e-5), estimate("2.offset", 0.002, 1e-3),
                                estimate("unknown", 1.0, 1.0)},
                               truth);
-  expect_parts(table, {"A.J_zz", "0.004", "0.004100", "+2.5 %", "+2", "0.002"});
+  expect_parts(table, {"A.J_zz", "4.100", "+2.50 %", "+2", "10⁻³ kg·m²"});
   EXPECT_EQ(table.find("unknown"), std::string::npos);
   // Nothing is claimed about an estimate without a standard deviation.
   const double infinity = std::numeric_limits<double>::infinity();
   const std::string unseen = format_truth_comparison({estimate("A.J_zz", 0.0041, infinity)}, truth);
-  expect_parts(unseen, {"inf", "+2.5 %"});
+  expect_parts(unseen, {"+2.50 %"});
   EXPECT_TRUE(unseen.ends_with(" -\n")) << unseen;
   expect_parts(refusal([&] { (void)format_truth_comparison({estimate("x", 1.0, 1.0)}, truth); }),
                {"none of the estimated parameters", "rig file"});

@@ -65,12 +65,12 @@ ExitCode run(const StudyOptions& options) {
   const InterruptFlag interrupt;
   std::optional<StudyReport> report;
   {
-    ProgressLine progress(options.quiet);
+    ProgressLine progress({.quiet = options.quiet});
     const TaskRunner runner =
         [&](const std::vector<StudyTask>& tasks) -> std::optional<std::vector<StudyRun>> {
       std::vector<StudyRun> runs =
           run_tasks(tasks, store, options.jobs, &interrupt.flag(), [&](const StudyProgress& p) {
-            if (p.total > 0) progress.show(progress_text(p));
+            if (p.total > 0) progress.show(progress_text(p), progress_text(p));
           });
       if (interrupt.flag().load()) return std::nullopt;
       return runs;

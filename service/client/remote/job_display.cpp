@@ -1,7 +1,5 @@
 #include "service/client/remote/job_display.hpp"
 
-#include <sys/ioctl.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -75,26 +73,6 @@ std::string recordings_text(const JobInfo& info) {
 
 }  // namespace
 
-TerminalSize terminal_size(int descriptor) {
-  winsize size{};
-  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) {
-    return {};
-  }
-  return {size.ws_col, size.ws_row};
-}
-
-std::string cut_to_width(const std::string& text, int columns) {
-  if (display_width(text) <= columns) return text;
-  std::string cut;
-  int width = 0;
-  for (const char c : text) {
-    const bool starts = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    if (starts && ++width >= columns) break;
-    cut += c;
-  }
-  return cut += "…";
-}
-
 std::string job_status(const JobInfo& info) {
   const JobProgress& progress = info.progress();
   if (info.state() == rigcal::v1::JOB_QUEUED) {
@@ -105,6 +83,12 @@ std::string job_status(const JobInfo& info) {
   const std::string convergence = convergence_text(progress);
   return proto::escape_for_terminal(stage_text(progress)) +
          (convergence.empty() ? "" : "  " + convergence);
+}
+
+std::string job_stage(const JobInfo& info) {
+  const std::string& stage = info.progress().stage();
+  if (info.state() != rigcal::v1::JOB_RUNNING || stage.empty()) return job_status(info);
+  return proto::escape_for_terminal(stage.substr(0, stage.find(", ")));
 }
 
 void JobDisplay::update(const JobInfo& info) {

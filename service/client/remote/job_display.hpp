@@ -4,22 +4,15 @@
 #include <vector>
 
 #include "proto/service.pb.h"
+#include "service/client/terminal.hpp"
 
 namespace service {
 
-struct TerminalSize {
-  int columns = 80;
-  int rows = 24;
-};
-
-/// Returns the size of the terminal at a file descriptor; 80 columns by 24 rows if it is unknown.
-TerminalSize terminal_size(int descriptor);
-
-/// Shortens a UTF-8 text to a number of columns and replaces the removed part by "…".
-std::string cut_to_width(const std::string& text, int columns);
-
 /// Returns one line that describes the state of a job, without parameter values.
 std::string job_status(const rigcal::v1::JobInfo& info);
+
+/// Returns one line that describes the state of a job, or the stage of a running job.
+std::string job_stage(const rigcal::v1::JobInfo& info);
 
 /// Terminal display of a running job, with the job's state, a progress bar and the parameters.
 class JobDisplay {

@@ -42,7 +42,7 @@ class Display {
       picture_.update(info);
       return redraw();
     }
-    const std::string status = job_status(info);
+    const std::string status = job_stage(info);
     if (status != status_) std::cerr << status << '\n';
     status_ = status;
   }

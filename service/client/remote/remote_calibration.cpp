@@ -67,15 +67,15 @@ std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
   open.set_file_name(std::filesystem::path(path).filename().string());
   open.set_size_bytes(size);
   auto state = open_upload(client, name_of(*file.value()), open);
-  ProgressLine progress(quiet);
+  ProgressLine progress({.quiet = quiet});
   while (!state.complete()) {
     ServiceRequest part;
     part.mutable_upload_part()->set_session_id(open.session_id());
     part.mutable_upload_part()->set_offset_bytes(state.durable_bytes());
     part.mutable_upload_part()->set_data(read_part(*file.value(), state.durable_bytes()));
     state = client.call(part).upload_state();
-    progress.show("uploading " + path + ": " + std::to_string(100 * state.durable_bytes() / size) +
-                  " %");
+    const std::string stage = "uploading " + path;
+    progress.show(stage + ": " + std::to_string(100 * state.durable_bytes() / size) + " %", stage);
   }
   return open.session_id();
 }

@@ -9,6 +9,7 @@
 #include "service/client/remote/service_results.hpp"
 #include "service/client/remote/short_id.hpp"
 #include "service/client/rig_files.hpp"
+#include "service/client/terminal.hpp"
 #include "service/import/simulation_truth.hpp"
 #include "service/report/truth_comparison.hpp"
 #include "service/result/stored_result.hpp"
@@ -34,7 +35,7 @@ ExitCode print_beside_truth(ServiceClient& client, const std::string& job_id,
     estimate.standard_deviation = parameter.at_bound() ? 0.0 : parameter.standard_deviation();
     estimates.push_back(estimate);
   }
-  std::cout << format_truth_comparison(estimates, truth) << std::flush;
+  print_text(format_truth_comparison(estimates, truth));
   return result.converged() ? kDone : kNotConverged;
 }
 
@@ -62,7 +63,7 @@ ExitCode print_result(ServiceClient& client, const std::string& job_id, bool jso
   if (json) {
     print_json(result.result());
   } else {
-    std::cout << result.table() << std::flush;
+    print_text(result.table());
   }
   // For a refined result, `converged` refers to its last stage.
   return result.result().converged() ? kDone : kNotConverged;
