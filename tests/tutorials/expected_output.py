@@ -14,8 +14,8 @@ import re
 TOLERANCE = 0.02
 ELLIPSIS = "…"
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
-# No part of a name, a date or a file: "J_1", "rig2", "2026-11-26", "a.1".
-STANDALONE = rf"(?<![\w.:/-]){NUMBER}(?![\w:/]|\.\w|-\w)"
+# No part of a name, a date or a file, and not cut off: "J_1", "rig2", "2026-11-26", "a.1", "0.3…".
+STANDALONE = rf"(?<![\w.:/-]){NUMBER}(?![\w:/…]|\.\w|-\w)"
 
 
 def matches_number(expected, actual, tolerance):
