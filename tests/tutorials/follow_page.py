@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Follows a page of the documentation as a reader does, and compares what the programs print.
 
-    follow_page.py --build BUILD [--update] PAGE.md
+    follow_page.py [--build BUILD] [--setup FILE.sh] [--update] PAGE.md
 
 Everything runs in a new folder that looks like the root of the source tree. The page's fenced
 blocks are followed in order:
@@ -14,7 +14,7 @@ blocks are followed in order:
 - <!-- not run: REASON --> in the line before a block skips it and its output.
 - Other blocks are examples and are skipped.
 
-A file setup/PAGE.sh makes the files that the page assumes its reader to have. --update replaces
+The commands of --setup make the files that the page assumes its reader to have. --update replaces
 outputs on the page that differ. Check the changes with git diff.
 """
 
@@ -30,8 +30,7 @@ from pathlib import Path
 from expected_output import TOLERANCE, first_difference, renewed
 from sessions import Session
 
-FOLDER = Path(__file__).resolve().parent
-ROOT = FOLDER.parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 BLOCK_LIMIT_S = 120
 BACKGROUND_LIMIT_S = 20
 
@@ -95,12 +94,12 @@ class Follower:
 
     def follow(self, blocks, update):
         for block in blocks:
-            if block.language == "text":
+            if block.file():
+                self._write(block)
+            elif block.language == "text":
                 self._compare(block, update)
             elif block.skipped:
                 self._command = None
-            elif block.file():
-                self._write(block)
             elif block.language in ("sh", "python"):
                 self.run(block)
 
@@ -168,10 +167,9 @@ def write_outputs(page, blocks, outputs):
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def follow(page, build, update=False):
+def follow(page, build, setup="", update=False):
     """Raises PageError if the page is wrong. With `update`, corrects its outputs instead."""
     blocks = read_blocks(page.read_text(encoding="utf-8"))
-    setup = FOLDER / "setup" / (page.stem.lower() + ".sh")
     with tempfile.TemporaryDirectory(prefix="rigcal-page-") as name:
         folders = [Path(name) / part for part in ("root", "scratch", "programs")]
         for folder in folders:
@@ -181,8 +179,7 @@ def follow(page, build, update=False):
         session = Session(root, scratch, environment_of(build, programs), BLOCK_LIMIT_S)
         follower = Follower(page, session)
         try:
-            if setup.exists():
-                follower.run(Block("sh", "", 0, setup.read_text().splitlines(), "", False))
+            follower.run(Block("sh", "", 0, setup.splitlines(), "", False))
             follower.follow(blocks, update)
         finally:
             session.end()
@@ -196,10 +193,12 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("page", type=Path)
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build folder")
+    parser.add_argument("--setup", type=Path, default=os.devnull, help="commands that run first")
     parser.add_argument("--update", action="store_true", help="correct the outputs on the page")
     options = parser.parse_args()
     try:
-        count = follow(options.page, options.build.resolve(), options.update)
+        count = follow(options.page, options.build.resolve(), Path(options.setup).read_text(),
+                       options.update)
     except PageError as error:
         sys.exit(str(error))
     if options.update:

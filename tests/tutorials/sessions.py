@@ -30,10 +30,11 @@ for line in sys.stdin:
 """
 
 # Runs a block in the session's shell, so that variables and the working folder persist. The trap
-# counts commands with a nonzero exit status.
+# lists and counts commands with a nonzero exit status. A setup may set
+# ANSWERS to a file with answers to the questions of programs.
 SHELL = """set -E
-trap '(( failures += 1 ))' ERR
-run_block() { failures=0; . "$1" >"$2" 2>"$3" </dev/null; echo "$failures" >&%d; }
+trap 'echo "exit status $?: $BASH_COMMAND" >&2; (( failures += 1 ))' ERR
+run_block() { failures=0; . "$1" >"$2" 2>"$3" <"${ANSWERS:-/dev/null}"; echo "$failures" >&%d; }
 """
 
 
@@ -55,7 +56,7 @@ class Session:
         self._bash.stdin.write(SHELL % write_end)
 
     def run(self, language, text):
-        """Returns (succeeded, output file, text of standard error) of one block."""
+        """Returns (succeeded, output file, end of standard error) of one block."""
         self._count += 1
         block, output, errors = (self._scratch / f"{self._count}.{end}"
                                  for end in ("block", "out", "err"))
@@ -69,7 +70,8 @@ class Session:
             self._bash.stdin.write(f"run_block '{block}' '{output}' '{errors}'\n")
             self._bash.stdin.flush()
         status = self._wait()
-        message = errors.read_text(errors="replace") if errors.exists() else ""
+        lines = errors.read_text(errors="replace").splitlines() if errors.exists() else []
+        message = "\n".join(lines[-20:])
         return status == "0", output, message if status is not None else (
             message + f"\nnot finished after {self._time_limit_s} s")
 
@@ -85,22 +87,26 @@ class Session:
         _, output, _ = self.run("sh", "pwd; env -0\n")
         folder, _, variables = output.read_text().partition("\n")
         environment = dict(re.findall(r"([^=\0]+)=([^\0]*)\0", variables))
-        self._python = subprocess.Popen(
-            ["python3", "-c", PROMPT, str(self._write_end)], cwd=folder, env=environment,
-            text=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-            stderr=open(self._scratch / "python.err", "w"), pass_fds=[self._write_end])
+        with open(self._scratch / "python.err", "w") as errors:
+            self._python = subprocess.Popen(
+                ["python3", "-c", PROMPT, str(self._write_end)], cwd=folder, env=environment,
+                text=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors,
+                pass_fds=[self._write_end])
 
     def end(self):
         """Ends both sessions and all background processes of the page."""
         if self._python:
             self._python.kill()
-            self._python.wait()
+            self._python.communicate()
         for sent in (signal.SIGTERM, signal.SIGKILL):
             self._signal(sent)
             deadline = time.monotonic() + 5
             while time.monotonic() < deadline and self._signal(0):
                 self._bash.poll()
                 time.sleep(0.02)
+        self._bash.communicate()
+        os.close(self._done)
+        os.close(self._write_end)
 
     def _signal(self, number):
         """Sends a signal to all processes of the shell. Returns False if there are none."""
