@@ -14,7 +14,7 @@ import re
 TOLERANCE = 0.02
 ELLIPSIS = "…"
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
-# No part of a name, a date or a file, and not cut off: "J_1", "rig2", "2026-11-26", "a.1", "0.3…".
+# Not part of a name, date or file, and not cut off: "J_1", "rig2", "2026-11-26", "a.1", "0.3…".
 STANDALONE = rf"(?<![\w.:/-]){NUMBER}(?![\w:/…]|\.\w|-\w)"
 
 

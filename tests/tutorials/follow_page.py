@@ -10,7 +10,7 @@ blocks are followed in order:
   end of the page.
 - ```python runs at one Python prompt, which also prints the values of expressions.
 - ```text is the standard output of the block before it (expected_output.py has the rules).
-- Before a block, "Save … as `FILE`:" writes the block to FILE, and "Append … to `FILE`:" appends it.
+- After "Save … as `FILE`:" the block is written to FILE, after "Append … to `FILE`:" appended.
 - <!-- not run: REASON --> in the line before a block skips it and its output.
 - Other blocks are examples and are skipped.
 

@@ -71,7 +71,8 @@ class Session:
             self._bash.stdin.flush()
         status = self._wait()
         lines = errors.read_text(errors="replace").splitlines() if errors.exists() else []
-        message = "\n".join(lines[-20:])
+        failed = [line for line in lines[:-20] if line.startswith("exit status ")]
+        message = "\n".join(failed + lines[-20:])
         return status == "0", output, message if status is not None else (
             message + f"\nnot finished after {self._time_limit_s} s")
 
