@@ -7,6 +7,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/calibration/rejected_readings.hpp"
 #include "service/import/import_notes.hpp"
+#include "service/import/parameter_edits.hpp"
 #include "service/import/source_location.hpp"
 #include "service/result/calibration_outcome.hpp"
 
@@ -32,6 +33,7 @@ class WallTime {
 template <typename Work>
 auto with_faults_named(const CalibrationInput& input, Work&& work) {
   try {
+    require_valid(input.rig.mechanism);
     return work();
   } catch (estimator::UnusableInput& fault) {
     add_source_locations(input.rig, fault.findings);

@@ -23,6 +23,11 @@ std::string text_of(const estimator::Message& message) {
   return fill_template(row_of(message.code).sentence, message);
 }
 
+std::string error_text(const estimator::Message& message) {
+  const std::string advice = fill_template(row_of(message.code).advice, message);
+  return text_of(message) + (advice.empty() ? "" : "; " + advice);
+}
+
 std::string note_text(const estimator::Message& message) {
   const bool warns = estimator::severity_of(message) == Severity::kWarning;
   return (warns ? "warning: " : "") + text_of(message);

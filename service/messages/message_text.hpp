@@ -14,6 +14,9 @@ std::string to_text(estimator::Severity severity);
 /// Returns the sentence of a message, without a capital at its start and a full stop at its end.
 std::string text_of(const estimator::Message& message);
 
+/// Returns the sentence of an error, and what the reader can do about it.
+std::string error_text(const estimator::Message& message);
+
 /// Returns the sentence of a note, after "warning: " if it is one.
 std::string note_text(const estimator::Message& message);
 
