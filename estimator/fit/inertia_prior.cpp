@@ -3,6 +3,8 @@
 #include <Eigen/LU>
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
+#include <string>
 
 #include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
@@ -118,29 +120,33 @@ InertiaPrior::Sensitivities InertiaPrior::slopes(const Mechanism& mechanism) con
   return weight_ * slopes;
 }
 
-std::string find_cad_prior_error(const Mechanism& mechanism, int body) {
+void check_cad_prior(const Mechanism& mechanism, int body) {
   const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
-  if (std::isinf(own.cad_uncertainty)) return "";
+  if (std::isinf(own.cad_uncertainty)) return;
   const std::string who = "body " + quoted(own.name) + ": ";
-  if (!(own.cad_uncertainty > 0.0)) return who + "cad_uncertainty_percent must be above zero";
-  if (own.massless)
-    return who + "it is massless, so cad_uncertainty_percent has no effect; remove it";
+  if (!(own.cad_uncertainty > 0.0)) {
+    throw std::invalid_argument(who + "cad_uncertainty_percent must be above zero");
+  }
+  if (own.massless) {
+    throw std::invalid_argument(
+        who + "it is massless, so cad_uncertainty_percent has no effect; remove it");
+  }
   if (!(mechanism.parameter(body, BodyQuantity::kMass).prior_mean > 0.0)) {
-    return who + "cad_uncertainty_percent needs a mass above zero";
+    throw std::invalid_argument(who + "cad_uncertainty_percent needs a mass above zero");
   }
   for (int i = static_cast<int>(BodyQuantity::kMass); i < Mechanism::kBodyQuantities; ++i) {
     const Parameter& parameter = mechanism.parameter(body, static_cast<BodyQuantity>(i));
     if (std::isinf(parameter.prior_standard_deviation)) continue;
-    return who + "cad_uncertainty_percent and the prior of " + parameter.name +
-           " both give a prior of the same quantity; remove one";
+    throw std::invalid_argument(who + "cad_uncertainty_percent and the prior of " + parameter.name +
+                                " both give a prior of the same quantity; remove one");
   }
   const Eigen::Vector3d values = symmetric_eigen3(drawn_second_moments(mechanism, body)).values;
   if (!(values[0] > kFlatnessLimit * values[2])) {
-    return who +
-           "its CAD values describe a flat or physically inconsistent body, so "
-           "cad_uncertainty_percent is undefined; give the body its actual thickness";
+    throw std::invalid_argument(
+        who +
+        "its CAD values describe a flat or physically inconsistent body, so "
+        "cad_uncertainty_percent is undefined; give the body its actual thickness");
   }
-  return "";
 }
 
 }  // namespace estimator

@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <array>
 #include <optional>
-#include <string>
 
 #include "estimator/model/mechanism.hpp"
 
@@ -58,8 +57,8 @@ class InertiaPrior {
   Eigen::Matrix3d unfactor_;  // inverse of the Cholesky factor of the second moments from CAD
 };
 
-/// Returns the reason why a body's CAD values cannot be a prior. Empty if they can be one, or if
-/// the body has no CAD prior.
-std::string find_cad_prior_error(const Mechanism& mechanism, int body);
+/// Checks that the CAD values of a body with a CAD prior can be its mean.
+/// @throws std::invalid_argument if they cannot
+void check_cad_prior(const Mechanism& mechanism, int body);
 
 }  // namespace estimator

@@ -15,11 +15,12 @@ namespace estimator {
 namespace {
 
 void check_mechanism(const Mechanism& mechanism) {
-  const std::vector<std::string> faults = find_errors(mechanism, InertiaCheck::kFixed);
-  if (faults.empty()) return;
-  std::string message = "the rig cannot be used: " + faults.front();
-  for (std::size_t i = 1; i < faults.size(); ++i) message += "; " + faults[i];
-  throw std::invalid_argument(message);
+  const std::vector<Message> errors = find_errors(mechanism, InertiaCheck::kFixed);
+  if (errors.empty()) return;
+  const std::vector<Argument>& arguments = errors.front().arguments;
+  throw std::invalid_argument(
+      "the rig cannot be used, because of " +
+      (arguments.empty() ? "its joints" : quoted(std::get<std::string>(arguments.front().value))));
 }
 
 bool rises(const std::vector<double>& times) {
@@ -57,24 +58,19 @@ struct OptionRule {
   const char* name;
   double CalibrationOptions::*value;
   double lowest;
-  bool may_equal;  ///< whether the lowest value itself is allowed
-  const char* range;
+  bool may_equal;    ///< whether the lowest value itself is allowed
+  const char* zero;  ///< what 0 stands for
 };
 
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr OptionRule kOptionRules[] = {
-    {"the time step", &CalibrationOptions::step, 0.0, true, "0 (automatic) or positive"},
-    {"the acceleration noise", &CalibrationOptions::acceleration_noise, 0.0, true,
-     "0 (estimated) or positive"},
-    {"the state error weight", &CalibrationOptions::state_error_weight, 0.0, true,
-     "0 (automatic) or positive"},
-    {"the compliance", &CalibrationOptions::compliance, -kLargest, true,
-     "0, positive, or negative (the value of the rig file)"},
-    {"the damping time", &CalibrationOptions::damping_time, -kLargest, true,
-     "0, positive, or negative (the value of the rig file)"},
-    {"the weighting compliance", &CalibrationOptions::weighting_compliance, 0.0, true,
-     "0 (automatic) or positive"},
-    {"the filter cutoff", &CalibrationOptions::filter_cutoff, 0.0, false, "positive"},
+    {"the time step", &CalibrationOptions::step, 0.0, true, "automatic"},
+    {"the acceleration noise", &CalibrationOptions::acceleration_noise, 0.0, true, "estimated"},
+    {"the state error weight", &CalibrationOptions::state_error_weight, 0.0, true, "automatic"},
+    {"the compliance", &CalibrationOptions::compliance, -kLargest, true, ""},
+    {"the damping time", &CalibrationOptions::damping_time, -kLargest, true, ""},
+    {"the weighting compliance", &CalibrationOptions::weighting_compliance, 0.0, true, "automatic"},
+    {"the filter cutoff", &CalibrationOptions::filter_cutoff, 0.0, false, ""},
 };
 
 void check_step(double step, const std::vector<Recording>& recordings) {
@@ -114,8 +110,11 @@ void check_options(const CalibrationOptions& options, const std::vector<Recordin
     const bool allowed =
         std::isfinite(value) && (value > rule.lowest || (rule.may_equal && value == rule.lowest));
     if (allowed) continue;
-    throw std::invalid_argument(std::string(rule.name) + " is " + number_text(value) +
-                                "; give a number that is " + rule.range);
+    throw std::invalid_argument(
+        std::string(rule.name) + " is " + number_text(value) + "; give a number that is " +
+        (rule.lowest < 0.0 ? "0, positive, or negative (the value of the rig file)"
+         : rule.may_equal  ? std::string("0 (") + rule.zero + ") or positive"
+                           : "positive"));
   }
   if (options.max_iterations < 0) {
     throw std::invalid_argument("the iteration limit is " + std::to_string(options.max_iterations) +

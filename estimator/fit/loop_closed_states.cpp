@@ -111,7 +111,7 @@ std::string gap_text(const LoopGap& gap) {
   if (gap.distance > kClosed) {
     text += "open by " + number_text(1e3 * gap.distance) + " mm";
   } else if (!twisted) {
-    text += "closed only half a turn off";
+    text += "closed half a turn off";
   }
   if (twisted) {
     text += (gap.distance > kClosed ? " and twisted by " : "twisted by ") + number_text(gap.turn) +
@@ -220,8 +220,9 @@ CoordinateChoice choose_coordinates(const Mechanism& mechanism,
   }
   try {
     return closure.choose(motions);
-  } catch (const ChangePoint& point) {
-    throw ChangePoint("the recordings pass", point.motion, point.configuration * stride);
+  } catch (ChangePoint& point) {
+    point.configuration *= stride;
+    throw;
   }
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/consistent_inertia.hpp"
 
@@ -21,25 +21,31 @@ bool has_free_moments(const Mechanism& mechanism, int body) {
                      [&](int index) { return parameter_at(mechanism, index).free; });
 }
 
-/// Returns the reason why free moments of a body are estimated individually; empty if they are not.
-std::string obstacle(const Mechanism& mechanism, int body) {
+/// Returns the reason why free moments of a body are estimated individually; nullopt if they are
+/// not.
+std::optional<Message> obstacle(const Mechanism& mechanism, int body) {
   const auto indices = moment_indices(mechanism, body);
   int free_products = 0, held_products = 0;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const Parameter& parameter = parameter_at(mechanism, indices[i]);
-    if (find_dependency(mechanism, indices[i]) != nullptr) return parameter.name + " is dependent";
+    const auto reason = [&](MessageCode code) {
+      return Message(code, {{"parameter", parameter.name}});
+    };
+    if (find_dependency(mechanism, indices[i]) != nullptr) {
+      return reason(MessageCode::kDependentMoment);
+    }
     if (i >= 3) ++(parameter.free ? free_products : held_products);
     if (!parameter.free) {
       if (parameter.value == 0.0) continue;
-      return parameter.name + " is fixed at a nonzero value";
+      return reason(MessageCode::kFixedMoment);
     }
     const double least = i < 3 ? 2.0 * kLeastSecondMoment : -HUGE_VAL;
     if (parameter.lower > least || parameter.upper < HUGE_VAL) {
-      return parameter.name + " has its own bounds";
+      return reason(MessageCode::kBoundedMoment);
     }
   }
-  if (free_products == 2 && held_products == 1) return "one product of inertia is fixed";
-  return "";
+  if (free_products == 2 && held_products == 1) return Message(MessageCode::kFixedProduct);
+  return {};
 }
 
 SymmetricEigen3 principal(const Mechanism& mechanism, int body) {
@@ -49,21 +55,21 @@ SymmetricEigen3 principal(const Mechanism& mechanism, int body) {
 }  // namespace
 
 bool has_inertia_parameterization(const Mechanism& mechanism, int body) {
-  return has_free_moments(mechanism, body) && obstacle(mechanism, body).empty() &&
+  return has_free_moments(mechanism, body) && !obstacle(mechanism, body) &&
          principal(mechanism, body).values[2] > 0.0;
 }
 
-std::vector<std::string> describe_unparameterized_inertias(const Mechanism& mechanism) {
-  std::vector<std::string> sentences;
+std::vector<Message> describe_unparameterized_inertias(const Mechanism& mechanism) {
+  std::vector<Message> notes;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (!has_free_moments(mechanism, body)) continue;
-    const std::string why = obstacle(mechanism, body);
-    if (why.empty()) continue;
-    sentences.push_back("body " + quoted(mechanism.bodies[static_cast<std::size_t>(body)].name) +
-                        ": its moments of inertia are estimated one by one, because " + why +
-                        "; the result may not be physically consistent, which is then reported");
+    const std::optional<Message> reason = obstacle(mechanism, body);
+    if (!reason) continue;
+    notes.push_back({MessageCode::kSeparateMoments,
+                     {{"body", mechanism.bodies[static_cast<std::size_t>(body)].name},
+                      {"reason", std::vector<Message>{*reason}}}});
   }
-  return sentences;
+  return notes;
 }
 
 bool is_at_feasibility_boundary(const Mechanism& mechanism, int body) {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "estimator/messages/message.hpp"
 #include "estimator/model/inertia_parameterization.hpp"
 #include "estimator/model/mechanism.hpp"
 
@@ -14,8 +14,8 @@ namespace estimator {
 /// individually.
 bool has_inertia_parameterization(const Mechanism& mechanism, int body);
 
-/// Returns a message for each body whose free moments are estimated individually, with the reason.
-std::vector<std::string> describe_unparameterized_inertias(const Mechanism& mechanism);
+/// Returns a note for each body whose free moments are estimated individually, with the reason.
+std::vector<Message> describe_unparameterized_inertias(const Mechanism& mechanism);
 
 /// Returns whether a body with `has_inertia_parameterization` is practically flat, and thus at the
 /// boundary of physically consistent inertias.

@@ -25,36 +25,33 @@ T dry_friction(const T& coulomb, const T& stribeck, const T& stribeck_rate, cons
 /// with speed. In a prismatic joint the excess decays over 1 m/s by default.
 struct CoulombStribeck {
   enum Quantity { kCoulombTorque, kStribeckTorque, kStribeckRate };
-  static constexpr LawQuantity kQuantities[] = {
-      {.field = "coulomb_torque",
-       .slide_field = "coulomb_force",
-       .symbol = "tau_c",
-       .slide_symbol = "f_c",
-       .unit = "N·m",
-       .slide_unit = "N",
-       .is_size = true,
-       .start = start_whole},
-      {.field = "stribeck_torque",
-       .slide_field = "stribeck_force",
-       .symbol = "tau_delta",
-       .slide_symbol = "f_delta",
-       .unit = "N·m",
-       .slide_unit = "N",
-       .is_size = true,
-       .may_be_negative = true,
-       .unsupported_in_robot_formats = "friction that falls with speed (Stribeck)",
-       .start = start_excess},
-      {.field = "stribeck_rate",
-       .symbol = "zeta",
-       .unit = "s²/rad²",
-       .slide_unit = "s²/m²",
-       .neutral = 1.0,
-       .start = [](double, const FrictionScale& scale) {
-         return std::pow(kDecayShare * scale.fastest, -2);
-       }}};
+  static constexpr LawQuantity kQuantities[] = {{.field = "coulomb_torque",
+                                                 .slide_field = "coulomb_force",
+                                                 .symbol = "tau_c",
+                                                 .slide_symbol = "f_c",
+                                                 .unit = "N·m",
+                                                 .slide_unit = "N",
+                                                 .is_size = true,
+                                                 .start = start_whole},
+                                                {.field = "stribeck_torque",
+                                                 .slide_field = "stribeck_force",
+                                                 .symbol = "tau_delta",
+                                                 .slide_symbol = "f_delta",
+                                                 .unit = "N·m",
+                                                 .slide_unit = "N",
+                                                 .is_size = true,
+                                                 .may_be_negative = true,
+                                                 .start = start_excess},
+                                                {.field = "stribeck_rate",
+                                                 .symbol = "zeta",
+                                                 .unit = "s²/rad²",
+                                                 .slide_unit = "s²/m²",
+                                                 .neutral = 1.0,
+                                                 .start = [](double, const FrictionScale& scale) {
+                                                   return std::pow(kDecayShare * scale.fastest, -2);
+                                                 }}};
   static constexpr LawTerm kTerms[] = {
       {"dry", {kCoulombTorque}}, {"stribeck", {kCoulombTorque, kStribeckTorque, kStribeckRate}}};
-  static constexpr const char* kWhat = "dry friction";
   static constexpr bool kInSpook = true;
 
   template <typename T>

@@ -25,12 +25,10 @@ struct ViscousDrag {
        .unit = "N·m·s²/rad²",
        .slide_unit = "N·s²/m²",
        .is_size = true,
-       .unsupported_in_robot_formats = "drag with the square of the speed",
        .start = [](double torque, const FrictionScale& scale) {
          return torque / (scale.speed * scale.speed);
        }}};
   static constexpr LawTerm kTerms[] = {{"viscous", {kViscous}}, {"drag", {kQuadraticDrag}}};
-  static constexpr const char* kWhat = "friction that grows with speed";
   static constexpr bool kInSpook = true;
 
   template <typename T>

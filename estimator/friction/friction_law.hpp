@@ -10,7 +10,6 @@ namespace estimator {
 //
 //   kQuantities   its parameters at every joint (LawQuantity), indexed by an enum
 //   kTerms        groups of its parameters that a comparison of laws frees together (LawTerm)
-//   kWhat         its name for messages: "smooth friction"
 //   kInSpook      whether the SPOOK stepper supports it
 //   On<T>         its parameter values in order, with one of these functions of a rate ω, for any
 //   T:
@@ -45,8 +44,6 @@ struct LawQuantity {
   bool is_size = false;
   /// Whether negative values are allowed.
   bool may_be_negative = false;
-  /// Name of the friction effect if URDF and MJCF cannot represent it; otherwise nullptr.
-  const char* unsupported_in_robot_formats = nullptr;
   /// Returns the initial value for a comparison of laws, if the term is to produce `torque`.
   double (*start)(double torque, const FrictionScale& scale) = nullptr;
   /// Returns the upper bound in a comparison of laws; nullptr if there is none.

@@ -15,17 +15,14 @@ struct LoadFriction {
        .unit = "m",
        .slide_unit = "-",
        .is_size = true,
-       .unsupported_in_robot_formats = "friction that grows with the bearing's force",
        .start = [](double torque, const FrictionScale& scale) { return torque / scale.load; }},
       {.field = "load_angular",
        .symbol = "mu",
        .slide_symbol = "mu_moment",
        .unit = "-",
        .slide_unit = "1/m",
-       .is_size = true,
-       .unsupported_in_robot_formats = "friction that grows with the bearing's moment"}};
+       .is_size = true}};
   static constexpr LawTerm kTerms[] = {{"load", {kLoadFriction}}};
-  static constexpr const char* kWhat = "friction that grows with load";
   static constexpr bool kInSpook = true;
 
   template <typename T>

@@ -16,7 +16,6 @@ struct Makkar {
        .unit = "N·m",
        .slide_unit = "N",
        .is_size = true,
-       .unsupported_in_robot_formats = "smooth friction, its excess at rest",
        .start = start_excess},
       {.field = "makkar.rise",
        .symbol = "gamma_2",
@@ -35,7 +34,6 @@ struct Makkar {
        .unit = "N·m",
        .slide_unit = "N",
        .is_size = true,
-       .unsupported_in_robot_formats = "smooth friction",
        .start = start_whole},
       {.field = "makkar.slope",
        .symbol = "gamma_5",
@@ -45,7 +43,6 @@ struct Makkar {
        .most = steepest_rise}};
   static constexpr LawTerm kTerms[] = {{"smooth", {kCoulomb, kSlope}},
                                        {"makkar", {kCoulomb, kSlope, kExcess, kRise, kDecay}}};
-  static constexpr const char* kWhat = "smooth friction";
   static constexpr bool kInSpook = false;
 
   template <typename T>

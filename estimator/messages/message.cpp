@@ -7,6 +7,7 @@ namespace estimator {
 
 Severity severity_of(MessageCode code) {
   using enum MessageCode;
+  if (code >= kUnnamedElement && code <= kTriangleInequality) return Severity::kFault;
   switch (code) {
     case kOutliers:
     case kManyOutliers:

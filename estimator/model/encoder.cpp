@@ -72,11 +72,14 @@ JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder) {
 /// Transforms the common joint axis from body to body along the path. A revolute joint leaves its
 /// own axis unchanged, and all counted axes are parallel.
 std::vector<Encoder::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
-                                         std::string& fault) {
+                                         std::vector<Message>* errors) {
   const auto joint_at = [&](int j) -> const Joint& {
     return mechanism.joints[static_cast<std::size_t>(j)];
   };
-  const std::string who = "encoder \"" + encoder.name + "\": ";
+  const auto refuse = [&](Message error) -> std::vector<Encoder::Term> {
+    if (errors != nullptr) errors->push_back(std::move(error));
+    return {};
+  };
   const std::vector<Crossing> way = way_between(mechanism, encoder.body_a, encoder.body_b);
   const JointKind kind = kind_of(mechanism, way);
   std::vector<Encoder::Term> terms;
@@ -87,18 +90,16 @@ std::vector<Encoder::Term> terms_between(const Mechanism& mechanism, const BodyE
     if (counts) {
       if (terms.empty()) axis = own;
       if (axis.cross(own).norm() > kParallel) {
-        fault = who + "the axes of \"" + joint_at(terms.back().joint).name + "\" and \"" +
-                joint_at(crossing.joint).name +
-                "\" between its bodies are not parallel, so the angle between the bodies is "
-                "undefined; attach it to a joint";
-        return {};
+        return refuse({MessageCode::kNonparallelAxes,
+                       {{"encoder", encoder.name},
+                        {"first", joint_at(terms.back().joint).name},
+                        {"second", joint_at(crossing.joint).name}}});
       }
       terms.push_back({crossing.joint, axis.dot(own) > 0.0 ? crossing.sign : -crossing.sign});
     }
     axis = crossing.to_frame * crossing.from_frame.transpose() * axis;
   }
-  if (terms.empty())
-    fault = who + "its bodies do not move relative to each other; give two that do";
+  if (terms.empty()) return refuse({MessageCode::kNoRelativeMotion, {{"encoder", encoder.name}}});
   return terms;
 }
 
@@ -115,9 +116,8 @@ std::vector<Encoder> all_encoders(const Mechanism& mechanism) {
   }
   for (int i = 0; i < mechanism.body_encoder_count(); ++i) {
     const BodyEncoder& encoder = mechanism.body_encoders[static_cast<std::size_t>(i)];
-    std::string fault;
     sensors.push_back({encoder.name, kind_between(mechanism, encoder),
-                       terms_between(mechanism, encoder, fault),
+                       terms_between(mechanism, encoder),
                        mechanism.index_of_body_encoder(i, EncoderQuantity::kOffset),
                        mechanism.index_of_body_encoder(i, EncoderQuantity::kDelay)});
   }

@@ -80,10 +80,10 @@ JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder);
 /// Returns the joints that an encoder between two bodies reads, with the signs of their
 /// coordinates. The first joint has a positive sign.
 ///
-/// @param fault  receives one sentence if the axes of revolute joints between the bodies are not
-/// parallel, or if no joint between them moves; otherwise empty
+/// @param errors  receives an error if the axes of revolute joints between the bodies are not
+/// parallel, or if no joint between them moves; the result is then empty
 std::vector<Encoder::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
-                                         std::string& fault);
+                                         std::vector<Message>* errors = nullptr);
 
 /// Computes joint coordinates from encoder readings by least squares. Unobserved joints are set to
 /// zero.

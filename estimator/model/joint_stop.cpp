@@ -38,19 +38,15 @@ bool are_stops_apart(const Mechanism& mechanism) {
   return true;
 }
 
-void check_stops(const Mechanism& mechanism, std::vector<std::string>& faults) {
+void check_stops(const Mechanism& mechanism, std::vector<Message>& errors) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
     if (!joint.stops_lower && !joint.stops_upper) continue;
-    if (!is_tree(mechanism)) {
-      faults.push_back("joint \"" + joint.name +
-                       "\" has end stops, which are not supported with closed loops or joints that "
-                       "follow others; remove its stops");
-    }
+    if (!is_tree(mechanism)) errors.push_back({MessageCode::kStopsInLoop, {{"joint", joint.name}}});
     if (!is_apart(mechanism, j)) {
-      faults.push_back("parameter \"" +
-                       mechanism.joint_parameter(j, JointQuantity::kStopLower).name +
-                       "\": the lower stop must be below the upper one; exchange or move them");
+      errors.push_back(
+          {MessageCode::kReversedStops,
+           {{"parameter", mechanism.joint_parameter(j, JointQuantity::kStopLower).name}}});
     }
   }
 }

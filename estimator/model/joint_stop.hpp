@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
@@ -25,7 +24,7 @@ std::vector<JointStop> joint_stops(const Mechanism& mechanism);
 /// Returns whether the lower stop of every joint is below the upper stop.
 bool are_stops_apart(const Mechanism& mechanism);
 
-/// Appends one sentence to `faults` for each invalid end stop.
-void check_stops(const Mechanism& mechanism, std::vector<std::string>& faults);
+/// Appends an error for each invalid end stop.
+void check_stops(const Mechanism& mechanism, std::vector<Message>& errors);
 
 }  // namespace estimator

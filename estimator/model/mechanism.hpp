@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimator/friction/friction_laws.hpp"
+#include "estimator/messages/message.hpp"
 #include "estimator/model/joint_kind.hpp"
 #include "estimator/model/parameter.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
@@ -318,13 +319,14 @@ void copy_parameter_values(const Mechanism& from, Mechanism& to);
 
 enum class InertiaCheck { kAll, kFixed };
 
-/// Returns the errors of the mechanism, one sentence each naming the body or joint; empty if it is
-/// valid. Checks names, body indices, frames (rotations), masses, inertias (positive definite,
-/// triangle inequality), bounds, compliances, and that every body is connected to the ground.
+/// Returns the errors of the mechanism; empty if it is valid. The first argument of an error, if
+/// any, is the name of the body, joint, sensor or parameter. Checks names, body indices, frames
+/// (rotations), masses, inertias (positive definite, triangle inequality), bounds, compliances, and
+/// that every body is connected to the ground.
 ///
 /// @param inertias  kFixed also accepts estimated inertias that violate the triangle inequality,
 /// since an initial value may be far off in a single moment
-std::vector<std::string> find_errors(const Mechanism& mechanism,
-                                     InertiaCheck inertias = InertiaCheck::kAll);
+std::vector<Message> find_errors(const Mechanism& mechanism,
+                                 InertiaCheck inertias = InertiaCheck::kAll);
 
 }  // namespace estimator

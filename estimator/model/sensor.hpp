@@ -171,8 +171,7 @@ struct SensorTraits {
   enum class Mount { kNone, kTurn, kAnchor };
 
   Sensor::Kind kind;
-  const char* what;   ///< for messages: "inertial sensor"
-  const char* reads;  ///< measured quantity, for messages; {body}, {joint} stand for names
+  const char* what;  ///< for messages: "inertial sensor"
   Of of;
   Mount mount;
   bool has_cross = false;        ///< whether its axes may be non-orthogonal (cross-axis parameters)
@@ -187,7 +186,6 @@ struct SensorTraits {
 inline constexpr SensorTraits kSensorKinds[] = {
     {.kind = Sensor::Kind::kInertial,
      .what = "inertial sensor",
-     .reads = "gyroscope and accelerometer on {body}",
      .of = SensorTraits::Of::kBody,
      .mount = SensorTraits::Mount::kTurn,
      .has_cross = true,
@@ -199,7 +197,6 @@ inline constexpr SensorTraits kSensorKinds[] = {
                       {"accel_x", "accel_y", "accel_z"}}}},
     {.kind = Sensor::Kind::kForceTorque,
      .what = "sensor",
-     .reads = "moment and force that {joint} exerts on {body}",
      .of = SensorTraits::Of::kJoint,
      .mount = SensorTraits::Mount::kTurn,
      .has_cross = true,
@@ -209,7 +206,6 @@ inline constexpr SensorTraits kSensorKinds[] = {
           {"force", "force_", Reading::kForce, 3, {"force_x", "force_y", "force_z"}}}},
     {.kind = Sensor::Kind::kPosition,
      .what = "sensor",
-     .reads = "position of a point of {body}",
      .of = SensorTraits::Of::kGround,
      .mount = SensorTraits::Mount::kTurn,
      .delay_max = kCameraDelayMax,
@@ -217,20 +213,17 @@ inline constexpr SensorTraits kSensorKinds[] = {
                      {.reads = Reading::kPosition}}},
     {.kind = Sensor::Kind::kJointTorque,
      .what = "sensor",
-     .reads = "torque of {joint}",
      .of = SensorTraits::Of::kJoint,
      .mount = SensorTraits::Mount::kNone,
      .needs_tree = true,
      .instruments = {{"", "", Reading::kMoment, 1, {"torque"}}, {.reads = Reading::kForce}}},
     {.kind = Sensor::Kind::kMotorTorque,
      .what = "sensor",
-     .reads = "torque of the motor of {joint}",
      .of = SensorTraits::Of::kJoint,
      .mount = SensorTraits::Mount::kNone,
      .instruments = {{"", "", Reading::kMoment, 1, {"torque"}}, {.reads = Reading::kForce}}},
     {.kind = Sensor::Kind::kDistance,
      .what = "sensor",
-     .reads = "distance of a point of {body}",
      .of = SensorTraits::Of::kGround,
      .mount = SensorTraits::Mount::kAnchor,
      .delay_max = kCameraDelayMax,

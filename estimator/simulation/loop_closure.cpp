@@ -232,15 +232,6 @@ double LoopClosure::condition(const Eigen::VectorXd& angles, const std::vector<i
   return Eigen::JacobiSVD<Eigen::MatrixXd>(D).singularValues()[D.cols() - 1];
 }
 
-ChangePoint::ChangePoint(const std::string& passing, std::size_t motion_index,
-                         Eigen::Index configuration_index)
-    : std::invalid_argument(
-          passing +
-          " a change point of the mechanism (a singular configuration, from which its joints can "
-          "continue along two branches); use recordings, or parts of them, that avoid it"),
-      motion(motion_index),
-      configuration(configuration_index) {}
-
 CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions) {
   CoordinateChoice choice;
   if (!has_loops()) {
@@ -278,7 +269,10 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions
   } while (++tried < kChoicesMax && next_subset(chosen, static_cast<int>(others.size())));
   if (best.empty()) {
     const auto [motion, configuration] = least_determined(jacobians, rank);
-    throw ChangePoint("the recordings pass", motion, configuration);
+    throw ChangePoint(
+        "a change point of the mechanism (a singular configuration, from which its joints can "
+        "continue along two branches); use recordings, or parts of them, that avoid it",
+        motion, configuration);
   }
   choice.dependent = best;
   for (int j = 0; j < n_; ++j) {

@@ -16,9 +16,9 @@ namespace estimator {
 /// configuration from which the joints can continue along two branches.
 class ChangePoint : public std::invalid_argument {
  public:
-  /// @param passing  subject and verb of the message: "the recordings pass"
-  /// @param motion, configuration  indices of the configuration nearest to the change point
-  ChangePoint(const std::string& passing, std::size_t motion, Eigen::Index configuration);
+  /// @param motion_index, configuration_index  of the configuration nearest to the change point
+  ChangePoint(const char* what, std::size_t motion_index, Eigen::Index configuration_index)
+      : std::invalid_argument(what), motion(motion_index), configuration(configuration_index) {}
 
   std::size_t motion;
   Eigen::Index configuration;

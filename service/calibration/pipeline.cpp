@@ -8,6 +8,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/calibration/rejected_readings.hpp"
 #include "service/import/import_notes.hpp"
+#include "service/import/parameter_edits.hpp"
 #include "service/import/source_location.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/result/calibration_outcome.hpp"
@@ -41,6 +42,7 @@ std::string first_fault(const std::vector<estimator::Finding>& findings) {
 template <typename Work>
 auto with_faults_named(const CalibrationInput& input, Work&& work) {
   try {
+    require_valid(input.rig.mechanism);
     return work();
   } catch (estimator::UnusableInput& fault) {
     const std::string first = first_fault(fault.findings);

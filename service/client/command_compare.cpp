@@ -13,6 +13,7 @@
 #include "service/client/command_options.hpp"
 #include "service/client/estimation_progress.hpp"
 #include "service/client/terminal.hpp"
+#include "service/import/parameter_edits.hpp"
 #include "service/report/friction_comparison_report.hpp"
 #include "service/text/number_format.hpp"
 
@@ -129,6 +130,7 @@ ExitCode compare(const CompareOptions& options) {
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   estimator::LawComparison comparison;
   try {
+    require_valid(input.rig.mechanism);
     comparison = run(input, pieces, choice, interrupt, options.estimation, input.context.wall_time);
   } catch (const std::invalid_argument& fault) {
     throw proto::InputError(describe_fault(input, fault.what()));

@@ -26,8 +26,8 @@ std::string describe_counts(const EncoderFacts& encoder) {
 /// Returns the signed sum of joints that an encoder between bodies measures, e.g. "1 + 2 - 3".
 std::string describe_terms(const estimator::Mechanism& mechanism,
                            const estimator::BodyEncoder& encoder) {
-  std::string text, fault;
-  for (const estimator::Encoder::Term& term : terms_between(mechanism, encoder, fault)) {
+  std::string text;
+  for (const estimator::Encoder::Term& term : terms_between(mechanism, encoder)) {
     const char* const sign =
         term.sign > 0.0 ? (text.empty() ? "" : " + ") : (text.empty() ? "-" : " - ");
     text += sign + mechanism.joints[static_cast<std::size_t>(term.joint)].name;

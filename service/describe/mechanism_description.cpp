@@ -221,8 +221,8 @@ std::vector<std::string> describe_joints(const Rig& rig, const Eigen::VectorXd& 
                     stops_text(mechanism, j) + devices_text(rig, j, encoder));
   }
   for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
-    std::string fault, sum;
-    for (const auto& term : estimator::terms_between(mechanism, encoder, fault)) {
+    std::string sum;
+    for (const auto& term : estimator::terms_between(mechanism, encoder)) {
       sum += (sum.empty()       ? (term.sign < 0.0 ? "-" : "")
               : term.sign < 0.0 ? " - "
                                 : " + ") +

@@ -238,8 +238,7 @@ class SceneMaker {
   }
 
   void draw_encoder(const estimator::BodyEncoder& encoder) {
-    std::string fault;
-    const auto terms = estimator::terms_between(mechanism_, encoder, fault);
+    const auto terms = estimator::terms_between(mechanism_, encoder);
     if (terms.empty() || !joint_traits(kind_between(mechanism_, encoder)).turns) return;
     // Drawn at the body's own end of the chain, positive like the first joint.
     const int own = joint_beside(terms, encoder.body_b < 0 ? encoder.body_a : encoder.body_b);

@@ -23,17 +23,27 @@ Vector3d triple_of(const estimator::Mechanism& mechanism, int sensor, SensorQuan
           parameter_at(mechanism, index + 2).value};
 }
 
+/// Returns the quantity that a sensor measures.
 std::string reads_text(const estimator::Mechanism& mechanism, const Sensor& sensor) {
-  std::string text = sensor.traits().reads;
-  const auto name = [&](const std::string& key, const std::string& own) {
-    if (const auto at = text.find(key); at != std::string::npos) text.replace(at, key.size(), own);
-  };
-  name("{body}",
-       sensor.body < 0 ? "ground" : mechanism.bodies[static_cast<std::size_t>(sensor.body)].name);
-  if (sensor.joint >= 0) {
-    name("{joint}", mechanism.joints[static_cast<std::size_t>(sensor.joint)].name);
+  const std::string body =
+      sensor.body < 0 ? "ground" : mechanism.bodies[static_cast<std::size_t>(sensor.body)].name;
+  const std::string joint =
+      sensor.joint < 0 ? "" : mechanism.joints[static_cast<std::size_t>(sensor.joint)].name;
+  switch (sensor.kind) {
+    case Sensor::Kind::kInertial:
+      return "gyroscope and accelerometer on " + body;
+    case Sensor::Kind::kForceTorque:
+      return "moment and force that " + joint + " exerts on " + body;
+    case Sensor::Kind::kPosition:
+      return "position of a point of " + body;
+    case Sensor::Kind::kJointTorque:
+      return "torque of " + joint;
+    case Sensor::Kind::kMotorTorque:
+      return "torque of the motor of " + joint;
+    case Sensor::Kind::kDistance:
+      break;
   }
-  return text;
+  return "distance of a point of " + body;
 }
 
 }  // namespace

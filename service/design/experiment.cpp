@@ -11,6 +11,7 @@
 #include "estimator/simulation/equilibrium.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/design/design_setup.hpp"
+#include "service/import/parameter_edits.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/text/comma_list.hpp"
@@ -275,6 +276,7 @@ class Designer {
   /// executes it.
   /// @return nullopt if the design was stopped
   std::optional<Eigen::VectorXd> predict(const std::string& text) const {
+    require_valid(task_.mechanism);
     const SimulatedRun run = simulate(today_.rig, parse_scenario(where_, text, today_.rig),
                                       1.0 / request_.rate, request_.stop, Integrator::kPhysical);
     if (run.cancelled) return std::nullopt;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <stdexcept>
 
 #include "estimator/model/encoder.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/spelling_suggestions.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -121,6 +123,14 @@ void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
   for (const std::string& name : edits.hold_out) {
     hold_out(asked(edits, "hold-out", {name, ""}), name, mechanism);
   }
+}
+
+void require_valid(const estimator::Mechanism& mechanism) {
+  std::string text;
+  for (const auto& error : estimator::find_errors(mechanism, estimator::InertiaCheck::kFixed)) {
+    text += (text.empty() ? "" : "; ") + error_text(error);
+  }
+  if (!text.empty()) throw std::invalid_argument("the rig cannot be used: " + text);
 }
 
 }  // namespace service

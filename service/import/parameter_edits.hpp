@@ -30,4 +30,8 @@ estimator::Parameter& require_parameter(const std::string& asked, const std::str
 ///         a number or is out of bounds
 void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism);
 
+/// Checks that a mechanism can be fitted after its parameters were changed.
+/// @throws std::invalid_argument with all errors of the mechanism
+void require_valid(const estimator::Mechanism& mechanism);
+
 }  // namespace service

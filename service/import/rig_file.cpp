@@ -105,7 +105,7 @@ class RigReader {
     add_quantities(rig_, root_, mechanism_);
     add_parameter_ties(rig_, root_, stated_, mechanism_);
     remember_additions();
-    refuse_faults();
+    refuse_errors();
     Rig result;
     result.prior_locations = read_priors(rig_, root_, places_, mechanism_);
     if (rig_.has_recording()) {
@@ -451,19 +451,18 @@ class RigReader {
     }
   }
 
-  // The estimator's messages quote the name of a body, joint or parameter, which gives the
-  // location.
-  void refuse_faults() const {
-    const std::vector<std::string> faults = estimator::find_errors(mechanism_);
-    const auto loop_fault = faults.empty() ? estimator::find_loop_fault(mechanism_) : std::nullopt;
-    if (faults.empty() && !loop_fault) return;
-    const std::string fault = loop_fault ? error_text(*loop_fault) : faults.front();
-    const std::size_t open = fault.find('"'), close = fault.find('"', open + 1);
-    const auto found = places_.find(fault.substr(open + 1, close - open - 1));
-    const proto::TextLocator place = found == places_.end() ? root_ : found->second;
-    place.fail(fault + (fault.find("inertia") == std::string::npos
-                            ? ""
-                            : "; correct the inertia (it is about the centre of mass)"));
+  void refuse_errors() const {
+    const std::vector<estimator::Message> errors = estimator::find_errors(mechanism_);
+    if (!errors.empty()) refuse(errors.front());
+    if (const auto fault = estimator::find_loop_fault(mechanism_)) refuse(*fault);
+  }
+
+  /// Reports an error at the element that its first argument names.
+  [[noreturn]] void refuse(const estimator::Message& error) const {
+    const auto found = error.arguments.empty()
+                           ? places_.end()
+                           : places_.find(std::get<std::string>(error.arguments.front().value));
+    (found == places_.end() ? root_ : found->second).fail(error_text(error));
   }
 
   const v1::Rig& rig_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "estimator/fit/inertia_prior.hpp"
 #include "estimator/model/joint_stop.hpp"
@@ -18,8 +19,11 @@ void read_drawing(const v1::Body& source, const proto::TextLocator& place, int b
   if (source.cad_uncertainty_percent() == 0.0) return;
   estimator::Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
   own.cad_uncertainty = 0.01 * source.cad_uncertainty_percent();
-  const std::string fault = estimator::find_cad_prior_error(mechanism, body);
-  if (!fault.empty()) place.at("cad_uncertainty_percent").fail(fault);
+  try {
+    estimator::check_cad_prior(mechanism, body);
+  } catch (const std::invalid_argument& fault) {
+    place.at("cad_uncertainty_percent").fail(fault.what());
+  }
 }
 
 /// Reads the names of the recordings in which a body is present. Such a body must be attached by

@@ -131,8 +131,8 @@ class Filler {
 
 std::vector<MessageRow> message_rows() {
   std::vector<MessageRow> rows(std::begin(kFrames), std::end(kFrames));
-  for (const auto section : {signal_messages(), description_messages(), misfit_messages(),
-                             calibration_messages(), verdict_messages()}) {
+  for (const auto section : {input_messages(), signal_messages(), description_messages(),
+                             misfit_messages(), calibration_messages(), verdict_messages()}) {
     rows.insert(rows.end(), section.begin(), section.end());
   }
   return rows;

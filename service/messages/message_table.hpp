@@ -33,6 +33,7 @@ const MessageRow& row_of(estimator::MessageCode code);
 std::vector<MessageRow> message_rows();
 
 /// Rows by subject; `message_rows` joins them.
+std::span<const MessageRow> input_messages();
 std::span<const MessageRow> signal_messages();
 std::span<const MessageRow> description_messages();
 std::span<const MessageRow> misfit_messages();

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "estimator/fit/number_text.hpp"
-
 namespace estimator {
 namespace {
 
@@ -37,19 +35,19 @@ std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string&
   return absent;
 }
 
-std::vector<std::string> describe_unmatched_patterns(const Mechanism& mechanism,
-                                                     const std::vector<Recording>& recordings) {
-  std::vector<std::string> sentences;
+std::vector<Message> find_unmatched_patterns(const Mechanism& mechanism,
+                                             const std::vector<Recording>& recordings) {
+  std::vector<Message> notes;
   for (const Body& body : mechanism.bodies) {
     for (const std::string& pattern : body.present_in_recordings) {
       const bool found = std::ranges::any_of(
           recordings, [&](const Recording& recording) { return is_of(recording.name, pattern); });
       if (found) continue;
-      sentences.push_back("body " + quoted(body.name) + " is present only in recordings named " +
-                          quoted(pattern) + ", and none of these recordings has such a name");
+      notes.push_back(
+          {MessageCode::kUnmatchedPattern, {{"body", body.name}, {"pattern", pattern}}});
     }
   }
-  return sentences;
+  return notes;
 }
 
 }  // namespace estimator

@@ -16,8 +16,8 @@ bool matches(std::string_view name, std::string_view pattern);
 /// @param recording  name of the recording or of its file
 std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string& recording);
 
-/// Returns a warning for every Body::present_in_recordings pattern that matches no recording.
-std::vector<std::string> describe_unmatched_patterns(const Mechanism& mechanism,
-                                                     const std::vector<Recording>& recordings);
+/// Returns a note for every Body::present_in_recordings pattern that matches no recording.
+std::vector<Message> find_unmatched_patterns(const Mechanism& mechanism,
+                                             const std::vector<Recording>& recordings);
 
 }  // namespace estimator

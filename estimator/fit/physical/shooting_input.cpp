@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "estimator/fit/initial_states.hpp"
 #include "estimator/fit/input_checks.hpp"
@@ -99,11 +101,11 @@ void note_stretched(const Mechanism& mechanism, const std::string& recording,
   if (first == poses.end()) return;
   const auto count = std::ranges::count(poses, true, &SingularConfiguration::decided);
   const double time = segment.start + static_cast<double>(first->sample) * segment.period;
-  notes.push_back(
-      recording + ": links are nearly collinear at " + number_text(time, 5) + " s" +
-      (count > 1 ? ", the first of " + std::to_string(count) + " times" : "") + "; joint " +
-      quoted(mechanism.joints[static_cast<std::size_t>(first->joint)].name) +
-      ", which no sensor measures, continues there along the branch with the smoother motion");
+  Message note(
+      MessageCode::kCollinearLinks,
+      {{"time", time}, {"joint", mechanism.joints[static_cast<std::size_t>(first->joint)].name}});
+  if (count > 1) note.arguments.push_back({"count", static_cast<int>(count)});
+  notes.push_back(in_recording(recording, std::move(note)));
 }
 
 bool is_long_enough(const Segment& segment) {
@@ -213,9 +215,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       if (!is_long_enough(segment)) {
-        input.notes.push_back(recording.name + ": a segment of " +
-                              std::to_string(segment.sample_count()) +
-                              " samples is too short and was ignored");
+        input.notes.push_back(in_recording(
+            recording.name, {MessageCode::kShortSegment, {{"samples", segment.sample_count()}}}));
         continue;
       }
       input.segments.push_back(without_early_readings(mechanism, segment));
@@ -238,8 +239,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
       }
     }
   }
-  for (std::string& note : describe_unmatched_patterns(mechanism, recordings))
-    input.notes.emplace_back(std::move(note));
+  std::ranges::move(find_unmatched_patterns(mechanism, recordings),
+                    std::back_inserter(input.notes));
   input.grid.interval = node_interval(mechanism, input.segments, default_interval(input.segments));
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +
@@ -261,9 +262,8 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
     const double time =
         input.segments[point.motion].start +
         static_cast<double>(point.configuration) * input.state_spacing[point.motion];
-    throw ChangePoint(input.sources[point.motion] + ": at about " + number_text(time, 6) +
-                          " s, the recording passes",
-                      point.motion, point.configuration);
+    throw std::invalid_argument(input.sources[point.motion] + ": at about " + number_text(time, 6) +
+                                " s, the recording passes " + point.what());
   }
   if (options.step > 0.0) {
     input.grid.step = options.step;

@@ -69,25 +69,23 @@ void require_untied(const Mechanism& mechanism) {
 
 /// Rejects priors that only physical parameters support.
 void require_no_priors(const Mechanism& mechanism) {
-  const auto refuse = [](const std::string& what) {
-    throw std::invalid_argument(what +
+  const auto refuse = [](const std::string& element, const char* field) {
+    throw std::invalid_argument(element + " has " + field +
                                 ", which shadow parameters (of a SPOOK simulator) do not support; "
                                 "request physical parameters, or remove it");
   };
   for (const Body& body : mechanism.bodies) {
     if (!std::isinf(body.cad_uncertainty)) {
-      refuse("body " + quoted(body.name) + " has a CAD prior (cad_uncertainty_percent)");
+      refuse("body " + quoted(body.name), "cad_uncertainty_percent");
     }
     if (!body.present_in_recordings.empty()) {
-      refuse("body " + quoted(body.name) + " is present in some recordings only");
+      refuse("body " + quoted(body.name), "present_in_recordings");
     }
   }
   for (const Joint& joint : mechanism.joints) {
-    if (std::isinf(joint.start_angle.standard_deviation) &&
-        std::isinf(joint.start_rate.standard_deviation)) {
-      continue;
-    }
-    refuse("joint " + quoted(joint.name) + " has a given initial state");
+    const std::string own = "joint " + quoted(joint.name);
+    if (!std::isinf(joint.start_angle.standard_deviation)) refuse(own, "start_position");
+    if (!std::isinf(joint.start_rate.standard_deviation)) refuse(own, "start_speed");
   }
 }
 
@@ -110,9 +108,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
   Preparation preparation;
   preparation.mechanism = mechanism;
   if (mechanism.sensor_count() > 0) {
-    preparation.notes.push_back(
-        "sensors other than encoders are not used for shadow parameters (of a SPOOK simulator); "
-        "request physical parameters to use them");
+    preparation.notes.emplace_back(MessageCode::kUnusedSensors);
   }
   for (Joint& joint : preparation.mechanism.joints) {
     if (options.compliance >= 0.0) {
@@ -136,9 +132,8 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
       TrajectoryData data = make_trajectory_data(preparation.mechanism, segment, preparation.step,
                                                  options.filter_cutoff, recording.name);
       if (data.angles.rows() < kSegmentNodesMin) {
-        preparation.notes.push_back(recording.name + ": a segment of " +
-                                    std::to_string(segment.sample_count()) +
-                                    " samples is too short and was ignored");
+        preparation.notes.push_back(in_recording(
+            recording.name, {MessageCode::kShortSegment, {{"samples", segment.sample_count()}}}));
         continue;
       }
       preparation.data.push_back(std::move(data));

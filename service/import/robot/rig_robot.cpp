@@ -23,14 +23,22 @@ using estimator::Mechanism;
 
 constexpr double kSeenShare = 1e-9;  // largest relative change of an identifiable moment
 
-/// Joint properties other than friction that robot descriptions cannot represent.
+/// Joint properties that robot descriptions cannot represent.
 constexpr struct {
   JointQuantity quantity;
   const char* what;
-} kNowhere[] = {{JointQuantity::kConstantTorque, "a constant torque or force"},
-                {JointQuantity::kInputDelay, "a delay of the control"},
-                {JointQuantity::kEncoderOffset, "an encoder's offset"},
-                {JointQuantity::kEncoderDelay, "an encoder's delay"}};
+} kNowhere[] = {
+    {JointQuantity::kQuadraticDrag, "drag with the square of the speed"},
+    {JointQuantity::kStribeckTorque, "friction that falls with speed (Stribeck)"},
+    {JointQuantity::kLoadFriction, "friction that grows with the bearing's force"},
+    {JointQuantity::kLoadFrictionAngular, "friction that grows with the bearing's moment"},
+    {estimator::friction_of<estimator::Makkar>(estimator::Makkar::kExcess),
+     "smooth friction, its excess at rest"},
+    {estimator::friction_of<estimator::Makkar>(estimator::Makkar::kCoulomb), "smooth friction"},
+    {JointQuantity::kConstantTorque, "a constant torque or force"},
+    {JointQuantity::kInputDelay, "a delay of the control"},
+    {JointQuantity::kEncoderOffset, "an encoder's offset"},
+    {JointQuantity::kEncoderDelay, "an encoder's delay"}};
 
 /// Body of a joint, with the joint frame and the joint's point relative to the centre of mass.
 struct Side {
@@ -246,11 +254,6 @@ class RobotBuilder {
       note(parameter.name + " = " + notation::format_exact(parameter.value) + " " + parameter.unit +
            ": " + what + " cannot be represented and is left out");
     };
-    for (int place = 0; place < estimator::FrictionLaws::kQuantityCount; ++place) {
-      const JointQuantity quantity = estimator::friction_quantity(place);
-      const char* const what = estimator::friction_facts(quantity)->unsupported_in_robot_formats;
-      if (what != nullptr) note_value(quantity, what);
-    }
     for (const auto& [quantity, what] : kNowhere) note_value(quantity, what);
     if (source.gear_ratio != 0.0 && value(joint, JointQuantity::kShaftInertia) != 0.0) {
       note("joint \"" + source.name +

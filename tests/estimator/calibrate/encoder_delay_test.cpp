@@ -250,8 +250,7 @@ TEST(EncoderDelay, IsRefusedForShadowParameters) {
     estimator::calibrate(mechanism, {{"late", {segment}}}, options);
     FAIL();
   } catch (const std::invalid_argument& fault) {
-    EXPECT_NE(std::string(fault.what()).find("\"2\" has an encoder with a delay"),
-              std::string::npos)
+    EXPECT_NE(std::string(fault.what()).find("\"2\" has a delayed encoder"), std::string::npos)
         << fault.what();
   }
 }

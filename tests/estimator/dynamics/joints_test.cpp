@@ -152,7 +152,7 @@ Mechanism random_tree() {
 TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
   Mechanism mechanism = random_tree();
   mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
-  ASSERT_TRUE(find_errors(mechanism).empty()) << find_errors(mechanism).front();
+  ASSERT_TRUE(find_errors(mechanism).empty());
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const int n = mechanism.joint_count();
   using Vector = JointVector<double>;
@@ -406,7 +406,7 @@ TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   for (const std::vector<ElementaryAxis>& axes : joints) {
     const Mechanism mechanism = body_on(axes, center);
-    ASSERT_TRUE(find_errors(mechanism).empty()) << find_errors(mechanism).front();
+    ASSERT_TRUE(find_errors(mechanism).empty());
     const auto n = static_cast<Eigen::Index>(axes.size());
     TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
     for (int round = 0; round < 3; ++round) {
@@ -428,10 +428,8 @@ TEST(Joints, AMasslessBodyMustCarrySomething) {
       body_on({{JointKind::kRevolute, 2}, {JointKind::kRevolute, 0}}, Eigen::Vector3d::Zero());
   mechanism.bodies[1].massless = true;
   make_parameters(mechanism);
-  const std::vector<std::string> faults = find_errors(mechanism);
-  ASSERT_EQ(faults.size(), 1U);
-  EXPECT_NE(faults[0].find("\"body\" is massless and carries nothing"), std::string::npos)
-      << faults[0];
+  const Message error(MessageCode::kMasslessLeaf, {{"body", std::string("body")}});
+  EXPECT_EQ(find_errors(mechanism), std::vector{error});
 }
 
 // Code in maximal coordinates would silently treat a prismatic joint as a revolute one.

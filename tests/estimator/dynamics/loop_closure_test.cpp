@@ -178,37 +178,36 @@ TEST(LoopClosure, MimicJointsCountFullTurns) {
 TEST(Couplings, ThatAreImpossibleAreReported) {
   Mechanism mechanism = hand(2);
   EXPECT_TRUE(find_errors(mechanism).empty());
-  const auto fault_of = [](const Mechanism& wrong) {
-    const std::vector<std::string> faults = find_errors(wrong);
-    return faults.empty() ? std::string() : faults.front();
+  const auto has = [](const Mechanism& wrong, const Message& error) {
+    const std::vector<Message> errors = find_errors(wrong);
+    ASSERT_FALSE(errors.empty());
+    EXPECT_EQ(errors[0], error);
   };
-  const auto has = [&](const Mechanism& wrong, const char* part) {
-    EXPECT_NE(fault_of(wrong).find(part), std::string::npos) << fault_of(wrong);
-  };
+  const std::vector<Argument> h1 = {{"joint", "h1"}};
   Mechanism wrong = mechanism;
   wrong.mimic_joints[1].joint = 1;
-  has(wrong, "\"h1\": it can follow only one joint");
+  has(wrong, {MessageCode::kFollowsTwoJoints, h1});
   for (const double ratio : {0.0, HUGE_VAL, std::nan("")}) {
     wrong = mechanism;
     wrong.mimic_joints[0].ratio = ratio;
-    has(wrong, "\"h1\": the ratio at which it follows");
+    has(wrong, {MessageCode::kInvalidMimicRatio, h1});
   }
   wrong = mechanism;
   wrong.mimic_joints[0].offset = std::nan("");
-  has(wrong, "\"h1\": the ratio at which it follows");
+  has(wrong, {MessageCode::kInvalidMimicRatio, h1});
   wrong = mechanism;
   wrong.mimic_joints[0].follows = 4;
-  has(wrong, "does not exist");
+  has(wrong, MessageCode::kMissingMimicJoint);
   wrong.mimic_joints[0] = {-1, 0, 1.0, 0.0};
-  has(wrong, "does not exist");
+  has(wrong, MessageCode::kMissingMimicJoint);
   wrong = mechanism;
   wrong.mimic_joints[0] = {1, 3, 2.0, 0.0};
   wrong.mimic_joints[1] = {3, 1, 2.0, 0.0};
-  has(wrong, "it follows itself");
+  has(wrong, {MessageCode::kCircularMimicJoint, h1});
   wrong.mimic_joints[1] = {3, 2, 2.0, 0.0};
   EXPECT_TRUE(find_errors(wrong).empty()) << "one behind the other";
   mechanism.joints[0].stops_lower = true;
-  has(mechanism, "not supported with closed loops or joints that follow others");
+  has(mechanism, {MessageCode::kStopsInLoop, {{"joint", mechanism.joints[0].name}}});
 }
 
 }  // namespace

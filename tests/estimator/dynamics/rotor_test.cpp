@@ -44,8 +44,7 @@ TEST(Rotor, TurnsWithTheBodyItSitsIn) {
   slider.joints[0].kind = JointKind::kPrismatic;
   slider.joints[0].gear_ratio = 3.0;
   ASSERT_EQ(find_errors(slider).size(), 1U);
-  EXPECT_NE(find_errors(slider)[0].find("gear_ratio is supported for joints that turn only"),
-            std::string::npos);
+  EXPECT_EQ(find_errors(slider)[0].code, MessageCode::kPrismaticGearRatio);
 }
 
 }  // namespace

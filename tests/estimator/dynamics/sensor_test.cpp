@@ -40,19 +40,19 @@ Joint joint(const std::string& name, int body_a, const Matrix3d& frame_a, int bo
 }
 
 std::vector<std::pair<int, double>> terms_of(const Mechanism& mechanism, int body_a, int body_b) {
-  std::string fault;
+  std::vector<Message> errors;
   std::vector<std::pair<int, double>> terms;
-  for (const Encoder::Term& term : terms_between(mechanism, {"e", body_a, body_b}, fault)) {
+  for (const Encoder::Term& term : terms_between(mechanism, {"e", body_a, body_b}, &errors)) {
     terms.emplace_back(term.joint, term.sign);
   }
-  EXPECT_EQ(fault, "");
+  EXPECT_TRUE(errors.empty());
   return terms;
 }
 
-std::string fault_of(const Mechanism& mechanism, int body_a, int body_b) {
-  std::string fault;
-  EXPECT_TRUE(terms_between(mechanism, {"e", body_a, body_b}, fault).empty());
-  return fault;
+Message error_of(const Mechanism& mechanism, int body_a, int body_b) {
+  std::vector<Message> errors;
+  EXPECT_TRUE(terms_between(mechanism, {"e", body_a, body_b}, &errors).empty());
+  return errors.size() == 1 ? errors[0] : Message();
 }
 
 using Terms = std::vector<std::pair<int, double>>;
@@ -137,13 +137,12 @@ TEST(BodyEncoder, IsRefusedWhereThereIsNoOneAngle) {
   mechanism.bodies = {{"A"}, {"B"}};
   mechanism.joints = {joint("1", Joint::kGround, about_z(), 0, about_z()),
                       joint("2", 0, along_x, 1, along_x)};
-  const std::string crossed = fault_of(mechanism, Joint::kGround, 1);
-  EXPECT_NE(crossed.find("the axes of \"1\" and \"2\""), std::string::npos) << crossed;
-  EXPECT_NE(crossed.find("not parallel"), std::string::npos) << crossed;
+  const Message crossed(MessageCode::kNonparallelAxes,
+                        {{"encoder", "e"}, {"first", "1"}, {"second", "2"}});
+  EXPECT_EQ(error_of(mechanism, Joint::kGround, 1), crossed);
   EXPECT_EQ(terms_of(mechanism, 0, 1), (Terms{{1, 1.0}}));
   for (const int body : {Joint::kGround, 1}) {
-    EXPECT_NE(fault_of(mechanism, body, body).find("do not move relative to each other"),
-              std::string::npos);
+    EXPECT_EQ(error_of(mechanism, body, body).code, MessageCode::kNoRelativeMotion);
   }
   // Axes that are not parallel because of the weld between them.
   mechanism.joints[1] = joint("2", 1, about_z(), 2, about_z());
@@ -152,15 +151,15 @@ TEST(BodyEncoder, IsRefusedWhereThereIsNoOneAngle) {
   mechanism.fixed_joints = {weld};
   EXPECT_EQ(terms_of(mechanism, Joint::kGround, 2).size(), 2U);
   mechanism.fixed_joints[0].frame_a = about_z();
-  EXPECT_NE(fault_of(mechanism, Joint::kGround, 2).find("not parallel"), std::string::npos);
+  EXPECT_EQ(error_of(mechanism, Joint::kGround, 2).code, MessageCode::kNonparallelAxes);
 
   mechanism.body_encoders = {{"e", 2, 2}};
   make_parameters(mechanism);
-  ASSERT_EQ(find_errors(mechanism).size(), 1U);
-  EXPECT_NE(find_errors(mechanism)[0].find("encoder \"e\""), std::string::npos);
+  const Message idle(MessageCode::kNoRelativeMotion, {{"encoder", "e"}});
+  EXPECT_EQ(find_errors(mechanism), std::vector{idle});
   mechanism.body_encoders = {{"bend", 0, 2}};
   make_parameters(mechanism);
-  EXPECT_NE(find_errors(mechanism).at(0).find("name is already used"), std::string::npos);
+  EXPECT_EQ(find_errors(mechanism).at(0).code, MessageCode::kNameInUse);
 }
 
 Mechanism chain_with(const std::vector<int>& measured, const std::vector<BodyEncoder>& encoders) {

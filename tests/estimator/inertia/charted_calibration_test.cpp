@@ -198,25 +198,28 @@ TEST_F(Furuta, TiesAndBoundsRequireEntries) {
   const auto at = [&](const char* name) -> Parameter& {
     return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
   };
-  const auto expect_told = [&](const std::string& why) {
+  const auto expect_reason = [&](const Message& reason) {
     EXPECT_FALSE(has_inertia_parameterization(mechanism, 1));
-    ASSERT_EQ(describe_unparameterized_inertias(mechanism).size(), 1U);
-    EXPECT_NE(describe_unparameterized_inertias(mechanism).front().find(why), std::string::npos)
-        << describe_unparameterized_inertias(mechanism).front();
+    const std::vector<Message> notes = describe_unparameterized_inertias(mechanism);
+    ASSERT_EQ(notes.size(), 1U);
+    EXPECT_EQ(std::get<std::vector<Message>>(*notes[0].find("reason")), std::vector{reason});
+  };
+  const auto of = [](MessageCode code, const std::string& parameter) {
+    return Message(code, {{"parameter", parameter}});
   };
   at("B.J_yy").upper = 0.1;
-  expect_told("B.J_yy has its own bounds");
+  expect_reason(of(MessageCode::kBoundedMoment, "B.J_yy"));
   at("B.J_yy").upper = HUGE_VAL;
   at("B.J_xy").free = at("B.J_xz").free = false;
   EXPECT_TRUE(has_inertia_parameterization(mechanism, 1));  // only J_yz is free
   at("B.J_xz").value = 1e-5;
-  expect_told("B.J_xz is fixed at a nonzero value");
+  expect_reason(of(MessageCode::kFixedMoment, "B.J_xz"));
   at("B.J_xz").value = 0.0;
   at("B.J_xz").free = true;
-  expect_told("one product of inertia is fixed");
+  expect_reason(MessageCode::kFixedProduct);
   at("B.J_xy").free = true;
   mechanism.dependencies = {{mechanism.find_parameter("B.J_xy"), 0.0, {}}};
-  expect_told("B.J_xy is dependent");
+  expect_reason(of(MessageCode::kDependentMoment, "B.J_xy"));
 }
 
 }  // namespace

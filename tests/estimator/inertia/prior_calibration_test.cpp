@@ -258,15 +258,17 @@ TEST(Priors, ThatASimulatorCannotUseAreRefused) {
     }
     return std::string();
   };
-  EXPECT_NE(refusal([](Mechanism& m) { m.bodies[0].cad_uncertainty = 0.1; }).find("CAD prior"),
+  EXPECT_NE(refusal([](Mechanism& m) {
+              m.bodies[0].cad_uncertainty = 0.1;
+            }).find("cad_uncertainty_percent"),
             std::string::npos);
   EXPECT_NE(refusal([](Mechanism& m) {
               m.bodies[0].present_in_recordings = {"a"};
-            }).find("some recordings"),
+            }).find("present_in_recordings"),
             std::string::npos);
   EXPECT_NE(refusal([](Mechanism& m) {
               m.joints[0].start_angle.standard_deviation = 0.1;
-            }).find("initial state"),
+            }).find("start_position"),
             std::string::npos);
 }
 

@@ -63,7 +63,7 @@ TEST(FrictionLaws, HaveTheUnitsOfTheirFormula) {
       EXPECT_NEAR(force_of(std::get<On>(in_clock), kSpeed * (1.0 - kRate), kForce * by_force,
                            kMoment * by_force),
                   expected * by_force, 100.0 * kRate * kRate * expected)
-          << Law::kWhat;
+          << Law::kTerms[0].word;
     });
   }
 }
@@ -82,14 +82,16 @@ TEST(FrictionLaws, OpposeTheMotion) {
     const double speed = size(random);
     FrictionLaws::each([&]<typename Law>(int) {
       const auto& law = std::get<typename Law::template On<double>>(laws);
-      EXPECT_GE(force_of(law, speed, size(random), size(random)), 0.0) << Law::kWhat;
+      EXPECT_GE(force_of(law, speed, size(random), size(random)), 0.0) << Law::kTerms[0].word;
       if constexpr (IsContinuous<Law>) {
-        EXPECT_EQ(law.torque(-speed), -law.torque(speed)) << Law::kWhat;
-        EXPECT_LE(law.torque(speed), law.steepness() * speed * (1.0 + 1e-12)) << Law::kWhat;
+        EXPECT_EQ(law.torque(-speed), -law.torque(speed)) << Law::kTerms[0].word;
+        EXPECT_LE(law.torque(speed), law.steepness() * speed * (1.0 + 1e-12))
+            << Law::kTerms[0].word;
         // Third derivatives cause 1e-10, and round-off as much where one slope is far below
         // another.
         const double near = 1e-5 / largest;
-        EXPECT_NEAR(law.torque(near) / near, law.steepness(), 1e-6 * law.steepness()) << Law::kWhat;
+        EXPECT_NEAR(law.torque(near) / near, law.steepness(), 1e-6 * law.steepness())
+            << Law::kTerms[0].word;
       }
     });
   }

@@ -1,0 +1,108 @@
+#include "service/messages/message_table.hpp"
+
+namespace service {
+namespace {
+
+using enum estimator::MessageCode;
+
+constexpr const char* kCorrectInertia = "correct the inertia (it is about the centre of mass)";
+
+constexpr MessageRow kRows[] = {
+    {kUnnamedElement, "unnamed-element", "a {kind} has no name"},
+    {kNameInUse, "name-in-use", "{kind} \"{name}\": this name is already used"},
+    {kSensorWithoutBody, "sensor-without-body", "sensor \"{sensor}\" is attached to no body"},
+    {kSensorWithoutJoint, "sensor-without-joint", "sensor \"{sensor}\" is attached to no joint"},
+    {kNoBodies, "no-bodies", "the mechanism has no bodies"},
+    {kMissingBody, "missing-body",
+     "{is_fixed|fixed joint|joint} \"{joint}\": refers to a body that does not exist"},
+    {kSelfConnection, "self-connection",
+     "{is_fixed|fixed joint|joint} \"{joint}\": connects a body to itself"},
+    {kInvalidJointFrame, "invalid-joint-frame",
+     "{is_fixed|fixed joint|joint} \"{joint}\": a joint frame is not a rotation"},
+    {kInvalidCompliance, "invalid-compliance",
+     "joint \"{joint}\": compliances and damping time must be ≥ 0, the stick speed > 0"},
+    {kNegativeControlNoise, "negative-control-noise",
+     "joint \"{joint}\": the noise of its control must be ≥ 0"},
+    {kNegativeTransitionSpeed, "negative-transition-speed",
+     "joint \"{joint}\": the transition speed must be ≥ 0"},
+    {kInfiniteGearRatio, "infinite-gear-ratio", "joint \"{joint}\": the gear ratio must be finite"},
+    {kPrismaticGearRatio, "prismatic-gear-ratio",
+     "joint \"{joint}\" slides, but gear_ratio is supported only for joints that turn",
+     "remove it"},
+    {kMissingMimicJoint, "missing-mimic-joint",
+     "a joint that follows another one, or the joint that it follows, does not exist"},
+    {kFollowsTwoJoints, "follows-two-joints", "joint \"{joint}\": it can follow only one joint"},
+    {kInvalidMimicRatio, "invalid-mimic-ratio",
+     "joint \"{joint}\": the ratio at which it follows must be finite and not 0",
+     "make a joint that does not move FIXED"},
+    {kCircularMimicJoint, "circular-mimic-joint",
+     "joint \"{joint}\": it follows itself by way of other joints"},
+    {kLoadSensorInLoop, "load-sensor-in-loop",
+     "sensor \"{sensor}\" measures the load of joint \"{joint}\", which the motion does not "
+     "determine with closed loops or joints that follow others",
+     "remove the sensor"},
+    {kNonparallelAxes, "nonparallel-axes",
+     "encoder \"{encoder}\": the axes of \"{first}\" and \"{second}\" between its bodies are not "
+     "parallel, so the angle between the bodies is undefined",
+     "attach it to a joint"},
+    {kNoRelativeMotion, "no-relative-motion",
+     "encoder \"{encoder}\": its bodies do not move relative to each other", "give two that do"},
+    {kUndefinedParameter, "undefined-parameter",
+     "parameter \"{parameter}\" is not a finite number"},
+    {kReversedBounds, "reversed-bounds",
+     "parameter \"{parameter}\": lower bound above upper bound"},
+    {kOutsideBounds, "outside-bounds",
+     "parameter \"{parameter}\": value {value:6} lies outside its bounds [[{lower:6}, {upper:6}]]"},
+    {kPriorDeviation, "prior-deviation",
+     "parameter \"{parameter}\": the prior's standard deviation must be positive"},
+    {kPriorMean, "prior-mean", "parameter \"{parameter}\": the prior's mean is not finite"},
+    {kNegativeRestFriction, "negative-rest-friction",
+     "parameter \"{excess}\": dry friction would drive the joint at rest, since {kinetic} + "
+     "{excess} is below zero",
+     "raise one of them"},
+    {kStopsInLoop, "stops-in-loop",
+     "joint \"{joint}\" has end stops, which are not supported with closed loops or joints that "
+     "follow others",
+     "remove its stops"},
+    {kReversedStops, "reversed-stops",
+     "parameter \"{parameter}\": the lower stop must be below the upper one",
+     "exchange or move them"},
+    {kUnconnectedBody, "unconnected-body",
+     "body \"{body}\" is not connected to the ground by any joint"},
+    {kMasslessLeaf, "massless-leaf", "body \"{body}\" is massless and carries nothing",
+     "give it a mass, or attach a body to it"},
+    {kIndefiniteInertia, "indefinite-inertia",
+     "body \"{body}\": the inertia matrix is not positive definite (smallest principal moment "
+     "{moment})",
+     kCorrectInertia},
+    {kTriangleInequality, "triangle-inequality",
+     "body \"{body}\": the inertia violates the triangle inequality: the largest principal moment "
+     "may not exceed the sum of the two others; no body of positive density has such an inertia",
+     kCorrectInertia},
+
+    {kShortSegment, "short-segment",
+     "a segment of {samples} {samples|sample|samples} is too short "
+     "and was ignored"},
+    {kCollinearLinks, "collinear-links",
+     "links are nearly collinear at {time:5} s[, the first of {count} times]; joint \"{joint}\", "
+     "which no sensor measures, continues there along the branch with the smoother motion"},
+    {kUnmatchedPattern, "unmatched-pattern",
+     "body \"{body}\" is present only in recordings named \"{pattern}\", and none of these "
+     "recordings has such a name"},
+    {kUnusedSensors, "unused-sensors",
+     "sensors other than encoders are not used for shadow parameters (of a SPOOK simulator); "
+     "request physical parameters to use them"},
+    {kSeparateMoments, "separate-moments",
+     "body \"{body}\": its moments of inertia are estimated one by one, because {reason}; the "
+     "result may not be physically consistent, which is then reported"},
+    {kDependentMoment, "dependent-moment", "{parameter} is dependent"},
+    {kFixedMoment, "fixed-moment", "{parameter} is fixed at a nonzero value"},
+    {kBoundedMoment, "bounded-moment", "{parameter} has its own bounds"},
+    {kFixedProduct, "fixed-product", "one product of inertia is fixed"},
+};
+
+}  // namespace
+
+std::span<const MessageRow> input_messages() { return kRows; }
+
+}  // namespace service
