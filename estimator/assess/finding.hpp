@@ -27,7 +27,6 @@ inline void add_stretch(TimeStretch stretch, std::vector<TimeStretch>& stretches
 /// A fault of a recording or of the rig description, found before or after a fit.
 struct Finding {
   Message message = {};
-  std::string kind = {};  ///< (until all findings have a message)
   Severity severity = Severity::kNote;
   std::string recording = {};  ///< empty if the finding concerns all recordings
   std::string channel = {};    ///< encoder, joint, motor or parameter; empty if none
@@ -42,9 +41,6 @@ struct Finding {
   bool treated = false;     ///< rigcal repaired it, as the message's row describes
   bool doubtful = false;    ///< a note: a model error may cause the same residuals
   std::string place = {};   ///< where the rig file describes it: "rig.textproto:12"; or empty
-  std::string what = {};       ///< (until all findings have a message)
-  std::string advice = {};     ///< (until all findings have a message)
-  std::string treatment = {};  ///< (until all findings have a message)
 };
 
 /// Makes a finding from a message, with the message's severity.

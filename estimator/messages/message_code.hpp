@@ -199,7 +199,7 @@ enum class MessageCode {
 };
 
 /// Number of codes; their values are 0 to kMessageCodeCount − 1.
-inline constexpr int kMessageCodeCount = static_cast<int>(MessageCode::kOpenLoop) + 1;
+inline constexpr int kMessageCodeCount = static_cast<int>(MessageCode::kContradictedValue) + 1;
 
 /// Returns the severity of a message.
 Severity severity_of(MessageCode code);

@@ -7,7 +7,7 @@ using enum estimator::MessageCode;
 
 constexpr const char* kCorrectInertia = "correct the inertia (it is about the centre of mass)";
 
-constexpr MessageRow kRows[] = {
+constexpr MessageRow kInputRows[] = {
     {kUnnamedElement, "unnamed-element", "a {kind} has no name"},
     {kNameInUse, "name-in-use", "{kind} \"{name}\": this name is already used"},
     {kSensorWithoutBody, "sensor-without-body", "sensor \"{sensor}\" is attached to no body"},
@@ -103,6 +103,6 @@ constexpr MessageRow kRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> input_messages() { return kRows; }
+std::span<const MessageRow> input_messages() { return kInputRows; }
 
 }  // namespace service

@@ -47,7 +47,7 @@ std::string text_of(const estimator::Verdict& verdict) {
 }
 
 FindingText describe(const estimator::Finding& finding) {
-  FindingText text{finding.kind, finding.what, finding.advice, finding.treatment};
+  FindingText text;
   if (finding.message.code != MessageCode::kText) {
     std::vector<estimator::Message> causes = {finding.message};
     if (const estimator::Argument::Value* joined = finding.message.find("causes")) {
