@@ -48,7 +48,7 @@ std::string text_of(const estimator::Verdict& verdict) {
 
 FindingText describe(const estimator::Finding& finding) {
   FindingText text;
-  if (finding.message.code != MessageCode::kText) {
+  if (!finding.message.arguments.empty()) {
     std::vector<estimator::Message> causes = {finding.message};
     if (const estimator::Argument::Value* joined = finding.message.find("causes")) {
       causes = std::get<std::vector<estimator::Message>>(*joined);
