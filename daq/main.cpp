@@ -13,8 +13,8 @@
 #include "daq/commands/probe.hpp"
 #include "daq/commands/run.hpp"
 #include "daq/commands/send.hpp"
-#include "proto/recording/file.hpp"
-#include "proto/text/command_line.hpp"
+#include "proto/recording/mcap/file.hpp"
+#include "proto/text/command_line/command_line.hpp"
 
 namespace {
 

@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
-#include "proto/text/command_line.hpp"
+#include "proto/text/command_line/command_line.hpp"
 #include "service/server/daemon.hpp"
-#include "service/server/log.hpp"
-#include "service/server/run_job.hpp"
+#include "service/server/jobs/run_job.hpp"
+#include "service/server/storage/log.hpp"
 
 namespace {
 

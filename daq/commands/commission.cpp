@@ -10,9 +10,9 @@
 
 #include "daq/commands/commission_dialog.hpp"
 #include "daq/commands/run.hpp"
-#include "daq/commands/unit_connection.hpp"
+#include "daq/commission/commission_json.hpp"
 #include "daq/config/commission_file.hpp"
-#include "daq/config/commission_json.hpp"
+#include "daq/console/unit_connection.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/line_diff.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "daq/commands/exit_code.hpp"
-#include "daq/commands/operator_console.hpp"
 #include "daq/config/rig_config.hpp"
+#include "daq/console/exit_code.hpp"
+#include "daq/console/operator_console.hpp"
 #include "daq/safety/black_box.hpp"
 #include "firmware_iface/link/unit_link.hpp"
 

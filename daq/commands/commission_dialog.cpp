@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "daq/commands/unit_connection.hpp"
 #include "daq/config/joint_guide.hpp"
+#include "daq/console/unit_connection.hpp"
 #include "daq/safety/unit_report_monitor.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"

@@ -4,10 +4,10 @@
 #include <functional>
 #include <string>
 
-#include "daq/commands/exit_code.hpp"
-#include "daq/commands/motor_trial.hpp"
-#include "daq/commands/operator_console.hpp"
 #include "daq/commission/commissioning.hpp"
+#include "daq/console/exit_code.hpp"
+#include "daq/console/motor_trial.hpp"
+#include "daq/console/operator_console.hpp"
 #include "daq/safety/black_box.hpp"
 #include "firmware_iface/link/unit_link.hpp"
 

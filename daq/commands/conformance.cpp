@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <ostream>
 
-#include "firmware_iface/open_transport.hpp"
+#include "firmware_iface/open/open_transport.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 

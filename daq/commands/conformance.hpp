@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "daq/commands/exit_code.hpp"
+#include "daq/console/exit_code.hpp"
 #include "firmware_iface/conformance/run.hpp"
 
 namespace daq {

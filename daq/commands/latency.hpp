@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "daq/commands/exit_code.hpp"
+#include "daq/console/exit_code.hpp"
 #include "daq/realtime/periodic_timer.hpp"
 #include "daq/realtime/rt_thread.hpp"
 #include "daq/realtime/timing_histogram.hpp"

@@ -3,9 +3,9 @@
 #include <ostream>
 #include <utility>
 
-#include "daq/commands/unit_connection.hpp"
-#include "daq/commands/unit_view.hpp"
-#include "proto/text/standard_streams.hpp"
+#include "daq/console/unit_connection.hpp"
+#include "daq/console/unit_view.hpp"
+#include "proto/text/command_line/standard_streams.hpp"
 
 namespace daq {
 namespace {

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <iosfwd>
 
-#include "daq/commands/exit_code.hpp"
 #include "daq/config/rig_config.hpp"
+#include "daq/console/exit_code.hpp"
 
 namespace daq {
 

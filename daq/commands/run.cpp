@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "daq/commands/commission_check.hpp"
-#include "daq/commands/recording_sink.hpp"
-#include "daq/commands/run_progress.hpp"
-#include "daq/commands/slow_notice.hpp"
-#include "daq/commands/unit_connection.hpp"
 #include "daq/config/scenario_config.hpp"
+#include "daq/console/recording_sink.hpp"
+#include "daq/console/run_progress.hpp"
+#include "daq/console/slow_notice.hpp"
+#include "daq/console/unit_connection.hpp"
 #include "daq/loop/loop_thread.hpp"
 #include "daq/loop/supervisor.hpp"
 #include "daq/scenario/plan.hpp"

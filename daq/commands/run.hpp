@@ -4,8 +4,8 @@
 #include <iosfwd>
 #include <string>
 
-#include "daq/commands/exit_code.hpp"
 #include "daq/config/rig_config.hpp"
+#include "daq/console/exit_code.hpp"
 #include "daq/stream/service_endpoint.hpp"
 
 namespace daq {

@@ -4,7 +4,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "daq/commands/exit_code.hpp"
+#include "daq/console/exit_code.hpp"
 #include "daq/stream/service_endpoint.hpp"
 
 namespace daq {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "proto/recording/convert.hpp"
-#include "proto/recording/mcap_recover.hpp"
+#include "proto/recording/mcap/mcap_recover.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
 #include "proto/stream.pb.h"

@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "estimator/assess/verdict.hpp"
+#include "estimator/assessment/model_test/verdict.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"

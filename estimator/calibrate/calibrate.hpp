@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/signal/time_series.hpp"
 

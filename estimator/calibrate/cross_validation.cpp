@@ -4,7 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/assess/estimate_table.hpp"
+#include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/evaluate_estimate.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"

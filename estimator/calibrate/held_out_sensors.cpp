@@ -4,8 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "estimator/assess/identifiability.hpp"
-#include "estimator/fit/physical/sensor_sample_instants.hpp"
+#include "estimator/assessment/identifiability/identifiability.hpp"
+#include "estimator/fit/physical/shooting/sensor_sample_instants.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/signal/noise_level.hpp"
 

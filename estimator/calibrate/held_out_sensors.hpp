@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
-#include "estimator/assess/estimate_table.hpp"
+#include "estimator/assessment/calibration.hpp"
+#include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 
 namespace estimator {

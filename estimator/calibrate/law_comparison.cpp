@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "estimator/assess/prediction_error.hpp"
+#include "estimator/assessment/prediction_error.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/evaluate_estimate.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "estimator/calibrate/friction_laws.hpp"
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/signal/time_series.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/fit/fit_options.hpp"
 

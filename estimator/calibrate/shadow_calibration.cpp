@@ -3,9 +3,9 @@
 #include <cmath>
 #include <memory>
 
-#include "estimator/assess/estimate_table.hpp"
-#include "estimator/assess/identifiability.hpp"
-#include "estimator/assess/parameter_effect.hpp"
+#include "estimator/assessment/identifiability/identifiability.hpp"
+#include "estimator/assessment/identifiability/parameter_effect.hpp"
+#include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/fit/shadow/preparation.hpp"

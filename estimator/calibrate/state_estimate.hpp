@@ -6,7 +6,7 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/fit/fit_options.hpp"
-#include "estimator/fit/physical/segment_steps.hpp"
+#include "estimator/fit/physical/shooting/segment_steps.hpp"
 
 namespace estimator {
 

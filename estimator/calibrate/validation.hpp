@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/prediction_error.hpp"
+#include "estimator/assessment/prediction_error.hpp"
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/segment_trajectory.hpp"
 #include "estimator/messages/message.hpp"
@@ -32,8 +32,8 @@ struct Validation {
   std::vector<ValidationWindow> windows;
   std::vector<SegmentTrajectory> trajectories;  ///< one per window
   double step = 0.0;                            ///< requested integration step [s]; 0 if automatic
-  int still = 0;                   ///< number of windows skipped because nothing moves in them
-  bool stopped = false;            ///< the monitor's stop flag ended the validation early
+  int still = 0;               ///< number of windows skipped because nothing moves in them
+  bool stopped = false;        ///< the monitor's stop flag ended the validation early
   std::vector<Message> notes;  ///< without duplicates
 };
 

@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "estimator/assess/identifiability.hpp"
+#include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/design/plan_evaluator.hpp"
 #include "estimator/design/prior_information.hpp"
-#include "estimator/diagnostics/signal_examination.hpp"
+#include "estimator/diagnostics/signal/signal_examination.hpp"
 
 namespace estimator {
 

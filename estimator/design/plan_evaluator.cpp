@@ -5,11 +5,11 @@
 #include <cmath>
 #include <utility>
 
-#include "estimator/assess/quantization_harmonics.hpp"
+#include "estimator/assessment/quantization_harmonics.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/math/decompositions.hpp"
 
 namespace estimator {

@@ -7,7 +7,7 @@
 
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/simulation/interval_motion.hpp"
+#include "estimator/simulation/interval/interval_motion.hpp"
 #include "estimator/simulation/segment_controls.hpp"
 
 namespace estimator {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "estimator/assess/quantization.hpp"
+#include "estimator/assessment/quantization.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/optimize/covariance.hpp"

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "estimator/assess/identifiability.hpp"
+#include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {

@@ -5,7 +5,7 @@
 
 #include "estimator/design/plan_evaluator.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
-#include "estimator/simulation/equilibrium.hpp"
+#include "estimator/simulation/statics/equilibrium.hpp"
 
 namespace estimator {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "estimator/model/inertia_parameterization.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/fit_stage.hpp"
 #include "estimator/optimize/lm_summary.hpp"

@@ -5,7 +5,7 @@
 
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/parameterized_bodies.hpp"
-#include "estimator/model/consistent_inertia.hpp"
+#include "estimator/model/inertia/consistent_inertia.hpp"
 
 namespace estimator {
 namespace {

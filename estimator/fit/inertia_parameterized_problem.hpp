@@ -4,7 +4,7 @@
 #include <atomic>
 #include <vector>
 
-#include "estimator/model/inertia_parameterization.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"

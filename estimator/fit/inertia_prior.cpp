@@ -8,8 +8,8 @@
 
 #include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
-#include "estimator/model/consistent_inertia.hpp"
-#include "estimator/model/inertia_parameterization.hpp"
+#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 
 namespace estimator {
 namespace {

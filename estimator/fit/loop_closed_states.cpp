@@ -10,8 +10,8 @@
 #include "estimator/fit/number_text.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/spanning_tree.hpp"
-#include "estimator/simulation/assemblies.hpp"
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/assemblies.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 
 namespace estimator {
 namespace {

@@ -8,7 +8,7 @@
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
 #include "estimator/simulation/coordinate_choice.hpp"
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 
 namespace estimator {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "estimator/math/decompositions.hpp"
-#include "estimator/model/consistent_inertia.hpp"
+#include "estimator/model/inertia/consistent_inertia.hpp"
 
 namespace estimator {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "estimator/messages/message.hpp"
-#include "estimator/model/inertia_parameterization.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "estimator/model/mechanism.hpp"
 
 namespace estimator {

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 
 #include "estimator/model/mechanism.hpp"
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 
 namespace estimator {
 

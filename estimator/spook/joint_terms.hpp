@@ -8,8 +8,8 @@
 #include "estimator/friction/drag_law.hpp"
 #include "estimator/friction/passive_torque.hpp"
 #include "estimator/math/angle_wrapping.hpp"
+#include "estimator/model/kinematics/model_values.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/model_values.hpp"
 
 namespace estimator {
 

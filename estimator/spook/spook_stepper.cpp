@@ -6,7 +6,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/spook/joint_terms.hpp"
 #include "estimator/spook/step_parameters.hpp"
 

@@ -3,9 +3,9 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "estimator/model/joint_geometry.hpp"
+#include "estimator/model/kinematics/joint_geometry.hpp"
+#include "estimator/model/kinematics/model_values.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/model_values.hpp"
 #include "estimator/model/state.hpp"
 #include "estimator/spook/gyroscopic_form.hpp"
 #include "estimator/spook/joint_friction_solver.hpp"

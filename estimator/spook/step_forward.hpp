@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/spook/residual_form.hpp"
 #include "estimator/spook/step_kernel.hpp"
 #include "estimator/spook/step_parameters.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimator/math/small_ldlt.hpp"
-#include "estimator/model/joint_geometry.hpp"
+#include "estimator/model/kinematics/joint_geometry.hpp"
 #include "estimator/model/parameter_target.hpp"
 #include "estimator/spook/joint_terms.hpp"
 #include "estimator/spook/step_residual.hpp"

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "estimator/model/kinematics/model_values.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/model_values.hpp"
 #include "estimator/model/state.hpp"
 #include "estimator/spook/gyroscopic_form.hpp"
 #include "estimator/spook/residual_form.hpp"

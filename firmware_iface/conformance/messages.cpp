@@ -2,9 +2,9 @@
 
 #include <cassert>
 
-#include "firmware_iface/wire/bytes.h"
-#include "firmware_iface/wire/cobs.h"
-#include "firmware_iface/wire/crc32c.h"
+#include "firmware_iface/wire/coding/bytes.h"
+#include "firmware_iface/wire/coding/cobs.h"
+#include "firmware_iface/wire/coding/crc32c.h"
 #include "firmware_iface/wire/frame.h"
 
 namespace firmware_iface::conformance {

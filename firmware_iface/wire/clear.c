@@ -1,6 +1,6 @@
 #include "firmware_iface/wire/clear.h"
 
-#include "firmware_iface/wire/bytes.h"
+#include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/message_type.h"
 
 void clear_request_encode(const clear_request* request, uint8_t out[CLEAR_SIZE_BYTES]) {

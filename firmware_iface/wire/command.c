@@ -1,6 +1,6 @@
 #include "firmware_iface/wire/command.h"
 
-#include "firmware_iface/wire/bytes.h"
+#include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/message_type.h"
 
 static int16_t symmetric_q15(int16_t value) { return value < -32767 ? (int16_t)-32767 : value; }

@@ -1,6 +1,6 @@
 #include "firmware_iface/wire/configure.h"
 
-#include "firmware_iface/wire/bytes.h"
+#include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/message_type.h"
 
 void configure_request_encode(const configure_request* request, uint8_t out[CONFIGURE_SIZE_BYTES]) {

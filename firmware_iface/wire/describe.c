@@ -1,6 +1,6 @@
 #include "firmware_iface/wire/describe.h"
 
-#include "firmware_iface/wire/bytes.h"
+#include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/message_type.h"
 
 void describe_request_encode(const describe_request* request, uint8_t out[DESCRIBE_SIZE_BYTES]) {

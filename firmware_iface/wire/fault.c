@@ -1,6 +1,6 @@
 #include "firmware_iface/wire/fault.h"
 
-#include "firmware_iface/wire/bytes.h"
+#include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/message_type.h"
 
 void fault_report_encode(const fault_report* report, uint8_t out[FAULT_SIZE_BYTES]) {

@@ -1,9 +1,9 @@
 #include "firmware_iface/wire/frame.h"
 
-#include "firmware_iface/wire/bytes.h"
-#include "firmware_iface/wire/cobs.h"
-#include "firmware_iface/wire/crc16.h"
-#include "firmware_iface/wire/crc32c.h"
+#include "firmware_iface/wire/coding/bytes.h"
+#include "firmware_iface/wire/coding/cobs.h"
+#include "firmware_iface/wire/coding/crc16.h"
+#include "firmware_iface/wire/coding/crc32c.h"
 #include "firmware_iface/wire/message_type.h"
 
 enum { PLAIN_SIZE_BYTES_MAX = MESSAGE_SIZE_BYTES_MAX + CRC_SIZE_BYTES_MAX };

@@ -1,7 +1,7 @@
 #include "firmware_iface/wire/hello.h"
 
-#include "firmware_iface/wire/bytes.h"
-#include "firmware_iface/wire/crc32c.h"
+#include "firmware_iface/wire/coding/bytes.h"
+#include "firmware_iface/wire/coding/crc32c.h"
 #include "firmware_iface/wire/message_type.h"
 
 void hello_encode(const hello_head* head, uint8_t out[HELLO_SIZE_BYTES]) {

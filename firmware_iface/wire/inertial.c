@@ -1,6 +1,6 @@
 #include "firmware_iface/wire/inertial.h"
 
-#include "firmware_iface/wire/bytes.h"
+#include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/message_type.h"
 
 enum { SENSORS_MASK = (1 << INERTIAL_SENSORS_MAX) - 1 };

@@ -1,6 +1,6 @@
 #include "firmware_iface/wire/sample.h"
 
-#include "firmware_iface/wire/bytes.h"
+#include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/message_type.h"
 
 size_t sample_size_bytes(sample_shape shape) {

@@ -1,6 +1,6 @@
 #include "firmware_iface/wire/sample_compact.h"
 
-#include "firmware_iface/wire/bytes.h"
+#include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/message_type.h"
 
 bool sample_shape_is_compact(sample_shape shape) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
 
 namespace proto {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "proto/notation/number_format.hpp"
-#include "proto/recording/file.hpp"
+#include "proto/recording/mcap/file.hpp"
 #include "proto/recording/recording_recover.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/text/printable.hpp"

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "proto/recording/file.hpp"
-#include "proto/recording/mcap_reader.hpp"
+#include "proto/recording/mcap/file.hpp"
+#include "proto/recording/mcap/mcap_reader.hpp"
 #include "proto/recording/recording_types.hpp"
 #include "proto/result.hpp"
 

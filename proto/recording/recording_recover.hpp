@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "proto/recording/mcap_recover.hpp"
+#include "proto/recording/mcap/mcap_recover.hpp"
 #include "proto/recording/recording_types.hpp"
 
 namespace proto {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "proto/recording/convert.hpp"
-#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "proto/recording/message_schema.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/recording/topics.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "proto/recording/file.hpp"
-#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/mcap/file.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "proto/recording/recording_types.hpp"
 #include "proto/result.hpp"
 

@@ -12,8 +12,8 @@
 #include <system_error>
 #include <utility>
 
-#include "proto/recording/byte_cursor.hpp"
-#include "proto/recording/crc32.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
+#include "proto/recording/mcap/crc32.hpp"
 #include "proto/stream/stream_limits.hpp"
 
 namespace proto {

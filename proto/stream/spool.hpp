@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/recording/file.hpp"
+#include "proto/recording/mcap/file.hpp"
 #include "proto/result.hpp"
 #include "proto/stream/batch_store.hpp"
 

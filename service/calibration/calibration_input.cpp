@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "proto/text/input_error.hpp"
-#include "service/import/common_period.hpp"
-#include "service/import/recording_file.hpp"
-#include "service/import/work_budget.hpp"
+#include "service/calibration/work_budget.hpp"
+#include "service/recordings/common_period.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "service/result/provenance_message.hpp"
 
 namespace service {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "service/import/calibration_request.hpp"
-#include "service/import/csv_recording.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/options/calibration_request.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "service/result/calibration_message.hpp"
+#include "service/rig/rig_file.hpp"
 
 namespace service {
 

@@ -4,14 +4,14 @@
 #include <chrono>
 #include <utility>
 
-#include "estimator/assess/prior_conflicts.hpp"
+#include "estimator/assessment/intervals/prior_conflicts.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/calibration/rejected_readings.hpp"
-#include "service/import/import_notes.hpp"
-#include "service/import/parameter_edits.hpp"
-#include "service/import/source_location.hpp"
+#include "service/calibration/source_location.hpp"
 #include "service/messages/message_text.hpp"
+#include "service/recordings/import_notes.hpp"
 #include "service/result/calibration_outcome.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
 
 namespace service {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
-#include "estimator/diagnostics/diagnosed_calibration.hpp"
+#include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/calibration_input.hpp"
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "proto/text/input_error.hpp"
-#include "service/import/recording_pieces.hpp"
+#include "service/recordings/formats/recording_pieces.hpp"
 
 namespace service {
 namespace {

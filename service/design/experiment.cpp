@@ -8,10 +8,10 @@
 
 #include "estimator/design/plan_prediction.hpp"
 #include "estimator/fit/free_parameters.hpp"
-#include "estimator/simulation/equilibrium.hpp"
+#include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/design/design_setup.hpp"
-#include "service/import/parameter_edits.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/text/comma_list.hpp"

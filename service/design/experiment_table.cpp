@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "service/report/result_table.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/text/table_notation.hpp"
 
 namespace service {

@@ -7,7 +7,7 @@
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/model/encoder.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/parameter_edits.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
 
 namespace service {
 namespace {

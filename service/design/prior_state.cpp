@@ -7,9 +7,9 @@
 #include "estimator/model/encoder.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/calibration_input.hpp"
-#include "service/import/parameter_edits.hpp"
-#include "service/import/parameter_values.hpp"
+#include "service/options/parameter_values.hpp"
 #include "service/result/stored_result.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

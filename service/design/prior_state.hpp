@@ -6,7 +6,7 @@
 
 #include "estimator/design/prior_information.hpp"
 #include "estimator/signal/time_series.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 
 namespace service {
 

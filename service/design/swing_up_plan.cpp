@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-#include "estimator/simulation/equilibrium.hpp"
+#include "estimator/simulation/statics/equilibrium.hpp"
 
 namespace service {
 namespace {

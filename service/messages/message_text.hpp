@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/assessment_results.hpp"
-#include "estimator/assess/finding.hpp"
+#include "estimator/assessment/assessment_results.hpp"
+#include "estimator/assessment/finding.hpp"
 #include "estimator/messages/message.hpp"
 
 namespace service {

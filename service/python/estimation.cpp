@@ -3,18 +3,18 @@
 
 #include <stdexcept>
 
-#include "estimator/diagnostics/excitation.hpp"
+#include "estimator/diagnostics/misfit/excitation.hpp"
 #include "estimator/model/encoder.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/calibration/validation_run.hpp"
-#include "service/import/recording_pieces.hpp"
 #include "service/python/python_input.hpp"
 #include "service/python/python_monitor.hpp"
+#include "service/recordings/formats/recording_pieces.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
-#include "service/report/finding_list.hpp"
-#include "service/report/result_table.hpp"
+#include "service/report/sections/finding_list.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/report/validation_report.hpp"
 #include "service/result/cross_validation_message.hpp"
 #include "service/result/examination_message.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "service/result/calibration_message.hpp"
 

@@ -5,14 +5,14 @@
 #include <cstdio>
 #include <limits>
 
-#include "service/import/recording_pieces.hpp"
+#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/report/charts/html_table.hpp"
+#include "service/report/charts/page_parts.hpp"
+#include "service/report/charts/svg_chart.hpp"
 #include "service/report/cross_validation_table.hpp"
-#include "service/report/data_section.hpp"
-#include "service/report/error_units.hpp"
-#include "service/report/html_table.hpp"
-#include "service/report/page_parts.hpp"
-#include "service/report/svg_chart.hpp"
-#include "service/report/trajectory_section.hpp"
+#include "service/report/sections/data_section.hpp"
+#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/trajectory_section.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/cross_validation_message.hpp"
 #include "service/text/number_format.hpp"

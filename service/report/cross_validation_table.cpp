@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "service/import/recording_pieces.hpp"
 #include "service/messages/message_text.hpp"
-#include "service/report/error_units.hpp"
-#include "service/report/finding_list.hpp"
-#include "service/report/result_table.hpp"
+#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/finding_list.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/cross_validation_message.hpp"
 #include "service/text/number_format.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/finding.hpp"
+#include "estimator/assessment/finding.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "service/text/table_notation.hpp"
 

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "service/messages/message_text.hpp"
-#include "service/report/chart_figure.hpp"
-#include "service/report/data_section.hpp"
-#include "service/report/finding_list.hpp"
-#include "service/report/html_table.hpp"
-#include "service/report/page_parts.hpp"
-#include "service/report/trajectory_section.hpp"
+#include "service/report/charts/chart_figure.hpp"
+#include "service/report/charts/html_table.hpp"
+#include "service/report/charts/page_parts.hpp"
+#include "service/report/sections/data_section.hpp"
+#include "service/report/sections/finding_list.hpp"
+#include "service/report/sections/trajectory_section.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/diagnostics/excitation.hpp"
+#include "estimator/diagnostics/misfit/excitation.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "service/result/calibration_message.hpp"
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/import/recording_pieces.hpp"
-#include "service/report/data_section.hpp"
-#include "service/report/error_units.hpp"
-#include "service/report/html_table.hpp"
-#include "service/report/page_parts.hpp"
-#include "service/report/quantity_table.hpp"
-#include "service/report/result_table.hpp"
-#include "service/report/svg_chart.hpp"
+#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/report/charts/html_table.hpp"
+#include "service/report/charts/page_parts.hpp"
+#include "service/report/charts/svg_chart.hpp"
+#include "service/report/sections/data_section.hpp"
+#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/quantity_table.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
 

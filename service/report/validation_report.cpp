@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/import/recording_pieces.hpp"
 #include "service/messages/message_text.hpp"
-#include "service/report/chart_figure.hpp"
-#include "service/report/data_section.hpp"
-#include "service/report/error_units.hpp"
-#include "service/report/html_table.hpp"
-#include "service/report/page_parts.hpp"
-#include "service/report/result_table.hpp"
-#include "service/report/trajectory_section.hpp"
+#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/report/charts/chart_figure.hpp"
+#include "service/report/charts/html_table.hpp"
+#include "service/report/charts/page_parts.hpp"
+#include "service/report/sections/data_section.hpp"
+#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/result_table.hpp"
+#include "service/report/sections/trajectory_section.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -12,10 +12,10 @@
 #include "proto/text/printable.hpp"
 #include "proto/text/text_edit.hpp"
 #include "proto/text/text_file.hpp"
-#include "service/import/option_names.hpp"
-#include "service/import/rig_chain_text.hpp"
-#include "service/import/rig_locations.hpp"
+#include "service/options/option_names.hpp"
 #include "service/result/calibration_outcome.hpp"
+#include "service/rig/rig_chain_text.hpp"
+#include "service/rig/rig_locations.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

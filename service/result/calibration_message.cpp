@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "estimator/assess/verdict.hpp"
+#include "estimator/assessment/model_test/verdict.hpp"
 #include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/result/calibration_outcome.hpp"

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
-#include "service/import/calibration_request.hpp"
-#include "service/import/recording_use.hpp"
+#include "estimator/assessment/calibration.hpp"
+#include "service/options/calibration_request.hpp"
+#include "service/recordings/recording_use.hpp"
 
 namespace service {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "estimator/assess/part_consistency.hpp"
-#include "estimator/assess/verdict.hpp"
+#include "estimator/assessment/model_test/verdict.hpp"
+#include "estimator/assessment/part_consistency.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

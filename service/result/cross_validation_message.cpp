@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/import/import_notes.hpp"
+#include "service/messages/message_text.hpp"
+#include "service/recordings/import_notes.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
-#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {

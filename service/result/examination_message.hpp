@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/diagnostics/excitation.hpp"
+#include "estimator/diagnostics/misfit/excitation.hpp"
 #include "service/result/calibration_message.hpp"
 
 namespace service {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/finding.hpp"
+#include "estimator/assessment/finding.hpp"
 #include "proto/calibration.pb.h"
 
 namespace service {

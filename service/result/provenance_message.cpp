@@ -12,8 +12,8 @@
 
 #include "proto/check/number_check.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/job_options.hpp"
-#include "service/import/option_names.hpp"
+#include "service/options/job_options.hpp"
+#include "service/options/option_names.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {

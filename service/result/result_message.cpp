@@ -5,8 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "service/import/option_names.hpp"
-#include "service/import/parameter_prior.hpp"
+#include "service/options/option_names.hpp"
+#include "service/rig/parameters/parameter_prior.hpp"
 
 namespace service {
 namespace {

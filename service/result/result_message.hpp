@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "proto/calibration.pb.h"
 #include "service/result/calibration_message.hpp"
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "proto/recording/file.hpp"
-#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/mcap/file.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "proto/recording/message_schema.hpp"
 #include "proto/recording/topics.hpp"
 #include "proto/sample.pb.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "service/import/calibration_request.hpp"
-#include "service/import/file_digest.hpp"
+#include "service/options/calibration_request.hpp"
+#include "service/recordings/file_digest.hpp"
 #include "service/result/calibrated_rig_file.hpp"
 
 namespace rigcal::v1 {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "proto/calibration.pb.h"
 
 namespace service {

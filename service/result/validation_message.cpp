@@ -5,11 +5,11 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "proto/validation.pb.h"
-#include "service/import/import_notes.hpp"
-#include "service/import/option_names.hpp"
+#include "service/messages/message_text.hpp"
+#include "service/options/option_names.hpp"
+#include "service/recordings/import_notes.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
-#include "service/messages/message_text.hpp"
 
 namespace service {
 namespace {

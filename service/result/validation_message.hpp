@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimator/calibrate/validation.hpp"
-#include "service/import/parameter_values.hpp"
+#include "service/options/parameter_values.hpp"
 #include "service/result/calibration_message.hpp"
 
 namespace service {

@@ -10,7 +10,7 @@
 
 #include "proto/stream/service_limits.hpp"
 #include "proto/tls/tls.hpp"
-#include "service/server/log.hpp"
+#include "service/server/storage/log.hpp"
 
 namespace service {
 namespace {

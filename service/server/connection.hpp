@@ -12,7 +12,7 @@
 
 #include "proto/framing/frame.hpp"
 #include "service/server/conversation.hpp"
-#include "service/server/service_context.hpp"
+#include "service/server/sessions/service_context.hpp"
 #include "service/server/stream_socket.hpp"
 
 namespace service {

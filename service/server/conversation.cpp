@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <utility>
 
-#include "proto/recording/file.hpp"
+#include "proto/recording/mcap/file.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "proto/stream/service_states.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "proto/text/renamed_fields.hpp"
-#include "service/server/durable_file.hpp"
-#include "service/server/log.hpp"
-#include "service/server/utf8_prefix.hpp"
+#include "service/server/storage/durable_file.hpp"
+#include "service/server/storage/log.hpp"
+#include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {
 namespace {

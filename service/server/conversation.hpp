@@ -8,11 +8,11 @@
 
 #include "proto/framing/frame.hpp"
 #include "proto/service.pb.h"
-#include "service/server/identity.hpp"
-#include "service/server/ingest_session.hpp"
-#include "service/server/job_store.hpp"
-#include "service/server/service_context.hpp"
-#include "service/server/session_store.hpp"
+#include "service/server/jobs/job_store.hpp"
+#include "service/server/sessions/identity.hpp"
+#include "service/server/sessions/ingest_session.hpp"
+#include "service/server/sessions/service_context.hpp"
+#include "service/server/sessions/session_store.hpp"
 
 namespace service {
 

@@ -19,15 +19,15 @@
 #include "proto/text/host_port.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/tls/tls.hpp"
-#include "service/server/durable_file.hpp"
 #include "service/server/http_endpoint.hpp"
-#include "service/server/job_store.hpp"
+#include "service/server/jobs/job_store.hpp"
+#include "service/server/jobs/worker_pool.hpp"
 #include "service/server/listen.hpp"
 #include "service/server/listener.hpp"
-#include "service/server/log.hpp"
 #include "service/server/service_manager.hpp"
-#include "service/server/session_store.hpp"
-#include "service/server/worker_pool.hpp"
+#include "service/server/sessions/session_store.hpp"
+#include "service/server/storage/durable_file.hpp"
+#include "service/server/storage/log.hpp"
 
 namespace service {
 namespace {

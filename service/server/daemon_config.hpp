@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "proto/tls/tls_files.hpp"
-#include "service/server/identity.hpp"
-#include "service/server/service_context.hpp"
+#include "service/server/sessions/identity.hpp"
+#include "service/server/sessions/service_context.hpp"
 
 namespace service {
 

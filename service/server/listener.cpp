@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "service/server/log.hpp"
+#include "service/server/storage/log.hpp"
 
 namespace service {
 

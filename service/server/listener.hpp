@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "service/server/connection.hpp"
-#include "service/server/job_store.hpp"
+#include "service/server/jobs/job_store.hpp"
 #include "service/server/listen.hpp"
-#include "service/server/service_context.hpp"
-#include "service/server/session_store.hpp"
+#include "service/server/sessions/service_context.hpp"
+#include "service/server/sessions/session_store.hpp"
 
 namespace service {
 

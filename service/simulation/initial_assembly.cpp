@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/simulation/assemblies.hpp"
-#include "estimator/simulation/equilibrium.hpp"
-#include "estimator/simulation/loop_closure.hpp"
-#include "estimator/simulation/statics.hpp"
+#include "estimator/simulation/loops/assemblies.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
+#include "estimator/simulation/statics/equilibrium.hpp"
+#include "estimator/simulation/statics/statics.hpp"
 
 namespace service {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "daq/scenario/catalog.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/integrator.hpp"
 #include "service/simulation/scenario.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
 
 namespace service {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
 
 namespace service {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/integrator.hpp"
 #include "service/simulation/scenario.hpp"
 

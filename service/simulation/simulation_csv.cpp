@@ -1,6 +1,6 @@
 #include "service/simulation/simulation_csv.hpp"
 
-#include "service/import/recording_csv.hpp"
+#include "service/recordings/formats/recording_csv.hpp"
 
 namespace service {
 

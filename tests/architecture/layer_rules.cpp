@@ -13,66 +13,67 @@ namespace {
 // The product does not use its tests, which contain the studies.
 constexpr std::array kModules = {"daq", "estimator", "firmware_iface", "proto", "service", "tests"};
 
-struct Layer {
-  std::string folder;
-  std::vector<std::string> may_use;  // besides itself
-};
-
-// A file of a layer may include only the allowed layers of its module.
-std::vector<Violation> check_layers(const Tree& tree, const std::string& module,
-                                    const std::vector<Layer>& layers) {
-  std::vector<Violation> violations;
-  for (const Layer& layer : layers) {
-    const auto found = check_includes(
-        tree, {layer.folder},
-        [&](const SourceFile&, const Include& include) -> std::optional<std::string> {
-          if (!include.target.starts_with(module) || include.target.starts_with(layer.folder) ||
-              starts_with_any(include.target, layer.may_use)) {
-            return std::nullopt;
-          }
-          return layer.folder + " must not know " + include.target;
-        });
-    violations.insert(violations.end(), found.begin(), found.end());
+// Returns the position in `order` of the folder that contains a file: the longest prefix of its
+// path.
+std::optional<std::size_t> place_of(const std::vector<std::string>& order,
+                                    const std::string& path) {
+  std::optional<std::size_t> place;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (path.starts_with(order[i]) && (!place || order[i].size() > order[*place].size())) place = i;
   }
-  return violations;
+  return place;
+}
+
+// A file may include files of its own folder and of folders earlier in the order.
+std::vector<Violation> check_order(const Tree& tree, const std::string& module,
+                                   const std::vector<std::string>& order) {
+  return check_includes(
+      tree, {module},
+      [&](const SourceFile& file, const Include& include) -> std::optional<std::string> {
+        if (!include.target.starts_with(module)) return std::nullopt;
+        const auto from = place_of(order, file.path), to = place_of(order, include.target);
+        if (from && to && *to <= *from) return std::nullopt;
+        return "the order of folders in layer_rules.cpp forbids " + include.target;
+      });
 }
 
 }  // namespace
 
 std::vector<Violation> estimator_is_layered(const Tree& tree) {
-  static const std::vector<Layer> kLayers = {
-      {"estimator/math/", {}},
-      {"estimator/signal/", {"estimator/math/"}},
-      {"estimator/optimize/", {"estimator/math/"}},
-      {"estimator/friction/", {"estimator/math/"}},
-      {"estimator/messages/", {}},
-      {"estimator/model/", {"estimator/math/", "estimator/messages/", "estimator/friction/"}},
-      {"estimator/symbolic/", {}},
-      {"estimator/spook/", {"estimator/math/", "estimator/friction/", "estimator/model/"}},
-      {"estimator/dynamics/",
-       {"estimator/math/", "estimator/friction/", "estimator/model/", "estimator/symbolic/"}},
-      {"estimator/simulation/",
-       {"estimator/math/", "estimator/signal/", "estimator/model/", "estimator/dynamics/",
-        "estimator/symbolic/"}},
-      {"estimator/fit/",
-       {"estimator/math/", "estimator/messages/", "estimator/signal/", "estimator/optimize/",
-        "estimator/model/", "estimator/spook/", "estimator/dynamics/", "estimator/simulation/"}},
-      {"estimator/assess/",
-       {"estimator/math/", "estimator/messages/", "estimator/signal/", "estimator/optimize/",
-        "estimator/model/", "estimator/dynamics/", "estimator/simulation/", "estimator/fit/"}},
-      {"estimator/calibrate/",
-       {"estimator/math/", "estimator/messages/", "estimator/signal/", "estimator/optimize/",
-        "estimator/friction/", "estimator/model/", "estimator/spook/", "estimator/dynamics/",
-        "estimator/simulation/", "estimator/fit/", "estimator/assess/"}},
-      {"estimator/diagnostics/",
-       {"estimator/math/", "estimator/messages/", "estimator/signal/", "estimator/optimize/",
-        "estimator/model/", "estimator/dynamics/", "estimator/simulation/", "estimator/fit/",
-        "estimator/assess/", "estimator/calibrate/"}},
-      {"estimator/design/",
-       {"estimator/math/", "estimator/messages/", "estimator/signal/", "estimator/optimize/",
-        "estimator/model/", "estimator/dynamics/", "estimator/simulation/", "estimator/fit/",
-        "estimator/assess/", "estimator/calibrate/", "estimator/diagnostics/"}}};
-  return check_layers(tree, "estimator/", kLayers);
+  static const std::vector<std::string> kOrder = {
+      "estimator/messages/",
+      "estimator/math/",
+      "estimator/signal/",
+      "estimator/optimize/",
+      "estimator/symbolic/",
+      "estimator/friction/",
+      "estimator/model/",
+      "estimator/model/inertia/",
+      "estimator/model/kinematics/",
+      "estimator/model/mechanisms/",
+      "estimator/spook/",
+      "estimator/dynamics/",
+      "estimator/simulation/",
+      "estimator/simulation/loops/",
+      "estimator/simulation/interval/",
+      "estimator/simulation/statics/",
+      "estimator/fit/",
+      "estimator/fit/physical/shooting/",
+      "estimator/fit/physical/",
+      "estimator/fit/shadow/",
+      "estimator/assessment/",
+      "estimator/assessment/identifiability/",
+      "estimator/assessment/intervals/",
+      "estimator/assessment/model_test/",
+      "estimator/calibrate/",
+      "estimator/diagnostics/description/",
+      "estimator/diagnostics/jumps/",
+      "estimator/diagnostics/misfit/",
+      "estimator/diagnostics/signal/",
+      "estimator/diagnostics/repair/",
+      "estimator/design/",
+  };
+  return check_order(tree, "estimator/", kOrder);
 }
 
 // The fit of the physical system and that of a SPOOK simulator share estimator/fit and do not use
@@ -86,7 +87,7 @@ std::vector<Violation> fits_keep_apart(const Tree& tree) {
       {"estimator/fit/", {"estimator/fit/physical/", "estimator/fit/shadow/"}},
       {"estimator/fit/physical/", {"estimator/fit/shadow/", "estimator/spook/"}},
       {"estimator/fit/shadow/", {"estimator/fit/physical/"}},
-      {"estimator/assess/", {"estimator/fit/shadow/", "estimator/spook/"}}};
+      {"estimator/assessment/", {"estimator/fit/shadow/", "estimator/spook/"}}};
   std::vector<Violation> violations;
   for (const Wall& wall : kWalls) {
     const auto found = check_includes(
@@ -102,32 +103,36 @@ std::vector<Violation> fits_keep_apart(const Tree& tree) {
 }
 
 std::vector<Violation> service_is_layered(const Tree& tree) {
-  static const std::vector<Layer> kLayers = {
-      {"service/text/", {}},
-      {"service/messages/", {}},
-      {"service/import/", {"service/text/", "service/messages/"}},
-      {"service/describe/", {"service/text/", "service/messages/", "service/import/"}},
-      {"service/simulation/", {"service/text/", "service/messages/", "service/import/"}},
-      {"service/result/", {"service/text/", "service/messages/", "service/import/"}},
-      {"service/report/",
-       {"service/text/", "service/messages/", "service/import/", "service/describe/",
-        "service/result/"}},
-      {"service/calibration/",
-       {"service/text/", "service/messages/", "service/import/", "service/result/"}},
-      {"service/design/",
-       {"service/text/", "service/messages/", "service/import/", "service/simulation/",
-        "service/result/", "service/report/", "service/calibration/"}},
-      {"service/server/",
-       {"service/text/", "service/messages/", "service/import/", "service/result/",
-        "service/report/", "service/calibration/"}},
-      {"service/client/",
-       {"service/text/", "service/messages/", "service/import/", "service/describe/",
-        "service/simulation/", "service/result/", "service/report/", "service/calibration/",
-        "service/design/"}},
-      {"service/python/",
-       {"service/text/", "service/messages/", "service/import/", "service/simulation/",
-        "service/result/", "service/report/", "service/calibration/"}}};
-  return check_layers(tree, "service/", kLayers);
+  static const std::vector<std::string> kOrder = {
+      "service/messages/",
+      "service/text/",
+      "service/rig/parameters/",
+      "service/rig/",
+      "service/recordings/",
+      "service/recordings/formats/",
+      "service/simulation/",
+      "service/rig/drawing/",
+      "service/rig/init/",
+      "service/rig/robot/",
+      "service/options/",
+      "service/result/",
+      "service/calibration/",
+      "service/report/charts/",
+      "service/report/sections/",
+      "service/design/",
+      "service/report/",
+      "service/server/storage/",
+      "service/server/sessions/",
+      "service/server/jobs/",
+      "service/server/",
+      "service/cli/",
+      "service/cli/remote/",
+      "service/cli/commands/",
+      "service/python/",
+      "service/",
+      "service/cli/",
+  };
+  return check_order(tree, "service/", kOrder);
 }
 
 std::vector<Violation> modules_keep_apart(const Tree& tree) {

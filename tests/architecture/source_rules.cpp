@@ -86,11 +86,14 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
                                                  "daq/scenario/scenario_message.",
                                                  "daq/stream/",
                                                  "firmware_iface/sim/config/",
-                                                 "service/import/",
+                                                 "service/options/",
+                                                 "service/recordings/",
+                                                 "service/rig/",
+                                                 "service/calibration/",
                                                  "service/result/",
                                                  "service/simulation/scenario_file.",
                                                  "service/server/",
-                                                 "service/client/remote/",
+                                                 "service/cli/remote/",
                                                  "tests/"};
   return check_includes(
       tree, {"daq/", "estimator/", "firmware_iface/", "proto/", "service/", "tests/"},
@@ -99,8 +102,9 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
             include.target.ends_with(".pb.h") || include.target.starts_with("google/protobuf/");
         if (!protobuf || starts_with_any(file.path, kEdge)) return std::nullopt;
         return "Protobuf types stop at proto/, daq/config, daq/scenario/scenario_message, "
-               "daq/stream, firmware_iface/sim/config, service/import, service/result, files of "
-               "scenarios, service/server and service/client/remote: " +
+               "daq/stream, firmware_iface/sim/config, service/options, service/recordings, "
+               "service/rig, service/calibration, service/result, files of "
+               "scenarios, service/server and service/cli/remote: " +
                include.target;
       });
 }

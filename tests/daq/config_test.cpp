@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "daq/commands/run.hpp"
-#include "daq/commands/unit_connection.hpp"
 #include "daq/config/rig_config.hpp"
 #include "daq/config/scenario_config.hpp"
+#include "daq/console/unit_connection.hpp"
 #include "proto/text/files.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"

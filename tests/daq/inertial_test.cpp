@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "daq/commands/unit_connection.hpp"
 #include "daq/config/rig_config.hpp"
+#include "daq/console/unit_connection.hpp"
 #include "proto/text/files.hpp"
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/support/alloc_counter.hpp"

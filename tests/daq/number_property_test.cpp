@@ -6,9 +6,9 @@
 #include <optional>
 #include <sstream>
 
-#include "daq/commands/recording_sink.hpp"
-#include "daq/commands/unit_connection.hpp"
 #include "daq/config/scenario_config.hpp"
+#include "daq/console/recording_sink.hpp"
+#include "daq/console/unit_connection.hpp"
 #include "proto/check/number_check.hpp"
 #include "proto/recording/convert.hpp"
 #include "proto/recording/recording_reader.hpp"
@@ -186,7 +186,7 @@ class Numbers : public ::testing::Test {
     expect_passes(run.sink().stats, v1::LoopStats());
   }
 
-  // The unit itself refuses these at the program's greeting (daq/commands/unit_connection.cpp).
+  // The unit itself refuses these at the program's greeting (daq/console/unit_connection.cpp).
   static bool unit_refuses(const RigConfig& rig) {
     for (const ChannelConfig& channel : rig.channel) {
       if (channel.counts_per_turn != 4096.0) return true;

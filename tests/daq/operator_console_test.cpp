@@ -1,4 +1,4 @@
-#include "daq/commands/operator_console.hpp"
+#include "daq/console/operator_console.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

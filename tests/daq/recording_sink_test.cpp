@@ -1,4 +1,4 @@
-#include "daq/commands/recording_sink.hpp"
+#include "daq/console/recording_sink.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "daq/commands/run_progress.hpp"
+#include "daq/console/run_progress.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "daq/commands/unit_connection.hpp"
 #include "daq/config/rig_config.hpp"
 #include "daq/config/scenario_config.hpp"
+#include "daq/console/unit_connection.hpp"
 #include "daq/loop/control_loop.hpp"
 #include "daq/loop/supervisor.hpp"
 #include "firmware_iface/firmware/core/unit.h"

@@ -1,4 +1,4 @@
-#include "daq/commands/slow_notice.hpp"
+#include "daq/console/slow_notice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "firmware_iface/sim/config/sim_config.hpp"
-#include "proto/text/command_line.hpp"
+#include "proto/text/command_line/command_line.hpp"
 #include "proto/text/input_error.hpp"
 #include "tests/firmware/qemu_rig.hpp"
 

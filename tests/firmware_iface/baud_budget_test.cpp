@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "firmware_iface/link/baud_budget.hpp"
-#include "firmware_iface/open_transport.hpp"
+#include "firmware_iface/open/open_transport.hpp"
 #include "firmware_iface/transport/url.hpp"
 
 namespace {

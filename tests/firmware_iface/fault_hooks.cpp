@@ -1,7 +1,7 @@
 #include "tests/firmware_iface/fault_hooks.hpp"
 
-#include "firmware_iface/wire/bytes.h"
-#include "firmware_iface/wire/cobs.h"
+#include "firmware_iface/wire/coding/bytes.h"
+#include "firmware_iface/wire/coding/cobs.h"
 #include "firmware_iface/wire/message_type.h"
 
 namespace firmware_iface::fault_hooks {

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "firmware_iface/wire/clear.h"
+#include "firmware_iface/wire/coding/crc16.h"
+#include "firmware_iface/wire/coding/crc32c.h"
 #include "firmware_iface/wire/command.h"
 #include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/crc16.h"
-#include "firmware_iface/wire/crc32c.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/frame.h"
 #include "firmware_iface/wire/hello.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "firmware_iface/wire/bytes.h"
 #include "firmware_iface/wire/clear.h"
-#include "firmware_iface/wire/crc32c.h"
+#include "firmware_iface/wire/coding/bytes.h"
+#include "firmware_iface/wire/coding/crc32c.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/message_type.h"
 #include "tests/firmware_iface/fault_hooks.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "firmware_iface/wire/bytes.h"
 #include "firmware_iface/wire/clear.h"
+#include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/message_type.h"
 #include "tests/firmware_iface/fault_hooks.hpp"

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "firmware_iface/link/unit_link.hpp"
-#include "firmware_iface/open_transport.hpp"
+#include "firmware_iface/open/open_transport.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -11,7 +11,7 @@
 #include <array>
 #include <filesystem>
 
-#include "firmware_iface/open_transport.hpp"
+#include "firmware_iface/open/open_transport.hpp"
 #include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/sim_server.hpp"
 #include "firmware_iface/transport/descriptor.hpp"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "firmware_iface/open_transport.hpp"
+#include "firmware_iface/open/open_transport.hpp"
 #include "tests/firmware_iface/transport_bench.hpp"
 
 // Requirements on every transport, whatever carries the bytes. The tests assert no durations: only

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "firmware_iface/link/unit_link.hpp"
-#include "firmware_iface/open_transport.hpp"
+#include "firmware_iface/open/open_transport.hpp"
 #include "tests/firmware_iface/transport_bench.hpp"
 
 // A whole session over each kind of URL, with a simulated unit in real time behind it. Timing is

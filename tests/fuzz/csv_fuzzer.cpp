@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "proto/text/csv_table.hpp"
-#include "service/import/csv_recording.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "tests/fuzz/refusal.hpp"
 
 namespace {

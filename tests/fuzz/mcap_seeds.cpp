@@ -9,8 +9,8 @@
 #include <map>
 #include <string>
 
-#include "proto/recording/mcap_reader.hpp"
-#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/mcap/mcap_reader.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "proto/recording/recording_writer.hpp"
 #include "tests/proto/mcap_compress.hpp"
 

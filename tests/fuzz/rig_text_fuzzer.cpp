@@ -8,7 +8,7 @@
 
 #include "daq/config/rig_config.hpp"
 #include "estimator/model/encoder.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/fuzz/refusal.hpp"
 #include "tests/fuzz/silent_protobuf.hpp"
 

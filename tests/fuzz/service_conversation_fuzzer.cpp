@@ -25,8 +25,8 @@
 #include "proto/stream/stream_limits.hpp"
 #include "proto/stream/stream_sender.hpp"
 #include "service/server/conversation.hpp"
-#include "service/server/log.hpp"
-#include "service/server/worker_messages.hpp"
+#include "service/server/jobs/worker_messages.hpp"
+#include "service/server/storage/log.hpp"
 #include "tests/support/for_everybody.hpp"
 
 namespace {

@@ -13,7 +13,7 @@
 #include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
-#include "firmware_iface/wire/cobs.h"
+#include "firmware_iface/wire/coding/cobs.h"
 #include "firmware_iface/wire/message_type.h"
 #include "tests/support/virtual_time.hpp"
 

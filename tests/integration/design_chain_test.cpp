@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "daq/commands/recording_sink.hpp"
 #include "daq/config/scenario_config.hpp"
+#include "daq/console/recording_sink.hpp"
 #include "proto/text/files.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/design/experiment.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <filesystem>
 
-#include "proto/recording/file.hpp"
-#include "proto/recording/mcap_reader.hpp"
-#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/mcap/file.hpp"
+#include "proto/recording/mcap/mcap_reader.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/support/memory_input_file.hpp"
 

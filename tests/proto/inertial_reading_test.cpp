@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "proto/recording/convert.hpp"
-#include "proto/recording/mcap_reader.hpp"
+#include "proto/recording/mcap/mcap_reader.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/recording/recording_writer.hpp"

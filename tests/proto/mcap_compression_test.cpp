@@ -1,11 +1,11 @@
-#include "proto/recording/mcap_compression.hpp"
+#include "proto/recording/mcap/mcap_compression.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "proto/recording/mcap_reader.hpp"
-#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/mcap/mcap_reader.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "tests/proto/mcap_compress.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/support/memory_input_file.hpp"

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <map>
 
-#include "proto/recording/crc32.hpp"
-#include "proto/recording/mcap_format.hpp"
-#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/mcap/crc32.hpp"
+#include "proto/recording/mcap/mcap_format.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "tests/proto/recording_support.hpp"
 
 // The summary, which other programs read first, checked byte by byte against https://mcap.dev/spec.

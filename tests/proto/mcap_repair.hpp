@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "proto/recording/byte_cursor.hpp"
-#include "proto/recording/crc32.hpp"
-#include "proto/recording/mcap_format.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
+#include "proto/recording/mcap/crc32.hpp"
+#include "proto/recording/mcap/mcap_format.hpp"
 
 namespace test_support {
 

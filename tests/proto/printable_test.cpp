@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "proto/text/standard_streams.hpp"
+#include "proto/text/command_line/standard_streams.hpp"
 
 namespace proto {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "proto/recording/mcap_recover.hpp"
+#include "proto/recording/mcap/mcap_recover.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/support/memory_input_file.hpp"

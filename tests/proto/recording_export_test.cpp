@@ -5,9 +5,9 @@
 #include <fstream>
 #include <numbers>
 
-#include "proto/recording/export_csv.hpp"
-#include "proto/recording/export_mat.hpp"
-#include "proto/recording/mat_file.hpp"
+#include "proto/recording/export/export_csv.hpp"
+#include "proto/recording/export/export_mat.hpp"
+#include "proto/recording/export/mat_file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/recording/series.hpp"

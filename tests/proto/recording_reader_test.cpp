@@ -6,10 +6,10 @@
 #include <random>
 
 #include "proto/recording/convert.hpp"
-#include "proto/recording/crc32.hpp"
-#include "proto/recording/mcap_format.hpp"
-#include "proto/recording/mcap_recover.hpp"
-#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/mcap/crc32.hpp"
+#include "proto/recording/mcap/mcap_format.hpp"
+#include "proto/recording/mcap/mcap_recover.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "proto/recording/recording_recover.hpp"
 #include "proto/recording/recording_writer.hpp"
 #include "proto/recording/topics.hpp"

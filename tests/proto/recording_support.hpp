@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/recording/file.hpp"
+#include "proto/recording/mcap/file.hpp"
 #include "proto/recording/recording_types.hpp"
 #include "proto/recording/recording_writer.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -10,7 +10,7 @@
 
 #include <thread>
 
-#include "proto/recording/mcap_recover.hpp"
+#include "proto/recording/mcap/mcap_recover.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/support/memory_input_file.hpp"

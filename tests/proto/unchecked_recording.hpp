@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "proto/recording/convert.hpp"
-#include "proto/recording/mcap_format.hpp"
-#include "proto/recording/mcap_writer.hpp"
+#include "proto/recording/mcap/mcap_format.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "proto/recording/topics.hpp"
 #include "tests/proto/recording_support.hpp"
 

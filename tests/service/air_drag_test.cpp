@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/diagnostics/misfit_causes.hpp"
-#include "service/import/rig_file.hpp"
+#include "estimator/diagnostics/misfit/misfit_causes.hpp"
 #include "service/messages/message_text.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -9,9 +9,9 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "proto/text/files.hpp"
-#include "service/import/csv_recording.hpp"
-#include "service/import/rig_file.hpp"
 #include "service/messages/message_text.hpp"
+#include "service/recordings/csv_recording.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
 #include "tests/support/import_csv.hpp"
 #include "tests/support/refusal.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "service/import/csv_recording.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/recordings/csv_recording.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
 #include "tests/support/import_csv.hpp"
 #include "tests/support/source_folder.hpp"

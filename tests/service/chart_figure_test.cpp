@@ -1,4 +1,4 @@
-#include "service/report/chart_figure.hpp"
+#include "service/report/charts/chart_figure.hpp"
 
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
-#include "service/report/embedded_data.hpp"
-#include "service/report/page_scripts.hpp"
+#include "service/report/charts/embedded_data.hpp"
+#include "service/report/charts/page_scripts.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

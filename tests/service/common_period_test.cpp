@@ -1,4 +1,4 @@
-#include "service/import/common_period.hpp"
+#include "service/recordings/common_period.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/files.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/support/source_folder.hpp"
 
 namespace service {

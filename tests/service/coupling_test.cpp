@@ -8,12 +8,12 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/diagnostics/signal_examination.hpp"
+#include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/rig_file.hpp"
 #include "service/messages/message_text.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/refusal.hpp"

@@ -1,4 +1,4 @@
-#include "service/import/csv_recording.hpp"
+#include "service/recordings/csv_recording.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "service/import/import_notes.hpp"
+#include "service/recordings/import_notes.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

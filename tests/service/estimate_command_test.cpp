@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/recording/mcap_reader.hpp"
+#include "proto/recording/mcap/mcap_reader.hpp"
 #include "proto/sample.pb.h"
 #include "tests/service/run_rigcal.hpp"
 

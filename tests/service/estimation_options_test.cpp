@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "service/client/estimation_options.hpp"
+#include "service/cli/estimation_options.hpp"
 
 namespace service {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/import/exported_recording.hpp"
+#include "service/recordings/formats/exported_recording.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <limits>
 #include <random>
 
-#include "proto/recording/export_csv.hpp"
-#include "proto/recording/export_mat.hpp"
+#include "proto/recording/export/export_csv.hpp"
+#include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"
-#include "service/import/recording_file.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "service/simulation/simulation_csv.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"

@@ -1,4 +1,4 @@
-#include "service/report/figure.hpp"
+#include "service/report/charts/figure.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/import/hdf5_recording.hpp"
+#include "service/recordings/formats/hdf5_recording.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "service/import/recording_file.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -11,10 +11,10 @@
 
 #include "estimator/model/sensor.hpp"
 #include "proto/rig.pb.h"
-#include "service/import/csv_recording.hpp"
-#include "service/import/import_notes.hpp"
-#include "service/import/joined_segments.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/recordings/csv_recording.hpp"
+#include "service/recordings/import_notes.hpp"
+#include "service/recordings/joined_segments.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "service/client/remote/job_display.hpp"
+#include "service/cli/remote/job_display.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <random>
 
-#include "proto/recording/mcap_writer.hpp"
-#include "service/import/recording_file.hpp"
+#include "proto/recording/mcap/mcap_writer.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "tests/proto/mcap_compress.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"

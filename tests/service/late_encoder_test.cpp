@@ -6,8 +6,8 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/encoder.hpp"
-#include "service/import/csv_recording.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/recordings/csv_recording.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/simulation/simulation_csv.hpp"

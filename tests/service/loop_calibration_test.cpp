@@ -9,13 +9,13 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/diagnostics/signal_examination.hpp"
+#include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 #include "proto/text/files.hpp"
-#include "service/import/csv_recording.hpp"
-#include "service/import/rig_file.hpp"
 #include "service/messages/message_text.hpp"
+#include "service/recordings/csv_recording.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/evaluation_data.hpp"

@@ -1,5 +1,5 @@
-#include "service/import/mcap_recording.hpp"
-#include "service/import/recording_file.hpp"
+#include "service/recordings/formats/mcap_recording.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 
 #include <gtest/gtest.h>
 

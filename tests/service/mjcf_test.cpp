@@ -6,9 +6,9 @@
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/placement.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/rig_file.hpp"
-#include "service/import/robot/mjcf_robot.hpp"
-#include "service/import/robot/robot_rig.hpp"
+#include "service/rig/rig_file.hpp"
+#include "service/rig/robot/mjcf_robot.hpp"
+#include "service/rig/robot/robot_rig.hpp"
 
 namespace service {
 namespace {

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "estimator/model/encoder.hpp"
-#include "service/import/recording_file.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "service/report/state_csv.hpp"
 #include "service/result/state_recording.hpp"
 #include "tests/service/run_rigcal.hpp"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "service/client/command_options.hpp"
-#include "service/client/remote/job_spec.hpp"
-#include "service/import/job_options.hpp"
+#include "service/cli/commands/command_options.hpp"
+#include "service/cli/remote/job_spec.hpp"
+#include "service/options/job_options.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -1,13 +1,13 @@
-#include "service/import/parameter_values.hpp"
+#include "service/options/parameter_values.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "service/client/command_options.hpp"
-#include "service/client/remote/job_spec.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/cli/commands/command_options.hpp"
+#include "service/cli/remote/job_spec.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

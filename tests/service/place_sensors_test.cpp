@@ -6,7 +6,7 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "service/import/csv_recording.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/simulation/simulation_csv.hpp"

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "service/design/experiment.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"

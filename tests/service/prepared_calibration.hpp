@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "service/result/calibration_message.hpp"
 
 namespace service {

@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include "proto/stream/content_hash.hpp"
-#include "service/import/parameter_values.hpp"
-#include "service/import/rig_file.hpp"
-#include "service/report/repetition_table.hpp"
+#include "service/options/parameter_values.hpp"
+#include "service/report/sections/repetition_table.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/stored_result.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

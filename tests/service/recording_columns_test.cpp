@@ -1,5 +1,5 @@
 // Columns of files that no rig file describes yet, and files that are no recordings.
-#include "service/import/recording_columns.hpp"
+#include "service/recordings/formats/recording_columns.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -8,11 +8,11 @@
 #include <cmath>
 #include <fstream>
 
-#include "proto/recording/export_mat.hpp"
+#include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"
-#include "service/import/recording_csv.hpp"
-#include "service/import/recording_file.hpp"
-#include "service/import/recording_kind.hpp"
+#include "service/recordings/formats/recording_csv.hpp"
+#include "service/recordings/formats/recording_file.hpp"
+#include "service/recordings/formats/recording_kind.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

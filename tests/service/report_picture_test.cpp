@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "service/report/short_names.hpp"
-#include "service/report/svg_forest.hpp"
-#include "service/report/svg_matrix.hpp"
+#include "service/report/charts/svg_forest.hpp"
+#include "service/report/charts/svg_matrix.hpp"
+#include "service/report/sections/short_names.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -1,4 +1,4 @@
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "estimator/model/joint_friction.hpp"
-#include "service/import/rig_locations.hpp"
+#include "service/rig/rig_locations.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "proto/text/files.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

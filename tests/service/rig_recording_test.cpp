@@ -6,8 +6,8 @@
 #include <string>
 
 #include "proto/rig.pb.h"
-#include "service/import/csv_recording.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/recordings/csv_recording.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

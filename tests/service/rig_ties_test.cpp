@@ -1,12 +1,12 @@
-#include "service/import/parameter_ties.hpp"
+#include "service/rig/parameters/parameter_ties.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "service/import/parameter_edits.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

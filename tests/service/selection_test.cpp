@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "service/import/parameter_edits.hpp"
-#include "service/import/recording_selection.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/recordings/recording_selection.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/text/column_statistics.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "proto/recording/export_csv.hpp"
-#include "proto/recording/export_mat.hpp"
+#include "proto/recording/export/export_csv.hpp"
+#include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"
-#include "service/import/recording_file.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/simulation/simulation_csv.hpp"

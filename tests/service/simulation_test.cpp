@@ -6,8 +6,8 @@
 #include <numbers>
 #include <string>
 
-#include "service/import/csv_recording.hpp"
-#include "service/import/parameter_edits.hpp"
+#include "service/recordings/csv_recording.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation_csv.hpp"
 #include "tests/support/refusal.hpp"

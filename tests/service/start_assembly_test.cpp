@@ -7,8 +7,8 @@
 #include <limits>
 #include <string>
 
-#include "estimator/simulation/equilibrium.hpp"
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
+#include "estimator/simulation/statics/equilibrium.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/refusal.hpp"

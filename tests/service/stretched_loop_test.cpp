@@ -7,14 +7,14 @@
 #include <random>
 #include <string>
 
-#include "estimator/assess/calibration.hpp"
-#include "estimator/diagnostics/diagnosed_calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
+#include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
 #include "estimator/fit/initial_states.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/math/angle_wrapping.hpp"
-#include "estimator/simulation/loop_closure.hpp"
-#include "service/import/rig_file.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 #include "service/messages/message_text.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/source_folder.hpp"

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "service/client/terminal.hpp"
-#include "service/report/result_table.hpp"
+#include "service/cli/terminal.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

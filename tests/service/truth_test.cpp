@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "service/import/rig_file.hpp"
-#include "service/import/simulation_truth.hpp"
-#include "service/report/truth_comparison.hpp"
+#include "service/calibration/simulation_truth.hpp"
+#include "service/report/sections/truth_comparison.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

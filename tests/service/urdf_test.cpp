@@ -5,9 +5,9 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/rig_file.hpp"
-#include "service/import/robot/robot_rig.hpp"
-#include "service/import/robot/urdf_robot.hpp"
+#include "service/rig/rig_file.hpp"
+#include "service/rig/robot/robot_rig.hpp"
+#include "service/rig/robot/urdf_robot.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <thread>
 
-#include "proto/text/command_line.hpp"
-#include "proto/text/malloc_tuning.hpp"
-#include "service/client/command.hpp"
-#include "service/client/interrupt.hpp"
-#include "service/client/progress_line.hpp"
+#include "proto/text/command_line/command_line.hpp"
+#include "proto/text/command_line/malloc_tuning.hpp"
+#include "service/cli/command.hpp"
+#include "service/cli/interrupt.hpp"
+#include "service/cli/progress_line.hpp"
 #include "tests/studies/runs/run_store.hpp"
 #include "tests/studies/runs/run_tasks.hpp"
 #include "tests/studies/study_file.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "service/import/parameter_edits.hpp"
-#include "service/import/recording_selection.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/recordings/recording_selection.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
 #include "tests/studies/arm/arm.hpp"
 #include "tests/studies/leg/leg.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "service/server/task_thread.hpp"
+#include "service/server/sessions/task_thread.hpp"
 
 namespace service {
 

@@ -4,7 +4,7 @@
 
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
-#include "service/import/csv_recording.hpp"
+#include "service/recordings/csv_recording.hpp"
 
 namespace service {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "proto/recording/file.hpp"
+#include "proto/recording/mcap/file.hpp"
 
 namespace proto {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/fit/physical/integration_steps.hpp"
+#include "estimator/fit/physical/shooting/integration_steps.hpp"
 
 namespace estimator {
 namespace {

@@ -8,7 +8,7 @@
 #include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 
 namespace estimator {
 namespace {

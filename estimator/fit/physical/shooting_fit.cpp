@@ -7,11 +7,11 @@
 
 #include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/physical/inertial_noise.hpp"
-#include "estimator/fit/physical/integration_steps.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
-#include "estimator/fit/physical/misplaced_nodes.hpp"
 #include "estimator/fit/physical/noise_update.hpp"
 #include "estimator/fit/physical/restarts.hpp"
+#include "estimator/fit/physical/shooting/integration_steps.hpp"
+#include "estimator/fit/physical/shooting/misplaced_nodes.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/spanning_tree.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/excerpt.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
-#include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/fit/segment_trajectory.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"

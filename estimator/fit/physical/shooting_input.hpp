@@ -7,7 +7,7 @@
 
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/messages/message.hpp"
 
 namespace estimator {

@@ -7,7 +7,7 @@
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/number_text.hpp"
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "estimator/spook/joint_terms.hpp"
 #include "estimator/spook/residual_form.hpp"

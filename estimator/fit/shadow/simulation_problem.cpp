@@ -8,8 +8,8 @@
 
 #include "estimator/math/decompositions.hpp"
 #include "estimator/math/so3.hpp"
-#include "estimator/model/joint_geometry.hpp"
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/joint_geometry.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/spook/spook_stepper.hpp"
 
 namespace estimator {

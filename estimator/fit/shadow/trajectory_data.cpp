@@ -3,7 +3,7 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/fit/initial_states.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/signal/resample.hpp"
 
 namespace estimator {

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "estimator/math/so3.hpp"
-#include "estimator/model/joint_geometry.hpp"
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/joint_geometry.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 
 namespace estimator {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/verdict.hpp"
+#include "estimator/assessment/model_test/verdict.hpp"
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/diagnostics/diagnosed_calibration.hpp"
+#include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/bench/rigs/random_rigs.hpp"
 

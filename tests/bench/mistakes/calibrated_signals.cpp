@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <map>
 
-#include "estimator/assess/verdict.hpp"
-#include "estimator/diagnostics/diagnosed_calibration.hpp"
+#include "estimator/assessment/model_test/verdict.hpp"
+#include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/bench/mistakes/signal_faults.hpp"
 

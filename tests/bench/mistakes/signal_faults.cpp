@@ -8,9 +8,9 @@
 #include <random>
 #include <string_view>
 
-#include "estimator/diagnostics/signal_examination.hpp"
+#include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/model/encoder.hpp"
-#include "service/import/csv_recording.hpp"
+#include "service/recordings/csv_recording.hpp"
 
 namespace signal_faults {
 namespace {

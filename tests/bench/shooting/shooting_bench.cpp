@@ -10,7 +10,7 @@
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
-#include "proto/text/malloc_tuning.hpp"
+#include "proto/text/command_line/malloc_tuning.hpp"
 #include "tests/bench/shooting/furuta_limit.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/inertial_sensor.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/assess/part_consistency.hpp"
+#include "estimator/assessment/part_consistency.hpp"
 
 #include <gtest/gtest.h>
 

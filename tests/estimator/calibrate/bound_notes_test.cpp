@@ -1,4 +1,4 @@
-#include "estimator/assess/bound_notes.hpp"
+#include "estimator/assessment/intervals/bound_notes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/shadow/simulation_problem.hpp"
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 

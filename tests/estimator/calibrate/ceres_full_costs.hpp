@@ -5,8 +5,8 @@
 #include <Eigen/Core>
 #include <utility>
 
-#include "estimator/model/joint_geometry.hpp"
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/joint_geometry.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/spook/step_residual.hpp"
 #include "tests/estimator/calibrate/ceres_poses.hpp"
 

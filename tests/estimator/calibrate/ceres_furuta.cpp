@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/signal/resample.hpp"
 #include "tests/estimator/calibrate/ceres_full_costs.hpp"
 #include "tests/estimator/calibrate/ceres_poses.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/assess/combinations.hpp"
+#include "estimator/assessment/identifiability/combinations.hpp"
 
 #include <gtest/gtest.h>
 

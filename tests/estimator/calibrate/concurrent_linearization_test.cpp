@@ -4,10 +4,10 @@
 #include <thread>
 #include <vector>
 
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/fit/shadow/trajectory_problem.hpp"
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "estimator/fit/physical/control_noise.hpp"
+#include "estimator/fit/physical/shooting/control_noise.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
 #include "tests/estimator/calibrate/shooting_derivatives.hpp"
 

@@ -1,4 +1,4 @@
-#include "estimator/assess/identifiability.hpp"
+#include "estimator/assessment/identifiability/identifiability.hpp"
 
 #include <gtest/gtest.h>
 

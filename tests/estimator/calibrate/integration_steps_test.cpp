@@ -1,4 +1,4 @@
-#include "estimator/fit/physical/integration_steps.hpp"
+#include "estimator/fit/physical/shooting/integration_steps.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "estimator/assess/interval.hpp"
+#include "estimator/assessment/intervals/interval.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assessment/calibration.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "estimator/assess/part_comparison.hpp"
-#include "estimator/assess/recording_parts.hpp"
+#include "estimator/assessment/model_test/part_comparison.hpp"
+#include "estimator/assessment/recording_parts.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"

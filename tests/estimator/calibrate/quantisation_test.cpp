@@ -1,4 +1,4 @@
-#include "estimator/assess/quantization.hpp"
+#include "estimator/assessment/quantization.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"

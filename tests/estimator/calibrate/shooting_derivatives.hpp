@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 
 namespace test_support {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/fit/physical/sensor_sample_instants.hpp"
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting/sensor_sample_instants.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/calibrate/shooting_derivatives.hpp"
 #include "tests/estimator/inertial_sensor.hpp"

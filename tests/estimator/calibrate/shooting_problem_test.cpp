@@ -1,4 +1,4 @@
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 
 #include <gtest/gtest.h>
 

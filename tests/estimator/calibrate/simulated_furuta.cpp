@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/signal/resample.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/rollout.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "estimator/fit/shadow/trajectory_problem.hpp"
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "estimator/spook/step_residual.hpp"

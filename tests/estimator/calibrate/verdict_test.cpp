@@ -1,4 +1,4 @@
-#include "estimator/assess/verdict.hpp"
+#include "estimator/assessment/model_test/verdict.hpp"
 
 #include <gtest/gtest.h>
 

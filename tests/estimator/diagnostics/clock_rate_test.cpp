@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/clock_rate.hpp"
+#include "estimator/diagnostics/misfit/clock_rate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/diagnostics/excitation.hpp"
-#include "estimator/diagnostics/misfit_trials.hpp"
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/diagnostics/misfit/excitation.hpp"
+#include "estimator/diagnostics/misfit/misfit_trials.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/description_errors.hpp"
+#include "estimator/diagnostics/description/description_errors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/diagnosed_calibration.hpp"
+#include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
 
 #include <gtest/gtest.h>
 

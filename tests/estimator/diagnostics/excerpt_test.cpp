@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/excerpt.hpp"
+#include "estimator/diagnostics/description/excerpt.hpp"
 
 #include <gtest/gtest.h>
 

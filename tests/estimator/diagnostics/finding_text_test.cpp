@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/finding_text.hpp"
+#include "estimator/diagnostics/signal/finding_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/gap_command_steps.hpp"
+#include "estimator/diagnostics/repair/gap_command_steps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/diagnostics/diagnosed_calibration.hpp"
+#include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/inertial_axes.hpp"
+#include "estimator/diagnostics/signal/inertial_axes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/not_a_number.hpp"

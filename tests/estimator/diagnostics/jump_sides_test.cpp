@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/single_jump_test.hpp"
+#include "estimator/diagnostics/misfit/single_jump_test.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/limits.hpp"
+#include "estimator/diagnostics/signal/limits.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/misfit_causes.hpp"
+#include "estimator/diagnostics/misfit/misfit_causes.hpp"
 
 #include <gtest/gtest.h>
 

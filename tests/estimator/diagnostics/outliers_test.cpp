@@ -1,10 +1,10 @@
-#include "estimator/diagnostics/outliers.hpp"
+#include "estimator/diagnostics/jumps/outliers.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "estimator/diagnostics/finding_text.hpp"
+#include "estimator/diagnostics/signal/finding_text.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 

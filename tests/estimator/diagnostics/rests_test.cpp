@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/rest_intervals.hpp"
+#include "estimator/diagnostics/signal/rest_intervals.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "estimator/diagnostics/steps.hpp"
+#include "estimator/diagnostics/jumps/steps.hpp"
 
 #include <gtest/gtest.h>
 
-#include "estimator/diagnostics/jump_cause.hpp"
+#include "estimator/diagnostics/jumps/jump_cause.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 
 namespace {

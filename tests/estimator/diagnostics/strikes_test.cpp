@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/stop_impacts.hpp"
+#include "estimator/diagnostics/signal/stop_impacts.hpp"
 
 #include <gtest/gtest.h>
 

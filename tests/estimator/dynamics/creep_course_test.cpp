@@ -1,4 +1,4 @@
-#include "estimator/simulation/friction_argument_course.hpp"
+#include "estimator/simulation/interval/friction_argument_course.hpp"
 
 #include <gtest/gtest.h>
 

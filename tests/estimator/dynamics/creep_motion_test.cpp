@@ -8,7 +8,7 @@
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/simulation/interval_motion.hpp"
+#include "estimator/simulation/interval/interval_motion.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/estimator/joint_sensor.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/spook/joint_terms.hpp"
 #include "tests/support/mechanisms/mlcp.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/simulation/interval_motion.hpp"
+#include "estimator/simulation/interval/interval_motion.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "estimator/model/spanning_tree.hpp"
-#include "estimator/simulation/assemblies.hpp"
+#include "estimator/simulation/loops/assemblies.hpp"
 
 namespace estimator {
 namespace {

@@ -1,4 +1,4 @@
-#include "estimator/simulation/loop_contacts.hpp"
+#include "estimator/simulation/loops/loop_contacts.hpp"
 
 #include <gtest/gtest.h>
 

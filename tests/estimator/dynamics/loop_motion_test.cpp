@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "estimator/fit/physical/joint_mobility.hpp"
-#include "estimator/simulation/interval_motion.hpp"
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/interval/interval_motion.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/estimator/dynamics/loop_rigs.hpp"
 #include "tests/estimator/joint_sensor.hpp"

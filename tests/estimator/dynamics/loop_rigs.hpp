@@ -9,7 +9,7 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 #include "estimator/simulation/segment_controls.hpp"
 #include "estimator/simulation/tree_program.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"

@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include "estimator/fit/physical/integration_steps.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
-#include "estimator/simulation/interval_motion.hpp"
+#include "estimator/fit/physical/shooting/integration_steps.hpp"
+#include "estimator/simulation/interval/interval_motion.hpp"
 #include "tests/estimator/dynamics/loop_rigs.hpp"
 
 namespace estimator {

@@ -1,4 +1,4 @@
-#include "estimator/simulation/equilibrium.hpp"
+#include "estimator/simulation/statics/equilibrium.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
 

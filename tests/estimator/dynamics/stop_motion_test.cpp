@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/simulation/interval_motion.hpp"
+#include "estimator/simulation/interval/interval_motion.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 #include "tests/estimator/joint_sensor.hpp"
 #include "tests/support/mechanisms/furuta.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/model/inertia_parameterization.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "estimator/model/consistent_inertia.hpp"
+#include "estimator/model/inertia/consistent_inertia.hpp"
 
 namespace estimator {
 namespace {

@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "estimator/model/inertia_parameterization.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 
 namespace estimator {
 namespace {

@@ -1,4 +1,4 @@
-#include "estimator/simulation/base_inertial_parameters.hpp"
+#include "estimator/simulation/loops/base_inertial_parameters.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "estimator/assess/base_parameters.hpp"
+#include "estimator/assessment/identifiability/base_parameters.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"

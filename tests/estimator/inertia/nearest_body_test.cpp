@@ -4,8 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "estimator/assess/inertia_results.hpp"
-#include "estimator/model/consistent_inertia.hpp"
+#include "estimator/assessment/identifiability/inertia_results.hpp"
+#include "estimator/model/inertia/consistent_inertia.hpp"
 
 namespace estimator {
 namespace {

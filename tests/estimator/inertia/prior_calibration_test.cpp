@@ -8,7 +8,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/physical/absent_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
-#include "estimator/model/model_values.hpp"
+#include "estimator/model/kinematics/model_values.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/note_text.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/spook/step_residual.hpp"
 #include "tests/support/mechanisms/furuta.hpp"

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/support/mechanisms/furuta.hpp"

@@ -16,7 +16,7 @@
 #include <sstream>
 #include <vector>
 
-#include "proto/recording/mcap_recover.hpp"
+#include "proto/recording/mcap/mcap_recover.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_writer.hpp"
 

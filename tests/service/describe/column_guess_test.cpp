@@ -1,4 +1,4 @@
-#include "service/describe/column_recognition.hpp"
+#include "service/rig/init/column_recognition.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 #include <sstream>
 
-#include "service/describe/rig_proposal.hpp"
+#include "service/rig/init/rig_proposal.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

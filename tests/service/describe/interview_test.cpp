@@ -1,11 +1,11 @@
-#include "service/describe/interview.hpp"
+#include "service/rig/init/interview.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <sstream>
 
-#include "service/describe/rig_interview.hpp"
+#include "service/rig/init/rig_interview.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

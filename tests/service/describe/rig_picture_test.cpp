@@ -1,4 +1,4 @@
-#include "service/describe/rig_picture.hpp"
+#include "service/rig/drawing/rig_picture.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "estimator/simulation/equilibrium.hpp"
-#include "service/describe/label_layout.hpp"
-#include "service/describe/mechanism_description.hpp"
-#include "service/describe/scene.hpp"
-#include "service/describe/view.hpp"
+#include "estimator/simulation/statics/equilibrium.hpp"
+#include "service/rig/drawing/label_layout.hpp"
+#include "service/rig/drawing/mechanism_description.hpp"
+#include "service/rig/drawing/scene.hpp"
+#include "service/rig/drawing/view.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -1,4 +1,4 @@
-#include "service/describe/rig_text.hpp"
+#include "service/rig/init/rig_text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "service/describe/rig_proposal.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/init/rig_proposal.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -1,4 +1,4 @@
-#include "service/server/durable_file.hpp"
+#include "service/server/storage/durable_file.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>

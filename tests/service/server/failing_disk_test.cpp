@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "service/server/session_log.hpp"
-#include "service/server/store_recording.hpp"
+#include "service/server/storage/session_log.hpp"
+#include "service/server/storage/store_recording.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"

@@ -1,4 +1,4 @@
-#include "service/server/fair_queue.hpp"
+#include "service/server/jobs/fair_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <mutex>
 #include <thread>
 
-#include "service/server/service_context.hpp"
-#include "service/server/task_thread.hpp"
+#include "service/server/sessions/service_context.hpp"
+#include "service/server/sessions/task_thread.hpp"
 
 namespace service {
 namespace {

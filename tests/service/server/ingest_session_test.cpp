@@ -1,12 +1,12 @@
-#include "service/server/ingest_session.hpp"
+#include "service/server/sessions/ingest_session.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "service/server/durable_file.hpp"
-#include "service/server/session_store.hpp"
+#include "service/server/sessions/session_store.hpp"
+#include "service/server/storage/durable_file.hpp"
 #include "tests/service/server/played_service.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/stored_session.hpp"

@@ -1,7 +1,7 @@
 #include <fstream>
 
 #include "proto/stream/content_hash.hpp"
-#include "service/server/session_log.hpp"
+#include "service/server/storage/session_log.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
 

@@ -1,4 +1,4 @@
-#include "service/server/log.hpp"
+#include "service/server/storage/log.hpp"
 
 #include <gtest/gtest.h>
 

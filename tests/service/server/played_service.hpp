@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "service/server/log.hpp"
-#include "service/server/service_context.hpp"
+#include "service/server/sessions/service_context.hpp"
+#include "service/server/storage/log.hpp"
 #include "tests/support/for_everybody.hpp"
 #include "tests/support/temporary_folder.hpp"
 

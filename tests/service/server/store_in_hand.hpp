@@ -13,7 +13,7 @@
 #include "proto/framing/frame.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "service/server/conversation.hpp"
-#include "service/server/log.hpp"
+#include "service/server/storage/log.hpp"
 #include "tests/support/for_everybody.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,12 +1,12 @@
-#include "service/server/store_recording.hpp"
+#include "service/server/storage/store_recording.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "proto/recording/recording_reader.hpp"
-#include "service/server/batch_check.hpp"
-#include "service/server/session_log.hpp"
+#include "service/server/storage/batch_check.hpp"
+#include "service/server/storage/session_log.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/service/server/socket_client.hpp"
 

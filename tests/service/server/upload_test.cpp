@@ -1,11 +1,11 @@
-#include "service/server/upload.hpp"
+#include "service/server/sessions/upload.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "service/server/durable_file.hpp"
+#include "service/server/storage/durable_file.hpp"
 #include "tests/service/server/played_service.hpp"
 
 namespace service {

@@ -1,4 +1,4 @@
-#include "service/import/work_budget.hpp"
+#include "service/calibration/work_budget.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/server/worker_pool.hpp"
+#include "service/server/jobs/worker_pool.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <optional>
 
-#include "service/server/run_job.hpp"
-#include "service/server/worker_messages.hpp"
+#include "service/server/jobs/run_job.hpp"
+#include "service/server/jobs/worker_messages.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace service {

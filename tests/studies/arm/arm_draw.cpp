@@ -8,7 +8,7 @@
 
 #include "estimator/math/decompositions.hpp"
 #include "proto/notation/number_format.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 
 namespace service {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "estimator/model/parameter_dependencies.hpp"
-#include "estimator/simulation/base_inertial_parameters.hpp"
+#include "estimator/simulation/loops/base_inertial_parameters.hpp"
 
 namespace service {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimator/fit/free_parameters.hpp"
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "tests/studies/arm/arm_simulation.hpp"
 
 namespace service {

@@ -10,7 +10,7 @@
 #include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/optimize/covariance.hpp"
-#include "estimator/simulation/base_inertial_parameters.hpp"
+#include "estimator/simulation/loops/base_inertial_parameters.hpp"
 #include "tests/studies/arm/arm.hpp"
 #include "tests/studies/arm/arm_draw.hpp"
 #include "tests/studies/arm/arm_energy.hpp"

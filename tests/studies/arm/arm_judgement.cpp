@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/assess/calibration.hpp"
-#include "estimator/model/consistent_inertia.hpp"
-#include "estimator/model/inertia_parameterization.hpp"
+#include "estimator/assessment/calibration.hpp"
+#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "tests/studies/arm/arm_draw.hpp"
 #include "tests/studies/arm/arm_regressors.hpp"
 #include "tests/studies/runs/study_task.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
-#include "estimator/simulation/base_inertial_parameters.hpp"
+#include "estimator/simulation/loops/base_inertial_parameters.hpp"
 #include "tests/studies/arm/arm.hpp"
 #include "tests/studies/arm/arm_draw.hpp"
 #include "tests/studies/runs/study_run.hpp"

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "estimator/fit/parameterized_bodies.hpp"
-#include "estimator/model/consistent_inertia.hpp"
-#include "estimator/model/inertia_parameterization.hpp"
+#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "tests/studies/arm/arm_draw.hpp"
 #include "tests/studies/arm/arm_judgement.hpp"
 #include "tests/studies/arm/arm_regressors.hpp"

@@ -8,7 +8,7 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
-#include "service/import/rig_file.hpp"
+#include "service/rig/rig_file.hpp"
 
 // A leg whose knee is driven by a four-bar linkage: settings and results of the study.
 

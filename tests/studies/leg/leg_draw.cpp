@@ -4,7 +4,7 @@
 #include <numbers>
 #include <random>
 
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/simulation/plant.hpp"
 #include "service/simulation/simulation_csv.hpp"

@@ -5,7 +5,7 @@
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/parameter_edits.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
 #include "tests/studies/given.hpp"
 
 namespace service {

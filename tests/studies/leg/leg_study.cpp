@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "proto/text/input_error.hpp"
-#include "service/import/recording_file.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 #include "tests/studies/leg/leg.hpp"

@@ -5,7 +5,7 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 
 namespace service {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/simulation/loop_closure.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/simulation/plant.hpp"
 #include "tests/studies/leg/needed_controls.hpp"

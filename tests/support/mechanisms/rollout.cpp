@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-#include "estimator/model/kinematics.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/spook/spook_stepper.hpp"
 
 namespace estimator {

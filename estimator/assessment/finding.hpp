@@ -1,0 +1,49 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "estimator/messages/message.hpp"
+
+namespace estimator {
+
+/// A time interval of a recording [s]; a single instant if both times are equal.
+struct TimeStretch {
+  double from = 0.0, to = 0.0;
+};
+
+/// Appends a time interval to a list. If it begins less than 0.1 s after the last interval ends,
+/// extends the last interval instead.
+inline void add_stretch(TimeStretch stretch, std::vector<TimeStretch>& stretches) {
+  constexpr double kNear = 0.1;  // [s]
+  if (stretches.empty() || stretch.from - stretches.back().to > kNear) {
+    stretches.push_back(stretch);
+  } else {
+    stretches.back().to = stretch.to;
+  }
+}
+
+/// A fault of a recording or of the rig description, found before or after a fit.
+struct Finding {
+  Message message = {};
+  Severity severity = Severity::kNote;
+  std::string recording = {};  ///< empty if the finding concerns all recordings
+  std::string channel = {};    ///< encoder, joint, motor or parameter; empty if none
+  /// Time interval of the recording [s]; NaN for the whole recording.
+  double from = std::numeric_limits<double>::quiet_NaN();
+  double to = std::numeric_limits<double>::quiet_NaN();
+  /// Intervals to mark in plots. Empty for single readings, which are visible without marks.
+  std::vector<TimeStretch> stretches = {};
+  double size = std::numeric_limits<double>::quiet_NaN();  ///< size of the fault, in `unit`
+  std::string unit = {};
+  double confidence = 1.0;  ///< probability that the fault is real, 0 to 1
+  bool treated = false;     ///< rigcal repaired it, as the message's row describes
+  bool doubtful = false;    ///< a note: a model error may cause the same residuals
+  std::string place = {};   ///< where the rig file describes it: "rig.textproto:12"; or empty
+};
+
+/// Makes a finding from a message, with the message's severity.
+Finding make_finding(Message message, std::string recording = {}, std::string channel = {});
+
+}  // namespace estimator

@@ -1,0 +1,254 @@
+#include "estimator/assessment/identifiability/inertia_results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "estimator/fit/inertia_prior.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/fit/parameterized_bodies.hpp"
+#include "estimator/math/decompositions.hpp"
+#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/model/only_rotation_axis.hpp"
+#include "estimator/optimize/box_step.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kNegligibleVariance = 1e-12;  // relative to a variance
+constexpr double kWrongModel = 3.0;            // deviations beyond it that reject the model
+constexpr double kNegligiblePart = 0.005;      // of a direction
+constexpr int kCutsMax = 50;  // cutting planes of a cone: a dozen suffice for 0.1 %
+
+const std::string& name_of(const Mechanism& mechanism, int body) {
+  return mechanism.bodies[static_cast<std::size_t>(body)].name;
+}
+
+/// Returns the derivatives of vᵀ Σ w with respect to the moments of inertia, where Σ is the second
+/// moment matrix.
+Moments second_moment_slope(const Eigen::Vector3d& v, const Eigen::Vector3d& w) {
+  Moments slope;
+  for (int moment = 0; moment < 6; ++moment) {
+    slope[moment] = v.dot(second_moments(inertia_matrix(Moments::Unit(moment))) * w);
+  }
+  return slope;
+}
+
+/// Converts a gradient with respect to the moments of inertia of a body to a gradient with respect
+/// to the estimated parameters.
+Eigen::VectorXd spread(const Mechanism& mechanism, int body, const Moments& slope,
+                       const std::vector<int>& estimated) {
+  Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(estimated));
+  const auto indices = moment_indices(mechanism, body);
+  for (int i = 0; i < 6; ++i) {
+    const auto place = std::ranges::find(estimated, indices[static_cast<std::size_t>(i)]);
+    if (place != estimated.end()) along[place - estimated.begin()] = slope[i];
+  }
+  return along;
+}
+
+/// Updates an inverse information matrix for fixed quantities, whose gradients are the columns of
+/// `gradients`.
+void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
+  const Eigen::MatrixXd across = inverse * gradients;
+  const Eigen::MatrixXd inner = gradients.transpose() * across;
+  inverse -= across * pseudo_inverse(inner) * across.transpose();
+  inverse = 0.5 * (inverse + inverse.transpose()).eval();
+}
+
+/// Returns the standard deviation of a quantity with the gradient `slope` with respect to the
+/// moments of inertia, which may depend on other parameters.
+double deviation_along(const Mechanism& mechanism, int body, const Moments& slope,
+                       const std::vector<int>& requested, const Uncertainty& uncertainty) {
+  Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(requested));
+  const auto indices = moment_indices(mechanism, body);
+  for (int i = 0; i < 6; ++i) {
+    const int index = indices[static_cast<std::size_t>(i)];
+    const ParameterDependency* const tie = find_dependency(mechanism, index);
+    for (const DependencyTerm& term :
+         tie == nullptr ? std::vector<DependencyTerm>{{index, 1.0}} : tie->terms) {
+      const auto place = std::ranges::find(requested, term.parameter);
+      if (place != requested.end()) along[place - requested.begin()] += term.factor * slope[i];
+    }
+  }
+  if (!is_identifiable(uncertainty, along)) return std::numeric_limits<double>::infinity();
+  return std::sqrt(std::max(variance_of_combination(uncertainty, along), 0.0));
+}
+
+/// Returns a note about a body at the boundary of physical consistency, thin along a direction.
+Message boundary_note(const std::string& body, int thin, const Eigen::Vector3d& v) {
+  Eigen::Index largest = 0;
+  v.cwiseAbs().maxCoeff(&largest);
+  const Eigen::Vector3d turned = v[largest] < 0.0 ? Eigen::Vector3d(-v) : v;
+  const auto part = [](double x) { return std::abs(x) < kNegligiblePart ? 0.0 : x; };
+  return {MessageCode::kAtFeasibilityBoundary,
+          {{"body", body},
+           {"flat", thin == 1},
+           {"x", part(turned.x())},
+           {"y", part(turned.y())},
+           {"z", part(turned.z())}}};
+}
+
+}  // namespace
+
+void require_consistent_initial_inertias(const Mechanism& mechanism) {
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
+    if (std::isinf(own.cad_uncertainty)) continue;
+    if (InertiaPrior(mechanism, body).residual(mechanism)) continue;
+    throw std::invalid_argument("body " + quoted(own.name) +
+                                ": its initial mass and moments of inertia are not physically "
+                                "consistent, as cad_uncertainty_percent requires; correct them");
+  }
+}
+
+std::vector<BoundaryBody> fix_at_feasibility_boundary(const Mechanism& mechanism,
+                                                      const std::vector<int>& estimated,
+                                                      const Eigen::VectorXd& variances,
+                                                      ParameterInformation& information) {
+  std::vector<BoundaryBody> borders;
+  if (!information.valid) return borders;
+  const Eigen::MatrixXd inverse = information.inverse;
+  const Eigen::MatrixXd covariance = compute_covariance(information, variances).covariance;
+  Eigen::VectorXd score = Eigen::VectorXd::Zero(inverse.rows());
+  for (const Eigen::VectorXd& part : information.group_score) score += part;
+  const Eigen::VectorXd step = inverse * score;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    if (!has_inertia_parameterization(mechanism, body)) continue;
+    const SymmetricEigen3 solved =
+        symmetric_eigen3(second_moments(inertia_matrix(moments_of(mechanism, body))));
+    const Eigen::Vector3d values = solved.values;
+    const auto gradient = [&](int i, int k) {
+      return spread(mechanism, body,
+                    second_moment_slope(solved.vectors.col(i), solved.vectors.col(k)), estimated);
+    };
+    int thin = 0;
+    while (thin < 2 && (is_at_feasibility_boundary(values[thin], values[2]) ||
+                        values[thin] + gradient(thin, thin).dot(step) <= 0.0)) {
+      ++thin;
+    }
+    if (thin == 0) continue;
+    Eigen::MatrixXd gradients(inverse.rows(), thin == 1 ? 1 : 3);
+    int column = 0;
+    for (int i = 0; i < thin; ++i) {
+      for (int k = 0; k <= i; ++k) gradients.col(column++) = gradient(i, k);
+    }
+    const Eigen::VectorXd along = gradients.col(0);
+    const double deviation = std::sqrt(along.dot(covariance * along));
+    const double wish = values[0] + along.dot(step);
+    Message note = boundary_note(name_of(mechanism, body), thin, solved.vectors.col(0));
+    if (wish < 0.0 && deviation > 0.0) {
+      note.arguments.push_back({"excess", -wish / deviation});
+      note.arguments.push_back({"is_wrong", wish < -kWrongModel * deviation});
+    }
+    borders.push_back({body, std::move(note)});
+    hold_along(gradients, information.inverse);
+  }
+  return borders;
+}
+
+std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
+                                                 const std::vector<int>& requested,
+                                                 const Uncertainty& uncertainty,
+                                                 const std::vector<BoundaryBody>& borders) {
+  std::vector<PrincipalInertia> result;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const auto indices = moment_indices(mechanism, body);
+    const bool free = std::ranges::any_of(indices, [&](int index) {
+      return std::ranges::find(requested, index) != requested.end() ||
+             changes_in_fit(mechanism, index);
+    });
+    if (!free || only_rotation_axis(mechanism, body)) continue;
+    const SymmetricEigen3 solved = symmetric_eigen3(inertia_matrix(moments_of(mechanism, body)));
+    PrincipalInertia inertia{.body = name_of(mechanism, body),
+                             .moments = solved.values,
+                             .deviations = Eigen::Vector3d::Zero(),
+                             .axes = solved.vectors};
+    inertia.at_feasibility_boundary =
+        std::ranges::find(borders, body, &BoundaryBody::body) != borders.end();
+    for (int i = 0; i < 3; ++i) {
+      const Eigen::Vector3d v = solved.vectors.col(i);
+      Moments slope = moments_of(v * v.transpose());
+      slope.tail<3>() *= 2.0;
+      inertia.deviations[i] = deviation_along(mechanism, body, slope, requested, uncertainty);
+    }
+    result.push_back(inertia);
+  }
+  return result;
+}
+
+/// Approximates the condition that second moments are nonnegative in every direction by cutting
+/// planes. Adds planes until the nearest point of the polyhedron satisfies the condition.
+std::optional<NearestInertia> nearest_consistent_inertia(
+    const Moments& moments, const Eigen::Matrix<double, 6, 6>& covariance) {
+  NearestInertia nearest{moments, 0.0};
+  const double least =
+      kFlatnessLimit *
+      symmetric_eigen3(second_moments(inertia_matrix(moments))).values.cwiseAbs().maxCoeff();
+  Eigen::MatrixXd cuts(6, 0);
+  for (int round = 0; round < kCutsMax; ++round) {
+    const SymmetricEigen3 solved =
+        symmetric_eigen3(second_moments(inertia_matrix(nearest.moments)));
+    if (solved.values[0] >= 0.0) return nearest;
+    cuts.conservativeResize(6, round + 1);
+    cuts.col(round) = second_moment_slope(solved.vectors.col(0), solved.vectors.col(0));
+    // min ½ δᵀC⁻¹δ with cutsᵀ(moments + δ) ≥ least: δ = C cuts μ, μ ≥ 0 solves the dual problem.
+    const Eigen::MatrixXd inner = cuts.transpose() * covariance * cuts;
+    if (!(inner(round, round) > 0.0)) return std::nullopt;
+    const Eigen::VectorXd missing =
+        Eigen::VectorXd::Constant(round + 1, least) - cuts.transpose() * moments;
+    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(round + 1);
+    const Eigen::VectorXd mu =
+        solve_box_step(inner, -missing, inner.diagonal(), zero,
+                       Eigen::VectorXd::Constant(round + 1, std::numeric_limits<double>::max()))
+            .step;
+    nearest.moments = moments + covariance * (cuts * mu);
+    nearest.cost = mu.dot(inner * mu);
+  }
+  return std::nullopt;
+}
+
+std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
+                                                    const std::vector<int>& estimated,
+                                                    const ParameterInformation& information) {
+  std::vector<Message> notes;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const Moments moments = moments_of(mechanism, body);
+    if (mechanism.bodies[static_cast<std::size_t>(body)].massless ||
+        only_rotation_axis(mechanism, body) || is_physically_consistent(inertia_matrix(moments))) {
+      continue;
+    }
+    Eigen::Matrix<double, 6, 6> covariance;
+    for (int i = 0; i < 6 && information.valid; ++i) {
+      const Eigen::VectorXd row = spread(mechanism, body, Moments::Unit(i), estimated);
+      for (int k = 0; k < 6; ++k) {
+        covariance(i, k) =
+            row.dot(information.inverse * spread(mechanism, body, Moments::Unit(k), estimated));
+      }
+    }
+    const auto nearest =
+        information.valid ? nearest_consistent_inertia(moments, covariance) : std::nullopt;
+    if (!nearest) {
+      notes.push_back({MessageCode::kInconsistentInertia, {{"body", name_of(mechanism, body)}}});
+      continue;
+    }
+    std::vector<Message> nearest_moments;
+    const auto indices = moment_indices(mechanism, body);
+    for (int i = 0; i < 6; ++i) {
+      if (covariance(i, i) <= kNegligibleVariance * covariance.maxCoeff()) continue;
+      const Parameter& parameter =
+          mechanism.parameters[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])];
+      nearest_moments.push_back({MessageCode::kParameterValue,
+                                 {{"parameter", parameter.name}, {"value", nearest->moments[i]}}});
+    }
+    notes.push_back({MessageCode::kNearestInertia,
+                     {{"body", name_of(mechanism, body)},
+                      {"moments", std::move(nearest_moments)},
+                      {"cost", nearest->cost}}});
+  }
+  return notes;
+}
+
+}  // namespace estimator

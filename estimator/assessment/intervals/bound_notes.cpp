@@ -1,0 +1,131 @@
+#include "estimator/assessment/intervals/bound_notes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace estimator {
+namespace {
+
+constexpr double kOneSided95 = 1.645;  // one-sided 95 % quantile of a normal distribution
+constexpr double kConcerned = 0.5;     // standard deviations; smaller changes are not listed
+
+/// The predicted result of releasing one parameter from its bound.
+struct ReleasedParameter {
+  Eigen::Index position = 0;
+  std::vector<Eigen::Index> free;     ///< the other parameters that are at no bound
+  double unconstrained_change = 0.0;  ///< change of the released parameter, positive inward
+  /// Standard deviation of this change; not positive if not identifiable.
+  double deviation = 0.0;
+  /// Derivatives of the parameters in `free` with respect to it.
+  Eigen::VectorXd slopes;
+  Eigen::VectorXd deviations;  ///< standard deviations of those in `free` with it fixed
+
+  /// Returns how far inside its bound the parameter may be (95 %, one-sided).
+  double reach() const { return unconstrained_change + kOneSided95 * deviation; }
+};
+
+ReleasedParameter set_free(const ParameterInformation& information,
+                           const Eigen::VectorXd& variances, Eigen::Index position) {
+  ReleasedParameter freed;
+  freed.position = position;
+  for (Eigen::Index i = 0; i < information.schur.rows(); ++i) {
+    if (information.at_bound[i] == 0) freed.free.push_back(i);
+  }
+  const Eigen::Index n = std::ssize(freed.free);
+  const Eigen::MatrixXd noise = score_covariance(information, variances);
+  const Eigen::VectorXd score = total_score(information);
+  // S over the others is already inverted; add one row by its Schur complement.
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
+  if (n > 0) inverse = information.inverse(freed.free, freed.free);
+  Eigen::VectorXd cross(n), own(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    cross[i] = information.schur(freed.free[static_cast<std::size_t>(i)], position);
+    own[i] = score[freed.free[static_cast<std::size_t>(i)]];
+  }
+  freed.slopes = -inverse * cross;
+  const double left = information.schur(position, position) + cross.dot(freed.slopes);
+  const double inward = -static_cast<double>(information.at_bound[position]);
+  Eigen::VectorXd along = Eigen::VectorXd::Zero(information.schur.rows());
+  along[position] = 1.0;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    along[freed.free[static_cast<std::size_t>(i)]] = freed.slopes[i];
+  }
+  freed.unconstrained_change = inward * (score[position] + freed.slopes.dot(own)) / left;
+  freed.deviation = std::sqrt(along.dot(noise * along)) / left;
+  freed.deviations.setZero(n);
+  if (n > 0) {
+    const Eigen::MatrixXd middle = noise(freed.free, freed.free);
+    freed.deviations = (inverse * middle * inverse).diagonal().cwiseSqrt();
+  }
+  return freed;
+}
+
+/// Returns a clause about the best value of a parameter at a bound.
+Message optimum_of(const Mechanism& mechanism, const std::vector<int>& estimated,
+                   const ParameterInformation& information, const ReleasedParameter& freed) {
+  if (!(freed.deviation > 0.0)) return MessageCode::kUnidentifiableAtBound;
+  const double reach = freed.reach();
+  if (reach <= 0.0) {
+    return {MessageCode::kOptimumBeyondBound,
+            {{"excess", -freed.unconstrained_change / freed.deviation}}};
+  }
+  const auto parameter = [&](Eigen::Index at) -> const Parameter& {
+    const int index = estimated[static_cast<std::size_t>(at)];
+    return mechanism.parameters[static_cast<std::size_t>(index)];
+  };
+  const bool lower = information.at_bound[freed.position] < 0;
+  std::vector<Message> changes;
+  for (std::size_t i = 0; i < freed.free.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    if (information.undetermined[static_cast<std::size_t>(freed.free[i])]) continue;
+    const double moved = reach * freed.slopes[at] * (lower ? 1.0 : -1.0);
+    if (!(std::abs(moved) > kConcerned * freed.deviations[at])) continue;
+    const Parameter& partner = parameter(freed.free[i]);
+    changes.push_back({MessageCode::kChangedEstimate,
+                       {{"parameter", partner.name},
+                        {"change", Quantity{moved, partner.unit}},
+                        {"deviations", std::abs(moved) / freed.deviations[at]}}});
+  }
+  Message interval(
+      MessageCode::kIntervalAtBound,
+      {{"reach", Quantity{reach, parameter(freed.position).unit}}, {"is_alone", changes.empty()}});
+  if (!changes.empty()) interval.arguments.push_back({"changes", std::move(changes)});
+  return interval;
+}
+
+}  // namespace
+
+Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
+                                      const Eigen::VectorXd& variances) {
+  Eigen::VectorXd reaches = Eigen::VectorXd::Zero(information.at_bound.size());
+  for (Eigen::Index i = 0; i < reaches.size(); ++i) {
+    if (information.at_bound[i] == 0) continue;
+    const ReleasedParameter freed = set_free(information, variances, i);
+    reaches[i] = freed.deviation > 0.0 ? std::max(freed.reach(), 0.0) : HUGE_VAL;
+  }
+  return reaches;
+}
+
+std::vector<Message> describe_bounds(const Mechanism& mechanism, const std::vector<int>& estimated,
+                                     const ParameterInformation& information,
+                                     const Eigen::VectorXd& variances) {
+  std::vector<Message> notes;
+  if (!information.valid) return notes;
+  for (Eigen::Index i = 0; i < information.at_bound.size(); ++i) {
+    if (information.at_bound[i] == 0) continue;
+    const int index = estimated[static_cast<std::size_t>(i)];
+    const Parameter& own = mechanism.parameters[static_cast<std::size_t>(index)];
+    const bool lower = information.at_bound[i] < 0;
+    const Message optimum =
+        optimum_of(mechanism, estimated, information, set_free(information, variances, i));
+    notes.push_back({MessageCode::kAtBound,
+                     {{"parameter", own.name},
+                      {"lower", lower},
+                      {"bound", lower ? own.lower : own.upper},
+                      {"optimum", std::vector<Message>{optimum}}}});
+  }
+  return notes;
+}
+
+}  // namespace estimator

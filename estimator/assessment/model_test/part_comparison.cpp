@@ -1,0 +1,304 @@
+#include "estimator/assessment/model_test/part_comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimator/assessment/reading_noise.hpp"
+#include "estimator/assessment/recording_parts.hpp"
+#include "estimator/fit/physical/shooting/integration_steps.hpp"
+#include "estimator/math/distributions.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kStateIterations = 5;     // from the states of the joint estimation
+constexpr double kStateDecrease = 0.1;  // of the whitened cost: a third of a state's deviation
+constexpr double kPartnersMin = 1.5;    // least effective number of parts for a scatter
+
+/// A least-squares problem with separate noise groups for each part of the recordings.
+class GroupedByPiece final : public LeastSquaresProblem {
+ public:
+  GroupedByPiece(ShootingProblem& problem, std::vector<int> piece_of_segment, int pieces)
+      : problem_(problem), pieces_(pieces) {
+    for (int s = 0; s < problem.segment_count(); ++s) {
+      piece_of_node_.insert(piece_of_node_.end(),
+                            static_cast<std::size_t>(problem.states(s).cols()),
+                            piece_of_segment[static_cast<std::size_t>(s)]);
+    }
+  }
+
+  int group(int piece, int group) const { return piece * problem_.group_count() + group; }
+  int prior_group() const { return pieces_ * problem_.group_count(); }
+
+  ArrowLayout layout() const override { return problem_.layout(); }
+  int block_count() const override { return problem_.block_count(); }
+  int max_block_rows() const override { return problem_.max_block_rows(); }
+  int group_count() const override { return prior_group() + 1; }
+  int threads() const override { return problem_.threads(); }
+  void linearize(int index, ResidualBlock& out) const override {
+    problem_.linearize(index, out);
+    out.group = out.node_span == 0
+                    ? prior_group()
+                    : group(piece_of_node_[static_cast<std::size_t>(out.first_node)], out.group);
+  }
+  double cost() const override { return problem_.cost(); }
+  double evaluate_candidate(const Eigen::VectorXd& nodes, const Eigen::VectorXd& arrow) override {
+    return problem_.evaluate_candidate(nodes, arrow);
+  }
+  void accept_candidate() override { problem_.accept_candidate(); }
+  void mark() override { problem_.mark(); }
+  void restore() override { problem_.restore(); }
+  Eigen::VectorXd arrow() const override { return problem_.arrow(); }
+  Eigen::VectorXd arrow_lower() const override { return problem_.arrow_lower(); }
+  Eigen::VectorXd arrow_upper() const override { return problem_.arrow_upper(); }
+
+ private:
+  ShootingProblem& problem_;
+  int pieces_;
+  std::vector<int> piece_of_node_;
+};
+
+/// The intervals (windows) of all parts of the recordings, as segments of one problem.
+struct WindowedInput {
+  std::vector<Segment> segments;
+  std::vector<int> piece;  ///< index of the part that each window belongs to
+  std::vector<int> parts;  ///< number of windows cut from the segment of each window
+  std::vector<Eigen::MatrixXd> states;
+  std::vector<double> spacing;
+  ShootingGrid grid;
+};
+
+WindowedInput cut_windows(const ShootingFit& fit, const std::vector<RecordingPart>& pieces,
+                          bool refined) {
+  WindowedInput input;
+  input.grid = fit.input().grid;
+  input.grid.local_steps.clear();
+  if (refined) input.grid.interval = std::numeric_limits<double>::infinity();
+  std::vector<int> parts(fit.input().segments.size(), 0);
+  for (const RecordingPart& piece : pieces) {
+    for (const Window& window : piece) ++parts[static_cast<std::size_t>(window.segment)];
+  }
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    for (const Window& window : pieces[p]) {
+      const auto s = static_cast<std::size_t>(window.segment);
+      const Segment& segment = fit.input().segments[s];
+      const Eigen::MatrixXd states = fit.joint().states(window.segment);
+      input.segments.push_back(rows_of(segment, window.first, window.end - window.first));
+      input.piece.push_back(static_cast<int>(p));
+      input.parts.push_back(parts[s]);
+      input.states.push_back(states.rightCols(states.cols() - window.node));
+      input.spacing.push_back(fit.joint().spacing(window.segment));
+      const auto& steps = fit.input().grid.local_steps;
+      if (!steps.empty()) {
+        input.grid.local_steps.push_back(steps_from(steps[s], segment.time(window.first)));
+      }
+    }
+  }
+  return input;
+}
+
+Mechanism with_free(Mechanism mechanism, const std::vector<int>& free) {
+  for (Parameter& parameter : mechanism.parameters) parameter.free = false;
+  for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+  return mechanism;
+}
+
+std::vector<int> off_bounds(const Mechanism& mechanism) {
+  std::vector<int> indices = FreeParameters(mechanism).indices();
+  std::erase_if(indices, [&](int index) {
+    const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+    return parameter.value <= parameter.lower || parameter.value >= parameter.upper;
+  });
+  return indices;
+}
+
+/// Fits the states of all windows with the parameters fixed.
+void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
+                const CalibrationMonitor& monitor, WindowedInput& input) {
+  ShootingProblem problem(with_free(mechanism, {}), input.segments, input.states, input.spacing,
+                          input.grid, noise, monitor.threads);
+  LmOptions options;
+  options.max_iterations = kStateIterations;
+  options.cost_tolerance = kStateDecrease / problem.reading_count();
+  solve(problem, options, {}, monitor.stop);
+  for (int s = 0; s < problem.segment_count(); ++s) {
+    input.states[static_cast<std::size_t>(s)] = problem.states(s);
+    input.spacing[static_cast<std::size_t>(s)] = problem.spacing(s);
+  }
+}
+
+/// Returns the variance of the whitened residuals of each sensor in a fitted open-loop simulation,
+/// inflated by their autocorrelation; 1 for quantized sensors.
+Eigen::VectorXd reading_variances(const ShootingProblem& problem,
+                                  const std::vector<std::vector<Eigen::VectorXd>>& errors) {
+  const ArrowLayout layout = problem.layout();
+  const double unknowns = layout.node_count * layout.node_size + layout.arrow_size;
+  const double redundancy = std::max(1.0 - unknowns / problem.reading_count(), 0.5);
+  Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.group_count());
+  for (int i = 0; i < problem.encoder_count(); ++i) {
+    const auto& own = errors[static_cast<std::size_t>(i)];
+    if (own.empty()) continue;
+    variances[i] = problem.squared_error(i) / std::pow(problem.noise().angle[i], 2) /
+                   (problem.reading_count(i) * redundancy) * correlation_inflation(own);
+  }
+  return variances;
+}
+
+std::vector<PartScore> scores_of(ShootingProblem& problem, const WindowedInput& input, int pieces,
+                                 bool refined, PartScore& prior) {
+  const GroupedByPiece grouped(problem, input.piece, pieces);
+  const ParameterInformation information =
+      compute_information(grouped, {.effective_parameters = false});
+  if (!information.valid) return {};
+  Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.group_count());
+  QuantizationErrors counting;
+  if (refined) {
+    auto errors = reading_errors(problem, input.segments);
+    const auto sensors = find_quantized_sensors(problem, input.segments, errors);
+    variances = reading_variances(problem, errors);
+    if (!sensors.empty()) counting = quantization_errors(problem, sensors);
+  }
+  const auto take = [&](int group) {
+    const auto at = static_cast<std::size_t>(group);
+    return PartScore{information.group_score[at], information.group_schur[at], {}};
+  };
+  prior = take(grouped.prior_group());
+  std::vector<PartScore> scores;
+  for (int p = 0; p < pieces; ++p) {
+    PartScore score = take(grouped.group(p, 0));
+    score.noise = variances[0] * score.information;
+    for (int g = 1; g < problem.group_count(); ++g) {
+      const PartScore part = take(grouped.group(p, g));
+      score.score += part.score;
+      score.information += part.information;
+      score.noise += variances[g] * part.information;
+    }
+    for (std::size_t i = 0; i < counting.sensors.size(); ++i) {
+      score.noise -= take(grouped.group(p, counting.sensors[i].sensor)).information;
+      for (std::size_t s = 0; s < input.piece.size(); ++s) {
+        // Windows of one segment share the phase of the quantization grid. In the worst case their
+        // errors are equal, and a quadratic form of n of them is n times as large.
+        if (input.piece[s] == p) score.noise += input.parts[s] * counting.segment_scatter[i][s];
+      }
+    }
+    scores.push_back(std::move(score));
+  }
+  return scores;
+}
+
+/// Marks offsets by encoder slips as not identifiable in parts that lie entirely before or after
+/// the slip. Such a part does not identify the slip's size separately from the encoder's zero.
+void leave_out_slips_elsewhere(const WindowedInput& input, int piece,
+                               const std::vector<int>& parameters, Eigen::VectorXd& deviations) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    bool is_slip = false, before = false, after = false;
+    for (std::size_t s = 0; s < input.segments.size(); ++s) {
+      const std::vector<EncoderShift>& shifts = input.segments[s].shifts;
+      const auto shift = std::ranges::find(shifts, parameters[i], &EncoderShift::parameter);
+      is_slip |= shift != shifts.end();
+      if (input.piece[s] != piece) continue;
+      before |= shift == shifts.end() || shift->sample > 0;
+      after |= shift != shifts.end();
+    }
+    if (!is_slip || (before && after)) continue;
+    deviations[static_cast<Eigen::Index>(i)] = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+}  // namespace
+
+std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
+                                           const CalibrationMonitor& monitor) {
+  const ShootingProblem& fitted = refined ? fit.simulation() : fit.joint();
+  PartEstimates result;
+  result.parameters = off_bounds(fitted.mechanism());
+  const std::vector<RecordingPart> pieces = divide_into_parts(fit.joint(), fit.input());
+  if (pieces.size() < 2 || result.parameters.empty()) return std::nullopt;
+  if (monitor.on_stage) monitor.on_stage({Stage::kPartComparison}, fitted.mechanism());
+  WindowedInput input = cut_windows(fit, pieces, refined);
+  fit_states(fitted.mechanism(), fitted.noise(), monitor, input);
+  if (fit.is_cancelled()) return std::nullopt;
+  ShootingProblem problem(with_free(fitted.mechanism(), result.parameters), input.segments,
+                          input.states, input.spacing, input.grid, fitted.noise(), monitor.threads);
+  PartScore prior;
+  const std::vector<PartScore> scores =
+      scores_of(problem, input, static_cast<int>(pieces.size()), refined, prior);
+  if (scores.empty()) return std::nullopt;
+  const bool cut = input.segments.size() > fit.input().segments.size();
+  result.comparison = compare_parts(scores, prior.information, prior.score, cut);
+  const Eigen::VectorXd at = problem.arrow();
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    const auto segment_of = [&](const Window& window) -> const Segment& {
+      return fit.input().segments[static_cast<std::size_t>(window.segment)];
+    };
+    const Window &first = pieces[p].front(), &last = pieces[p].back();
+    PartEstimate estimate;
+    estimate.recording = fit.input().sources[static_cast<std::size_t>(first.segment)];
+    estimate.from = segment_of(first).start + segment_of(first).time(first.first);
+    estimate.to = segment_of(last).start + segment_of(last).time(last.end - 1);
+    estimate.standard_deviations = result.comparison.deviations[p];
+    leave_out_slips_elsewhere(input, static_cast<int>(p), result.parameters,
+                              estimate.standard_deviations);
+    estimate.values = estimate.standard_deviations.array().isNaN().select(
+        estimate.standard_deviations, at + result.comparison.estimates[p]);
+    result.part_estimates.push_back(std::move(estimate));
+  }
+  return result;
+}
+
+void inflate_for_scatter(const PartEstimates& pieces, const std::vector<int>& requested,
+                         Uncertainty& uncertainty) {
+  const PartComparison& comparison = pieces.comparison;
+  const bool disagree = comparison.agreement.p_value < kConsistencyLevel;
+  const auto count = static_cast<Eigen::Index>(requested.size());
+  uncertainty.disagree = disagree;
+  uncertainty.scatter.setZero(count, count);
+  std::vector<Eigen::Index> where;
+  for (const int index : pieces.parameters) {
+    where.push_back(std::ranges::find(requested, index) - requested.begin());
+  }
+  Eigen::VectorXd factor = Eigen::VectorXd::Ones(count);
+  for (std::size_t i = 0; i < where.size(); ++i) {
+    const auto row = static_cast<Eigen::Index>(i);
+    const double effective_part_count = comparison.effective_part_count[row];
+    if (!(effective_part_count > kPartnersMin)) continue;
+    double& deviation = uncertainty.standard_deviation[where[i]];
+    const double scatter = std::sqrt(comparison.scatter(row, row));
+    uncertainty.scatter_deviation[where[i]] = scatter;
+    for (std::size_t k = 0; k < where.size(); ++k) {
+      const auto column = static_cast<Eigen::Index>(k);
+      if (comparison.effective_part_count[column] > kPartnersMin) {
+        uncertainty.scatter(where[i], where[k]) = comparison.scatter(row, column);
+      }
+    }
+    if (!disagree || !std::isfinite(deviation)) continue;
+    if (scatter > deviation) {
+      factor[where[i]] = scatter / deviation;
+      deviation = scatter;
+    }
+    const double student = student_half_width_95(std::max(effective_part_count - 1.0, 1.0));
+    double& half = uncertainty.half_interval[where[i]];
+    half = std::max(half, student * scatter);
+  }
+  uncertainty.covariance = factor.asDiagonal() * uncertainty.covariance * factor.asDiagonal();
+}
+
+std::vector<PartEstimate> part_estimates(const PartEstimates& pieces,
+                                         const std::vector<int>& requested) {
+  std::vector<PartEstimate> all = pieces.part_estimates;
+  for (PartEstimate& piece : all) {
+    const Eigen::VectorXd values = piece.values, deviations = piece.standard_deviations;
+    piece.values.setConstant(std::ssize(requested), std::numeric_limits<double>::quiet_NaN());
+    piece.standard_deviations = piece.values;
+    for (std::size_t i = 0; i < pieces.parameters.size(); ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      const auto at = std::ranges::find(requested, pieces.parameters[i]) - requested.begin();
+      piece.values[at] = values[row];
+      piece.standard_deviations[at] = deviations[row];
+    }
+  }
+  return all;
+}
+
+}  // namespace estimator

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "estimator/assessment/identifiability/identifiability.hpp"
+#include "estimator/assessment/part_consistency.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
+
+namespace estimator {
+
+/// The parameter estimates from each part of the recordings, and their comparison.
+struct PartEstimates {
+  /// Compared parameters: the free ones that are at no bound.
+  std::vector<int> parameters;
+  PartComparison comparison;                 ///< comparison of these parameters
+  std::vector<PartEstimate> part_estimates;  ///< estimates of these parameters from each part
+};
+
+/// Divides the recordings of a fit into parts with separate initial states, and compares the
+/// parameter estimates from these parts. The estimates are linearised at the fitted parameters. The
+/// noise comes from the residuals of each part if the open-loop simulation was fitted, otherwise
+/// from the noise levels of the joint estimation.
+/// @return nullopt if there are fewer than two parts or no free parameters
+std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
+                                           const CalibrationMonitor& monitor);
+
+/// Inflates standard deviations and intervals if the parts of the recordings disagree. Uses the
+/// larger of the deviation from noise and the deviation from the scatter between parts. Half-widths
+/// use Student's factor for the number of parts that identify the parameter. Both deviations are
+/// stored.
+/// @param requested  parameters of `uncertainty`
+void inflate_for_scatter(const PartEstimates& pieces, const std::vector<int>& requested,
+                         Uncertainty& uncertainty);
+
+/// Returns the estimates of all free parameters from each part of the recordings. Parameters that
+/// were fixed or are at a bound are NaN.
+std::vector<PartEstimate> part_estimates(const PartEstimates& pieces,
+                                         const std::vector<int>& requested);
+
+}  // namespace estimator

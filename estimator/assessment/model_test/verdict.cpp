@@ -1,0 +1,297 @@
+#include "estimator/assessment/model_test/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "estimator/assessment/identifiability/identifiability.hpp"
+#include "estimator/assessment/part_consistency.hpp"
+#include "estimator/assessment/quantization.hpp"
+#include "estimator/signal/noise_level.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kUnexplainedShare = 1.0 / 3.0;  // of the motion
+constexpr double kMultiple = 10.0;    // of the motion: an unexplained share given without number
+constexpr double kNoisy = 1.5;        // residual over noise; above, the model is doubtful
+constexpr double kFarTooNoisy = 3.0;  // above, the model is rejected
+constexpr double kInflation = 2.0;    // of a variance by autocorrelation
+/// Unexplained share of the accelerations that clock and encoder disc errors can cause. A smaller
+/// share only hints at a modelling error.
+constexpr double kTraceShare = 1e-4;
+constexpr double kHorizon = 0.2;  // [s]; any motion is predictable this long
+
+/// Returns the residuals of one sensor in the estimation stage used, of the simulation or of the
+/// estimated states.
+std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen::Index sensor,
+                                          JointKind kind) {
+  std::vector<Eigen::VectorXd> residuals;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    const Eigen::MatrixXd& model =
+        calibration.refined ? trajectory.simulated : trajectory.estimated;
+    Eigen::VectorXd& errors = residuals.emplace_back(model.col(sensor));
+    errors -= trajectory.measured.col(sensor);
+    for (double& error : errors) error = joint_difference(kind, error);
+  }
+  return residuals;
+}
+
+std::vector<Eigen::VectorXd> simulated_of(const Calibration& calibration, Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> angles;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    angles.push_back(trajectory.simulated.col(sensor));
+  }
+  return angles;
+}
+
+/// Returns the root mean square of all values except NaN, optionally about each segment's mean.
+double root_mean_square(const std::vector<Eigen::VectorXd>& series, bool centred) {
+  double squares = 0.0, count = 0.0;
+  for (const Eigen::VectorXd& one : series) {
+    double sum = 0.0, observed = 0.0;
+    for (const double value : one) {
+      if (std::isnan(value)) continue;
+      sum += value;
+      observed += 1.0;
+    }
+    const double mean = centred && observed > 0.0 ? sum / observed : 0.0;
+    for (const double value : one) {
+      if (!std::isnan(value)) squares += std::pow(value - mean, 2);
+    }
+    count += observed;
+  }
+  return count > 0.0 ? std::sqrt(squares / count) : 0.0;
+}
+
+std::vector<Segment> readings_of(const Calibration& calibration) {
+  std::vector<Segment> segments;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    Segment& segment = segments.emplace_back();
+    segment.period = trajectory.step;
+    segment.times = trajectory.times;
+    segment.angles = trajectory.measured;
+  }
+  return segments;
+}
+
+std::vector<Eigen::VectorXd> columns(const std::vector<Segment>& segments, Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> all;
+  for (const Segment& segment : segments) all.push_back(segment.angles.col(sensor));
+  return all;
+}
+
+/// Returns the root-mean-square acceleration of a sensor, by divided differences over kHorizon.
+double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> accelerations;
+  for (const Segment& segment : segments) {
+    const auto lag = std::max<Eigen::Index>(1, std::lround(kHorizon / segment.period));
+    const Eigen::Index count = segment.angles.rows() - 2 * lag;
+    if (count <= 0) continue;
+    Eigen::VectorXd& own = accelerations.emplace_back(count);
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const auto speed = [&](Eigen::Index from) {
+        return (segment.angles(from + lag, sensor) - segment.angles(from, sensor)) /
+               (segment.time(from + lag) - segment.time(from));
+      };
+      own[k] = 2.0 * (speed(k + lag) - speed(k)) / (segment.time(k + 2 * lag) - segment.time(k));
+    }
+  }
+  return root_mean_square(accelerations, false);
+}
+
+/// Returns whether the verdict uses the joint estimation because no simulation predicts the motion.
+bool is_assessed_by_states(const Calibration& calibration) {
+  return calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
+         is_converged(calibration.termination);
+}
+
+/// Returns the unexplained share of the acceleration of a measured joint. Returns 0 for an encoder
+/// between bodies, whose joints are assessed instead.
+double unexplained_acceleration(const Calibration& calibration,
+                                const std::vector<Segment>& segments, const std::string& name,
+                                Eigen::Index sensor) {
+  for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
+    if (calibration.mechanism.joints[static_cast<std::size_t>(j)].name != name) continue;
+    const double left = calibration.acceleration_noise[j] / std::sqrt(kHorizon);
+    const double seen = acceleration_of(segments, sensor);  // 0 if no segment is long enough
+    return left > 0.0 && seen > 0.0 ? left / seen : 0.0;
+  }
+  return 0.0;
+}
+
+/// Adds an objection to the model.
+void object(VerdictKind kind, Message reason, Verdict& verdict) {
+  verdict.kind = std::max(verdict.kind, kind);
+  verdict.reasons.push_back(std::move(reason));
+}
+
+/// Adds the result of the test of whether parts of the recordings agree.
+void add_statistic(const ConsistencyTest& agreement, Message& message) {
+  message.arguments.push_back({"statistic", agreement.statistic});
+  message.arguments.push_back({"degrees", agreement.degrees_of_freedom});
+}
+
+void doubt_agreement(const ConsistencyTest& agreement, Verdict& verdict) {
+  if (!(agreement.p_value < kConsistencyLevel)) return;
+  Message reason(MessageCode::kSegmentsDisagree);
+  add_statistic(agreement, reason);
+  object(agreement.p_value < kSignificanceLevel ? VerdictKind::kRejected : VerdictKind::kDoubtful,
+         std::move(reason), verdict);
+}
+
+void doubt_residuals(const std::vector<SensorFit>& fits, Verdict& verdict) {
+  const auto ratio = [](const SensorFit& fit) {
+    return fit.noise > 0.0 ? fit.residual / fit.noise : 0.0;
+  };
+  const auto worst = std::ranges::max_element(fits, {}, ratio);
+  const auto correlated = std::ranges::find_if(fits, &SensorFit::correlated);
+  if (worst != fits.end() && ratio(*worst) > kNoisy) {
+    const bool grave = ratio(*worst) > kFarTooNoisy || correlated != fits.end();
+    object(grave ? VerdictKind::kRejected : VerdictKind::kDoubtful,
+           {MessageCode::kExcessResiduals, {{"ratio", ratio(*worst)}, {"encoder", worst->name}}},
+           verdict);
+  } else if (correlated != fits.end()) {
+    // Errors at noise level are a hint, included in the deviations, unless parts disagree too.
+    object(verdict.kind == VerdictKind::kAccepted ? VerdictKind::kDoubtful : VerdictKind::kRejected,
+           {MessageCode::kCorrelatedResiduals, {{"encoder", correlated->name}}}, verdict);
+  }
+}
+
+void doubt_accelerations(const Calibration& calibration, const std::vector<SensorFit>& fits,
+                         Verdict& verdict) {
+  if (calibration.refined) return;
+  const std::string *grave = nullptr, *trace = nullptr;
+  for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
+    if (!(calibration.acceleration_noise[j] > 0.0)) continue;
+    const std::string& name = calibration.mechanism.joints[static_cast<std::size_t>(j)].name;
+    const auto fit = std::ranges::find(fits, name, &SensorFit::name);
+    const double share = fit == fits.end() ? 0.0 : fit->unexplained;  // 0: no reading of this joint
+    const std::string*& first = share > 0.0 && share < kTraceShare ? trace : grave;
+    if (first == nullptr) first = &name;
+  }
+  if (grave != nullptr) {
+    object(VerdictKind::kRejected, {MessageCode::kUnexplainedAccelerations, {{"joint", *grave}}},
+           verdict);
+  } else if (trace != nullptr) {
+    object(VerdictKind::kDoubtful, {MessageCode::kTraceOfAccelerations, {{"joint", *trace}}},
+           verdict);
+  }
+}
+
+void doubt_axes(const Calibration& calibration, Verdict& verdict) {
+  if (calibration.cross_axes.empty()) return;
+  const CrossAxisSensitivity& first = calibration.cross_axes.front();
+  object(VerdictKind::kRejected,
+         {MessageCode::kCrossAxisSensitivity,
+          {{"instrument", first.instrument}, {"sensor", first.sensor}}},
+         verdict);
+}
+
+void doubt_description(const Calibration& calibration, Verdict& verdict) {
+  if (calibration.contradictions.empty()) return;
+  const Contradiction& first = calibration.contradictions.front();
+  object(VerdictKind::kRejected,
+         {MessageCode::kContradictedValue,
+          {{"parameter", first.name},
+           {"fixed", Quantity{first.kept, first.unit}},
+           {"estimate", Quantity{first.value, first.unit, first.standard_deviation}}}},
+         verdict);
+}
+
+/// Returns the reason to accept the model.
+Message acceptance(const Calibration& calibration, const std::vector<SensorFit>& fits) {
+  double worst = 0.0;
+  for (const SensorFit& fit : fits) {
+    if (fit.noise > 0.0) worst = std::max(worst, fit.residual / fit.noise);
+  }
+  const bool is_alone = std::isnan(calibration.agreement.statistic);
+  Message reason(MessageCode::kResidualsMatchNoise, {{"ratio", worst}, {"is_alone", is_alone}});
+  if (!is_alone) add_statistic(calibration.agreement, reason);
+  return reason;
+}
+
+}  // namespace
+
+bool is_unexplained(const SensorFit& fit) { return fit.unexplained > kUnexplainedShare; }
+
+Message unexplained_share(double unexplained) {
+  if (!(unexplained < kMultiple)) return MessageCode::kMultipleOfMotion;
+  return {MessageCode::kMotionShare,
+          {{"percent", static_cast<int>(std::lround(100.0 * unexplained))}}};
+}
+
+std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
+  const std::vector<Segment> segments = readings_of(calibration);
+  const bool by_states = is_assessed_by_states(calibration);
+  std::vector<SensorFit> fits;
+  for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
+    const auto sensor = static_cast<Eigen::Index>(i);
+    const SimulationError& error = calibration.simulation[i];
+    const double quantum =
+        find_quantum(segments, static_cast<int>(i), joint_units(error.kind).scale);
+    SensorFit fit;
+    fit.name = error.joint;
+    fit.noise = quantum / std::sqrt(12.0);
+    for (const Segment& segment : segments) {
+      fit.noise = std::max(fit.noise, noise_level(segment, sensor));
+    }
+    const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
+    fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
+    const double pre_quantization_variance =
+        quantum > 0.0 ? pre_quantization_noise(segments, static_cast<int>(i), quantum) : 0.0;
+    const bool counts =
+        quantum > 0.0 && is_quantization_error(residuals, quantum, pre_quantization_variance);
+    fit.correlated = calibration.refined &&
+                     (counts ? is_correlated_beyond_quantization(
+                                   residuals, simulated_of(calibration, sensor),
+                                   segments.front().period, quantum, pre_quantization_variance)
+                             : correlation_inflation(residuals) > kInflation);
+    const double motion = root_mean_square(columns(segments, sensor), true);
+    if (by_states) {
+      fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);
+    } else if (!(error.rmse <= kFarTooNoisy * fit.noise) && motion > 0.0) {
+      // A failed simulation explains nothing.
+      fit.unexplained =
+          std::isfinite(error.rmse) ? error.rmse / motion : std::numeric_limits<double>::infinity();
+    }
+    fits.push_back(std::move(fit));
+  }
+  return fits;
+}
+
+Verdict judge(const Calibration& calibration) {
+  const std::vector<SensorFit> fits = sensor_fits(calibration);
+  const auto worst = std::ranges::max_element(fits, {}, &SensorFit::unexplained);
+  if (worst != fits.end() && is_unexplained(*worst)) {
+    return {VerdictKind::kNoFit,
+            {{MessageCode::kUnexplainedShare,
+              {{"share", std::vector<Message>{unexplained_share(worst->unexplained)}},
+               {"encoder", worst->name}}}}};
+  }
+  Verdict verdict;
+  doubt_agreement(calibration.agreement, verdict);
+  doubt_residuals(fits, verdict);
+  doubt_accelerations(calibration, fits, verdict);
+  doubt_axes(calibration, verdict);
+  doubt_description(calibration, verdict);
+  if (verdict.reasons.empty()) verdict.reasons.push_back(acceptance(calibration, fits));
+  return verdict;
+}
+
+std::string_view to_string(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kAccepted:
+      return "accepted";
+    case VerdictKind::kDoubtful:
+      return "doubtful";
+    case VerdictKind::kRejected:
+      return "rejected";
+    case VerdictKind::kNoFit:
+      return "no-fit";
+  }
+  return "";
+}
+
+}  // namespace estimator

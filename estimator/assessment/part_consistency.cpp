@@ -1,0 +1,153 @@
+#include "estimator/assessment/part_consistency.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "estimator/math/decompositions.hpp"
+#include "estimator/math/distributions.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kUnseen = 1e-10;      // least relative eigenvalue of the scaled information
+constexpr double kSeenShare = 1e-3;    // least share of the information in a direction
+constexpr double kOthersShare = 0.05;  // least share of all other parts
+
+/// Returns a matrix B with Bᵀ H B = 1 over the identifiable directions of the information matrix H.
+/// The pseudo-inverse of H is B Bᵀ.
+Eigen::MatrixXd whitening_basis(const Eigen::MatrixXd& H) {
+  if (H.rows() == 0) return H;
+  const Eigen::VectorXd scale = H.diagonal().unaryExpr(
+      [](double value) { return value > 0.0 ? 1.0 / std::sqrt(value) : 0.0; });
+  const SymmetricEigen eigen = symmetric_eigen(scale.asDiagonal() * H * scale.asDiagonal());
+  const Eigen::VectorXd& values = eigen.values;
+  const double least = kUnseen * values[values.size() - 1];
+  const auto seen = static_cast<Eigen::Index>(
+      std::ranges::count_if(values, [&](double value) { return value > least; }));
+  return scale.asDiagonal() * eigen.vectors.rightCols(seen) *
+         values.tail(seen).cwiseSqrt().cwiseInverse().asDiagonal();
+}
+
+/// The score and information of one part, in coordinates with total information 1.
+struct WhitePiece {
+  Eigen::VectorXd score;
+  Eigen::MatrixXd information, noise;
+  Eigen::VectorXd shares;  ///< part's share of the total information in each direction, 0 to 1
+  Eigen::MatrixXd directions;
+
+  WhitePiece(const PartScore& piece, const Eigen::MatrixXd& B)
+      : score(B.transpose() * piece.score),
+        information(B.transpose() * piece.information * B),
+        noise(B.transpose() * piece.noise * B) {
+    const SymmetricEigen eigen = symmetric_eigen(information);
+    shares = eigen.values.cwiseMax(0.0);
+    directions = eigen.vectors;
+  }
+
+  Eigen::MatrixXd seen() const {
+    return directions.rightCols(
+        std::ranges::count_if(shares, [](double share) { return share > kSeenShare; }));
+  }
+};
+
+ConsistencyTest cochran(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
+  Eigen::MatrixXd N = Eigen::MatrixXd::Zero(size, size);
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(size);
+  double squares = 0.0, rows = 0.0;
+  for (const WhitePiece& piece : pieces) {
+    const Eigen::MatrixXd E = piece.seen();
+    if (E.cols() == 0) continue;
+    const Eigen::MatrixXd D = E.transpose() * piece.information;
+    const Eigen::VectorXd g = E.transpose() * piece.score;
+    const SymmetricFactor C(E.transpose() * piece.noise * E);
+    N += D.transpose() * C.solve(D);
+    b += D.transpose() * C.solve(g);
+    squares += g.dot(C.solve(g));
+    rows += static_cast<double>(E.cols());
+  }
+  const Eigen::MatrixXd B = whitening_basis(N);
+  ConsistencyTest agreement;
+  agreement.degrees_of_freedom = rows - static_cast<double>(B.cols());
+  if (!(agreement.degrees_of_freedom > 0.0)) return agreement;
+  agreement.statistic = squares - (B.transpose() * b).squaredNorm();
+  return agreement;
+}
+
+/// Returns (1 − A)⁻¹ for the whitened information matrix A of a part, without the directions that
+/// only this part identifies.
+Eigen::MatrixXd without(const WhitePiece& piece) {
+  const Eigen::VectorXd gain = piece.shares.unaryExpr(
+      [](double share) { return 1.0 - share > kOthersShare ? 1.0 / (1.0 - share) : 0.0; });
+  return piece.directions * gain.asDiagonal() * piece.directions.transpose();
+}
+
+/// Stores the change of the parameters if fitted to this part alone, with standard deviations, in
+/// parameter units.
+/// @param own  diagonal of the part's information matrix in parameter units
+void book_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
+                   PartComparison& result) {
+  const Eigen::VectorXd inverse =
+      piece.shares.unaryExpr([](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
+  const Eigen::MatrixXd A =
+      B * piece.directions * inverse.asDiagonal() * piece.directions.transpose();
+  const Eigen::MatrixXd missing =
+      B * piece.directions *
+      inverse.unaryExpr([](double value) { return value > 0.0 ? 0.0 : 1.0; }).asDiagonal();
+  Eigen::VectorXd deviation = (A * piece.noise * A.transpose()).diagonal().cwiseSqrt();
+  for (Eigen::Index i = 0; i < deviation.size(); ++i) {
+    // Unidentified directions of the part would add at least this uncertainty. A parameter that
+    // affects none of its readings only moves with others through the other parts.
+    const double least = missing.row(i).norm() / std::sqrt(kSeenShare);
+    if (!(least < deviation[i]) || !(own[i] > 0.0))
+      deviation[i] = std::numeric_limits<double>::quiet_NaN();
+  }
+  result.estimates.push_back(A * piece.score);
+  result.deviations.push_back(deviation);
+}
+
+}  // namespace
+
+PartComparison compare_parts(const std::vector<PartScore>& pieces,
+                             const Eigen::MatrixXd& prior_information,
+                             const Eigen::VectorXd& prior_score, bool cut) {
+  assert(pieces.size() >= 2);
+  Eigen::MatrixXd H = prior_information;
+  for (const PartScore& piece : pieces) H += piece.information;
+  const Eigen::MatrixXd B = whitening_basis(H);
+  std::vector<WhitePiece> white;
+  for (const PartScore& piece : pieces) white.emplace_back(piece, B);
+
+  Eigen::VectorXd d = B.transpose() * prior_score;
+  for (const WhitePiece& piece : white) d += piece.score;
+  PartComparison result;
+  result.agreement = cochran(white, B.cols());
+  result.shift = B * d;
+  const auto count = static_cast<double>(pieces.size());
+  Eigen::MatrixXd V = Eigen::MatrixXd::Zero(B.cols(), B.cols()), noise = V;
+  Eigen::VectorXd shares = Eigen::VectorXd::Zero(H.rows()), squares = shares;
+  for (std::size_t p = 0; p < white.size(); ++p) {
+    const WhitePiece& piece = white[p];
+    const Eigen::VectorXd e = without(piece) * (piece.score - piece.information * d);
+    V += (count - 1.0) / count * e * e.transpose();
+    noise += piece.noise;
+    const Eigen::VectorXd share = (B * piece.information * B.transpose()).diagonal();
+    shares += share;
+    squares += share.cwiseAbs2();
+    book_estimate(piece, pieces[p].information.diagonal(), B, result);
+  }
+  if (cut) {
+    result.agreement.statistic += d.dot(SymmetricFactor(noise).solve(d));
+    result.agreement.degrees_of_freedom += static_cast<double>(B.cols());
+  }
+  result.agreement.p_value =
+      chi_square_tail(result.agreement.statistic, result.agreement.degrees_of_freedom);
+  result.scatter = B * (V + d * d.transpose()) * B.transpose();
+  result.noise = B * noise * B.transpose();
+  result.effective_part_count =
+      (squares.array() > 0.0).select(shares.cwiseAbs2().array() / squares.array(), 0.0);
+  return result;
+}
+
+}  // namespace estimator

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/assessment/calibration.hpp"
+#include "estimator/diagnostics/description/hypothesis.hpp"
+#include "estimator/diagnostics/description/trial_fit.hpp"
+#include "estimator/fit/fit_options.hpp"
+
+namespace estimator {
+
+/// A hypothetical error of the rig description, and a fit with this error corrected.
+struct DescriptionTrial {
+  Hypothesis hypothesis;
+  TrialFit fit;
+  int order = 0;  ///< index of the hypothesis
+};
+
+/// Trial fits of a rig description as given, and with each likely error corrected.
+struct DescriptionTrials {
+  TrialFit given;
+  /// The most promising trials, best first; empty if the description fits the recordings well.
+  std::vector<DescriptionTrial> trials;
+};
+
+/// Fits a rig description as given, and with each likely error corrected.
+/// @param excerpts  short excerpts of recordings (select_excerpts)
+DescriptionTrials try_description_errors(const Mechanism& mechanism,
+                                         const std::vector<Recording>& excerpts,
+                                         const CalibrationMonitor& monitor = {});
+
+/// The free zero offset of an encoder, and the initial value to use for it.
+struct OffsetStart {
+  int parameter = 0;
+  double value = 0.0;  ///< [rad]
+};
+
+/// The errors found in a rig description, and the repairs that need no confirmation by the user.
+struct DescriptionExamination {
+  std::vector<Finding> findings;
+  std::vector<OffsetStart> starts;
+};
+
+/// Searches a rig description for errors before any calibration. Runs short fits to a few seconds
+/// of the recordings, with the description as given and with each likely error corrected. An error
+/// is a fault only if the description fits badly and its correction fits much better. Errors that
+/// the recordings cannot distinguish are reported in one finding. A free encoder zero far from its
+/// given value is a warning and yields an initial value. Reports "unexplained" if no hypothesis
+/// fits, and "not-checked" if a joint turns too far between rows.
+///
+/// The number of rows, hypotheses and iterations is bounded. Returns nothing for unusable
+/// recordings; `calibrate` reports the reason.
+DescriptionExamination examine_description(const Mechanism& mechanism,
+                                           const std::vector<Recording>& recordings,
+                                           const CalibrationMonitor& monitor = {});
+
+}  // namespace estimator

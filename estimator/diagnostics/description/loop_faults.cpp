@@ -1,0 +1,75 @@
+#include "estimator/diagnostics/description/loop_faults.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/math/decompositions.hpp"
+#include "estimator/model/spanning_tree.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kLoopStarts = 16;
+constexpr int kClosingStarts = 64;
+constexpr double kLooseRank = 1e-7;  // of singular values, relative to the largest
+constexpr double kTwistMin = 0.1;    // least rotation reported besides a distance [rad]
+
+/// Returns a message about a loop that stays open, with its distance and rotation if they count.
+Message open_loop(const LoopGap& gap) {
+  const bool is_apart = gap.distance > kClosed;
+  const bool is_twisted = gap.turn > (is_apart ? kTwistMin : kClosed);
+  Message fault(MessageCode::kOpenLoop, {{"joint", gap.joint},
+                                         {"is_both", is_apart && is_twisted},
+                                         {"is_half_turn_off", !is_apart && !is_twisted}});
+  if (is_apart) fault.arguments.push_back({"distance", Quantity{1e3 * gap.distance, "mm"}});
+  if (is_twisted) fault.arguments.push_back({"twist", Quantity{gap.turn, "rad"}});
+  return fault;
+}
+
+}  // namespace
+
+std::optional<Message> find_loop_fault(const Mechanism& mechanism) {
+  if (is_tree(mechanism) || mechanism.joint_count() > kTreeJointsMax) return {};
+  const Eigen::Index n = mechanism.joint_count();
+  LoopClosure closure(mechanism);
+  if (closure.closing_joints().empty()) return {};  // mimic joints only: always consistent
+  const Argument joint{"joint", closure.closing_joints().back()};
+  const Eigen::VectorXd any =
+      Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
+  std::mt19937 random(1);
+  Eigen::Index free = -1;
+  Eigen::VectorXd nearest;
+  double least = std::numeric_limits<double>::infinity();
+  // If some starts close, test the mobility; if none does, try more starts.
+  for (int start = 0; start < (free < 0 ? kClosingStarts : kLoopStarts) && free <= 0; ++start) {
+    Eigen::VectorXd angles(n);
+    for (double& angle : angles) {
+      angle = 2.0 * M_PI * (static_cast<double>(random()) / std::mt19937::max() - 0.5);
+    }
+    const Eigen::VectorXd began = angles;
+    if (!closure.close(angles, any)) {
+      Eigen::VectorXd near = began;
+      const double open =
+          closure.step_toward_closure(near, any) ? closure.closure_error(near) : least;
+      if (!(open < least)) continue;
+      least = open;
+      nearest = near;
+      continue;
+    }
+    const Eigen::MatrixXd J = closure.jacobian(angles);
+    if (J.cwiseAbs().maxCoeff() < kLooseRank) {
+      return Message(MessageCode::kFixedLoop, {joint});
+    }
+    free = std::max(free, null_space(J, kLooseRank).cols());
+  }
+  if (free > 0) return {};
+  if (free == 0) return Message(MessageCode::kImmobileLoop, {joint});
+  if (nearest.size() == 0) return {};
+  return open_loop(closure.widest_gap(nearest));
+}
+
+}  // namespace estimator

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <vector>
+
+#include "estimator/diagnostics/jumps/noise_scale.hpp"
+#include "estimator/diagnostics/jumps/reading_series.hpp"
+
+namespace estimator {
+
+/// The cause of a jump of readings at one instant.
+enum class JumpCause {
+  kSlip,       ///< an encoder lost or gained counts, which shifts all later readings
+  kLostTime,   ///< the logger missed some time, during which the motion went on
+  kAmbiguous,  ///< the readings cannot distinguish a slip from lost time
+  kBreak,      ///< neither; the motion after the jump is unrelated to that before
+};
+
+/// The readings of one sensor around a jump.
+struct JumpView {
+  const ReadingSeries* series = nullptr;
+  /// Modelled speed at each reading [rad/s] if `series` holds residuals; nullptr if `series` is the
+  /// motion itself.
+  const std::vector<double>* rates = nullptr;
+  double noise = 0.0;    ///< reading noise, including quantization [rad or m]
+  bool jumps = false;    ///< a step was found in this sensor
+  std::size_t position;  ///< index in the series of the first reading after the jump
+};
+
+/// The likeliest explanation of a jump.
+struct JumpExplanation {
+  JumpCause cause = JumpCause::kAmbiguous;
+  double confidence = 0.0;      ///< probability of the cause among those compared
+  double lost_time = 0.0;       ///< lost time that fits all jumps best, > 0 [s]
+  double time_deviation = 0.0;  ///< standard deviation of `lost_time` [s]
+  std::vector<double> sizes;    ///< jump of each sensor [rad or m]; 0 if it does not jump
+  std::vector<double> deviations;
+  /// Speed before and after the jump, one per sensor [rad/s].
+  std::vector<double> rates_before, rates_after;
+};
+
+/// Returns the likeliest cause of a jump. Compares three hypotheses for all sensors together: lost
+/// time, during which every sensor advances by its motion; a smooth motion with shifted readings of
+/// the sensors that jump (slip); two independent motions (break). Compares their likelihoods
+/// [Bas93, ch. 7] with a penalty of log N per parameter for N readings [Sch78]. For a single
+/// sensor, lost time differs from a slip because the speed changes too.
+JumpExplanation classify_jump(const std::vector<JumpView>& views);
+
+}  // namespace estimator

@@ -1,0 +1,170 @@
+#include "estimator/diagnostics/jumps/steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+#include "estimator/diagnostics/jumps/edge_fit.hpp"
+
+namespace estimator {
+namespace {
+
+struct StepWindow {
+  std::size_t count;  ///< readings on each side
+  int degree;
+  std::size_t stride;  ///< longest interval for accelerations
+};
+/// Windows to find steps, short for a motion because it bends; residuals are nearly straight.
+constexpr StepWindow kMotionSteps[] = {{4, 1, 4}, {12, 2, 8}};
+constexpr StepWindow kResidualSteps[] = {{4, 1, 1}, {12, 2, 6}, {36, 2, 18}, {108, 2, 54}};
+
+constexpr double kStepBendMargin = 2.0;  // ratio to the largest sustained acceleration
+
+/// Acceleration of tabletop rigs under gravity and motors [rad/s²]. It is allowed even if a
+/// recording has no sustained acceleration that large.
+constexpr double kPlausibleAcceleration = 100.0;
+
+constexpr double kFastestTurn = 1.0;  // [rad] between consecutive readings
+
+constexpr double kSlack = 1e-9;  // rounding error, so that perfect readings have no steps
+
+class StepSearch {
+ public:
+  StepSearch(const ReadingSeries& series, const NoiseScale& scale, SeriesKind kind, double unit,
+             double chance)
+      : series_(series), scale_(scale), kind_(kind), unit_(unit) {
+    bound_ = normal_quantile(chance / std::max<double>(1.0, static_cast<double>(series.size())));
+  }
+
+  std::vector<Step> run() {
+    std::vector<Candidate> candidates = scan();
+    const auto ratio_of = [](const Candidate& candidate) { return candidate.step.ratio; };
+    std::ranges::sort(candidates, std::greater<>(), ratio_of);
+    std::vector<Candidate> kept;
+    for (const Candidate& candidate : candidates) {
+      const auto is_beside = [&](const Candidate& other) {
+        const std::size_t reach = std::max(candidate.reach, other.reach);
+        const std::size_t a = candidate.step.position, b = other.step.position;
+        return (a > b ? a - b : b - a) <= reach;
+      };
+      if (std::ranges::none_of(kept, is_beside)) kept.push_back(candidate);
+    }
+    std::vector<Step> steps;
+    for (const Candidate& candidate : kept) steps.push_back(candidate.step);
+    std::ranges::sort(steps, {}, &Step::position);
+    return steps;
+  }
+
+ private:
+  struct Candidate {
+    Step step;
+    std::size_t reach;  ///< readings on each side used by its windows
+  };
+
+  std::vector<Candidate> scan() const {
+    std::vector<Candidate> candidates;
+    if (kind_ == SeriesKind::kMotion) {
+      for (const StepWindow& window : kMotionSteps) scan(window, candidates);
+    } else {
+      for (const StepWindow& window : kResidualSteps) scan(window, candidates);
+    }
+    return candidates;
+  }
+
+  void scan(const StepWindow& window, std::vector<Candidate>& candidates) const {
+    const double period = series_.period;
+    const double bend = kind_ == SeriesKind::kResidual
+                            ? kStepBendMargin * scale_.sustained_acceleration(window.stride, true)
+                            : std::max(kStepBendMargin * scale_.acceleration(window.stride),
+                                       kPlausibleAcceleration * unit_ * period * period);
+    for (std::size_t k = window.count; k + window.count <= series_.size(); ++k) {
+      if (!is_suspect(k, window)) continue;
+      if (const std::optional<Candidate> found = judge(k, window, bend)) {
+        candidates.push_back(*found);
+      }
+    }
+  }
+
+  /// Returns whether there may be a step, by a cheap necessary condition: the change differs from
+  /// the adjacent ones or, for long windows that detect smaller steps, the means on both sides
+  /// differ.
+  bool is_suspect(std::size_t k, const StepWindow& window) const {
+    const std::vector<double>& y = series_.values;
+    const double least = std::max(scale_.noise(k), 0.5 * scale_.quantum());
+    if (window.count <= kMotionSteps[1].count) {
+      const double beside = 0.5 * (y[k - 1] - y[k - 2] + y[k + 1] - y[k]);
+      return std::abs(y[k] - y[k - 1] - beside) > least;
+    }
+    constexpr std::size_t kMean = 9;
+    double before = 0.0, after = 0.0;
+    for (std::size_t i = 0; i < kMean; ++i) {
+      before += y[k - 1 - i];
+      after += y[k + i];
+    }
+    return std::abs(after - before) / kMean > least;
+  }
+
+  /// Returns whether a step is ruled out by a cheap test: the difference of the polynomials at
+  /// either end is within noise. The weights of m readings sum to one, so that their noise gain is
+  /// at least 1/√m; a wrong polynomial leaves more.
+  bool is_hopeless(std::size_t k, std::size_t m, std::initializer_list<double> sizes) const {
+    const double gain = std::sqrt(2.0 / static_cast<double>(m));
+    const double allowed = bound_ * scale_.noise(k) * gain + kSlack * unit_;
+    return std::ranges::any_of(
+        sizes, [&](double size) { return std::abs(size) < (1.0 - kSlack) * allowed; });
+  }
+
+  std::optional<Candidate> judge(std::size_t k, const StepWindow& window, double bend) const {
+    const std::size_t m = window.count;
+    if (!series_.is_dense(k - m, 2 * m)) return std::nullopt;
+    const double* t = series_.times.data() + k;
+    const double* y = series_.values.data() + k;
+    const EdgeFit left({t - m, m}, {y - m, m}, window.degree, series_.period);
+    const EdgeFit right({t, m}, {y, m}, window.degree, series_.period);
+    if (is_hopeless(
+            k, m, {right.value(t[-1]) - left.value(t[-1]), right.value(t[0]) - left.value(t[0])})) {
+      return std::nullopt;
+    }
+    const double left_over = std::max(left.residual_variance(), right.residual_variance());
+    const double noise = std::max(scale_.noise(k), std::sqrt(left_over));
+    Candidate candidate{{k, 0.0, 0.0, std::numeric_limits<double>::infinity()}, m};
+    double sizes[2];
+    for (int end = 0; end < 2; ++end) {
+      const double time = t[end - 1];
+      const PolynomialPrediction before = left.at(time), after = right.at(time);
+      sizes[end] = after.value - before.value;
+      const double deviation = noise * std::hypot(before.noise_gain, after.noise_gain);
+      // Upper bound of accumulated quantization errors; smaller ones scatter like noise.
+      const double counting = 0.5 * scale_.quantum() * (before.sum + after.sum);
+      const double allowed = std::max(bound_ * deviation, counting) +
+                             bend * (before.bend + after.bend) + kSlack * unit_;
+      candidate.step.ratio = std::min(candidate.step.ratio, std::abs(sizes[end]) / allowed);
+      candidate.step.deviation = std::max(candidate.step.deviation, deviation);
+    }
+    if (!(candidate.step.ratio > 1.0) || !(sizes[0] * sizes[1] > 0.0)) return std::nullopt;
+    // So fast a joint may have made full turns in between.
+    if (kind_ == SeriesKind::kMotion &&
+        std::abs(left.slope(t[-1])) * (t[0] - t[-1]) > kFastestTurn * unit_) {
+      return std::nullopt;
+    }
+    candidate.step.size = 0.5 * (sizes[0] + sizes[1]);
+    return candidate;
+  }
+
+  const ReadingSeries& series_;
+  const NoiseScale& scale_;
+  SeriesKind kind_;
+  double unit_, bound_;
+};
+
+}  // namespace
+
+std::vector<Step> find_steps(const ReadingSeries& series, const NoiseScale& scale, SeriesKind kind,
+                             double unit, double chance) {
+  return StepSearch(series, scale, kind, unit, chance).run();
+}
+
+}  // namespace estimator

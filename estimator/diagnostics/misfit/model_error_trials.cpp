@@ -1,0 +1,216 @@
+#include "estimator/diagnostics/misfit/model_error_trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "estimator/diagnostics/description/hypothesis.hpp"
+#include "estimator/diagnostics/misfit/cause_acceptance.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
+#include "estimator/model/spanning_tree.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kStribeckShare = 0.1;  // of τ_c, initial Stribeck excess
+constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, initial drag
+constexpr double kGainMost = 100.0;     // upper bound of a freed gain, relative to its fixed value
+constexpr double kAtBound = 1e-3;       // relative distance at which a value is at its bound
+constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, initial dry friction
+constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, initial viscous friction
+constexpr double kAirShare = 0.01;      // of a body's mass, initial air drag [1/m]
+
+/// Frees the friction terms that the description lacks (viscous, dry, drag or Stribeck excess) at
+/// every joint that has the corresponding other friction term.
+/// @param freed  indices of the freed parameters
+Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) {
+  Mechanism richer = estimate;
+  const auto free_beside = [&](int joint, JointQuantity quantity, JointQuantity beside,
+                               double share) {
+    const int index = richer.index_of_joint(joint, quantity);
+    const double known = estimate.joint_parameter(joint, beside).value;
+    if (!is_fixed(richer, index) || !(known > 0.0)) return false;
+    Parameter& parameter = richer.parameters[static_cast<std::size_t>(index)];
+    parameter.free = true;
+    parameter.value = std::max(parameter.value, share * known);
+    freed.push_back(index);
+    return true;
+  };
+  for (int joint = 0; joint < richer.joint_count(); ++joint) {
+    free_beside(joint, JointQuantity::kViscous, JointQuantity::kCoulombTorque, kViscousShare);
+    free_beside(joint, JointQuantity::kCoulombTorque, JointQuantity::kViscous, kDryShare);
+    free_beside(joint, JointQuantity::kQuadraticDrag, JointQuantity::kViscous, kDragShare);
+    if (free_beside(joint, JointQuantity::kStribeckTorque, JointQuantity::kCoulombTorque,
+                    kStribeckShare)) {
+      richer.joint_parameter(joint, JointQuantity::kStribeckRate).free = true;
+    }
+  }
+  return richer;
+}
+
+/// Returns the number of joints between ground and each body, along the spanning tree.
+std::vector<int> moving_joints(const Mechanism& mechanism) {
+  std::vector<int> joints(mechanism.bodies.size(), 0);
+  const auto count = [&](const auto& joint, bool forward, int own) {
+    const int parent = forward ? joint.body_a : joint.body_b;
+    const int child = forward ? joint.body_b : joint.body_a;
+    const int before = parent == Joint::kGround ? 0 : joints[static_cast<std::size_t>(parent)];
+    joints[static_cast<std::size_t>(child)] = before + own;
+  };
+  for (const TreeEdge& edge : spanning_tree(mechanism)) {
+    const auto at = static_cast<std::size_t>(edge.joint);
+    if (edge.weld) {
+      count(mechanism.fixed_joints[at], edge.forward, 0);
+    } else {
+      count(mechanism.joints[at], edge.forward, 1);
+    }
+  }
+  return joints;
+}
+
+/// Frees the air drag of every body with mass that at least two joints move. With one joint, air
+/// drag is equivalent to the joint's drag.
+Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
+  Mechanism richer = estimate;
+  const std::vector<int> joints = moving_joints(estimate);
+  for (int body = 0; body < richer.body_count(); ++body) {
+    const auto at = static_cast<std::size_t>(body);
+    const int index = richer.index_of_air(body, AirQuantity::kCoefficient);
+    if (joints[at] < 2 || richer.bodies[at].massless || !is_fixed(richer, index)) continue;
+    Parameter& drag = richer.parameters[static_cast<std::size_t>(index)];
+    drag.free = true;
+    drag.value =
+        std::max(drag.value, kAirShare * richer.parameter(body, BodyQuantity::kMass).value);
+    freed.push_back(index);
+  }
+  return richer;
+}
+
+/// Returns the freed parameters that are significant, with their values.
+std::vector<Message> significant_parameters(const ExcerptFit& fit, const std::vector<int>& freed) {
+  std::vector<Message> terms;
+  for (const int index : freed) {
+    const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
+    const double deviation = fit.deviation(index);
+    if (!(parameter.value > 0.0) || !is_significant(parameter.value, deviation)) continue;
+    terms.push_back({MessageCode::kFittedTerm,
+                     {{"parameter", parameter.name},
+                      {"value", Quantity{parameter.value, parameter.unit, deviation}}}});
+  }
+  return terms;
+}
+
+/// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
+void try_freed_parameters(const MisfitProblem& on, const Mechanism& richer,
+                          const std::vector<int>& freed, MessageCode code,
+                          std::vector<Cause>& causes) {
+  if (freed.empty()) return;
+  const ExcerptFit fit = fit_if_promising(on, richer, on.pieces);
+  if (!improves_enough(on, fit)) return;
+  std::vector<Message> terms = significant_parameters(fit, freed);
+  if (terms.empty()) return;
+  add(causes,
+      accepted_cause(on, fit, make_finding({code, {{"terms", std::move(terms)}}}), on.pieces));
+}
+
+}  // namespace
+
+int fix_moments_at_bounds(Mechanism& mechanism) {
+  int first = -1;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+      Parameter& parameter = mechanism.parameter(body, moment);
+      if (!parameter.free || !(parameter.value <= (1.0 + kAtBound) * parameter.lower)) continue;
+      parameter.free = false;
+      if (first < 0) first = mechanism.index(body, moment);
+    }
+  }
+  return first;
+}
+
+/// Tries other joint distances. If the given distances require a negative moment of inertia, any
+/// shorter distance fits equally well with some inertia. With the inertia fixed at its bound, the
+/// fit yields the longest distance.
+void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
+  MisfitProblem on = whole;
+  const int bound = fix_moments_at_bounds(on.estimate);
+  for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
+    for (int k = 0; k < 6; ++k) {
+      const int index = on.estimate.index_of_joint(joint, static_cast<JointQuantity>(k));
+      const Parameter& point = on.estimate.parameters[static_cast<std::size_t>(index)];
+      if (point.value == 0.0 || !is_fixed(on.estimate, index)) continue;
+      const double length = std::abs(point.value);
+      FreedParameterFit freed = fit_with_one_freed(on, index, point.value, -2.0 * length,
+                                                   2.0 * length, kMinRelativeChange * length);
+      if (!freed.cause) continue;
+      Message message(MessageCode::kWrongLength,
+                      {{"parameter", point.name},
+                       {"value", Quantity{point.value + freed.size, "m", freed.deviation}},
+                       {"given", Quantity{point.value, "m"}}});
+      if (bound >= 0) {
+        message.code = MessageCode::kNoRoomForInertia;
+        message.arguments.push_back(
+            {"inertia", on.estimate.parameters[static_cast<std::size_t>(bound)].name});
+      }
+      freed.cause->finding = cause_finding(std::move(message), point.name, freed.size, "m");
+      causes.push_back(std::move(*freed.cause));
+    }
+  }
+}
+
+void try_gains(const MisfitProblem& on, std::vector<Cause>& causes) {
+  for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
+    const int index = on.estimate.index_of_joint(joint, JointQuantity::kMotorGain);
+    const Parameter& gain = on.estimate.parameters[static_cast<std::size_t>(index)];
+    if (!on.estimate.joints[static_cast<std::size_t>(joint)].motorised || gain.value == 0.0 ||
+        !is_fixed(on.estimate, index)) {
+      continue;
+    }
+    const double widest = kGainMost * std::abs(gain.value);
+    FreedParameterFit freed = fit_with_one_freed(on, index, gain.value, -widest, widest,
+                                                 kMinRelativeChange * std::abs(gain.value));
+    if (!freed.cause) continue;
+    const double value = gain.value + freed.size;
+    freed.cause->finding =
+        cause_finding({MessageCode::kWrongGain,
+                       {{"parameter", gain.name},
+                        {"estimate", Quantity{value, gain.unit, freed.deviation}},
+                        {"given", Quantity{gain.value, gain.unit}},
+                        {"value", value}}},
+                      gain.name, freed.size, gain.unit);
+    causes.push_back(std::move(*freed.cause));
+  }
+}
+
+void try_signs(const MisfitProblem& on, std::vector<Cause>& causes) {
+  for (const Hypothesis& hypothesis : common_description_errors(on.estimate)) {
+    if (hypothesis.message.code != MessageCode::kWrongPointSign) continue;
+    const ExcerptFit fit = fit_if_promising(on, corrected(on.estimate, hypothesis), on.pieces);
+    add(causes, accepted_cause(on, fit, make_finding(hypothesis.message, "", hypothesis.channel),
+                               on.pieces));
+  }
+}
+
+void try_friction(const MisfitProblem& on, std::vector<Cause>& causes) {
+  std::vector<int> freed;
+  const Mechanism richer = with_all_friction(on.estimate, freed);
+  try_freed_parameters(on, richer, freed, MessageCode::kMissingFriction, causes);
+}
+
+void try_air(const MisfitProblem& on, std::vector<Cause>& causes) {
+  std::vector<int> freed;
+  const Mechanism richer = with_air(on.estimate, freed);
+  try_freed_parameters(on, richer, freed, MessageCode::kMissingAirDrag, causes);
+}
+
+std::optional<Cause> fit_all_friction(const MisfitProblem& on) {
+  std::vector<int> freed;
+  const Mechanism richer = with_all_friction(on.estimate, freed);
+  if (freed.empty()) return std::nullopt;
+  const ExcerptFit fit = on.fit(richer);
+  if (!(fit.cost_per_reading() < on.cost_per_reading)) return std::nullopt;
+  return Cause{
+      {}, fit.cost_per_reading(), errors_of(fit, on.noise.size()), fit.mechanism(), on.pieces};
+}
+
+}  // namespace estimator

@@ -1,0 +1,226 @@
+#include "estimator/diagnostics/misfit/signal_error_trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "estimator/diagnostics/misfit/cause_acceptance.hpp"
+#include "estimator/diagnostics/misfit/clock_rate.hpp"
+#include "estimator/model/encoder.hpp"
+
+namespace estimator {
+namespace {
+
+/// Ratio of costs below which the first steps of a search are promising, so that it continues.
+constexpr double kPromising = 0.9;
+
+constexpr double kDelayMost = 0.1;    // [s]
+constexpr double kDelayLeast = 5e-5;  // [s]
+constexpr double kClockMost = 0.2;    // [-]
+constexpr double kClipStep = 0.1;     // relative to the largest command
+constexpr double kClipLeast = 0.2;
+constexpr std::size_t kClipPatience = 2;  // steps without improvement that end the search
+constexpr int kClipRounds = 2;            // parabola fits, with steps reduced by kClipFiner
+constexpr double kClipFiner = 0.3;
+constexpr int kPlateauRows = 5;         // least number of readings at an end of the range
+constexpr double kPlateauShare = 1e-9;  // tolerance of equal readings, relative to the range
+
+std::vector<Recording> clipped(std::vector<Recording> pieces, Eigen::Index motor, double level) {
+  for (Recording& recording : pieces) {
+    for (Segment& segment : recording.segments) {
+      segment.controls.col(motor) = segment.controls.col(motor).cwiseMax(-level).cwiseMin(level);
+    }
+  }
+  return pieces;
+}
+
+double largest_command(const std::vector<Recording>& pieces, Eigen::Index motor) {
+  double largest = 0.0;
+  for (const Recording& recording : pieces) {
+    for (const Segment& segment : recording.segments) {
+      largest = std::max(largest, segment.controls.col(motor).cwiseAbs().maxCoeff());
+    }
+  }
+  return largest;
+}
+
+/// The position of the minimum, and the curvature, of a parabola through three points.
+struct Parabola {
+  double lowest = 0.0, curvature = 0.0;
+};
+Parabola through(double middle, double step, double before, double at, double after) {
+  const double curvature = (before - 2.0 * at + after) / (step * step);
+  const double slope = (after - before) / (2.0 * step);
+  return {curvature > 0.0 ? middle - slope / curvature : std::numeric_limits<double>::quiet_NaN(),
+          curvature};
+}
+
+/// Returns the standard deviation of the parameter of a cost parabola: the change that raises the
+/// cost by 1, for white noise.
+double parabola_deviation(const Parabola& parabola, double cost_per_reading) {
+  return std::sqrt(2.0 * std::max(cost_per_reading, 1.0) / parabola.curvature);
+}
+
+/// The clipping level of least cost, relative to the largest command; 1 if no clipping is best.
+struct ClippedShare {
+  double share = 1.0;
+  Parabola parabola;  ///< cost around this level
+};
+
+/// Searches the clipping level downward. The cost falls until the true level and rises below it.
+template <typename Cost>
+ClippedShare search_clipped_share(const Cost& cost_at) {
+  std::vector<double> costs = {cost_at(1.0)};
+  std::size_t best = 0;
+  while (costs.size() <= best + kClipPatience &&
+         kClipStep * static_cast<double>(costs.size()) < 1.0 - kClipLeast) {
+    costs.push_back(cost_at(1.0 - kClipStep * static_cast<double>(costs.size())));
+    if (costs.back() < costs[best]) best = costs.size() - 1;
+  }
+  if (!(costs[best] < kPromising * costs.front()) || best + 1 >= costs.size()) return {};
+  ClippedShare found{1.0 - kClipStep * static_cast<double>(best),
+                     through(1.0 - kClipStep * static_cast<double>(best), kClipStep,
+                             costs[best + 1], costs[best], costs[best - 1])};
+  double step = kClipStep;
+  for (int round = 0; round < kClipRounds && found.parabola.curvature > 0.0; ++round) {
+    found.share = std::clamp(found.parabola.lowest, found.share - step, found.share + step);
+    step *= kClipFiner;
+    found.parabola = through(found.share, step, cost_at(found.share - step), cost_at(found.share),
+                             cost_at(found.share + step));
+  }
+  return found;
+}
+
+/// Removes runs of readings at one value, which is the largest or smallest reading of a sensor.
+/// @return number of removed readings
+int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double value,
+                 double tolerance) {
+  int masked = 0;
+  for (Recording& recording : recordings) {
+    for (Segment& segment : recording.segments) {
+      auto column = segment.angles.col(sensor);
+      Eigen::Index first = 0;
+      for (Eigen::Index k = 0; k <= column.size(); ++k) {
+        if (k < column.size() && std::abs(column[k] - value) <= tolerance) continue;
+        if (k - first >= kPlateauRows) {
+          column.segment(first, k - first).setConstant(std::numeric_limits<double>::quiet_NaN());
+          masked += static_cast<int>(k - first);
+        }
+        first = k + 1;
+      }
+    }
+  }
+  return masked;
+}
+
+std::pair<double, double> range_of(const std::vector<Recording>& recordings, Eigen::Index sensor) {
+  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      for (const double reading : segment.angles.col(sensor)) {
+        if (std::isnan(reading)) continue;
+        lowest = std::min(lowest, reading);
+        highest = std::max(highest, reading);
+      }
+    }
+  }
+  return {lowest, highest};
+}
+
+}  // namespace
+
+void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
+  for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
+    const Joint& of = on.estimate.joints[static_cast<std::size_t>(joint)];
+    if (!of.motorised) continue;
+    const int index = on.estimate.index_of_joint(joint, JointQuantity::kInputDelay);
+    const double now = on.estimate.parameters[static_cast<std::size_t>(index)].value;
+    FreedParameterFit freed =
+        fit_with_one_freed(on, index, now, -kDelayMost, kDelayMost, kDelayLeast);
+    if (!freed.cause) continue;
+    freed.cause->finding = cause_finding(
+        {freed.size > 0.0 ? MessageCode::kLateCommand : MessageCode::kEarlyCommand,
+         {{"motor", of.name},
+          {"delay", Quantity{1e3 * std::abs(freed.size), "ms", 1e3 * freed.deviation}},
+          {"input_delay", now + freed.size}}},
+        of.name, freed.size, "s");
+    causes.push_back(std::move(*freed.cause));
+  }
+}
+
+void try_clipped_commands(const MisfitProblem& on, std::vector<Cause>& causes) {
+  Eigen::Index motor = 0;
+  for (const Joint& joint : on.estimate.joints) {
+    if (!joint.motorised) continue;
+    const Eigen::Index column = motor++;
+    const double largest = largest_command(on.pieces, column);
+    if (!(largest > 0.0)) continue;
+    const auto fit_at = [&](double share) {
+      return on.fit(on.estimate, clipped(on.pieces, column, share * largest));
+    };
+    const ClippedShare found = search_clipped_share([&](double at) { return fit_at(at).cost(); });
+    if (!(found.share < 1.0)) continue;
+    const double best = found.share;
+    const ExcerptFit fit = fit_at(best);
+    const double deviation = largest * parabola_deviation(found.parabola, fit.cost_per_reading());
+    if (!is_significant(largest * (1.0 - best), deviation)) continue;
+    add(causes, accepted_cause(on, fit,
+                               cause_finding({MessageCode::kClippedCommand,
+                                              {{"motor", joint.name},
+                                               {"level", Quantity{best * largest, "", deviation}},
+                                               {"largest", largest}}},
+                                             joint.name, best * largest, ""),
+                               clipped(on.pieces, column, best * largest)));
+  }
+}
+
+void try_clock(const MisfitProblem& on, std::vector<Cause>& causes) {
+  ClockRateMechanism clocked = with_clock_rate(on.estimate);
+  const ExcerptFit loose = fit_if_promising(on, clocked.mechanism, on.pieces);
+  if (!improves_enough(on, loose)) return;
+  clocked.mechanism = loose.mechanism();
+  const double rate = clocked.mechanism.parameters.back().value;
+  const double deviation = loose.deviation(clocked.rate);
+  if (!is_significant(rate, deviation) || !(std::abs(rate) < kClockMost)) return;
+  // The clock rate was fitted to first order; with corrected time stamps the fit is exact.
+  const std::vector<Recording> pieces = correct_clock_error(on.pieces, rate);
+  Mechanism mechanism = on.estimate;
+  convert_from_clock_seconds(clocked, mechanism);
+  add(causes,
+      accepted_cause(
+          on, fit_if_promising(on, mechanism, pieces),
+          cause_finding({MessageCode::kClockRate,
+                         {{"error", Quantity{100.0 * std::abs(rate), "%", 100.0 * deviation}},
+                          {"fast", rate > 0.0},
+                          {"rate", Quantity{1.0 + rate, "", deviation}},
+                          {"factor", 1.0 / (1.0 + rate)}}},
+                        "", rate, "-"),
+          pieces));
+}
+
+void try_clipped_angles(const MisfitProblem& on, const std::vector<Recording>& recordings,
+                        std::vector<Cause>& causes) {
+  const std::vector<Encoder> sensors = used_encoders(on.estimate);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    const auto [lowest, highest] = range_of(recordings, column);
+    for (const double end : {lowest, highest}) {
+      std::vector<Recording> without = recordings;
+      const int masked = mask_plateau(without, column, end, kPlateauShare * (highest - lowest));
+      if (masked == 0) continue;
+      const std::vector<Recording> pieces = select_excerpts(on.estimate, without, on.excerpts);
+      const ExcerptFit fit = fit_if_promising(on, on.estimate, pieces);
+      const std::string unit = sensors[i].units().coordinate;
+      add(causes, accepted_cause(on, fit,
+                                 cause_finding({MessageCode::kClippedAngle,
+                                                {{"encoder", sensors[i].name},
+                                                 {"level", Quantity{end, unit}},
+                                                 {"count", masked}}},
+                                               sensors[i].name, end, unit),
+                                 pieces));
+    }
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,365 @@
+#include "estimator/diagnostics/signal/channels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <ranges>
+#include <utility>
+
+#include "estimator/diagnostics/jumps/edge_fit.hpp"
+#include "estimator/diagnostics/jumps/noise_scale.hpp"
+#include "estimator/diagnostics/signal/non_equilibrium_joints.hpp"
+#include "estimator/model/joint_stop.hpp"
+#include "estimator/model/spanning_tree.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kRest = 1e-9;   // [rad]; less is rounding
+constexpr double kAtEnd = 0.25;  // counts; tolerance for a reading at an end of the range
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  int count = 0;  ///< readings
+
+  double width() const { return count == 0 ? 0.0 : high - low; }
+  void add(double value) {
+    if (std::isnan(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+    ++count;
+  }
+};
+
+Range range_of(const Recording& recording, int sensor) {
+  Range range;
+  for (const Segment& segment : recording.segments) {
+    for (const double reading : segment.angles.col(sensor)) range.add(reading);
+  }
+  return range;
+}
+
+Range command_range(const Recording& recording, int motor) {
+  Range range;
+  for (const Segment& segment : recording.segments) {
+    // The last row's command is held over no time.
+    for (Eigen::Index k = 0; k + 1 < segment.controls.rows(); ++k) {
+      range.add(segment.controls(k, motor));
+    }
+  }
+  return range;
+}
+
+/// Adds the reason why a joint cannot be at rest at its recorded position to a message.
+void add_reason(const JointUnits& units, const NonEquilibriumJoint& joint, Message& message) {
+  message.arguments.push_back({"position", Quantity{joint.reading, units.coordinate}});
+  message.arguments.push_back({"load", Quantity{joint.load, units.force}});
+  message.arguments.push_back({"friction", Quantity{joint.friction, units.force}});
+}
+
+/// Returns whether any joint that a sensor measures has end stops, at which it may rest.
+bool has_stops(const Mechanism& mechanism, const Encoder& sensor) {
+  return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
+    return std::ranges::any_of(sensor.terms,
+                               [&](const Encoder::Term& term) { return term.joint == stop.joint; });
+  });
+}
+
+/// Finds plateaus at the largest or smallest reading of a sensor.
+class PlateauSearch {
+ public:
+  /// @param end   the reading at the plateau; `side` is +1 for the largest, −1 for the smallest
+  ///              reading
+  PlateauSearch(const ReadingSeries& series, const NoiseScale& scale, double end, double side,
+                double unit, bool has_stops)
+      : series_(series),
+        scale_(scale),
+        end_(end),
+        side_(side),
+        unit_(unit),
+        has_stops_(has_stops) {}
+
+  /// Calls visit(first, count) for each plateau.
+  template <typename Visit>
+  void run(const Visit& visit) const {
+    constexpr std::size_t kShortest = 4;
+    for (std::size_t first = 0; first < series_.size(); ++first) {
+      if (!is_at_end(first)) continue;
+      std::size_t behind = first;
+      while (behind < series_.size() && is_at_end(behind)) ++behind;
+      if (behind - first >= kShortest && is_clipped(first, behind)) visit(first, behind - first);
+      first = behind;
+    }
+  }
+
+ private:
+  bool is_at_end(std::size_t k) const {
+    return std::abs(series_.values[k] - end_) <= kRest * unit_ + kAtEnd * scale_.quantum();
+  }
+
+  bool is_clipped(std::size_t first, std::size_t behind) const {
+    const bool is_whole = first > 0 && behind < series_.size();
+    if (!is_whole && (has_stops_ || behind - first == series_.size())) return false;
+    if (first == 0) return comes_from_beyond(behind - first, behind);
+    if (behind == series_.size()) return comes_from_beyond(behind - first, first);
+    return is_passed(first, behind);
+  }
+
+  /// Returns whether the motion next to a plateau at the beginning or end of the series follows a
+  /// parabola that extends far beyond the plateau's value. If a joint is only released or comes to
+  /// rest at the plateau, the parabola has its vertex there.
+  /// @param edge  the first reading after the plateau, or the plateau's first
+  bool comes_from_beyond(std::size_t plateau, std::size_t edge) const {
+    constexpr double kMoved = 0.1;   // of the fitted motion; bent parabolas overshoot by less
+    constexpr double kUnlike = 4.0;  // times the noise variance; more: not a parabola
+    const bool begins = edge == plateau;
+    for (std::size_t window = kSide; window <= kWindowMost && window <= 4 * plateau; window *= 2) {
+      const std::size_t from = begins ? edge : edge - window;
+      if (edge < window && !begins) break;
+      if (from + window > series_.size() || !series_.is_dense(from, window)) break;
+      const EdgeFit fit({series_.times.data() + from, window},
+                        {series_.values.data() + from, window}, 2, series_.period);
+      const double least = least_at(edge);
+      if (fit.residual_variance() > kUnlike * least * least) break;
+      const double on = 0.25 * static_cast<double>(window) * series_.period;
+      const PolynomialPrediction reach =
+          fit.at(begins ? series_.times[edge] - on : series_.times[edge - 1] + on);
+      const double beyond = side_ * (reach.value - end_);
+      const double moved = std::abs(series_.values[begins ? from + window - 1 : from] - end_);
+      if (beyond > std::max(kFar * least * std::max(1.0, reach.noise_gain), kMoved * moved)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Returns the resolution of a reading, given by noise, quantization and rounding.
+  double least_at(std::size_t position) const {
+    return std::max(scale_.noise(position), scale_.quantum()) + kRest * unit_;
+  }
+
+  /// Returns whether the motion enters and leaves a plateau fast enough to have passed far beyond
+  /// it. On a parabola of speed v at the plateau's ends, the overshoot in the plateau's time T is v
+  /// T/4.
+  bool is_passed(std::size_t first, std::size_t behind) const {
+    if (first < kSide || behind + kSide > series_.size()) return false;
+    if (!series_.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
+    const auto fit = [&](std::size_t from) {
+      return EdgeFit({series_.times.data() + from, kSide}, {series_.values.data() + from, kSide}, 2,
+                     series_.period);
+    };
+    const double in = side_ * fit(first - kSide).slope(series_.times[first]);
+    const double out = -side_ * fit(behind).slope(series_.times[behind - 1]);
+    const double time = series_.times[behind - 1] - series_.times[first];
+    const double overshoot = 0.25 * std::min(in, out) * time;
+    // A motion that stops within a period may be an impact. After an impact and a rest, however, a
+    // joint does not leave as fast as it came.
+    return overshoot > kFar * least_at(first) && std::min(in, out) > 0.25 * std::max(in, out);
+  }
+
+  static constexpr std::size_t kSide = 8;         // readings examined on each side of a plateau
+  static constexpr std::size_t kWindowMost = 64;  // where only one side is observed
+  static constexpr double kFar = 6.0;             // noise standard deviations, or counts
+
+  const ReadingSeries& series_;
+  const NoiseScale& scale_;
+  double end_, side_, unit_;
+  bool has_stops_;
+};
+
+}  // namespace
+
+void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta,
+                   const Recording& recording, int index, SignalExamination& out) {
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  for (int i = 0; i < std::ssize(sensors); ++i) {
+    const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
+    const Range range = range_of(recording, i);
+    if (!(range.width() > kRest * sensor.units().scale)) continue;
+    for (const double side : {1.0, -1.0}) {
+      const double end = side > 0.0 ? range.high : range.low;
+      std::vector<TimeStretch> stretches;
+      int plateaus = 0, readings = 0;
+      for (int s = 0; s < std::ssize(recording.segments); ++s) {
+        const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
+        // Not unwrapped: readings are clipped before turns are counted.
+        const ReadingSeries series = observed_readings(segment, segment.angles.col(i), false);
+        const NoiseScale scale(series, quanta[static_cast<std::size_t>(i)]);
+        PlateauSearch(series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor))
+            .run([&](std::size_t first, std::size_t count) {
+              ++plateaus;
+              add_stretch({segment.start + series.times[first],
+                           segment.start + series.times[first + count - 1]},
+                          stretches);
+            });
+      }
+      if (plateaus == 0) continue;
+      // Single readings at that end are unreliable too.
+      const double slack =
+          kRest * sensor.units().scale + kAtEnd * quanta[static_cast<std::size_t>(i)];
+      const std::vector<RejectedReading> outliers = out.rejected;
+      for (int s = 0; s < std::ssize(recording.segments); ++s) {
+        const auto column = recording.segments[static_cast<std::size_t>(s)].angles.col(i);
+        for (int k = 0; k < column.size(); ++k) {
+          if (!(std::abs(column[k] - end) <= slack)) continue;
+          ++readings;
+          const bool is_held = std::ranges::any_of(outliers, [&](const RejectedReading& rejected) {
+            return rejected.row == k && rejected.sensor == i && rejected.segment == s &&
+                   rejected.recording == index;
+          });
+          if (!is_held) out.rejected.push_back({index, s, i, k});
+        }
+      }
+      Finding finding = make_finding({MessageCode::kClippedReadings,
+                                      {{"encoder", sensor.name},
+                                       {"is_largest", side > 0.0},
+                                       {"limit", Quantity{end, sensor.units().coordinate}},
+                                       {"plateaus", plateaus},
+                                       {"first", stretches.front().from},
+                                       {"readings", readings}}},
+                                     recording.name, sensor.name);
+      finding.from = stretches.front().from;
+      finding.to = stretches.back().to;
+      finding.stretches = std::move(stretches);
+      finding.size = end;
+      finding.unit = sensor.units().coordinate;
+      finding.treated = true;
+      out.findings.push_back(std::move(finding));
+    }
+  }
+}
+
+void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
+                        SignalExamination& out) {
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  bool commanded = false;
+  const auto motors = static_cast<int>(std::ranges::count_if(mechanism.joints, &Joint::motorised));
+  for (int m = 0; m < motors; ++m) commanded |= command_range(recording, m).width() > 0.0;
+  std::vector<Range> ranges;
+  for (int i = 0; i < std::ssize(sensors); ++i) ranges.push_back(range_of(recording, i));
+  const auto moves = [&](std::size_t i) {
+    return ranges[i].width() > kRest * sensors[i].units().scale;
+  };
+  std::vector<NonEquilibriumJoint> unable;
+  if (std::ranges::none_of(std::views::iota(0U, sensors.size()), moves) && !commanded) {
+    unable = find_non_equilibrium_joints(mechanism, recording);
+  }
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (moves(i)) continue;
+    std::string other;
+    for (std::size_t j = 0; j < sensors.size(); ++j) {
+      if (moves(j)) other = sensors[j].name;
+    }
+    const bool empty = ranges[i].count == 0;
+    const bool is_still = !empty && other.empty() && !commanded;
+    const auto restless =
+        std::ranges::find(unable, static_cast<int>(i), &NonEquilibriumJoint::sensor);
+    if (is_still && restless == unable.end()) continue;  // it may rest
+    Message message(MessageCode::kDeadChannel,
+                    {{"encoder", sensors[i].name},
+                     {"is_empty", empty},
+                     {"is_commanded", !empty && !is_still && other.empty()}});
+    if (is_still) add_reason(sensors[i].units(), *restless, message);
+    if (!empty && !other.empty()) message.arguments.push_back({"moving_encoder", other});
+    out.findings.push_back(make_finding(std::move(message), recording.name, sensors[i].name));
+  }
+}
+
+void find_copies(const Mechanism& mechanism, const Recording& recording, SignalExamination& out) {
+  constexpr int kChangesMin = 20;
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  /// Same joint, or two joints of which one mimics the other with ratio ±1.
+  const auto is_alike = [&](int a, int b) {
+    const auto follows = [&](int one, int other) {
+      const MimicJoint* const coupling = find_mimic_joint(mechanism, one);
+      return coupling != nullptr && coupling->follows == other && std::abs(coupling->ratio) == 1.0;
+    };
+    return a == b || follows(a, b) || follows(b, a);
+  };
+  const auto reads_the_same = [&](const Encoder& a, const Encoder& b) {
+    return a.terms.size() == b.terms.size() &&
+           std::ranges::all_of(a.terms, [&](const Encoder::Term& term) {
+             return std::ranges::any_of(b.terms, [&](const Encoder::Term& other) {
+               return is_alike(term.joint, other.joint);
+             });
+           });
+  };
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    for (std::size_t j = i + 1; j < sensors.size(); ++j) {
+      if (sensors[i].kind != sensors[j].kind || reads_the_same(sensors[i], sensors[j])) continue;
+      for (const double sign : {1.0, -1.0}) {
+        // Column offsets may differ, so compare changes.
+        int changes = 0;
+        bool same = true;
+        for (const Segment& segment : recording.segments) {
+          const auto a = segment.angles.col(static_cast<Eigen::Index>(i));
+          const auto b = segment.angles.col(static_cast<Eigen::Index>(j));
+          for (Eigen::Index k = 1; k < a.size() && same; ++k) {
+            const double change = a[k] - a[k - 1], other = sign * (b[k] - b[k - 1]);
+            if (std::isnan(change) || std::isnan(other)) continue;
+            same = std::abs(change - other) <= kRest * sensors[i].units().scale;
+            changes += change != 0.0 ? 1 : 0;
+          }
+        }
+        if (!same || changes < kChangesMin) continue;
+        const MessageCode code = is_tree(mechanism) ? MessageCode::kIdenticalChannels
+                                                    : MessageCode::kIdenticalLoopChannels;
+        out.findings.push_back(make_finding({code,
+                                             {{"first", sensors[i].name},
+                                              {"second", sensors[j].name},
+                                              {"are_opposite", sign < 0.0}}},
+                                            recording.name, sensors[j].name));
+      }
+    }
+  }
+}
+
+void find_constant_commands(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                            SignalExamination& out) {
+  int motor = 0;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    if (!joint.motorised) continue;
+    const bool driven = std::ranges::any_of(recordings, [&](const Recording& recording) {
+      return command_range(recording, motor).width() > 0.0;
+    });
+    const bool lacks = !driven && mechanism.joint_parameter(j, JointQuantity::kMotorGain).free;
+    for (const Recording& recording : recordings) {
+      const Range range = command_range(recording, motor);
+      if (range.count == 0 || range.width() > 0.0) continue;
+      Finding finding =
+          make_finding({MessageCode::kConstantCommand,
+                        {{"motor", joint.name}, {"command", range.low}, {"is_gain_wanted", lacks}}},
+                       recording.name, joint.name);
+      finding.size = range.low;
+      out.findings.push_back(std::move(finding));
+    }
+    ++motor;
+  }
+}
+
+void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<double>& seen,
+                    const std::vector<double>& stated, SignalExamination& out) {
+  constexpr double kTolerance = 0.02;
+  for (std::size_t i = 0; i < std::min(sensors.size(), stated.size()); ++i) {
+    if (!(stated[i] > 0.0) || !(seen[i] > 0.0)) continue;
+    const double ratio = seen[i] / stated[i];
+    if (std::abs(ratio - 1.0) < kTolerance) continue;
+    const Encoder& sensor = sensors[i];
+    const JointTraits& joint = sensor.traits();
+    Finding finding = make_finding({MessageCode::kWrongQuantum,
+                                    {{"encoder", sensor.name},
+                                     {"quantum", Quantity{seen[i], sensor.units().coordinate}},
+                                     {"counts", joint.count_size / seen[i]},
+                                     {"length", std::string(joint.count)},
+                                     {"described_counts", joint.count_size / stated[i]}}},
+                                   "", sensor.name);
+    finding.size = seen[i];
+    finding.unit = sensor.units().coordinate;
+    out.findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace estimator

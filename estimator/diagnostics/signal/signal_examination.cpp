@@ -1,0 +1,361 @@
+#include "estimator/diagnostics/signal/signal_examination.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/diagnostics/jumps/jump_cause.hpp"
+#include "estimator/diagnostics/jumps/outliers.hpp"
+#include "estimator/diagnostics/jumps/segment_residuals.hpp"
+#include "estimator/diagnostics/jumps/steps.hpp"
+#include "estimator/diagnostics/signal/channels.hpp"
+#include "estimator/diagnostics/signal/finding_text.hpp"
+#include "estimator/diagnostics/signal/inertial_axes.hpp"
+#include "estimator/diagnostics/signal/limits.hpp"
+#include "estimator/diagnostics/signal/rest_intervals.hpp"
+#include "estimator/diagnostics/signal/stop_impacts.hpp"
+#include "estimator/fit/input_checks.hpp"
+#include "estimator/model/encoder.hpp"
+#include "estimator/model/joint_stop.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr std::size_t kResidualJumps = 3;  // most jumps of a segment with an accepted model
+constexpr int kSameRows = 2;               // largest distance between simultaneous jumps
+
+/// Simultaneous jumps of one or more sensors.
+struct Jump {
+  int row;                      ///< first row after the jump
+  std::vector<int> sensors;     ///< sensors that jump
+  std::vector<double> sizes;    ///< jumps of these sensors
+  std::vector<double> ratings;  ///< sizes over their standard deviations
+};
+
+/// Returns the rates of modelled angles [rad/s], by finite differences.
+Eigen::MatrixXd rates_of(const Eigen::MatrixXd& angles, const Segment& segment) {
+  Eigen::MatrixXd rates(angles.rows(), angles.cols());
+  for (Eigen::Index k = 0; k < angles.rows(); ++k) {
+    const Eigen::Index a = std::max<Eigen::Index>(k - 1, 0);
+    const Eigen::Index b = std::min(k + 1, angles.rows() - 1);
+    rates.row(k) = (angles.row(b) - angles.row(a)) / (segment.time(b) - segment.time(a));
+  }
+  return rates;
+}
+
+/// Examines one segment of a recording for outliers and jumps.
+class SegmentExamination {
+ public:
+  /// @param readings  readings of the segment or their residuals, samples × sensors
+  /// @param model     modelled angles, samples × sensors; empty if there is no model
+  /// @param left      root-mean-square residual of the recording, one per sensor
+  SegmentExamination(const std::vector<Encoder>& sensors, const Segment& segment,
+                     Eigen::MatrixXd readings, const Eigen::MatrixXd& model,
+                     const std::vector<double>& quanta, const std::vector<double>& left)
+      : sensors_(sensors),
+        segment_(segment),
+        readings_(std::move(readings)),
+        model_(model),
+        rates_(rates_of(model, segment)),
+        quanta_(quanta),
+        left_(left) {}
+
+  /// Finds the outliers of one sensor and removes them from the readings.
+  std::vector<Outlier> take_outliers(int sensor, OutlierCount& count) {
+    const ReadingSeries series = series_of(sensor);
+    const NoiseScale scale(series, quantum(sensor));
+    std::vector<Outlier> outliers = find_outliers(series, scale, kind());
+    count.readings += static_cast<int>(series.size());
+    if (kind() == SeriesKind::kResidual) count.left = std::hypot(count.left, norm_of(series));
+    for (Outlier& outlier : outliers) {
+      const double time = segment_.start + series.times[outlier.position];
+      if (count.count++ == 0) count.first = time;
+      count.last = time;
+      if (std::abs(outlier.size) > std::abs(count.largest)) count.largest = outlier.size;
+      count.noise = std::max(count.noise, scale.noise(outlier.position));
+      outlier.position = static_cast<std::size_t>(series.rows[outlier.position]);
+      readings_(static_cast<Eigen::Index>(outlier.position), sensor) =
+          std::numeric_limits<double>::quiet_NaN();
+    }
+    return outliers;
+  }
+
+  std::vector<Jump> find_jumps() {
+    std::vector<Jump> jumps;
+    series_.clear();
+    scales_.clear();
+    for (int i = 0; i < std::ssize(sensors_); ++i) series_.push_back(series_of(i));
+    for (int i = 0; i < std::ssize(sensors_); ++i) {
+      const ReadingSeries& series = series_[static_cast<std::size_t>(i)];
+      scales_.emplace_back(series, quantum(i));
+      for (const Step& step : find_steps(series, scales_.back(), kind(), unit(i))) {
+        const int row = series.rows[step.position];
+        if (std::abs(model_jump(model_, row, i)) > 0.5 * std::abs(step.size) || is_freed(row, i))
+          continue;
+        if (!is_reportable(i, step.size)) continue;
+        const auto same = std::ranges::find_if(
+            jumps, [&](const Jump& jump) { return std::abs(jump.row - row) <= kSameRows; });
+        Jump& jump = same == jumps.end() ? jumps.emplace_back(Jump{row, {}, {}, {}}) : *same;
+        jump.sensors.push_back(i);
+        jump.sizes.push_back(step.size);
+        jump.ratings.push_back(std::abs(step.size) / step.deviation);
+      }
+    }
+    std::ranges::sort(jumps, {}, &Jump::row);
+    return jumps;
+  }
+
+  /// Returns whether a step in a sensor's readings exceeds the residuals around it.
+  bool is_reportable(int sensor, double step) const {
+    return kind() == SeriesKind::kMotion ||
+           exceeds_residuals(step, left_[static_cast<std::size_t>(sensor)]);
+  }
+
+  /// Returns the likeliest cause of a jump. Call after `find_jumps`.
+  JumpExplanation explain(const Jump& jump) const {
+    std::vector<JumpView> views;
+    std::vector<std::vector<double>> rates(sensors_.size());
+    for (int i = 0; i < std::ssize(sensors_); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      JumpView view{.series = &series_[at], .position = series_[at].at_row(jump.row)};
+      if (rates_.size() > 0) {
+        for (const int row : series_[at].rows) rates[at].push_back(rates_(row, i));
+        view.rates = &rates[at];
+      }
+      const std::size_t position = std::min(view.position, series_[at].size());
+      constexpr double kFinest = 1e-7;  // [rad]; rounding error of perfect readings
+      view.noise =
+          std::max({scales_[at].noise(position), quantum(i) / std::sqrt(12.0), kFinest * unit(i)});
+      view.jumps = std::ranges::count(jump.sensors, i) > 0;
+      views.push_back(view);
+    }
+    JumpExplanation explanation = classify_jump(views);
+    // Speeds of a model that has adapted to the fault are not those of the motion, but two encoders
+    // do not slip at the same instant.
+    if (kind() == SeriesKind::kResidual && jump.sensors.size() > 1 &&
+        explanation.cause == JumpCause::kSlip) {
+      explanation.cause = JumpCause::kAmbiguous;
+    }
+    for (std::size_t n = 0; n < jump.sensors.size(); ++n) {
+      double& size = explanation.sizes[static_cast<std::size_t>(jump.sensors[n])];
+      if (size == 0.0) size = jump.sizes[n];  // too near an end for a fit
+    }
+    return explanation;
+  }
+
+ private:
+  /// Returns whether an encoder's offset is already free from about this row on.
+  bool is_freed(int row, int sensor) const {
+    constexpr int kBeside = 12;
+    return std::ranges::any_of(segment_.shifts, [&](const EncoderShift& shift) {
+      return shift.sensor == sensor && std::abs(shift.sample - row) <= kBeside;
+    });
+  }
+
+  static double norm_of(const ReadingSeries& series) {
+    return Eigen::Map<const Eigen::VectorXd>(series.values.data(),
+                                             static_cast<Eigen::Index>(series.size()))
+        .norm();
+  }
+  ReadingSeries series_of(int sensor) const {
+    return observed_readings(segment_, readings_.col(sensor),
+                             sensors_[static_cast<std::size_t>(sensor)].traits().wraps);
+  }
+  SeriesKind kind() const {
+    return model_.size() > 0 ? SeriesKind::kResidual : SeriesKind::kMotion;
+  }
+  double quantum(int sensor) const { return quanta_[static_cast<std::size_t>(sensor)]; }
+  double unit(int sensor) const { return sensors_[static_cast<std::size_t>(sensor)].units().scale; }
+
+  const std::vector<Encoder>& sensors_;
+  const Segment& segment_;
+  Eigen::MatrixXd readings_;
+  const Eigen::MatrixXd& model_;
+  Eigen::MatrixXd rates_;
+  const std::vector<double>& quanta_;
+  const std::vector<double>& left_;
+  std::vector<ReadingSeries> series_;
+  std::vector<NoiseScale> scales_;
+};
+
+/// Collects the findings of all segments of one recording.
+class RecordingExamination {
+ public:
+  RecordingExamination(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
+                       const std::string& name, int recording, SeriesKind kind,
+                       SignalExamination& out)
+      : sensors_(sensors),
+        quanta_(quanta),
+        name_(name),
+        recording_(recording),
+        kind_(kind),
+        out_(out) {
+    outliers_.resize(sensors.size());
+    held_.resize(sensors.size());
+  }
+
+  void examine(int segment, const Segment& data, SegmentExamination examination) {
+    for (int i = 0; i < std::ssize(sensors_); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      for (const Outlier& outlier : examination.take_outliers(i, outliers_[at])) {
+        held_[at].push_back({recording_, segment, i, static_cast<int>(outlier.position)});
+      }
+    }
+    const std::vector<Jump> jumps = examination.find_jumps();
+    // A rejected model leaves kinks wherever the motion turns.
+    if (kind_ == SeriesKind::kResidual && jumps.size() > kResidualJumps) return;
+    for (const Jump& jump : jumps) {
+      const JumpExplanation explanation = examination.explain(jump);
+      if (kind_ == SeriesKind::kResidual && explanation.cause == JumpCause::kBreak) continue;
+      const bool is_reportable = std::ranges::any_of(jump.sensors, [&](int sensor) {
+        return examination.is_reportable(sensor,
+                                         explanation.sizes[static_cast<std::size_t>(sensor)]);
+      });
+      if (!is_reportable) continue;
+      book(segment, data.start + data.time(jump.row), jump, explanation);
+    }
+  }
+
+  /// Stores the findings about outliers. Call after examining all segments.
+  void book_outliers() {
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      if (outliers_[i].count == 0 || is_below_residuals(outliers_[i])) continue;
+      out_.findings.push_back(outlier_finding(sensors_[i], name_, outliers_[i], kind_));
+      if (!out_.findings.back().treated) continue;
+      out_.rejected.insert(out_.rejected.end(), held_[i].begin(), held_[i].end());
+    }
+  }
+
+ private:
+  /// Returns whether the model's residuals exceed the outliers, which are then ignored.
+  static bool is_below_residuals(const OutlierCount& outliers) {
+    return std::abs(outliers.largest) * std::sqrt(static_cast<double>(outliers.readings)) <
+           outliers.left;
+  }
+
+  void book(int segment, double time, const Jump& jump, const JumpExplanation& explanation) {
+    const auto largest =
+        static_cast<std::size_t>(std::ranges::max_element(jump.ratings) - jump.ratings.begin());
+    if (explanation.cause != JumpCause::kSlip) {
+      const int sensor = jump.sensors[largest];
+      out_.findings.push_back(cut_finding(sensors_, sensor, name_, time, explanation,
+                                          quanta_[static_cast<std::size_t>(sensor)]));
+      out_.cuts.push_back({recording_, segment, jump.row});
+      if (explanation.cause != JumpCause::kAmbiguous) return;
+    }
+    for (const int sensor : jump.sensors) {
+      const auto at = static_cast<std::size_t>(sensor);
+      if (explanation.cause == JumpCause::kSlip) {
+        out_.findings.push_back(slip_finding(sensors_[at], name_, time, explanation.sizes[at],
+                                             explanation.deviations[at], quanta_[at]));
+        out_.findings.back().confidence = explanation.confidence;
+      }
+      out_.freed.push_back({recording_, segment, sensor, jump.row, explanation.sizes[at],
+                            static_cast<int>(out_.findings.size()) - 1});
+    }
+  }
+
+  const std::vector<Encoder>& sensors_;
+  const std::vector<double>& quanta_;
+  const std::string& name_;
+  int recording_;
+  SeriesKind kind_;
+  SignalExamination& out_;
+  std::vector<OutlierCount> outliers_;
+  std::vector<std::vector<RejectedReading>> held_;
+};
+
+Recording without_rejected(Recording recording, int index,
+                           const std::vector<RejectedReading>& rejected) {
+  for (const RejectedReading& reading : rejected) {
+    if (reading.recording != index) continue;
+    recording.segments[static_cast<std::size_t>(reading.segment)].angles(
+        reading.row, reading.sensor) = std::numeric_limits<double>::quiet_NaN();
+  }
+  return recording;
+}
+
+}  // namespace
+
+std::vector<double> observed_quanta(const std::vector<Encoder>& sensors,
+                                    const std::vector<Recording>& recordings) {
+  std::vector<double> quanta;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    std::vector<ReadingSeries> series;
+    for (const Recording& recording : recordings) {
+      for (const Segment& segment : recording.segments) {
+        series.push_back(observed_readings(
+            segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensors[i].traits().wraps));
+      }
+    }
+    quanta.push_back(robust_quantum(series, sensors[i].units().scale));
+  }
+  return quanta;
+}
+
+SignalExamination examine_signals(const Mechanism& mechanism,
+                                  const std::vector<Recording>& recordings,
+                                  const SensorDescription& facts) {
+  SignalExamination out;
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  const std::vector<double> quanta = observed_quanta(sensors, recordings);
+  const Eigen::MatrixXd no_model;
+  const std::vector<double> none_left;
+  for (std::size_t r = 0; r < recordings.size(); ++r) {
+    const Recording& recording = recordings[r];
+    RecordingExamination examination(sensors, quanta, recording.name, static_cast<int>(r),
+                                     SeriesKind::kMotion, out);
+    for (std::size_t s = 0; s < recording.segments.size(); ++s) {
+      const Segment& segment = recording.segments[s];
+      examination.examine(static_cast<int>(s), segment,
+                          {sensors, segment, segment.angles, no_model, quanta, none_left});
+    }
+    examination.book_outliers();
+    find_plateaus(mechanism, quanta, recording, static_cast<int>(r), out);
+    find_dead_channels(mechanism, recording, out);
+    find_copies(mechanism, recording, out);
+    // Outliers do not end a rest.
+    const Recording calm = without_rejected(recording, static_cast<int>(r), out.rejected);
+    find_rest_intervals(sensors, quanta, calm, static_cast<int>(r), out);
+    find_stop_impacts(mechanism, quanta,
+                      without_rejected(recording, static_cast<int>(r), out.rejected), out);
+    if (!facts.limits.empty() || !facts.command_limit.empty() || !joint_stops(mechanism).empty()) {
+      const Recording used = without_rejected(recording, static_cast<int>(r), out.rejected);
+      compare_limits(mechanism, quanta, used, facts, out);
+      compare_stops(mechanism, quanta, used, out);
+    }
+  }
+  if (!has_motion(recordings)) {
+    for (Finding& finding : out.findings) {
+      if (finding.message.code == MessageCode::kDeadChannel) finding.severity = Severity::kFault;
+    }
+  }
+  find_constant_commands(mechanism, recordings, out);
+  compare_quanta(sensors, quanta, facts.quantum, out);
+  for (Finding& finding : find_inertial_errors(mechanism, recordings)) {
+    out.findings.push_back(std::move(finding));
+  }
+  return out;
+}
+
+SignalExamination examine_residuals(const Calibration& calibration,
+                                    const std::vector<Recording>& recordings) {
+  SignalExamination out;
+  if (calibration.kind != EstimateKind::kPhysical) return out;
+  const std::vector<Encoder> sensors = used_encoders(calibration.mechanism);
+  const std::vector<double> quanta = observed_quanta(sensors, recordings);
+  for (std::size_t r = 0; r < recordings.size(); ++r) {
+    RecordingExamination examination(sensors, quanta, recordings[r].name, static_cast<int>(r),
+                                     SeriesKind::kResidual, out);
+    const std::vector<SegmentResiduals> modelled =
+        modelled_segments(calibration, sensors, recordings, static_cast<int>(r));
+    const std::vector<double> left = root_mean_squares(modelled, sensors.size());
+    for (const SegmentResiduals& each : modelled) {
+      examination.examine(each.index, *each.segment,
+                          {sensors, *each.segment, each.left, *each.model, quanta, left});
+    }
+    examination.book_outliers();
+  }
+  return out;
+}
+
+}  // namespace estimator

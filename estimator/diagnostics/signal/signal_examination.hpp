@@ -1,0 +1,81 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimator/assessment/calibration.hpp"
+#include "estimator/assessment/finding.hpp"
+#include "estimator/model/encoder.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
+
+namespace estimator {
+
+/// A single reading that is rejected, given by indices.
+struct RejectedReading {
+  int recording, segment, sensor, row;
+};
+struct FreedOffset {
+  int recording, segment, sensor, row;  ///< position of the first shifted reading
+  double size;                          ///< increase of the readings from there on [rad or m]
+  int finding;                          ///< index of the finding that reports the shift
+};
+struct Cut {
+  int recording, segment, row;  ///< position of the first row after the cut
+};
+
+/// The faults found in recorded signals, and the repairs that need no confirmation by the user.
+struct SignalExamination {
+  std::vector<Finding> findings;  ///< faults; `treated` if `repair` repairs them
+  std::vector<RejectedReading> rejected;
+  std::vector<FreedOffset> freed;
+  std::vector<Cut> cuts;
+
+  bool needs_repair() const { return !rejected.empty() || !freed.empty() || !cuts.empty(); }
+};
+
+/// The limits of a joint, expressed as limits of its encoder's readings and their speed.
+struct SensorLimits {
+  double lowest = 0.0, highest = 0.0;  ///< [rad or m]; no limits are given if lowest ≥ highest
+  double fastest = 0.0;                ///< largest speed [rad/s or m/s]; 0 if not given
+};
+
+/// Encoder and motor data from the rig description, in the order of sensors and motors. Values that
+/// are not given are 0.
+struct SensorDescription {
+  std::vector<double> quantum = {};  ///< quantization steps [rad or m]
+  std::vector<SensorLimits> limits = {};
+  /// Largest command, one per motor [unit of its control].
+  std::vector<double> command_limit = {};
+};
+
+/// Returns the quantization step of each sensor over all recordings [rad or m]; 0 if none.
+std::vector<double> observed_quanta(const std::vector<Encoder>& sensors,
+                                    const std::vector<Recording>& recordings);
+
+/// Finds faults in recordings without using a model: outliers, slips and lost time (`find_steps`),
+/// clipped readings, dead or copied channels, constant commands, and values beyond the rig's
+/// limits.
+/// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
+SignalExamination examine_signals(const Mechanism& mechanism,
+                                  const std::vector<Recording>& recordings,
+                                  const SensorDescription& facts = {});
+
+/// Finds faults of recordings in the residuals of a calibration, in which smaller outliers and
+/// steps are visible. For physical parameters only.
+/// @param recordings  the calibrated recordings
+SignalExamination examine_residuals(const Calibration& calibration,
+                                    const std::vector<Recording>& recordings);
+
+/// Repaired input of a calibration: recordings with readings rejected and cuts made, and the
+/// mechanism with a free parameter for each freed encoder offset.
+struct RepairedInput {
+  Mechanism mechanism;
+  std::vector<Recording> recordings;
+};
+/// Makes the repairs of an examination. The freed encoder offsets become the last parameters of the
+/// mechanism, in the order of `examination.freed`.
+RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                     const SignalExamination& examination);
+
+}  // namespace estimator

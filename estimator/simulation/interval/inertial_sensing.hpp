@@ -1,0 +1,51 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+#include "estimator/simulation/interval/interval_motion.hpp"
+#include "estimator/simulation/sensing_program.hpp"
+
+namespace estimator {
+
+/// Computes readings of inertial sensors at the sample instants of integrated intervals.
+///
+/// @param readings  result, one per interval: sample instants × requested axes [rad/s, m/s²]
+/// @param sensing  program whose parameters are the motion parameters in order, then those of the
+/// sensors
+void compute_sensor_readings(const TreeProgram& program, const SensingProgram& sensing,
+                             const Mechanism& values, std::span<const MotionInterval> intervals,
+                             std::span<Eigen::MatrixXd> readings, int threads);
+
+/// Computes the derivatives of inertial-sensor readings from derivatives of the states, and clears
+/// the latter. Columns of an axis are the state, the motion parameters, and
+/// SensingProgram::constants.
+void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing,
+                       const Mechanism& values, std::span<const MotionInterval> intervals,
+                       std::span<IntervalSensitivities::Result> results);
+
+/// Returns the joint motion at the sample instants. Rows are angles, rates and accelerations.
+/// Columns are the instants of all intervals.
+Eigen::MatrixXd motion_at_instants(const TreeProgram& program, const Mechanism& values,
+                                   std::span<const MotionInterval> intervals);
+
+/// Computes joint motion and controls at the sample instants, with derivatives by the state there.
+///
+/// @param motion  result: angles, rates, accelerations, controls × instants of all intervals
+/// @param slopes  result, one per instant. Rows as in `motion`; columns are coordinates, rates,
+/// motion parameters
+void linearize_motion(const TreeProgram& program, const Mechanism& values,
+                      std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
+                      std::vector<IntervalSensitivities::RowMajor>& slopes);
+
+/// Computes readings and joint loads for motions that need not satisfy the equations of motion.
+///
+/// @param motion    angles, rates, accelerations, controls × instants
+/// @param readings  result: requested axes × instants
+/// @param slopes    result, one per instant: axes × SensingProgram::column_count()
+void sense_motion(const SensingProgram& sensing, const Mechanism& values,
+                  const Eigen::MatrixXd& motion, Eigen::MatrixXd& readings,
+                  std::vector<IntervalSensitivities::RowMajor>& slopes);
+
+}  // namespace estimator

@@ -1,0 +1,254 @@
+#include "estimator/simulation/statics/equilibrium.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+#include "estimator/math/decompositions.hpp"
+#include "estimator/model/joint_stop.hpp"
+#include "estimator/model/placement.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kRestRounds = 300;
+constexpr double kRestStepMax = 0.3;    // of a joint per round, in its scale [rad]
+constexpr double kRestSettled = 1e-9;   // step at convergence, likewise
+constexpr double kSure = 1e-6;          // steps below this are not tested by V, which is rounded
+constexpr double kKick = 0.2;           // displacement from an unstable equilibrium, likewise
+constexpr double kSlowestShare = 1e-6;  // of the largest |ω²|: lower limit of curvatures
+constexpr double kSlowest = 1e-9;       // [1/s²]
+constexpr double kDescent = 1e-4;       // of the predicted decrease (Armijo)
+constexpr int kAssemblies = 24;         // number of starts for closing loops
+constexpr double kHigher = 1e-6;        // of the potential: smallest rise to a top
+
+double scale_of(const Mechanism& mechanism, Eigen::Index joint) {
+  return mechanism.joints[static_cast<std::size_t>(joint)].units().scale;
+}
+
+/// Returns the largest component of a joint motion, in the joints' scales.
+double size_of(const Mechanism& mechanism, const Eigen::VectorXd& motion) {
+  double largest = 0.0;
+  for (Eigen::Index j = 0; j < motion.size(); ++j) {
+    largest = std::max(largest, std::abs(motion[j]) / scale_of(mechanism, j));
+  }
+  return largest;
+}
+
+/// Newton descent of the potential energy, or ascent with sign −1. It uses the absolute values of
+/// the curvatures, so that it leaves unstable equilibria.
+class Descent {
+ public:
+  Descent(const Mechanism& mechanism, double sign)
+      : mechanism_(mechanism), statics_(mechanism), sign_(sign) {}
+
+  Statics& statics() { return statics_; }
+
+  std::optional<Equilibrium> run(Eigen::VectorXd q) {
+    for (int round = 0; round < kRestRounds; ++round) {
+      const Statics::Local local = statics_.at(q);
+      const std::vector<NormalMode> modes = normal_modes(mechanism_, local);
+      const Eigen::VectorXd step = newton_step(local, !modes.empty());
+      const double size = size_of(mechanism_, local.motions * step);
+      if (!std::isfinite(size)) return std::nullopt;
+      if (size > kRestSettled) {
+        if (!go(q, local, step, size)) return std::nullopt;
+        continue;
+      }
+      const NormalMode* const away = falling_mode(modes);
+      if (away == nullptr) return Equilibrium{q, modes};
+      const Eigen::VectorXd wanted = q + kKick * away->shape;
+      q = wanted;
+      if (!statics_.close(q, wanted)) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// Returns the fastest unstable mode of an equilibrium; nullptr if it is stable.
+  const NormalMode* falling_mode(const std::vector<NormalMode>& modes) const {
+    const NormalMode* found = nullptr;
+    for (const NormalMode& mode : modes) {
+      const bool falls = sign_ * mode.rate_squared < 0.0 && !is_neutral(mode, modes);
+      if (falls &&
+          (found == nullptr || std::abs(mode.rate_squared) > std::abs(found->rate_squared))) {
+        found = &mode;
+      }
+    }
+    return found;
+  }
+
+  Eigen::VectorXd newton_step(const Statics::Local& local, bool has_mass) const {
+    const Eigen::Index n = local.gradient.size();
+    if (n == 0) return local.gradient;  // loops without any freedom
+    const Eigen::MatrixXd metric =
+        has_mass ? local.mass : Eigen::MatrixXd(Eigen::MatrixXd::Identity(n, n));
+    const SymmetricEigen solved = generalized_eigen(local.stiffness, metric);
+    const Eigen::VectorXd rates = solved.values.cwiseAbs();
+    const double least = std::max(kSlowest, kSlowestShare * rates.maxCoeff());
+    const Eigen::VectorXd along = solved.vectors.transpose() * local.gradient;
+    return -sign_ * (solved.vectors * along.cwiseQuotient(rates.cwiseMax(least)));
+  }
+
+  /// Takes the step, or a part of it that decreases the potential energy.
+  bool go(Eigen::VectorXd& q, const Statics::Local& local, Eigen::VectorXd step, double size) {
+    if (size > kRestStepMax) step *= kRestStepMax / size;
+    const double before = sign_ * statics_.potential(q);
+    const double slope = sign_ * local.gradient.dot(step);
+    for (double share = 1.0; share > 1e-6; share *= 0.5) {
+      Eigen::VectorXd next = q;
+      if (!statics_.move(next, share * step)) continue;
+      const double after = sign_ * statics_.potential(next);
+      if (size * share < kSure || after <= before + kDescent * share * slope) {
+        q = next;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const Mechanism& mechanism_;
+  Statics statics_;
+  double sign_;
+};
+
+/// Returns the initial joint coordinates of a search: `assembly_guess` if given, else zero. Further
+/// searches start at random values to find other assembly modes of loops.
+Eigen::VectorXd start_of(const Mechanism& mechanism, int assembly, std::mt19937& random) {
+  std::uniform_real_distribution<double> anywhere(-M_PI, M_PI);
+  Eigen::VectorXd q(mechanism.joint_count());
+  for (Eigen::Index j = 0; j < q.size(); ++j) {
+    const double stated = mechanism.joints[static_cast<std::size_t>(j)].assembly_guess;
+    const double drawn = scale_of(mechanism, j) * anywhere(random);
+    q[j] = std::isfinite(stated) ? stated : assembly == 0 ? 0.0 : drawn;
+  }
+  return q;
+}
+
+std::optional<Equilibrium> lowest_rest(const Mechanism& mechanism) {
+  Descent descent(mechanism, 1.0);
+  Statics& statics = descent.statics();
+  std::mt19937 random(1);
+  std::optional<Equilibrium> best;
+  double lowest = std::numeric_limits<double>::infinity();
+  const int assemblies = statics.has_loops() ? kAssemblies : 1;
+  for (int k = 0; k < assemblies; ++k) {
+    Eigen::VectorXd q = start_of(mechanism, k, random);
+    Eigen::VectorXd wanted = q;
+    for (Eigen::Index j = 0; j < q.size(); ++j) {
+      const double stated = mechanism.joints[static_cast<std::size_t>(j)].assembly_guess;
+      if (!std::isfinite(stated)) wanted[j] = std::numeric_limits<double>::quiet_NaN();
+    }
+    if (statics.has_loops() && !statics.close(q, wanted)) continue;
+    std::optional<Equilibrium> found;
+    try {
+      found = descent.run(q);
+    } catch (const std::invalid_argument&) {
+      continue;  // a change point on the path: another start may avoid it
+    }
+    if (!found) continue;
+    const double V = statics.potential(found->coordinates);
+    if (!(V < lowest - 1e-9 * (1.0 + std::abs(V)))) continue;
+    lowest = V;
+    best = found;
+  }
+  return best;
+}
+
+/// Returns the equilibrium with its angles wrapped to within half a turn of zero.
+Equilibrium near_zero(const Mechanism& mechanism, Equilibrium pose) {
+  for (Eigen::Index j = 0; j < pose.coordinates.size(); ++j) {
+    if (!mechanism.joints[static_cast<std::size_t>(j)].traits().wraps) continue;
+    double& angle = pose.coordinates[j];
+    angle = wrapped_difference(angle);
+    if (angle < -M_PI + 1e-6) angle += kWholeTurn;  // upright is π, not −π
+  }
+  return pose;
+}
+
+/// Returns a spring stiffness that exceeds all loads on a joint [N·m/rad].
+double holding_stiffness(const Mechanism& mechanism) {
+  constexpr double kOutweighs = 1e6;  // deflection below a microradian
+  double most = 1.0;
+  for (int i = 0; i < mechanism.body_count(); ++i) {
+    most += mechanism.parameter(i, BodyQuantity::kMass).value * gravity_of(mechanism).norm();
+  }
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    most += mechanism.joint_parameter(j, JointQuantity::kStiffness).value;
+  }
+  return kOutweighs * most;
+}
+
+/// Returns the coordinate shifted by full turns to lie between a joint's two stops, if possible.
+double turned_within(const std::vector<JointStop>& stops, const Mechanism& mechanism, int index,
+                     double coordinate) {
+  const Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
+  const bool has_both = joint.stops_lower && joint.stops_upper;
+  if (!joint.traits().wraps || !has_both) return coordinate;
+  for (const double turned : {coordinate, coordinate + kWholeTurn, coordinate - kWholeTurn}) {
+    const bool fits = std::ranges::all_of(stops, [&](const JointStop& stop) {
+      return stop.joint != index || stop.distance(turned) >= 0.0;
+    });
+    if (fits) return turned;
+  }
+  return coordinate;
+}
+
+}  // namespace
+
+Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const Equilibrium& rest) {
+  const std::vector<JointStop> stops = joint_stops(mechanism);
+  Eigen::VectorXd coordinates = rest.coordinates;
+  if (stops.empty()) return coordinates;
+  Mechanism held = mechanism;
+  std::vector<const JointStop*> at;  // of each joint: the stop at which it rests
+  at.resize(mechanism.joints.size(), nullptr);
+  for (int round = 0; round < mechanism.joint_count(); ++round) {
+    bool beyond = false;
+    for (const JointStop& stop : stops) {
+      const auto j = static_cast<std::size_t>(stop.joint);
+      coordinates[stop.joint] =
+          turned_within(stops, mechanism, stop.joint, coordinates[stop.joint]);
+      if (at[j] != nullptr || stop.distance(coordinates[stop.joint]) >= 0.0) continue;
+      at[j] = &stop;
+      beyond = true;
+      held.joints[j].assembly_guess = stop.position;
+      held.joint_parameter(stop.joint, JointQuantity::kStiffness).value =
+          holding_stiffness(mechanism);
+      held.joint_parameter(stop.joint, JointQuantity::kRestAngle).value = stop.position;
+    }
+    if (!beyond) break;
+    if (const auto found = find_stable_equilibrium(held)) coordinates = found->coordinates;
+    for (const JointStop* stop : at) {
+      if (stop != nullptr) coordinates[stop->joint] = stop->position;
+    }
+  }
+  return coordinates;
+}
+
+std::optional<Equilibrium> find_stable_equilibrium(const Mechanism& mechanism) {
+  if (mechanism.joint_count() > kTreeJointsMax) return std::nullopt;
+  std::optional<Equilibrium> rest = lowest_rest(mechanism);
+  if (rest) rest = near_zero(mechanism, *rest);
+  return rest;
+}
+
+std::optional<Equilibrium> find_highest_equilibrium(const Mechanism& mechanism,
+                                                    const Equilibrium& rest) {
+  Descent ascent(mechanism, -1.0);
+  std::optional<Equilibrium> top;
+  try {
+    top = ascent.run(rest.coordinates);
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+  if (!top) return top;
+  const double low = ascent.statics().potential(rest.coordinates);
+  const double high = ascent.statics().potential(top->coordinates);
+  if (!(high - low > kHigher * (std::abs(low) + std::abs(high)))) return std::nullopt;
+  return near_zero(mechanism, *top);
+}
+
+}  // namespace estimator

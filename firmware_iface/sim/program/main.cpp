@@ -1,0 +1,175 @@
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "firmware_iface/sim/config/sim_config.hpp"
+#include "firmware_iface/sim/sim_server.hpp"
+#include "firmware_iface/sim/truth_file.hpp"
+#include "firmware_iface/transport/time_source.hpp"
+#include "proto/text/command_line/command_line.hpp"
+#include "proto/text/input_error.hpp"
+
+namespace {
+
+using namespace firmware_iface;
+using firmware_iface::sim::UnitSimulation;
+
+std::atomic<bool> stop_requested{false};
+
+void request_stop(int /*signal*/) { stop_requested.store(true, std::memory_order_relaxed); }
+
+constexpr int kBadInput = 1;                 // exit status
+constexpr double kDuration_s_max = 1e8;      // three years
+constexpr double kClockError_ppm_max = 1e5;  // a clock with an error above 10 % is broken
+constexpr int kBaudRate_max = 100'000'000;
+
+struct Options {
+  std::string config;
+  std::string link;
+  std::string tcp;
+  std::string truth;
+  double duration_s = 0.0;
+  int priority = 50;
+  bool hand = false;
+  sim::SimOverrides overrides;
+};
+
+void print_line(const char* name, std::uint64_t value) {
+  std::printf("%s: %llu\n", name, static_cast<unsigned long long>(value));
+}
+
+void print_faults(const char* direction, const LineFaultCounters& faults) {
+  std::printf(
+      "faults %s: %llu frames lost, %llu duplicated, %llu delayed, %llu stalls, "
+      "%llu bursts, %llu bytes lost, %llu duplicated, %llu bits flipped, "
+      "%llu bytes overflowed\n",
+      direction, static_cast<unsigned long long>(faults.frames_lost),
+      static_cast<unsigned long long>(faults.frames_duplicated),
+      static_cast<unsigned long long>(faults.frames_delayed),
+      static_cast<unsigned long long>(faults.stalls),
+      static_cast<unsigned long long>(faults.bursts),
+      static_cast<unsigned long long>(faults.bytes_lost),
+      static_cast<unsigned long long>(faults.bytes_duplicated),
+      static_cast<unsigned long long>(faults.bits_flipped),
+      static_cast<unsigned long long>(faults.bytes_overflowed));
+}
+
+void print_statistics(UnitSimulation& simulation, std::uint64_t undelivered_bytes) {
+  const sim::UnitCounters unit = simulation.unit().counters();
+  print_line("ticks", unit.ticks);
+  print_line("samples_sent", unit.samples_sent);
+  print_line("streams", unit.streams);
+  print_line("hellos", unit.hellos);
+  print_line("commands", unit.commands);
+  print_line("commands_rejected", unit.commands_rejected);
+  print_line("clears", unit.clears);
+  print_line("trips_boot", unit.trips[0]);
+  print_line("trips_ttl", unit.trips[1]);
+  print_line("trips_session", unit.trips[2]);
+  print_line("trips_command", unit.trips[3]);
+  print_line("trips_host", unit.trips[4]);
+  print_line("unattended_us_max",
+             static_cast<std::uint64_t>(unit.longest_unrefreshed_output.count()) / 1000);
+  print_line("resets", unit.resets);
+  print_line("dropouts", unit.dropouts);
+  print_line("releases", unit.releases);
+  print_line("frames_damaged", unit.frames_damaged);
+  print_line("bytes_undelivered", undelivered_bytes);
+  print_faults("to_host", simulation.to_host().counters());
+  print_faults("to_unit", simulation.to_unit().counters());
+}
+
+// A simulated unit needs real-time priority to keep time on a busy computer. If it is refused, the
+// simulation runs with the usual jitter.
+void ask_for_real_time(int priority) {
+  const sched_param parameters{.sched_priority = priority};
+  if (priority > 0) ::sched_setscheduler(0, SCHED_FIFO, &parameters);
+}
+
+int run(const Options& options) {
+  const sim::SimConfig config = sim::load_sim_config(options.config, options.overrides);
+  Result<std::unique_ptr<sim::HostPort>> port =
+      options.tcp.empty() ? sim::make_pty_port(options.link) : sim::make_tcp_port(options.tcp);
+  if (!port.ok()) throw proto::InputError(port.error().detail);
+
+  const MonotonicTime time;
+  const Nanoseconds start = time.now();
+  sim::Plant plant = config.make_plant();
+  std::unique_ptr<sim::TruthFile> truth;
+  std::function<void(const sim::TrueState&)> on_truth;
+  if (!options.truth.empty()) {
+    truth = std::make_unique<sim::TruthFile>(options.truth, config.resolved_text,
+                                             plant.joint_count(), start);
+    on_truth = [&truth](const sim::TrueState& row) { truth->write(row); };
+  }
+  UnitSimulation simulation(config.settings, std::move(plant), start, on_truth);
+
+  const int baud_rate = config.settings.to_host.baud_rate;
+  std::printf("%s%s\n", port.value()->url().c_str(),
+              baud_rate > 0 ? ("?baud=" + std::to_string(baud_rate)).c_str() : "");
+  std::fflush(stdout);
+  std::optional<Nanoseconds> end;
+  if (options.duration_s > 0.0) {
+    end = start + std::chrono::duration_cast<Nanoseconds>(
+                      std::chrono::duration<double>(options.duration_s));
+  }
+  ask_for_real_time(options.priority);
+  sim::HandInput hand(STDIN_FILENO);
+  const std::uint64_t undelivered =
+      sim::serve(simulation, *port.value(), stop_requested, end, options.hand ? &hand : nullptr);
+  if (truth) truth->close();
+  print_statistics(simulation, undelivered);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{
+      "A simulated conversion unit with a simulated rig. Prints the URL that a host opens, "
+      "runs\nuntil Ctrl-C, then prints its counters.\n\n  rigcal-sim --config "
+      "configs/sim-furuta.textproto --link /tmp/rig0",
+      "rigcal-sim"};
+  app.set_version_flag("--version", std::string("rigcal-sim ") + RIGCAL_VERSION);
+  app.footer(
+      "Exit status: 0 ended on request, 1 invalid input or usage, or an error of a port or file.");
+  app.add_option("--config", options.config, "Simulation file (text format of proto/sim.proto)")
+      ->required();
+  CLI::Option* link =
+      app.add_option("--link", options.link, "Path of a symbolic link to the pseudo-terminal");
+  app.add_option("--tcp", options.tcp,
+                 "Serve TCP on [HOST:]PORT instead of a pseudo-terminal; 0 picks a port")
+      ->excludes(link);
+  app.add_option("--truth", options.truth,
+                 "Write the true motion to this CSV file, and the parameters to FILE.textproto");
+  app.add_option("--duration", options.duration_s, "Stop after this time [s]")
+      ->check(proto::number_from_to(1e-3, kDuration_s_max));
+  app.add_option("--baud", options.overrides.baud_rate,
+                 "Limit bytes to this baud rate, overriding the file; 0: no limit")
+      ->check(CLI::Range(0, kBaudRate_max));
+  app.add_option("--clock-ppm", options.overrides.clock_error_ppm,
+                 "Rate error of the unit's clock [ppm], overriding the file")
+      ->check(proto::number_from_to(-kClockError_ppm_max, kClockError_ppm_max));
+  app.add_option("--priority", options.priority,
+                 "SCHED_FIFO priority, below that of rigcal-daq; 0: none")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 99));
+  app.add_flag("--hand", options.hand,
+               "Move the rig by lines on standard input: JOINT ANGLE_RAD [SECONDS] turns a joint, "
+               "counted from 1, and holds the rig; release lets go");
+  app.add_option("--seed", options.overrides.seed,
+                 "Seed of all random faults, overriding the file");
+  return proto::run_program(app, argc, argv, kBadInput, [&] {
+    struct sigaction action {};
+    action.sa_handler = request_stop;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    return run(options);
+  });
+}

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "proto/recording/mcap/mcap_reader.hpp"
+#include "proto/result.hpp"
+
+namespace proto {
+
+struct McapRecovery {
+  McapScan source;         ///< result of the scan, including damage
+  std::string written_to;  ///< a finished recording with every message of every intact chunk
+};
+
+/// A message to append, on an existing topic of the file. Omitted if the file has no such topic.
+struct McapAddition {
+  std::string topic;
+  std::uint64_t time_ns = 0;
+  std::string data;
+};
+
+/// Writes the intact content of a cut-off or damaged MCAP file to a new, finished file. Reads that
+/// file back and compares every message before giving it its name. The source is not changed. A
+/// metadata record "recovered" lists the losses.
+///
+/// @param destination  must not exist; nothing is left there if recovery fails
+/// @param addition     may be null
+/// @return kDamaged if the source has no intact chunk, kVerifyMismatch if the data read back
+///     differ, or the error of the scan or of writing
+Result<McapRecovery> recover_mcap(const std::string& source, const std::string& destination,
+                                  const McapAddition* addition = nullptr);
+
+/// Returns the default destination: for "run.mcap" and "run.mcap.part" it is "run.recovered.mcap".
+std::string default_recovery_path(const std::string& source);
+
+}  // namespace proto

@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <stdexcept>
+
+#include "estimator/calibrate/law_comparison.hpp"
+#include "proto/text/command_line/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/cli/command.hpp"
+#include "service/cli/commands/command_options.hpp"
+#include "service/cli/estimation_progress.hpp"
+#include "service/cli/terminal.hpp"
+#include "service/report/friction_comparison_report.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+/// Minimum number of pieces of recordings. With fewer pieces, the scatter of their errors is poorly
+/// known.
+constexpr std::size_t kPiecesWanted = 5;
+
+std::size_t segment_count(const std::vector<estimator::Recording>& recordings) {
+  std::size_t count = 0;
+  for (const estimator::Recording& recording : recordings) count += recording.segments.size();
+  return count;
+}
+
+ComparisonPieces chosen_pieces(const CompareOptions& options,
+                               const std::vector<estimator::Recording>& recordings) {
+  if (options.by != ComparisonPieces::kChosen) return options.by;
+  if (options.window > 0.0) return ComparisonPieces::kWindow;
+  if (recordings.size() >= kPiecesWanted) return ComparisonPieces::kRecording;
+  return segment_count(recordings) >= kPiecesWanted ? ComparisonPieces::kSegment
+                                                    : ComparisonPieces::kWindow;
+}
+
+std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
+                                            const CompareOptions& options) {
+  const ComparisonPieces by = chosen_pieces(options, input.recordings);
+  if (options.window > 0.0 && by != ComparisonPieces::kWindow) {
+    throw proto::InputError("--window needs --by window. Change --by, or omit --window");
+  }
+  const std::size_t segments = segment_count(input.recordings);
+  PieceOptions cut;
+  if (by == ComparisonPieces::kWindow) {
+    cut.length = options.window;
+    if (options.window == 0.0) {
+      cut.count = static_cast<int>((kPiecesWanted + segments - 1) / segments);
+    }
+  } else {
+    cut.kind = by == ComparisonPieces::kSegment ? PieceKind::kSegment : PieceKind::kRecording;
+  }
+  const std::size_t whole = by == ComparisonPieces::kSegment ? segments : input.recordings.size();
+  if (by == ComparisonPieces::kWindow && options.window > 0.0 &&
+      segment_count(cut_windows(input.recordings, options.window)) < 2) {
+    throw proto::InputError("--window " + format_number(options.window) +
+                            ": the recordings give only one window; give a shorter length");
+  }
+  if (by != ComparisonPieces::kWindow && whole < 2) {
+    throw proto::InputError(input.recordings.front().name +
+                            ": only one piece, but at least two are needed to hold one out. Give "
+                            "more recordings, or --by window");
+  }
+  return cut_pieces(input.recordings, input.context.recordings, cut);
+}
+
+int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
+  std::string names;
+  for (std::size_t j = 0; j < mechanism.joints.size(); ++j) {
+    if (mechanism.joints[j].name == name) return static_cast<int>(j);
+    names += (j == 0 ? "" : ", ") + mechanism.joints[j].name;
+  }
+  throw proto::InputError("--joint " + name + ": the rig has no such joint; use one of " + names);
+}
+
+estimator::LawChoice choice_of(const CompareOptions& options,
+                               const estimator::Mechanism& mechanism) {
+  estimator::LawChoice choice;
+  choice.folds = options.folds;
+  if (!options.laws.empty()) choice.laws.clear();
+  for (const std::string& name : options.laws) {
+    try {
+      choice.laws.push_back(estimator::parse_law(name));
+    } catch (const std::invalid_argument& fault) {
+      throw proto::InputError(std::string("--laws ") + fault.what());
+    }
+    if (std::ranges::count(options.laws, name) > 1) {
+      throw proto::InputError("--laws: \"" + name + "\" is given twice");
+    }
+  }
+  for (const std::string& name : options.joints) {
+    choice.joints.push_back(find_joint(mechanism, name));
+    if (std::ranges::count(options.joints, name) > 1) {
+      throw proto::InputError("--joint " + name + ": given twice");
+    }
+  }
+  return choice;
+}
+
+estimator::LawComparison run(const CalibrationInput& input,
+                             const std::vector<estimator::Recording>& pieces,
+                             const estimator::LawChoice& choice, const InterruptFlag& interrupt,
+                             const EstimationOptions& options, double& wall_time) {
+  ProgressLine progress({options.quiet, options.verbose});
+  std::string part;
+  const estimator::CalibrationMonitor monitor =
+      make_monitor(interrupt, progress, options.threads, &part);
+  const int folds = std::min(choice.folds, static_cast<int>(pieces.size()));
+  const auto on_fold = [&](const estimator::FrictionLaw& law, int fold) {
+    part = law.name + ", fold " + std::to_string(fold + 1) + " of " + std::to_string(folds);
+  };
+  const auto start = std::chrono::steady_clock::now();
+  estimator::LawComparison comparison = estimator::compare_laws(
+      input.rig.mechanism, pieces, choice, input.context.options, monitor, on_fold);
+  wall_time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return comparison;
+}
+
+ExitCode compare(const CompareOptions& options) {
+  check_result_files(options.files, options.estimation);
+  CalibrationInput input = load_estimation_input(options.estimation);
+  input.context.command = "compare";
+  const estimator::LawChoice choice = choice_of(options, input.rig.mechanism);
+  const std::vector<estimator::Recording> pieces = pieces_of(input, options);
+  const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
+  estimator::LawComparison comparison;
+  try {
+    require_valid(input.rig.mechanism);
+    comparison = run(input, pieces, choice, interrupt, options.estimation, input.context.wall_time);
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(input, fault.what()));
+  }
+  if (comparison.stopped) {
+    std::cerr << "rigcal: stopped after " << comparison.laws.size() << " of " << choice.laws.size()
+              << " laws; nothing was written\n";
+    return kInterrupted;
+  }
+  print_text(format_friction_comparison(comparison, input.context.wall_time));
+  if (!options.files.json.empty()) {
+    proto::write_file(options.files.json, law_comparison_json(comparison, input.context));
+  }
+  if (!options.files.plot.empty()) {
+    proto::write_file(options.files.plot, friction_comparison_page(comparison, input.context));
+  }
+  const auto recommended = static_cast<std::size_t>(comparison.recommended);
+  return comparison.laws[recommended].converged ? kDone : kNotConverged;
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, CompareOptions& options) {
+  const std::map<std::string, ComparisonPieces> kinds = {
+      {"recording", ComparisonPieces::kRecording},
+      {"segment", ComparisonPieces::kSegment},
+      {"window", ComparisonPieces::kWindow}};
+  add_estimation_options(command, options.estimation);
+  const std::string group = "Laws and pieces";
+  command
+      .add_option("--laws", options.laws,
+                  "Laws to compare, for example viscous,viscous+dry; terms: " +
+                      estimator::friction_words() + " and sums of them. Default: nine common laws")
+      ->delimiter(',')
+      ->type_name("LIST")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_option("--joint", options.joints,
+                  "Joint whose friction is compared; may be repeated. Default: all joints with "
+                  "friction in the rig file")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_option("--by", options.by,
+                  "Pieces to hold out; default: recordings or segments if there are at least five, "
+                  "else windows of equal length")
+      ->transform(proto::one_of(kinds))
+      ->type_name("recording|segment|window")
+      ->group(group);
+  command.add_option("--window", options.window, "Length of the windows [s]")
+      ->check(proto::positive_number())
+      ->type_name("S")
+      ->group(group);
+  command
+      .add_option("--folds", options.folds,
+                  "Number of fits per law; each holds out an equal share of the pieces")
+      ->check(proto::count_from_to(2, 1000))
+      ->capture_default_str()
+      ->group(group);
+  add_result_files(command, options.files);
+}
+
+void add_compare(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("compare", "Compare friction laws by their errors on held-out data");
+  const auto options = std::make_shared<CompareOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "All compared joints get the same law; other joints keep the law of the rig file.\n"
+      "Examples:\n"
+      "  rigcal compare run.csv --rig rig.textproto --plot laws.html\n"
+      "  rigcal compare a.csv b.csv --rig rig.textproto --joint 1 --laws viscous,viscous+dry\n"
+      "  rigcal compare chaotic.csv --rig rig.textproto --by window --window 2");
+  command->callback([options, &exit_code] { exit_code = compare(*options); });
+}
+
+}  // namespace service

@@ -1,0 +1,130 @@
+#include <iostream>
+#include <map>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "proto/text/command_line/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/cli/command.hpp"
+#include "service/cli/commands/command_options.hpp"
+#include "service/cli/interrupt.hpp"
+#include "service/cli/progress_line.hpp"
+#include "service/design/experiment_table.hpp"
+
+namespace service {
+namespace {
+
+ExitCode run_design(const DesignOptions& options) {
+  std::vector<std::string> inputs = {options.rig};
+  for (const std::string& result : {options.after, options.values}) {
+    if (!result.empty()) inputs.push_back(result);
+  }
+  proto::check_output(options.out, inputs);
+  PriorState today = load_prior_state(options.rig, options.after, options.values);
+  ExperimentRequest request = options.experiment;
+  request.targets = parse_precisions("--for", options.targets, today.rig.mechanism);
+  if (request.threads == 0) {
+    request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  }
+  const InterruptFlag interrupt;
+  request.stop = &interrupt.flag();
+  const Experiment experiment =
+      design_with_progress(today, std::move(request), options.out, options.quiet);
+  if (experiment.cancelled) {
+    std::cerr << "rigcal: stopped; nothing was written\n";
+    return kInterrupted;
+  }
+  for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
+  proto::write_file(options.out, experiment.scenario);
+  std::cout
+      << format_experiment(experiment) << '\n'
+      << options.out << ": " << name_of(experiment.kind) << "; none of " << experiment.draws
+      << " simulations with parameters drawn within their uncertainty exceeds the rig's limits\n";
+  return kDone;
+}
+
+}  // namespace
+
+Experiment design_with_progress(const PriorState& today, ExperimentRequest request,
+                                const std::string& where, bool quiet) {
+  ProgressLine progress({.quiet = quiet});
+  request.progress = [&](const std::string& text) {
+    progress.show(text, text.substr(0, text.find(", ")));
+  };
+  return design_experiment(today, request, where);
+}
+
+void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
+  command.add_option("--duration", experiment.duration, "Length of a run [s]")
+      ->check(proto::number_from_to(0.5, 600.0))
+      ->capture_default_str();
+  command.add_option("--rate", experiment.rate, "Sampling rate of the unit [Hz]")
+      ->check(proto::number_from_to(20.0, 10000.0))
+      ->capture_default_str();
+  command.add_option("--motor", experiment.motor, "Driven joint; default: the only one")
+      ->type_name("JOINT");
+  command
+      .add_option("--command-max", experiment.command_max,
+                  "Maximum command, in the motor's unit; default: the rig file's limit")
+      ->check(proto::number_from_to(1e-9, 1e6))
+      ->type_name("NUMBER");
+  std::map<std::string, PlanKind> kinds;
+  for (const PlanKind kind : {PlanKind::kMultisine, PlanKind::kPulses, PlanKind::kSwingUp}) {
+    kinds[name_of(kind)] = kind;
+  }
+  command
+      .add_option("--kind", experiment.kind,
+                  "Shape of the command; default: the more informative one")
+      ->transform(proto::one_of(kinds))
+      ->type_name("multisine|pulses|swing-up");
+  command
+      .add_option("--at", experiment.at,
+                  "Joint position at the start of the run [rad or m]; default: zero, or the rest "
+                  "position under gravity")
+      ->type_name("JOINT=VALUE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--threads", experiment.threads, "Number of threads; default: one per processor")
+      ->check(proto::count_from_to(1, 1024));
+}
+
+void add_options(CLI::App& command, DesignOptions& options) {
+  options.experiment.threads = 0;
+  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
+      ->required()
+      ->type_name("FILE");
+  CLI::Option* const after = command
+                                 .add_option("--after", options.after,
+                                             "Result of rigcal calibrate --json that provides "
+                                             "prior values and standard deviations")
+                                 ->type_name("RESULT.json");
+  add_values_option(command, options.values,
+                    "Design, using only the rig file's priors for the uncertainty,")
+      ->excludes(after);
+  command
+      .add_option("--for", options.targets,
+                  "Target parameter and its standard deviation, for example 1.b:2%, or 1.b:1e-5 in "
+                  "the parameter's unit; default: all free parameters, as precisely as possible")
+      ->type_name("NAME[:PRECISION]");
+  add_experiment_options(command, options.experiment);
+  command.add_option("--out", options.out, "Scenario file to write")->required()->type_name("FILE");
+  command.add_flag("--quiet", options.quiet, "No progress");
+}
+
+void add_design(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "design", "Design the most informative experiment within the rig's limits");
+  const auto options = std::make_shared<DesignOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "Example:\n"
+      "  rigcal design --rig configs/rig-furuta.textproto --after run.json --for 1.b:2% \\\n"
+      "      --for 2.b:2% --duration 20 --out designed.textproto\n"
+      "  rigcal-daq run --rig configs/rig-furuta.textproto --scenario designed.textproto \\\n"
+      "      --out designed.mcap");
+  command->callback([options, &exit_code] { exit_code = run_design(*options); });
+}
+
+}  // namespace service

@@ -1,0 +1,356 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "estimator/design/start_pose.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "proto/recording/recording_info.hpp"
+#include "proto/text/command_line/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/cli/child_program.hpp"
+#include "service/cli/command.hpp"
+#include "service/cli/commands/calibration_files.hpp"
+#include "service/cli/commands/command_options.hpp"
+#include "service/cli/commands/identification_folder.hpp"
+#include "service/cli/interrupt.hpp"
+#include "service/design/experiment_table.hpp"
+#include "service/recordings/formats/recording_file.hpp"
+#include "service/report/sections/result_table.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
+
+namespace service {
+namespace {
+
+// Exit statuses of rigcal-daq.
+constexpr int kRunDone = 0, kRunTripped = 3, kRunNotCommissioned = 4;
+
+/// Share of the rig's limits that the first run may use, before any estimate, and the factor by
+/// which the share is reduced after a run that reached a limit.
+constexpr double kFirstCaution = 0.2, kMoreCaution = 0.7;
+
+/// A run is worthwhile only if it is predicted to reduce the standard deviation of some target to
+/// less than this share of its present value.
+constexpr double kMinImprovementRatio = 0.97;
+
+/// Returns why a run has no usable data: the text of its trip if the rig was not driven, or if the
+/// run was not ended by a motion limit. Returns an empty text for a usable run.
+std::string unusable_trip(const std::string& recording) {
+  const auto info = proto::inspect_recording(recording);
+  if (!info.ok()) return "";
+  std::string trip;
+  bool has_driven = false, meets_limit = false;
+  for (const proto::Event& event : info.value().events) {
+    has_driven =
+        has_driven || (event.kind == proto::EventKind::kScenario && event.name == "running");
+    if (event.kind != proto::EventKind::kTrip || !trip.empty()) continue;
+    trip = event.text;
+    meets_limit = event.name == "angle" || event.name == "speed";
+  }
+  return has_driven && meets_limit ? "" : trip;
+}
+
+/// Identification of a rig: repeatedly records a run, estimates the parameters and designs the next
+/// run.
+class Identification {
+ public:
+  Identification(const IdentifyOptions& options, const InterruptFlag& interrupt)
+      : options_(options), interrupt_(interrupt), folder_(options.folder) {}
+
+  ExitCode run() {
+    if (folder_.count() > 0) {
+      std::cout << options_.folder << ": continues after run " << folder_.count() << '\n';
+      if (!folder_.has_result(folder_.count())) {
+        if (const ExitCode code = estimate(); code != kDone) return code;
+      }
+    }
+    while (true) {
+      const int last = folder_.count();
+      PriorState today = last > 0 ? load_prior_state(options_.rig, folder_.result(last))
+                                  : load_prior_state(options_.rig, "", options_.values);
+      print_obtained_deviations(today);
+      ExperimentRequest request = request_for(today);
+      if (last > 0 && is_reached(today, request.targets)) return kDone;
+      if (last >= options_.runs)
+        return report_not_reached("the " + std::to_string(last) + " runs that --runs allows");
+      const Experiment experiment =
+          design_with_progress(today, request, folder_.scenario(last + 1), options_.quiet);
+      if (experiment.cancelled) return stopped();
+      predicted_ = experiment.parameters;
+      std::cout << "\nRun " << last + 1 << ", as predicted:\n" << format_experiment(experiment);
+      for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
+      if (last > 0 && !is_worthwhile(experiment)) {
+        return report_not_reached("these runs; another one of " +
+                                  format_number(options_.experiment.duration) +
+                                  " s would add little information");
+      }
+      proto::write_file(folder_.scenario(last + 1), experiment.scenario);
+      if (const ExitCode code = record(); code != kDone) return code;
+      if (const ExitCode code = estimate(); code != kDone) return code;
+    }
+  }
+
+ private:
+  ExperimentRequest request_for(PriorState& today) const {
+    ExperimentRequest request = options_.experiment;
+    request.targets = parse_precisions("--until", options_.targets, today.rig.mechanism);
+    for (const Precision& target : request.targets) {
+      if (target.deviation > 0.0) continue;
+      throw proto::InputError("--until " + target.name + ": has no precision; write " +
+                              target.name + ":2%");
+    }
+    request.stop = &interrupt_.flag();
+    request.limit_share = caution_ * (folder_.count() == 0 ? kFirstCaution : 1.0);
+    if (request.threads == 0) {
+      request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    }
+    if (folder_.count() > 0 && (recorded_ || request.at.empty())) {
+      request.at = rest_positions(today.rig);
+    }
+    return request;
+  }
+
+  /// Returns the joint positions at rest after the last run. The encoders keep counting between
+  /// runs, so these are the positions at the start of the next run.
+  std::vector<std::string> rest_positions(const Rig& rig) const {
+    const estimator::Mechanism& mechanism = rig.mechanism;
+    const ImportedRecording imported = import_recording(folder_.recording(folder_.count()), rig);
+    const Eigen::MatrixXd& angles = imported.recording.segments.back().angles;
+    Eigen::VectorXd readings = angles.row(angles.rows() - 1).transpose();
+    for (Eigen::Index i = 0; i < readings.size(); ++i) {
+      for (Eigen::Index k = angles.rows() - 1; k > 0 && std::isnan(readings[i]); --k) {
+        readings[i] = angles(k - 1, i);
+      }
+    }
+    const estimator::EncoderJoints joints(mechanism);
+    const Eigen::VectorXd at = estimator::settle_to_rest(mechanism, joints.coordinates(readings));
+    std::vector<std::string> places;
+    for (int j = 0; j < mechanism.joint_count(); ++j) {
+      if (!joints.is_observed(j) || !std::isfinite(at[j])) continue;
+      places.push_back(mechanism.joints[static_cast<std::size_t>(j)].name + "=" +
+                       format_number(at[j], 9));
+    }
+    return places;
+  }
+
+  static double deviation_of(const PriorState& today, const Precision& target) {
+    return today.deviations[estimator::FreeParameters(today.rig.mechanism).position(target.index)];
+  }
+
+  bool is_reached(const PriorState& today, const std::vector<Precision>& targets) {
+    reached_ = true;
+    report_.clear();
+    for (const Precision& target : targets) {
+      const double deviation = deviation_of(today, target);
+      const bool reached = deviation <= target.deviation;
+      reached_ &= reached;
+      const std::string& unit =
+          today.rig.mechanism.parameters[static_cast<std::size_t>(target.index)].unit;
+      report_ += "  " + target.name + ": standard deviation " + format_number(deviation, 3) +
+                 ", asked for " + format_number(target.deviation, 3) + " " + unit +
+                 (reached ? "" : ", not reached") + "\n";
+    }
+    if (reached_) {
+      std::cout << "\nReached after " << folder_.count() << " runs:\n"
+                << report_ << folder_.result(folder_.count()) << '\n';
+    }
+    return reached_;
+  }
+
+  /// Prints the predicted and the obtained standard deviations of the parameters after a run.
+  void print_obtained_deviations(const PriorState& today) const {
+    if (predicted_.empty()) return;
+    std::vector<std::vector<std::string>> rows = {
+        {"parameter", "sd predicted", "sd obtained", "unit"}};
+    const estimator::FreeParameters free(today.rig.mechanism);
+    std::vector<TableQuantity> quantities;
+    for (const PlannedParameter& each : predicted_) {
+      quantities.push_back({each.after, 0.0, each.unit});
+    }
+    const std::vector<TableNotation> notations = table_notations(quantities);
+    for (std::size_t i = 0; i < notations.size(); ++i) {
+      const PlannedParameter& parameter = predicted_[i];
+      const int place = free.position(today.rig.mechanism.find_parameter(parameter.name));
+      rows.push_back({parameter.name, notations[i].deviation(parameter.after),
+                      notations[i].deviation(today.deviations[place]), notations[i].unit()});
+    }
+    std::cout << '\n' << format_table(std::move(rows), {false, true, true, false});
+  }
+
+  static bool is_worthwhile(const Experiment& experiment) {
+    return std::ranges::any_of(experiment.parameters, [](const PlannedParameter& parameter) {
+      return parameter.is_target && parameter.before > parameter.asked &&
+             parameter.after < kMinImprovementRatio * parameter.before;
+    });
+  }
+
+  ExitCode report_not_reached(const std::string& after) const {
+    std::cout << "\nPrecision not reached after " << after << ":\n"
+              << report_
+              << "Allow more runs (--runs), longer ones (--duration) or a lower precision.\n";
+    return kNotConverged;
+  }
+
+  ExitCode record() {
+    const int run = folder_.count() + 1;
+    wait_for_rest();
+    if (interrupt_.flag().load()) return stopped();
+    std::vector<std::string> command = {
+        options_.daq.empty() ? program_beside_this("rigcal-daq") : options_.daq,
+        "run",
+        "--rig",
+        options_.rig,
+        "--scenario",
+        folder_.scenario(run),
+        "--out",
+        folder_.recording(run)};
+    if (!options_.url.empty()) command.insert(command.end(), {"--url", options_.url});
+    if (options_.not_commissioned) command.emplace_back("--not-commissioned");
+    const int code = run_program(command, interrupt_.flag());
+    ended_ = std::chrono::steady_clock::now();
+    folder_.count_runs();
+    recorded_ = true;
+    if (interrupt_.flag().load()) return stopped();
+    if (code == kRunTripped && folder_.count() == run) {
+      if (const std::string trip = unusable_trip(folder_.recording(run)); !trip.empty()) {
+        std::cerr << "rigcal: run " << run
+                  << " was stopped by a safety trip; its recording is not used: " << trip
+                  << (trip.ends_with('.') ? "" : ".")
+                  << "\nCorrect the cause and repeat the command. The recording is in "
+                  << folder_.exclude_last_run() << '\n';
+        return kBadInput;
+      }
+      caution_ *= kMoreCaution;
+      std::cerr << "note: a limit ended run " << run
+                << "; its recording is used, and the next run stays farther from the limits\n";
+      return kDone;
+    }
+    if (code == kRunDone && folder_.count() == run) return kDone;
+    if (code == kRunNotCommissioned) {
+      std::cerr << "rigcal: the rig is not commissioned, so run " << run
+                << " was refused; run 'rigcal-daq commission --rig " << options_.rig
+                << "' and repeat this command, or add --not-commissioned\n";
+      return kBadInput;
+    }
+    std::cerr << "rigcal: rigcal-daq ended run " << run << " with status " << code
+              << "; correct the cause and repeat the command, which continues from "
+              << options_.folder << '\n';
+    return kBadInput;
+  }
+
+  void wait_for_rest() const {
+    const auto until = ended_ + std::chrono::duration<double>(options_.pause);
+    while (folder_.count() > 0 && std::chrono::steady_clock::now() < until &&
+           !interrupt_.flag().load()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+  /// Estimates the parameters from all recordings so far, starting from the previous estimates.
+  ExitCode estimate() {
+    const int run = folder_.count();
+    EstimationOptions estimation;
+    estimation.recordings = folder_.recordings();
+    estimation.rig = options_.rig;
+    estimation.quiet = options_.quiet;
+    estimation.threads = options_.experiment.threads;
+    estimation.calibration.kind = estimator::EstimateKind::kPhysical;
+    estimation.values = options_.values;
+    if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);
+    CalibrationInput input = load_estimation_input(estimation);
+    const estimator::Calibration calibration = calibrate(input);
+    if (was_stopped(calibration)) return stopped();
+    std::cout << '\n';
+    return print_calibration(calibration, input, {.json = folder_.result(run), .plot = {}});
+  }
+
+  estimator::Calibration calibrate(CalibrationInput& input) const {
+    try {
+      return calibrate_locally(input, interrupt_, {.quiet = options_.quiet},
+                               options_.experiment.threads);
+    } catch (const proto::InputError& fault) {
+      throw proto::InputError(std::string(fault.what()) + "; if a run is unusable, remove " +
+                              folder_.recording(folder_.count()) + " and repeat the command");
+    }
+  }
+
+  ExitCode stopped() const {
+    std::cerr << "rigcal: stopped; " << folder_.count() << " runs are in " << options_.folder
+              << "; the same command continues from there\n";
+    return kInterrupted;
+  }
+
+  const IdentifyOptions& options_;
+  const InterruptFlag& interrupt_;
+  IdentificationFolder folder_;
+  double caution_ = 1.0;
+  bool reached_ = false;
+  bool recorded_ = false;  // in this process, so the joint positions are known
+  std::string report_;
+  std::vector<PlannedParameter> predicted_;  // of the last run
+  std::chrono::steady_clock::time_point ended_ = {};
+};
+
+ExitCode run_identify(const IdentifyOptions& options) {
+  const InterruptFlag interrupt;
+  return Identification(options, interrupt).run();
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, IdentifyOptions& options) {
+  options.experiment.threads = 0;
+  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("--until", options.targets,
+                  "Parameter and the standard deviation to reach, for example 1.b:2%, or 1.b:1e-5 "
+                  "in the parameter's unit")
+      ->required()
+      ->type_name("NAME:PRECISION");
+  command
+      .add_option("--folder", options.folder,
+                  "Folder for scenarios, recordings and results; an existing folder is continued")
+      ->required()
+      ->type_name("FOLDER");
+  add_values_option(command, options.values, "Design and estimate the first run, beginning");
+  command.add_option("--url", options.url, "Unit to use instead of the rig file's")
+      ->type_name("URL");
+  command.add_option("--runs", options.runs, "Maximum number of runs, including existing ones")
+      ->check(proto::count_from_to(1, 99))
+      ->capture_default_str();
+  command
+      .add_option("--pause", options.pause,
+                  "Minimum pause between runs for the rig to come to rest [s]")
+      ->check(proto::number_from_to(0.0, 3600.0))
+      ->capture_default_str();
+  add_experiment_options(command, options.experiment);
+  command.add_option("--daq", options.daq, "The rigcal-daq to use; default: the one beside rigcal")
+      ->type_name("FILE");
+  command.add_flag(
+      "--not-commissioned", options.not_commissioned,
+      "Allow a rig that was not commissioned with rigcal-daq commission, or changed since");
+  command.add_flag("--quiet", options.quiet, "No progress");
+}
+
+void add_identify(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "identify", "Repeat runs (design, record, estimate) until parameters are precise enough");
+  const auto options = std::make_shared<IdentifyOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "Drives the rig: rigcal-daq executes each run with its safety checks. Ctrl-C ends the run "
+      "with the motor off.\n"
+      "Example:\n"
+      "  rigcal identify --rig configs/rig-furuta.textproto --until 1.b:2% --until 2.b:2% \\\n"
+      "      --folder furuta");
+  command->callback([options, &exit_code] { exit_code = run_identify(*options); });
+}
+
+}  // namespace service

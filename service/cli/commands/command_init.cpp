@@ -1,0 +1,265 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "estimator/simulation/statics/equilibrium.hpp"
+#include "proto/text/command_line/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/cli/command.hpp"
+#include "service/cli/commands/command_options.hpp"
+#include "service/rig/drawing/mechanism_description.hpp"
+#include "service/rig/init/column_recognition.hpp"
+#include "service/rig/init/rig_interview.hpp"
+#include "service/rig/init/rig_text.hpp"
+#include "service/rig/rig_file.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kDegree = M_PI / 180.0;
+
+/// Copies the link sizes that the command line gives to consecutive links, from index `first` on.
+void take_sizes(const std::vector<double>& sizes, const char* option, std::size_t first,
+                std::optional<double> LinkAnswer::*field, RigAnswers& answers) {
+  const std::size_t room = answers.links.size() - first;
+  if (sizes.size() > room) {
+    throw proto::InputError(std::string(option) + ": is given " + std::to_string(sizes.size()) +
+                            " times, but a " + name_of(answers.kind) + " takes " +
+                            std::to_string(room));
+  }
+  for (std::size_t k = 0; k < sizes.size(); ++k) answers.links[first + k].*field = sizes[k];
+}
+
+/// Throws an error if options are given that belong to other kinds of rig.
+void refuse_foreign_options(const InitOptions& options, RigKind kind) {
+  const auto require = [&](bool given, bool fits, const std::string& what) {
+    if (given && !fits) {
+      throw proto::InputError(what + ", but this is a " + name_of(kind) + "; omit it");
+    }
+  };
+  const bool chain = kind == RigKind::kChain;
+  const bool plane = chain || kind == RigKind::kDoublePendulum;
+  const bool cart = kind == RigKind::kCartPole;
+  const ColumnChoice& columns = options.columns;
+  require(options.links > 0, chain, "--links applies to a chain");
+  require(options.arm_length || options.arm_mass || options.arm_center, kind == RigKind::kFuruta,
+          "--arm-length, --arm-mass and --arm-center apply to a furuta");
+  require(options.cart_mass.has_value(), cart, "--cart-mass applies to a cart-pole");
+  require(!columns.position.empty() || !columns.position_unit.empty() || columns.counts_per_m > 0.0,
+          cart, "--position, --position-unit and --counts-per-m apply to a cart-pole");
+  require(options.ground.has_value(), kind == RigKind::kFourbar, "--ground applies to a four-bar");
+  require(options.absolute, plane, "--absolute applies to a double-pendulum or chain");
+  require(options.axis_tilt != 0.0, plane || kind == RigKind::kPendulum,
+          "--axis-lean applies to a pendulum, double-pendulum or chain");
+}
+
+/// Copies the mechanism options of the command line to the answers, whose kind of rig is already
+/// set.
+void take_options(const InitOptions& options, RigAnswers& answers) {
+  refuse_foreign_options(options, answers.kind);
+  const std::size_t asked = answers.links.size();
+  const int chain = options.links > 0 ? options.links : asked > 0 ? static_cast<int>(asked) : 3;
+  answers.links.resize(link_names(answers.kind, chain).size());
+  const std::size_t first = answers.kind == RigKind::kFuruta ? 1 : 0;
+  take_sizes(options.lengths, "--length", first, &LinkAnswer::length, answers);
+  take_sizes(options.centers, "--center", first, &LinkAnswer::center, answers);
+  take_sizes(options.masses, "--mass", first, &LinkAnswer::mass, answers);
+  if (options.arm_length) answers.links[0].length = options.arm_length;
+  if (options.arm_mass) answers.links[0].mass = options.arm_mass;
+  if (options.arm_center) answers.links[0].center = options.arm_center;
+  answers.cart_mass = options.cart_mass;
+  answers.ground = options.ground;
+  answers.gravity = options.gravity;
+  answers.absolute = options.absolute;
+  answers.axis_tilt = options.axis_tilt * kDegree;
+}
+
+std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
+  const std::string name = options.name.empty() ? name_of(answers.kind) : options.name;
+  if (name.find_first_of("\"\\\n") != std::string::npos) {
+    throw proto::InputError("--name: must not contain quotes, backslashes or line breaks");
+  }
+  return name;
+}
+
+RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& out) {
+  RigAnswers answers;
+  if (!options.kind.empty()) {
+    answers.kind = parse_rig_kind(options.kind);
+    take_options(options, answers);
+    answers.source = options.from;
+    const auto columns =
+        options.from.empty() ? std::vector<ColumnProfile>{} : profile_columns(options.from);
+    propose_columns(columns, options.columns, answers);
+    return answers;
+  }
+  Interview interview(in, out);
+  std::vector<ColumnProfile> columns;
+  if (options.from.empty()) {
+    answers.source = interview.ask_until<std::string>("recording of the rig (empty: none yet)", "",
+                                                      [&](const std::string& path) {
+                                                        if (!path.empty())
+                                                          columns = profile_columns(path);
+                                                        return path;
+                                                      });
+  } else {
+    answers.source = options.from;
+    columns = profile_columns(options.from);
+  }
+  ask_kind(interview, answers);
+  take_options(options, answers);
+  ask_links(interview, answers);
+  ask_columns(interview, columns, options.columns, answers);
+  return answers;
+}
+
+/// Returns the names of columns that vary but are not used in the rig file. They may belong to a
+/// second motor or another encoder.
+std::string unused_columns(const RigAnswers& answers) {
+  if (answers.source.empty()) return "";
+  std::vector<ColumnProfile> unused = profile_columns(answers.source);
+  std::erase_if(unused, [&](const ColumnProfile& column) {
+    const bool read = std::ranges::any_of(answers.readings, [&](const ReadingAnswer& reading) {
+      return reading.column == column.name;
+    });
+    return read || column.constant || column.name == answers.time_column ||
+           column.name == answers.segment_column ||
+           (answers.motor && column.name == answers.motor->column);
+  });
+  return column_names(unused);
+}
+
+void print_created_rig(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
+                       std::ostream& out) {
+  out << options.out << ": " << name_of(answers.kind) << '\n';
+  const auto rest = estimator::find_stable_equilibrium(rig.mechanism);
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(rig.mechanism.joint_count());
+  for (const auto& line : describe_joints(rig, rest ? rest->coordinates : zero))
+    out << "  " << line << '\n';
+  for (const auto& line : describe_rest(rig, rest)) out << "  " << line << '\n';
+  std::string free;
+  for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
+    if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
+  }
+  const std::string unused = unused_columns(answers);
+  if (!unused.empty()) free += "\n  unused columns of " + answers.source + ": " + unused;
+  const std::string recording = answers.source.empty() ? "run.csv" : answers.source;
+  out << "  estimated: " << free << "\n\nNext:\n"
+      << "  rigcal info " << options.out << " --picture -\n"
+      << "  rigcal check " << recording << " --rig " << options.out << '\n'
+      << "  rigcal calibrate " << recording << " --rig " << options.out
+      << " --json result.json --plot result.html\n";
+}
+
+ExitCode run_init(const InitOptions& options, std::istream& in, std::ostream& out) {
+  const std::vector<std::string> inputs =
+      options.from.empty() ? std::vector<std::string>{} : std::vector<std::string>{options.from};
+  proto::check_output(options.out, inputs);
+  if (!options.force && std::filesystem::exists(options.out)) {
+    throw proto::InputError(options.out +
+                            ": exists; give another --out, or --force to overwrite it");
+  }
+  RigAnswers answers = collect(options, in, out);
+  answers.name = rig_name(options, answers);
+  const std::string text = rig_text(answers);
+  const Rig rig = parse_rig(options.out, text);  // reports errors before the file is written
+  proto::write_file(options.out, text);
+  print_created_rig(options, answers, rig, out);
+  return kDone;
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, InitOptions& options) {
+  const auto text = [&](const char* name, std::string& value, const char* what, const char* type) {
+    command.add_option(name, value, what)->type_name(type);
+  };
+  const auto size = [&](const char* name, std::optional<double>& value, const char* what) {
+    command.add_option(name, value, what)->check(proto::positive_number())->type_name("NUMBER");
+  };
+  const auto sizes = [&](const char* name, std::vector<double>& values, const char* what) {
+    command.add_option(name, values, what)
+        ->delimiter(',')
+        ->check(proto::positive_number())
+        ->type_name("NUMBER");
+  };
+  const auto texts = [&](const char* name, std::vector<std::string>& values, const char* what,
+                         const char* type) {
+    command.add_option(name, values, what)->delimiter(',')->type_name(type);
+  };
+  text("--out", options.out, "Rig file to write", "FILE.textproto");
+  command.get_option("--out")->required();
+  command.add_flag("--force", options.force, "Overwrite an existing file");
+  text("--kind", options.kind,
+       "pendulum, double-pendulum, chain, furuta, cart-pole or four-bar; without it init asks",
+       "KIND");
+  text("--from", options.from,
+       "Recording from which to choose columns: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
+  text("--name", options.name, "Name of the rig", "TEXT");
+  command.add_option("--links", options.links, "Links of a chain")
+      ->check(proto::count_from_to(2, 16))
+      ->type_name("COUNT");
+  sizes("--length", options.lengths,
+        "Length of each link, joint to joint or tip [m]; for a furuta the pendulum's");
+  sizes("--center", options.centers, "Distance from each link's joint to its centre of mass [m]");
+  sizes("--mass", options.masses, "Mass of each link [kg]");
+  size("--arm-length", options.arm_length,
+       "Furuta: distance from the axis to the pendulum's joint [m]");
+  size("--arm-center", options.arm_center,
+       "Furuta: distance from the axis to the arm's centre of mass [m]");
+  size("--arm-mass", options.arm_mass, "Furuta: mass of the arm [kg]");
+  size("--cart-mass", options.cart_mass, "Cart-pole: mass of the cart [kg]");
+  size("--ground", options.ground, "Four-bar: distance between its fixed joints [m]");
+  command
+      .add_option("--axis-lean", options.axis_tilt,
+                  "Planar: angle between the joint axes and the horizontal [deg]")
+      ->check(proto::number_from_to(-89.0, 89.0))
+      ->type_name("DEG");
+  command.add_option("--gravity", options.gravity, "Gravity [m/s²]")
+      ->check(proto::nonnegative_number())
+      ->capture_default_str();
+  ColumnChoice& columns = options.columns;
+  text("--time", columns.time, "Time column", "COLUMN");
+  text("--time-unit", columns.time_unit, "s, ms or us", "UNIT");
+  command.add_option("--rate", columns.rate, "Samples per second if there is no time column")
+      ->check(proto::positive_number())
+      ->type_name("HZ");
+  texts("--angle", columns.angles, "Column of each joint's angle, in order", "COLUMN");
+  text("--angle-unit", columns.angle_unit, "rad, deg, turn or count", "UNIT");
+  text("--position", columns.position, "Cart-pole: column of the cart's position", "COLUMN");
+  text("--position-unit", columns.position_unit, "m, mm or count", "UNIT");
+  command.add_flag("--absolute", options.absolute,
+                   "Angles of all links after the first are measured from the vertical");
+  texts("--zero", columns.zeros,
+        "Reading of each joint when its link hangs: hanging (0), upright (a half turn), or DEG",
+        "ZERO");
+  texts("--invert", columns.inverted, "Column whose sign is opposite to the picture", "COLUMN");
+  sizes("--counts", columns.counts, "Encoder counts per turn, one for all or one per joint");
+  command
+      .add_option("--counts-per-m", columns.counts_per_m, "Counts per metre of the cart's encoder")
+      ->check(proto::positive_number())
+      ->type_name("NUMBER");
+  text("--command", columns.command, "Column of the motor's command", "COLUMN");
+  text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m, duty", "UNIT");
+  command.add_flag("--no-motor", columns.no_motor, "The rig has no motor");
+  text("--segment", columns.segment, "Column whose change of value starts a new segment", "COLUMN");
+}
+
+void add_init(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("init", "Describe a rig: write its rig file, with comments");
+  const auto options = std::make_shared<InitOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "With --kind, init asks no questions: missing values are assumed or estimated, as noted in\n"
+      "the file's comments. Without it, init asks on the terminal.\n"
+      "Examples:\n"
+      "  rigcal init --from run.csv --out rig.textproto\n"
+      "  rigcal init --kind furuta --from run.csv --arm-length 0.2 --length 0.26 --mass 0.05 \\\n"
+      "      --out rig.textproto");
+  command->callback([options, &exit_code] { exit_code = run_init(*options, std::cin, std::cout); });
+}
+
+}  // namespace service

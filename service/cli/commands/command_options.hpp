@@ -1,0 +1,158 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "service/cli/estimation_options.hpp"
+#include "service/cli/remote/remote_calibration.hpp"
+#include "service/design/experiment.hpp"
+#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/rig/init/rig_proposal.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
+#include "service/simulation/integrator.hpp"
+
+namespace service {
+
+/// Options of `rigcal calibrate`.
+struct CalibrateOptions {
+  EstimationOptions estimation;
+  ResultFiles files;
+  RemoteOptions remote;
+};
+
+/// Options of `rigcal check`.
+struct CheckOptions {
+  EstimationOptions estimation;
+  ResultFiles files;  ///< only the JSON file can be requested
+};
+
+/// Options of `rigcal crossvalidate`.
+struct CrossvalidateOptions {
+  EstimationOptions estimation;
+  PieceOptions cut;
+  CLI::Option* by = nullptr;  ///< option --by, to check whether it was given
+  ResultFiles files;
+};
+
+/// Options of `rigcal validate`.
+struct ValidateOptions {
+  EstimationOptions estimation;
+  double window = 0.0;        ///< length of the predicted windows [s]; 0: whole segments
+  double start_window = 0.0;  ///< initial part that gives the state [s]; 0: whole window
+  ResultFiles files;
+};
+
+/// Options of `rigcal estimate`.
+struct EstimateOptions {
+  EstimationOptions estimation;
+  std::string out;                ///< file for the states; "-": standard output
+  std::vector<std::string> only;  ///< kinds of states to write for each joint; empty: all
+  bool causal = false;            ///< estimate a state only from readings up to its time
+  double lag = 0.0;               ///< readings up to this much later also contribute to a state [s]
+};
+
+/// Pieces into which a comparison of friction laws cuts the recordings. With kChosen, rigcal
+/// chooses.
+enum class ComparisonPieces { kChosen, kRecording, kSegment, kWindow };
+
+/// Options of `rigcal compare`.
+struct CompareOptions {
+  EstimationOptions estimation;
+  std::vector<std::string> laws;    ///< friction laws to compare; empty: the defaults
+  std::vector<std::string> joints;  ///< joints to compare; empty: all with friction
+  ComparisonPieces by = ComparisonPieces::kChosen;
+  double window = 0.0;  ///< length of a piece [s]; 0: chosen for enough pieces of equal length
+  int folds = 5;
+  ResultFiles files;
+};
+
+/// Options of `rigcal repeat`.
+struct RepeatOptions {
+  std::string result;
+  std::vector<std::string> recordings;  ///< files; empty: at stored paths or beside the result
+  bool changed_data = false;
+  int threads = 0;  ///< number of threads; 0: one per processor
+  bool quiet = false;
+  bool verbose = false;  ///< log every iteration
+  ResultFiles files;
+};
+
+/// Options of `rigcal simulate`.
+struct SimulateOptions {
+  std::string rig;
+  std::string scenario;
+  std::string out;   ///< CSV file to write; empty: no file
+  std::string plot;  ///< SVG file to write; empty: no file
+  // SPOOK is first-order: at 0.1 ms a Furuta pendulum deviates by about 0.01 rad in 3 s.
+  double step = 1e-4;  ///< time step [s]
+  Integrator integrator = Integrator::kAutomatic;
+  std::string values;  ///< result file with parameter values, applied before `edits`; or empty
+  ParameterEdits edits;
+};
+
+/// Options of `rigcal design`.
+struct DesignOptions {
+  std::string rig;
+  std::string after;                 ///< result file of the last calibration; empty: none yet
+  std::string values;                ///< result file that provides only values; empty: no file
+  std::vector<std::string> targets;  ///< targets "NAME[:PRECISION]"
+  std::string out;
+  ExperimentRequest experiment;  ///< 0 threads: one per processor
+  bool quiet = false;
+};
+
+/// Options of `rigcal identify`.
+struct IdentifyOptions {
+  std::string rig;
+  std::vector<std::string> targets;  ///< targets "NAME:PRECISION"
+  std::string folder;
+  std::string values;  ///< result file with the first initial values; empty: as in the rig file
+  std::string url;     ///< address of the rig; empty: as in the rig file
+  std::string daq;     ///< path of rigcal-daq; empty: in this program's folder
+  int runs = 8;
+  double pause = 20.0;           ///< time between two runs [s]
+  ExperimentRequest experiment;  ///< 0 threads: one per processor
+  bool not_commissioned = false;
+  bool quiet = false;
+};
+
+/// Options of `rigcal init`.
+struct InitOptions {
+  std::string out;
+  bool force = false;
+  std::string kind;  ///< kind of rig; empty: ask the user
+  std::string from;
+  std::string name;
+  int links = 0;  ///< number of links of a chain; 0: not given
+  std::vector<double> lengths, centers, masses;
+  std::optional<double> arm_length, arm_center, arm_mass, cart_mass, ground;
+  double axis_tilt = 0.0;  ///< tilt of the joint axes from horizontal [deg]
+  double gravity = 9.81;   ///< [m/s²]
+  bool absolute = false;
+  ColumnChoice columns;
+};
+
+/// Adds the options of a command to the command line. `options` must outlive the parsing.
+void add_options(CLI::App& command, CalibrateOptions& options);
+void add_options(CLI::App& command, CheckOptions& options);
+void add_options(CLI::App& command, CrossvalidateOptions& options);
+void add_options(CLI::App& command, ValidateOptions& options);
+void add_options(CLI::App& command, EstimateOptions& options);
+void add_options(CLI::App& command, CompareOptions& options);
+void add_options(CLI::App& command, RepeatOptions& options);
+void add_options(CLI::App& command, SimulateOptions& options);
+void add_options(CLI::App& command, InitOptions& options);
+void add_options(CLI::App& command, DesignOptions& options);
+void add_options(CLI::App& command, IdentifyOptions& options);
+
+/// Adds the options that the commands "design" and "identify" share.
+void add_experiment_options(CLI::App& command, ExperimentRequest& experiment);
+
+/// Designs an experiment and shows the progress on standard error.
+/// @param where  path of the scenario file, for messages
+Experiment design_with_progress(const PriorState& today, ExperimentRequest request,
+                                const std::string& where, bool quiet);
+
+}  // namespace service

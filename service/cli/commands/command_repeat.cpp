@@ -1,0 +1,190 @@
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "proto/text/command_line/command_line.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/cli/commands/calibration_files.hpp"
+#include "service/cli/commands/command_options.hpp"
+#include "service/cli/terminal.hpp"
+#include "service/recordings/import_notes.hpp"
+#include "service/report/sections/repetition_table.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/result/result_header.hpp"
+#include "service/result/stored_result.hpp"
+
+namespace service {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
+
+bool is_file(const fs::path& path) {
+  std::error_code unknown;
+  return fs::is_regular_file(path, unknown);
+}
+
+/// Returns the name of a recording for messages.
+std::string name_of(const RecordingSource& source) {
+  return source.name.empty() ? source.path : source.name;
+}
+
+/// Searches for a recording at its stored path and in the folder of the result file.
+std::optional<std::string> find_recording(const StoredResult& result, std::size_t index) {
+  const RecordingSource& source = result.request.recordings[index];
+  const fs::path beside = fs::path(result.file).parent_path();
+  std::optional<std::string> found;
+  for (const fs::path& place : {fs::path(source.path), beside / source.path,
+                                beside / file_name(source.path), beside / file_name(source.name)}) {
+    if (!is_file(place)) continue;
+    if (digest_file(place.string()).sha256 == result.recordings[index].sha256)
+      return place.string();
+    if (!found) found = place.string();
+  }
+  return found;
+}
+
+/// Removes the file of a recording from the list `given` and returns its path. The file must have
+/// the content of the recording, or else its name.
+std::optional<std::string> take_given(const StoredResult& result, std::size_t index,
+                                      std::vector<std::string>& given) {
+  const RecordingSource& source = result.request.recordings[index];
+  const auto take = [&](const auto& is_it) -> std::optional<std::string> {
+    const auto found = std::ranges::find_if(given, is_it);
+    if (found == given.end()) return std::nullopt;
+    std::string path = *found;
+    given.erase(found);
+    return path;
+  };
+  if (auto same = take([&](const std::string& path) {
+        return digest_file(path).sha256 == result.recordings[index].sha256;
+      })) {
+    return same;
+  }
+  return take([&](const std::string& path) {
+    return file_name(path) == file_name(source.path) || file_name(path) == file_name(source.name);
+  });
+}
+
+/// Throws an error if the content of a file differs from the recording that the result used.
+void check_content(const RepeatOptions& options, const StoredResult& result, std::size_t index,
+                   const std::string& path) {
+  const std::string& then = result.recordings[index].sha256;
+  if (options.changed_data || (!then.empty() && digest_file(path).sha256 == then)) return;
+  throw proto::InputError(path + ": " +
+                          (then.empty()
+                               ? "the recording \"" + name_of(result.request.recordings[index]) +
+                                     "\" was not read from a file, so this file cannot be verified"
+                               : "differs in content from the recording that " + result.file +
+                                     " was calibrated from (SHA-256 " + then.substr(0, 12) + "…)") +
+                          "; give the right file, or --changed-data");
+}
+
+void find_recordings(const RepeatOptions& options, StoredResult& result) {
+  std::vector<std::string> given = options.recordings;
+  for (std::size_t i = 0; i < result.request.recordings.size(); ++i) {
+    RecordingSource& source = result.request.recordings[i];
+    std::optional<std::string> path = take_given(result, i, given);
+    const bool last_of_both = result.request.recordings.size() == 1 && given.size() == 1;
+    if (!path && last_of_both) path = std::exchange(given, {}).front();
+    if (!path) path = find_recording(result, i);
+    if (!path) {
+      throw proto::InputError(
+          result.file + ": the recording \"" + name_of(source) + "\"" +
+          (source.name.empty() || source.name == source.path ? "" : " (" + source.path + ")") +
+          " was found neither at its recorded path nor beside the result; give its path: rigcal "
+          "repeat " +
+          result.file + " RECORDING");
+    }
+    check_content(options, result, i, *path);
+    if (source.name.empty()) source.name = source.path;
+    source.origin = source.path;
+    source.path = *path;
+  }
+  if (!given.empty()) {
+    throw proto::InputError(given.front() + ": is none of the recordings of " + result.file +
+                            ", by content or by name; omit it, or rename it");
+  }
+}
+
+void print_origin(const StoredResult& result, bool quiet) {
+  if (quiet) return;
+  std::cerr << "note: " << result.file << " is of " << result.date << ", by rigcal "
+            << result.version << " (" << result.build << ")\n";
+}
+
+/// Throws an error if a result is not of a calibration; other results store only their inputs.
+void require_calibration(const std::string& path) {
+  const ResultHeader head = read_result_header(path);
+  if (head.command.empty() || head.command == "calibrate") return;
+  std::string recordings;
+  for (const std::string& each : head.recordings) recordings += " " + each;
+  throw proto::InputError(path + ": is " + describe_result(head) +
+                          "; only results of \"rigcal calibrate\" and of jobs can be repeated, so "
+                          "repeat the command: rigcal " +
+                          head.command + recordings + " --rig " +
+                          (head.rig_file.empty() ? "RIG" : head.rig_file));
+}
+
+ExitCode repeat(const RepeatOptions& options) {
+  require_calibration(options.result);
+  StoredResult result = read_result(options.result);
+  find_recordings(options, result);
+  std::vector<std::string> inputs = {options.result};
+  for (const RecordingSource& source : result.request.recordings) inputs.push_back(source.path);
+  check_result_files(options.files, inputs);
+  result.request.version = RIGCAL_VERSION;
+  print_origin(result, options.quiet);
+  CalibrationInput input = load_input(result.request);
+  input.context.request.rig_name = result.rig_name;
+  const InterruptFlag interrupt;
+  const estimator::Calibration calibration =
+      calibrate_locally(input, interrupt, {options.quiet, options.verbose}, options.threads);
+  const ExitCode reported = print_calibration(calibration, input, options.files);
+  if (reported == kInterrupted) return reported;
+  const std::vector<RepeatedParameter> rows =
+      compare_repetition(result.rig.estimates, calibration.parameters);
+  print_text("\n" + format_repetition(rows));
+  return is_repeated(rows) ? kDone : kNotConverged;
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, RepeatOptions& options) {
+  command.add_option("result", options.result, "Result of calibrate --json")
+      ->required()
+      ->type_name("RESULT.json");
+  command
+      .add_option("recordings", options.recordings,
+                  "Its recordings; default: the recorded paths, or beside the result")
+      ->type_name("RECORDING");
+  command.add_flag("--changed-data", options.changed_data,
+                   "Allow recordings whose content has changed");
+  command
+      .add_option("--threads", options.threads,
+                  "Number of threads; does not affect the result. Default: one per processor")
+      ->check(proto::count_from_to(1, 256));
+  command.add_flag("--quiet", options.quiet, "No progress");
+  command.add_flag("--verbose", options.verbose, "Print every iteration");
+  add_result_files(command, options.files);
+  add_calibration_files(command, options.files);
+}
+
+void add_repeat(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("repeat", "Repeat a calibration from its result, and compare");
+  const auto options = std::make_shared<RepeatOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "The result holds the rig file's text, all options, and the hashes of its recordings.\n"
+      "Exit status: 0 every estimate is within 0.01 standard deviations of the previous one,\n"
+      "2 otherwise.\n"
+      "Examples:\n"
+      "  rigcal repeat run.json\n"
+      "  rigcal repeat job.json downloads/run.mcap --json again.json");
+  command->callback([options, &exit_code] { exit_code = repeat(*options); });
+}
+
+}  // namespace service

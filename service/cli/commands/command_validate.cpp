@@ -1,0 +1,88 @@
+#include <iostream>
+#include <memory>
+
+#include "proto/text/command_line/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "service/calibration/validation_run.hpp"
+#include "service/cli/command.hpp"
+#include "service/cli/commands/command_options.hpp"
+#include "service/cli/estimation_progress.hpp"
+#include "service/cli/terminal.hpp"
+#include "service/report/validation_report.hpp"
+
+namespace service {
+namespace {
+
+estimator::Validation run(const ValidateOptions& options, const InterruptFlag& interrupt,
+                          CalibrationInput& input) {
+  ProgressLine progress({options.estimation.quiet, options.estimation.verbose});
+  std::string part;
+  const estimator::CalibrationMonitor monitor =
+      make_monitor(interrupt, progress, options.estimation.threads, &part);
+  const auto on_window = [&](int window, int count) {
+    part = "window " + std::to_string(window + 1) + " of " + std::to_string(count);
+  };
+  return run_validation(make_request(options.estimation), {options.window, options.start_window},
+                        input, monitor, on_window);
+}
+
+ExitCode validate(const ValidateOptions& options) {
+  check_result_files(options.files, options.estimation);
+  CalibrationInput input = load_estimation_input(options.estimation);
+  input.context.command = "validate";
+  const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
+  const estimator::Validation validation = run(options, interrupt, input);
+  if (validation.stopped) {
+    std::cerr << "rigcal: stopped after " << validation.windows.size()
+              << " windows; nothing was written\n";
+    return kInterrupted;
+  }
+  const ValidationSettings choice{options.estimation.values, options.window, input.rig.mechanism};
+  print_text(format_validation(validation, choice, input.context.wall_time));
+  if (!options.files.json.empty()) {
+    proto::write_file(options.files.json, validation_json(validation, choice, input.context));
+  }
+  if (!options.files.plot.empty()) {
+    proto::write_file(options.files.plot, validation_page(validation, choice, input.context));
+  }
+  return is_fitted(validation) || options.estimation.no_refine ? kDone : kNotConverged;
+}
+
+}  // namespace
+
+void add_options(CLI::App& command, ValidateOptions& options) {
+  add_estimation_options(command, options.estimation);
+  const std::string windows = "Windows";
+  command
+      .add_option("--window", options.window,
+                  "Cut every segment into windows of this length, each with its own initial state "
+                  "[s]; default: whole segments")
+      ->check(proto::positive_number())
+      ->type_name("S")
+      ->group(windows);
+  command
+      .add_option("--start-window", options.start_window,
+                  "Estimate a window's initial state from its first seconds, and evaluate the rest "
+                  "[s]; default: use the whole window for both")
+      ->check(proto::positive_number())
+      ->type_name("S")
+      ->group(windows);
+  add_result_files(command, options.files);
+}
+
+void add_validate(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("validate", "Evaluate given parameters on recordings");
+  const auto options = std::make_shared<ValidateOptions>();
+  add_options(*command, *options);
+  command->footer(
+      "All parameters are fixed at the values of --parameters or of the rig file; only initial\n"
+      "states are estimated.\n"
+      "Examples:\n"
+      "  rigcal validate new.csv --rig rig.textproto --parameters run.json --plot out.html\n"
+      "  rigcal validate new.csv --rig rig.textproto --parameters run.json --window 2\n"
+      "  rigcal validate new.csv --rig rig.textproto --parameters run.json \\\n"
+      "      --window 2 --start-window 0.5");
+  command->callback([options, &exit_code] { exit_code = validate(*options); });
+}
+
+}  // namespace service

@@ -1,0 +1,230 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "proto/recording/recording_rules.hpp"
+#include "proto/stream/service_states.hpp"
+#include "proto/text/command_line/standard_streams.hpp"
+#include "proto/text/printable.hpp"
+#include "service/cli/command.hpp"
+#include "service/cli/interrupt.hpp"
+#include "service/cli/remote/job_display.hpp"
+#include "service/cli/remote/job_follower.hpp"
+#include "service/cli/remote/job_spec.hpp"
+#include "service/cli/remote/service_client.hpp"
+#include "service/cli/remote/short_id.hpp"
+#include "service/cli/remote/time_text.hpp"
+#include "service/report/sections/result_table.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using proto::TerminalCodes;
+using rigcal::v1::JobInfo;
+using rigcal::v1::ServiceReply;
+using rigcal::v1::ServiceRequest;
+
+struct JobOptions {
+  ServiceAddress server;
+  std::string id;
+  bool session = false;
+  bool remove = false;
+  bool json = false;
+};
+
+std::string duration_text(const JobInfo& info) {
+  if (info.started_unix_ns() == 0 || info.ended_unix_ns() == 0) return "-";
+  return format_number(1e-9 * static_cast<double>(info.ended_unix_ns() - info.started_unix_ns()),
+                       3);
+}
+
+ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
+  ServiceRequest request;
+  request.mutable_list_jobs();
+  const auto reply = client.call(request);
+  if (options.json) {
+    print_json(reply.job_list());
+    return kDone;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"job", "state", "s", "rig", "submitted", "recordings"}};
+  for (const JobInfo& info : reply.job_list().jobs()) {
+    const std::string place =
+        info.queue_position() > 0 ? ", place " + std::to_string(info.queue_position()) : "";
+    rows.push_back({info.job_id(), proto::state_name(info.state()) + place, duration_text(info),
+                    info.rig_name(), time_text(info.submitted_unix_ns()), info.recordings()});
+  }
+  std::cout << format_table(rows, {false, false, true, false, false, false});
+  return kDone;
+}
+
+void print_job(const JobInfo& info) {
+  std::cout << info.job_id() << ": " << proto::state_name(info.state()) << ", "
+            << proto::escape_for_terminal(info.rig_name()) << " from "
+            << proto::escape_for_terminal(info.recordings()) << "\n  submitted "
+            << time_text(info.submitted_unix_ns()) << ", started "
+            << time_text(info.started_unix_ns()) << ", ended " << time_text(info.ended_unix_ns())
+            << '\n';
+  if (info.start_count() > 1) {
+    std::cout << "  started " << info.start_count()
+              << " times, because the service stopped while it ran\n";
+  }
+  if (!info.error().empty()) std::cout << "  " << proto::escape_for_terminal(info.error()) << '\n';
+}
+
+ExitCode show_job(ServiceClient& client, JobOptions options) {
+  options.id = find_job(client, options.id);
+  ServiceRequest request;
+  if (options.remove) {
+    request.mutable_delete_job()->set_job_id(options.id);
+    client.call(request);
+    std::cout << "deleted " << options.id << '\n';
+    return kDone;
+  }
+  request.mutable_inspect_job()->set_job_id(options.id);
+  const auto reply = client.call(request);
+  if (options.json) {
+    print_json(reply.job_info());
+  } else {
+    print_job(reply.job_info());
+  }
+  return kDone;
+}
+
+/// Returns the channel names in the metadata of a session, and which joints are prismatic.
+proto::RecordingHeader names_of_session(const rigcal::v1::SessionInfo& info) {
+  const auto entry = [&](std::string_view key) {
+    const auto found = info.metadata().find(std::string(key));
+    return found == info.metadata().end() ? std::string() : found->second;
+  };
+  return proto::header_from_metadata(entry).value_or(proto::RecordingHeader());
+}
+
+std::string sample_line(const rigcal::v1::Sample& sample, const proto::RecordingHeader& names,
+                        std::uint64_t samples, std::uint64_t missed) {
+  std::string line =
+      "t " + format_number(sample.timestamp(), 7) + " s  samples " + std::to_string(samples);
+  const auto channels =
+      std::min(names.joints.size(), static_cast<std::size_t>(sample.angle_rad_size()));
+  for (std::size_t c = 0; c < channels; ++c) {
+    line += "  " + proto::escape_for_terminal(names.joints[c]) + " " +
+            format_number(sample.angle_rad(static_cast<int>(c)), 5) + " " + unit_of(names, c);
+  }
+  line += "  command";
+  for (const double command : sample.command()) line += " " + format_number(command, 4);
+  if (missed > 0) line += "  (" + std::to_string(missed) + " not shown)";
+  return line;
+}
+
+// Shows the newest sample of a running session at intervals until it ends. Rewrites the line on a
+// terminal.
+ExitCode watch_session(ServiceClient& client, const JobOptions& options, const std::string& id) {
+  const InterruptFlag interrupt;
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  ServiceRequest request;
+  request.mutable_subscribe_session()->set_session_id(id);
+  const ServiceReply opened = client.call(request);
+  const proto::RecordingHeader names = names_of_session(opened.session_info());
+  std::uint64_t samples = opened.session_info().sample_count();
+  std::uint64_t missed = 0;
+  bool ended = false;
+  while (!ended && !interrupt.flag().load() && std::cout.good()) {
+    const auto next = client.wait(200);
+    if (!next) continue;
+    ended = next->has_live_ended();
+    if (next->has_live_dropped()) missed += next->live_dropped().sample_count();
+    if (!next->has_live_batch() || next->live_batch().batch().samples().empty()) continue;
+    const auto& batch = next->live_batch().batch();
+    samples += static_cast<std::uint64_t>(batch.samples_size());
+    if (options.json) {
+      print_json(batch);
+      continue;
+    }
+    const std::string line =
+        sample_line(batch.samples(batch.samples_size() - 1), names, samples, missed);
+    if (terminal) {
+      const int columns = terminal_size(STDOUT_FILENO).columns;
+      std::cout << TerminalCodes{"\r"} << cut_to_width(line, columns - 1) << TerminalCodes{"\033[K"}
+                << std::flush;
+    } else {
+      std::cout << line << std::endl;
+    }
+  }
+  if (terminal && !options.json) std::cout << '\n';
+  if (!ended) return kInterrupted;
+  if (!options.json) std::cout << id << " has ended with " << samples << " samples\n";
+  return kDone;
+}
+
+ExitCode watch(ServiceClient& client, const JobOptions& options) {
+  const bool session = options.session || is_session(options.id);
+  if (session) return watch_session(client, options, find_session(client, options.id));
+  const InterruptFlag interrupt;
+  const std::string id = find_job(client, options.id);
+  const JobInfo info = follow_job(client, id, false, options.json, interrupt.flag());
+  const ExitCode end = report_end(info);
+  if (end == kDone && !options.json) std::cerr << "rigcal result " << id << " shows the result\n";
+  return end;
+}
+
+ExitCode cancel(ServiceClient& client, const JobOptions& options) {
+  const std::string id = find_job(client, options.id);
+  ServiceRequest request;
+  request.mutable_cancel_job()->set_job_id(id);
+  const ServiceReply reply = client.call(request);
+  const bool over = proto::has_ended(reply.job_info());
+  std::cout << id << ": " << (over ? proto::state_name(reply.job_info().state()) : "cancelling")
+            << '\n';
+  return kDone;
+}
+
+using Work = ExitCode (*)(ServiceClient&, const JobOptions&);
+
+void run_with(CLI::App& command, const std::shared_ptr<JobOptions>& options, Work work,
+              ExitCode& exit_code) {
+  add_service_options(command, options->server);
+  command.callback([options, work, &exit_code] {
+    exit_code = with_service(options->server,
+                             [&](ServiceClient& client) { return work(client, *options); });
+  });
+}
+
+}  // namespace
+
+void add_jobs(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("jobs", "List or delete the jobs of a calibration service");
+  const auto options = std::make_shared<JobOptions>();
+  auto* id =
+      command->add_option("id", options->id, "Job id or its beginning; default: list all jobs");
+  id->type_name("JOB");
+  command->add_flag("--delete", options->remove, "Delete it, with its result")->needs(id);
+  command->add_flag("--json", options->json, "Print JSON");
+  const Work work = [](ServiceClient& client, const JobOptions& given) {
+    return given.id.empty() ? list_jobs(client, given) : show_job(client, given);
+  };
+  run_with(*command, options, work, exit_code);
+}
+
+void add_watch(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("watch", "Follow a job, or a session being recorded");
+  const auto options = std::make_shared<JobOptions>();
+  command->add_option("id", options->id, "Job, or session:ID of a session")
+      ->required()
+      ->type_name("ID");
+  command->add_flag("--session", options->session, "ID is a session: show its samples");
+  command->add_flag("--json", options->json, "Print JSON");
+  run_with(*command, options, watch, exit_code);
+}
+
+void add_cancel(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("cancel", "End a job of a calibration service");
+  const auto options = std::make_shared<JobOptions>();
+  command->add_option("id", options->id, "Job")->required()->type_name("JOB");
+  run_with(*command, options, cancel, exit_code);
+}
+
+}  // namespace service

@@ -1,0 +1,61 @@
+#include "proto/text/command_line/command_line.hpp"
+#include "proto/text/command_line/malloc_tuning.hpp"
+#include "service/cli/command.hpp"
+
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  rigcal init --from run.csv --out rig.textproto\n"
+    "  rigcal info configs/rig-furuta.textproto\n"
+    "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
+    "  rigcal info run.mcap\n"
+    "  rigcal export run.mcap --out run.csv --out run.mat\n"
+    "  rigcal import robot.urdf --out rig.textproto\n"
+    "  rigcal check run.csv --rig configs/rig-furuta.textproto\n"
+    "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json run.json --plot "
+    "run.html\n"
+    "  rigcal repeat run.json\n"
+    "  rigcal crossvalidate run1.csv run2.csv --rig configs/rig-furuta.textproto\n"
+    "  rigcal validate new.csv --rig configs/rig-furuta.textproto --parameters run.json\n"
+    "  rigcal compare run.csv --rig configs/rig-furuta.textproto\n"
+    "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
+    "      --scenario configs/scenario-release.textproto --out release.csv\n"
+    "  rigcal design --rig rig.textproto --after run.json --for 1.b:2% --out next.textproto\n"
+    "  rigcal identify --rig rig.textproto --until 1.b:2% --folder runs\n"
+    "\nExit status: 0 done, 1 bad input or usage, or output that failed, 2 not converged,\n"
+    "3 trouble with the service, 130 stopped by Ctrl-C.\n"
+    "Run rigcal COMMAND --help for help on a command.";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  proto::enable_memory_reuse();
+  CLI::App app("Physical parameters of pendulum rigs from recordings of joint angles", "rigcal");
+  app.set_version_flag("--version", std::string("rigcal ") + RIGCAL_VERSION);
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  service::ExitCode exit_code = service::kDone;
+  service::add_init(app, exit_code);
+  service::add_calibrate(app, exit_code);
+  service::add_check(app, exit_code);
+  service::add_repeat(app, exit_code);
+  service::add_crossvalidate(app, exit_code);
+  service::add_validate(app, exit_code);
+  service::add_estimate(app, exit_code);
+  service::add_compare(app, exit_code);
+  service::add_simulate(app, exit_code);
+  service::add_design(app, exit_code);
+  service::add_identify(app, exit_code);
+  service::add_info(app, exit_code);
+  service::add_import(app, exit_code);
+  service::add_export(app, exit_code);
+  service::add_recover(app, exit_code);
+  service::add_sessions(app, exit_code);
+  service::add_jobs(app, exit_code);
+  service::add_watch(app, exit_code);
+  service::add_cancel(app, exit_code);
+  service::add_result(app, exit_code);
+  service::add_report(app, exit_code);
+  return proto::run_program(app, argc, argv, service::kBadInput, [&] { return exit_code; });
+}

@@ -1,0 +1,286 @@
+#include "service/cli/estimation_options.hpp"
+
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include "proto/text/command_line/command_line.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/options/option_names.hpp"
+#include "service/options/parameter_values.hpp"
+#include "service/recordings/import_notes.hpp"
+
+namespace service {
+namespace {
+
+using estimator::ResidualForm;
+using estimator::StateForm;
+
+/// Adds the options for estimating the parameters of a SPOOK simulator instead of physical
+/// parameters.
+void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& calibration) {
+  const std::map<std::string, ResidualForm> residuals = {{"explicit", ResidualForm::kExplicit},
+                                                         {"implicit", ResidualForm::kImplicit}};
+  const std::map<std::string, StateForm> states = {{"configurations", StateForm::kConfigurations},
+                                                   {"full", StateForm::kFull}};
+  const std::string group = "SPOOK simulator (shadow parameters)";
+  command
+      .add_option("--state-error-weight", calibration.state_error_weight,
+                  "Weight of impulse residuals relative to angle residuals; default: from the data")
+      ->check(proto::positive_number())
+      ->group(group);
+  command
+      .add_option("--compliance", calibration.compliance,
+                  "Compliance of all joints [m/N, rad/(N·m)]; default: the rig file's")
+      ->check(proto::nonnegative_number())
+      ->group(group);
+  command
+      .add_option("--damping-time", calibration.damping_time,
+                  "Damping time of all joints [s]; default: the rig file's")
+      ->check(proto::nonnegative_number())
+      ->group(group);
+  command
+      .add_option("--residual", calibration.residual_form,
+                  "Form of the step residual; default: implicit")
+      ->transform(proto::one_of(residuals))
+      ->type_name("explicit|implicit")
+      ->group(group);
+  command
+      .add_option("--states", calibration.state_form,
+                  "Unknowns of a time step; default: configurations")
+      ->transform(proto::one_of(states))
+      ->type_name("configurations|full")
+      ->group(group);
+  command
+      .add_flag_callback(
+          "--no-start-from-physical", [&calibration] { calibration.start_from_physical = false; },
+          "Start from the given values instead of first estimating physical parameters")
+      ->group(group);
+}
+
+}  // namespace
+
+void parse_parameters_option(const std::string& text, EstimationOptions& options) {
+  if (const auto kind = parse_estimate_kind(text)) {
+    options.calibration.kind = kind;
+    return;
+  }
+  std::error_code missing;
+  if (!text.ends_with(".json") && !std::filesystem::exists(text, missing)) {
+    throw CLI::ValidationError("--parameters",
+                               text + " is neither physical, shadow, nor a result file");
+  }
+  if (!options.values.empty()) {
+    throw CLI::ValidationError("--parameters", "accepts one file with values, but two were given");
+  }
+  options.values = text;
+}
+
+CLI::Validator step_validator() {
+  constexpr double kMin = 1e-7, kMax = 1.0;  // [s]
+  return proto::number_from_to(kMin, kMax);
+}
+
+void add_estimation_options(CLI::App& command, EstimationOptions& options) {
+  estimator::CalibrationOptions& calibration = options.calibration;
+  command
+      .add_option(
+          "recordings", options.recordings,
+          "Recordings: CSV, MAT, MCAP of rigcal-daq, or a ROS 2 bag (MCAP) with joint states")
+      ->required()
+      ->type_name("RECORDING");
+  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--from", options.selection.from, "Start of the used samples [s]")
+      ->check(proto::finite_number());
+  command.add_option("--to", options.selection.to, "End of the used samples [s]")
+      ->check(proto::finite_number());
+  command.add_option("--segments", options.segments, "Use these segments only, e.g. 0-3,5")
+      ->type_name("LIST");
+  command
+      .add_option("--free", options.edits.free,
+                  "Estimate this parameter; --free, --fix and --start may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command.add_option("--fix", options.edits.fix, "Fix this parameter, at VALUE if given")
+      ->type_name("NAME[=VALUE]")
+      ->allow_extra_args(false);
+  command.add_option("--start", options.edits.start, "Initial value of this parameter")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command
+      .add_option(
+          "--hold-out", options.edits.hold_out,
+          "Hold out this sensor and report how well its readings are predicted; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  const std::string method = "Method";
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--parameters",
+          [&options](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) parse_parameters_option(text, options);
+          },
+          "Kind of parameters: physical, or shadow (of a SPOOK simulator at the time step); "
+          "default: physical, unless a loop or a simulator option requires shadow. FILE: a result "
+          "of --json whose values are used, as initial values of free parameters; may be given in "
+          "addition")
+      ->type_name("physical|shadow|FILE")
+      ->allow_extra_args(false)
+      ->group(method);
+  command
+      .add_option("--step", calibration.step,
+                  "Time step h [s]; default: automatic. Physical: maximum integration step")
+      ->check(step_validator())
+      ->group(method);
+  command
+      .add_option("--acceleration-noise", calibration.acceleration_noise,
+                  "Process noise, for physical parameters [rad/s²/√Hz]; default: from the data")
+      ->check(proto::positive_number())
+      ->group(method);
+  command
+      .add_option("--filter-cutoff", calibration.filter_cutoff,
+                  "Low-pass cutoff for initial states [Hz]; raised automatically for fast motion. "
+                  "Lower it for noisy sensors")
+      ->check(proto::positive_number())
+      ->capture_default_str()
+      ->group(method);
+  const auto listed = inertia_parameterizations();
+  const std::map<std::string, estimator::InertiaParameterization> charts(listed.begin(),
+                                                                         listed.end());
+  command
+      .add_option_function<std::string>(
+          "--inertias",
+          [&calibration, charts](const std::string& text) {
+            calibration.inertia_parameterization = charts.at(text);
+          },
+          "Parameterization of completely free inertias: two kinds that guarantee physical "
+          "consistency, or by entries; default: log-cholesky")
+      ->check(proto::one_of(proto::words_of(charts)))
+      ->type_name("log-cholesky|exponential-eigenvalue|entries")
+      ->group(method);
+  command
+      .add_option("--max-iterations", calibration.max_iterations,
+                  "Maximum number of iterations of a fit; each restart gets as many again")
+      ->check(proto::count_from_to(1, 100000))
+      ->capture_default_str()
+      ->group(method);
+  command
+      .add_flag("--no-refine", options.no_refine,
+                "Joint estimation only: no fit of the open-loop simulation afterwards")
+      ->group(method);
+  add_simulator_options(command, calibration);
+  command.add_flag_callback(
+      "--as-is", [&calibration] { calibration.repair = false; },
+      "Use recordings unrepaired: reject no outliers, do not split at lost samples, free no offset "
+      "after an encoder slip");
+  command
+      .add_option("--threads", options.threads,
+                  "Number of threads on this machine; does not affect the result. Default: one per "
+                  "processor")
+      ->check(proto::count_from_to(1, 256));
+  command.add_option("--operator", options.operator_name, "Name of the operator, for the report")
+      ->type_name("NAME");
+  command.add_flag("--quiet", options.quiet, "No progress");
+  command.add_flag("--verbose", options.verbose, "Print every iteration");
+}
+
+CLI::Option* add_values_option(CLI::App& command, std::string& values, const std::string& what) {
+  return command
+      .add_option("--parameters", values,
+                  what + " with the values of this result (rigcal calibrate --json)")
+      ->type_name("RESULT.json");
+}
+
+void add_result_files(CLI::App& command, ResultFiles& files) {
+  command.add_option("--json", files.json, "Write the result as JSON")->type_name("FILE");
+  command.add_option("--plot", files.plot, "Write a report with plots as HTML")->type_name("FILE");
+}
+
+void add_rig_files(CLI::App& command, ResultFiles& files) {
+  CLI::Option* const rig_out =
+      command
+          .add_option("--rig-out", files.rig_out,
+                      "Write the rig file with the estimates in place of its values")
+          ->type_name("FILE");
+  command
+      .add_flag("--rig-out-priors", files.rig_out_priors,
+                "In the file of --rig-out, write the estimates as priors for other recordings")
+      ->needs(rig_out);
+  command
+      .add_option("--urdf-out", files.urdf_out,
+                  "Write the rig with the estimates as a robot's URDF file")
+      ->type_name("FILE");
+  command
+      .add_option("--mjcf-out", files.mjcf_out,
+                  "Write the rig with the estimates as a MuJoCo model")
+      ->type_name("FILE");
+}
+
+void add_calibration_files(CLI::App& command, ResultFiles& files) {
+  add_rig_files(command, files);
+  command
+      .add_flag("--trajectories", files.trajectories,
+                "Include measured, estimated and simulated trajectories in the JSON")
+      ->needs("--json");
+}
+
+void check_result_files(const ResultFiles& files, const EstimationOptions& options) {
+  std::vector<std::string> inputs = options.recordings;
+  inputs.push_back(options.rig);
+  if (!options.values.empty()) inputs.push_back(options.values);
+  check_result_files(files, inputs);
+}
+
+void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs) {
+  const std::vector<std::pair<std::string, std::string>> outputs = {{"--json", files.json},
+                                                                    {"--plot", files.plot},
+                                                                    {"--rig-out", files.rig_out},
+                                                                    {"--urdf-out", files.urdf_out},
+                                                                    {"--mjcf-out", files.mjcf_out}};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [option, path] = outputs[i];
+    if (path.empty()) continue;
+    proto::check_output(path, inputs);
+    for (std::size_t k = 0; k < i; ++k) {
+      if (outputs[k].second != path) continue;
+      throw proto::InputError(path + ": is both " + outputs[k].first + " and " + option +
+                              "; give two different files");
+    }
+    if (option == "--plot") proto::check_ending(path, {".html", ".htm"});
+  }
+}
+
+CalibrationRequest make_request(const EstimationOptions& options) {
+  Selection selection = options.selection;
+  if (!(selection.from < selection.to)) throw proto::InputError("--from must be less than --to");
+  if (!options.segments.empty()) selection.segments = parse_segment_list(options.segments);
+  CalibrationRequest request;
+  request.rig_name = options.rig;
+  request.rig_text = proto::read_file(options.rig);
+  request.values = read_parameter_values(options.values);
+  request.edits = options.edits;
+  for (const std::string& path : options.recordings) {
+    request.recordings.push_back({.path = path, .selection = selection});
+  }
+  request.options = options.calibration;
+  request.options.refine_simulation = !options.no_refine;
+  request.version = RIGCAL_VERSION;
+  request.operator_name = options.operator_name;
+  return request;
+}
+
+CalibrationInput load_estimation_input(const EstimationOptions& options) {
+  CalibrationInput input = load_input(make_request(options));
+  if (options.quiet) return input;
+  for (const RecordingUse& use : input.context.recordings) {
+    for (const std::string& note : describe_import(use.summary)) {
+      std::cerr << "note: " << note << '\n';
+    }
+  }
+  return input;
+}
+
+}  // namespace service

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "service/calibration/calibration_input.hpp"
+#include "service/recordings/recording_selection.hpp"
+#include "service/rig/parameters/parameter_edits.hpp"
+
+namespace service {
+
+/// Options shared by the commands that use the estimator.
+struct EstimationOptions {
+  std::vector<std::string> recordings;
+  std::string rig;
+  Selection selection;
+  std::string segments;
+  std::string values;  ///< result file with parameter values, applied before `edits`; or empty
+  ParameterEdits edits;
+  estimator::CalibrationOptions calibration;
+  bool no_refine = false;
+  bool quiet = false;
+  bool verbose = false;       ///< log every iteration
+  std::string operator_name;  ///< name of the operator for the report
+  int threads = 0;            ///< number of threads on this machine; 0: one per processor
+};
+
+/// Output files that a command writes in addition to the printed table. An empty path means that
+/// the file is not written.
+struct ResultFiles {
+  std::string json;
+  std::string plot;
+  std::string rig_out = {};
+  bool rig_out_priors = false;  ///< write the estimates as priors into the rig file `rig_out`
+  bool trajectories = false;    ///< include trajectories in the JSON file
+  std::string urdf_out = {};    ///< URDF file of the calibrated robot
+  std::string mjcf_out = {};
+};
+
+/// Returns the command-line validator that checks the range of time steps [s].
+CLI::Validator step_validator();
+
+/// Parses the text of the option --parameters, which is a kind of estimate or a file with values.
+/// @throws CLI::ValidationError if it is neither
+void parse_parameters_option(const std::string& text, EstimationOptions& options);
+
+/// Adds the option --parameters RESULT.json to a command that reads only values from the result
+/// file.
+/// @param what  what the command does with the values, for --help
+CLI::Option* add_values_option(CLI::App& command, std::string& values, const std::string& what);
+
+/// Adds the options --json and --plot to a command. `files` must outlive the parsing.
+void add_result_files(CLI::App& command, ResultFiles& files);
+
+/// Adds the options for files that describe the calibrated rig: --rig-out, --rig-out-priors,
+/// --urdf-out and --mjcf-out.
+void add_rig_files(CLI::App& command, ResultFiles& files);
+
+/// Adds the options for descriptions of the calibrated rig (see add_rig_files) and --trajectories
+/// to a command.
+void add_calibration_files(CLI::App& command, ResultFiles& files);
+
+/// Checks that the result files can be written. Call it before the estimation.
+/// @throws InputError if a file cannot be written
+void check_result_files(const ResultFiles& files, const EstimationOptions& options);
+void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs);
+
+/// Adds the options of the estimator to a command. `options` must outlive the parsing.
+void add_estimation_options(CLI::App& command, EstimationOptions& options);
+
+/// Makes the calibration request from command-line options. Reads the rig file and the file with
+/// values.
+/// @throws InputError if a file or an option is invalid
+CalibrationRequest make_request(const EstimationOptions& options);
+
+/// Loads the rig and the recordings of a calibration. Prints notes to standard error.
+/// @throws InputError if a file or an option is invalid
+CalibrationInput load_estimation_input(const EstimationOptions& options);
+
+}  // namespace service

@@ -1,0 +1,191 @@
+#include "service/cli/remote/remote_calibration.hpp"
+
+#include <filesystem>
+#include <iostream>
+
+#include "proto/recording/mcap/file.hpp"
+#include "proto/stream/content_hash.hpp"
+#include "proto/stream/service_limits.hpp"
+#include "proto/stream/stream_limits.hpp"
+#include "proto/text/files.hpp"
+#include "service/cli/interrupt.hpp"
+#include "service/cli/progress_line.hpp"
+#include "service/cli/remote/job_follower.hpp"
+#include "service/cli/remote/job_spec.hpp"
+#include "service/cli/remote/service_client.hpp"
+#include "service/cli/remote/service_results.hpp"
+#include "service/cli/remote/short_id.hpp"
+#include "service/cli/rig_files.hpp"
+#include "service/options/parameter_values.hpp"
+#include "service/result/result_message.hpp"
+#include "service/rig/rig_file.hpp"
+
+namespace service {
+namespace {
+
+using rigcal::v1::JobSpec;
+using rigcal::v1::ServiceRequest;
+
+std::string read_part(const proto::InputFile& file, std::uint64_t offset) {
+  std::string part(std::min<std::uint64_t>(file.size_bytes() - offset, proto::kFilePartSizeMax),
+                   '\0');
+  const auto read = file.read(offset, {reinterpret_cast<std::uint8_t*>(part.data()), part.size()});
+  if (!read.ok()) throw proto::InputError(read.error().detail);
+  return part;
+}
+
+std::string name_of(const proto::InputFile& file) {
+  proto::ContentHash name;
+  for (std::uint64_t at = 0; at < file.size_bytes(); at += proto::kFilePartSizeMax) {
+    name.add(read_part(file, at));
+  }
+  return name.text();
+}
+
+// Finds or starts an upload; tries another id if somebody else has started the same file.
+rigcal::v1::UploadState open_upload(ServiceClient& client, const std::string& content,
+                                    rigcal::v1::OpenUpload& open) {
+  for (int attempt = 1;; ++attempt) {
+    open.set_session_id(proto::upload_id(content, attempt));
+    ServiceRequest request;
+    *request.mutable_open_upload() = open;
+    try {
+      return client.call(request).upload_state();
+    } catch (const ServiceFault& fault) {
+      const bool taken = fault.code() == rigcal::v1::ServiceError::EXISTS;
+      if (!taken || attempt == proto::kUploadIdsMax) throw;
+    }
+  }
+}
+
+// Uploads the part that the service lacks. @return the id of the session
+std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
+  const auto file = proto::open_input_file(path);
+  if (!file.ok()) throw proto::InputError(file.error().detail);
+  const std::uint64_t size = file.value()->size_bytes();
+  rigcal::v1::OpenUpload open;
+  open.set_file_name(std::filesystem::path(path).filename().string());
+  open.set_size_bytes(size);
+  auto state = open_upload(client, name_of(*file.value()), open);
+  ProgressLine progress({.quiet = quiet});
+  while (!state.complete()) {
+    ServiceRequest part;
+    part.mutable_upload_part()->set_session_id(open.session_id());
+    part.mutable_upload_part()->set_offset_bytes(state.durable_bytes());
+    part.mutable_upload_part()->set_data(read_part(*file.value(), state.durable_bytes()));
+    state = client.call(part).upload_state();
+    const std::string stage = "uploading " + path;
+    progress.show(stage + ": " + std::to_string(100 * state.durable_bytes() / size) + " %", stage);
+  }
+  return open.session_id();
+}
+
+std::string name_of(const JobSpec& spec) {
+  proto::ContentHash name;
+  name.add(RIGCAL_VERSION);
+  name.add(spec.SerializeAsString());
+  return "job-" + name.text();
+}
+
+// Replaces a failed or cancelled job whose id is its content's hash.
+void submit(ServiceClient& client, const ServiceRequest& request, bool named_by_content) {
+  const auto state = client.call(request).job_info().state();
+  const bool failed = state == rigcal::v1::JOB_FAILED || state == rigcal::v1::JOB_CANCELLED;
+  if (!failed || !named_by_content) return;
+  ServiceRequest remove;
+  remove.mutable_delete_job()->set_job_id(request.submit_job().job_id());
+  client.call(remove);
+  client.call(request);
+}
+
+void cancel(ServiceClient& client, const std::string& job_id) {
+  ServiceRequest request;
+  request.mutable_cancel_job()->set_job_id(job_id);
+  client.call(request);
+  std::cerr << "rigcal: job \"" << job_id << "\" is being cancelled\n";
+}
+
+ExitCode run(ServiceClient& client, const RemoteOptions& remote, const EstimationOptions& options,
+             const ResultFiles& files) {
+  ServiceRequest request;
+  *request.mutable_submit_job()->mutable_spec() =
+      make_spec(remote, options, [&](const std::string& recording) {
+        return is_session(recording) ? find_session(client, session_id(recording))
+                                     : upload(client, recording, options.quiet);
+      });
+  const bool named_by_content = remote.job_id.empty();
+  const std::string id = named_by_content ? name_of(request.submit_job().spec()) : remote.job_id;
+  request.mutable_submit_job()->set_job_id(id);
+  submit(client, request, named_by_content);
+  if (remote.detach) {
+    std::cout << id << '\n';
+    return kDone;
+  }
+  const InterruptFlag interrupt;
+  const auto info = follow_job(client, id, options.quiet, false, interrupt.flag());
+  if (interrupt.flag().load() && info.state() != rigcal::v1::JOB_DONE) {
+    cancel(client, id);
+    return kInterrupted;
+  }
+  if (const ExitCode ended = report_end(info); ended != kDone) return ended;
+  if (!files.plot.empty()) fetch_report(client, id, false, files.plot);
+  if (!files.json.empty() || wants_rig_files(files)) {
+    ServiceRequest get;
+    get.mutable_get_result()->set_job_id(id);
+    const rigcal::v1::CalibrationResult result = client.call(get).job_result().result();
+    if (!files.json.empty()) proto::write_file(files.json, to_json(result));
+    if (wants_rig_files(files)) write_job_rig(id, result, files);
+  }
+  return print_result(client, id, false);
+}
+
+/// Checks the local files. Call it before anything is sent to the service.
+void check_inputs(const RemoteOptions& remote, const EstimationOptions& options) {
+  if (!remote.job_id.empty() && !proto::is_session_id(remote.job_id)) {
+    throw proto::InputError(
+        "--job \"" + remote.job_id +
+        "\": an id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
+  }
+  Rig rig = load_rig(options.rig);
+  apply_values(read_parameter_values(options.values), rig.mechanism);
+  apply_edits(options.edits, rig.mechanism);
+  for (const std::string& path : options.recordings) {
+    if (is_session(path)) continue;
+    const auto file = proto::open_input_file(path);
+    if (!file.ok()) throw proto::InputError(file.error().detail);
+  }
+}
+
+}  // namespace
+
+void add_remote_options(CLI::App& command, RemoteOptions& remote) {
+  // Local unless --server is given: the environment alone does not send data away.
+  remote.server.host_port.clear();
+  add_service_options(command, remote.server)
+      ->envname("")
+      ->description("Calibrate on the service at this address; recordings may be session:ID");
+  const std::string group = "Service";
+  command.add_option("--job", remote.job_id, "Job id; default: a hash of its content")
+      ->type_name("JOB")
+      ->group(group);
+  command.add_flag("--detach", remote.detach, "Print the job's id and exit; see watch, result")
+      ->group(group);
+  command
+      .add_flag("--skip-cross-validation", remote.skip_cross_validation,
+                "Do not predict each recording from the others")
+      ->group(group);
+}
+
+ExitCode calibrate_remotely(const RemoteOptions& remote, const EstimationOptions& options,
+                            const ResultFiles& files) {
+  if (files.trajectories) {
+    throw proto::InputError(
+        "--trajectories: a service stores no trajectories; omit it, or calibrate locally without "
+        "--server");
+  }
+  check_inputs(remote, options);
+  return with_service(remote.server,
+                      [&](ServiceClient& client) { return run(client, remote, options, files); });
+}
+
+}  // namespace service

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "proto/framing/frame.hpp"
+#include "proto/service.pb.h"
+#include "proto/text/input_error.hpp"
+#include "proto/text/printable.hpp"
+#include "service/cli/command.hpp"
+#include "service/cli/remote/service_socket.hpp"
+
+namespace service {
+
+/// Exception for an error reply of the service.
+class ServiceFault : public proto::InputError {
+ public:
+  explicit ServiceFault(const rigcal::v1::ServiceError& error)
+      : InputError(proto::escape_for_terminal(error.text())), code_(error.code()) {}
+  rigcal::v1::ServiceError::Code code() const { return code_; }
+
+ private:
+  rigcal::v1::ServiceError::Code code_;
+};
+
+/// Client of the calibration service that uses the protocol proto/service.proto. All calls block.
+class ServiceClient {
+ public:
+  /// Connects to the service and sends the first message, Hello.
+  /// @throws ConnectionFault if the service cannot be reached, ServiceFault if it refuses
+  explicit ServiceClient(const ServiceEndpoint& endpoint);
+
+  /// Sends a request and returns the service's reply. Stores notifications that arrive before the
+  /// reply for wait().
+  /// @throws ServiceFault for an error reply, proto::InputError for other failures
+  rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request);
+
+  /// Returns the next notification of the service, or nullopt if none arrives before the timeout.
+  std::optional<rigcal::v1::ServiceReply> wait(int timeout_ms);
+
+  /// Reads a file from the service in parts, from start to end.
+  /// @param request  returns the request for the part at an offset [byte]
+  /// @param take     receives each part
+  void read_file(const std::function<rigcal::v1::ServiceRequest(std::uint64_t offset)>& request,
+                 const std::function<void(const rigcal::v1::FilePart&)>& take);
+
+ private:
+  std::optional<rigcal::v1::ServiceReply> receive(int timeout_ms);
+
+  ServiceSocket socket_;
+  proto::FrameDecoder decoder_;
+  std::deque<proto::Frame> frames_;
+  std::deque<rigcal::v1::ServiceReply> notifications_;
+  std::array<std::uint8_t, 64 << 10> input_;
+};
+
+/// Adds the option --server and the TLS options to a command. Defaults come from the environment
+/// variables RIGCAL_SERVER, RIGCAL_TLS_CERT, RIGCAL_TLS_KEY and RIGCAL_TLS_CA. `address` must
+/// outlive the parsing.
+/// @return the option --server
+CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address);
+
+/// Connects to the service and calls `work`, the body of a command. For errors of the service it
+/// prints the error and returns kServiceTrouble.
+/// @throws proto::InputError for an invalid address or unusable TLS files
+ExitCode with_service(const ServiceAddress& address,
+                      const std::function<ExitCode(ServiceClient&)>& work);
+
+/// Prints a message as proto3 JSON with all fields, in the format of calibration_json.
+void print_json(const google::protobuf::Message& message);
+
+}  // namespace service

@@ -1,0 +1,94 @@
+#include "service/cli/rig_files.hpp"
+
+#include <cmath>
+#include <iostream>
+
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/rig/robot/rig_robot.hpp"
+#include "service/rig/robot/robot_text.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+void print_notes(const std::string& path, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) std::cerr << "note: " << path << ": " << note << '\n';
+}
+
+/// Returns comment lines for a robot file: author, source, and each estimate with its standard
+/// deviation.
+std::vector<std::string> remarks_of(const CalibratedRig& calibrated,
+                                    const std::string& covariance) {
+  std::vector<std::string> lines = {calibrated.headline};
+  const auto add = [&](const estimator::ParameterEstimate& estimate) {
+    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
+    std::string line = estimate.name + " = " + number.value;
+    if (estimate.at_bound) {
+      line += ", at its bound";
+    } else if (std::isfinite(estimate.standard_deviation)) {
+      line += " ± " + number.standard_deviation;
+    } else {
+      line += ", not identifiable from the data";
+    }
+    lines.push_back(line + " " + estimate.unit);
+  };
+  for (const auto& estimate : calibrated.estimates) add(estimate);
+  for (const auto& estimate : calibrated.tied) add(estimate);
+  if (!covariance.empty()) lines.push_back("Their covariance: " + covariance);
+  return lines;
+}
+
+void write_text(const std::string& path, const RobotText& robot) {
+  print_notes(path, robot.notes);
+  proto::write_file(path, robot.text);
+}
+
+}  // namespace
+
+bool is_rig_file(const std::string& path) {
+  return path.ends_with(".textproto") || path.ends_with(".txtpb") || path.ends_with(".pbtxt");
+}
+
+bool is_robot_file(const std::string& path) {
+  return path.ends_with(".urdf") || path.ends_with(".xml") || path.ends_with(".mjcf");
+}
+
+void write_robot(const std::string& path, const Rig& rig, const std::vector<std::string>& remarks) {
+  const Robot robot = make_robot(rig);
+  write_text(path, path.ends_with(".urdf") ? urdf_text(robot, remarks) : mjcf_text(robot, remarks));
+}
+
+bool wants_rig_files(const ResultFiles& files) {
+  return !files.rig_out.empty() || !files.urdf_out.empty() || !files.mjcf_out.empty();
+}
+
+void write_rig_files(const std::string& rig_name, const std::string& rig_text,
+                     const CalibratedRig& calibrated, const ResultFiles& files,
+                     const std::string& covariance) {
+  if (!wants_rig_files(files)) return;
+  WrittenRig written;
+  try {
+    written = write_rig(rig_name, rig_text, calibrated,
+                        files.rig_out_priors ? Priors::kFromEstimates : Priors::kUnchanged);
+  } catch (const proto::InputError& error) {
+    for (const std::string& path : {files.rig_out, files.urdf_out, files.mjcf_out}) {
+      if (path.empty()) continue;
+      throw proto::InputError(path + ": was not written: " + error.what());
+    }
+  }
+  if (!files.rig_out.empty()) {
+    print_notes(files.rig_out, written.notes);
+    proto::write_file(files.rig_out, written.text);
+  }
+  if (files.urdf_out.empty() && files.mjcf_out.empty()) return;
+  const Robot robot = make_robot(parse_rig(rig_name, written.text));
+  std::vector<std::string> remarks = remarks_of(calibrated, covariance);
+  if (covariance.empty()) {
+    std::cerr << "note: only the JSON contains the covariance of the estimates; add --json FILE\n";
+  }
+  if (!files.urdf_out.empty()) write_text(files.urdf_out, urdf_text(robot, remarks));
+  if (!files.mjcf_out.empty()) write_text(files.mjcf_out, mjcf_text(robot, remarks));
+}
+
+}  // namespace service

@@ -1,0 +1,76 @@
+#include "service/recordings/column_recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "proto/text/input_error.hpp"
+
+namespace service {
+namespace {
+
+int find_column(const std::string& name, const std::vector<NamedColumn>& columns,
+                const std::string& wanted) {
+  const auto is_wanted = [&](const NamedColumn& column) { return column.name == wanted; };
+  const auto found = std::ranges::find_if(columns, is_wanted);
+  if (found == columns.end()) {
+    std::string has;
+    for (const NamedColumn& column : columns)
+      has += (has.empty() ? "\"" : ", \"") + column.name + "\"";
+    throw proto::InputError(name + ": no column \"" + wanted + "\"; the columns are " +
+                            (has.empty() ? "none" : has) +
+                            ". Correct the name in the rig file's recording { }");
+  }
+  if (std::count_if(found, columns.end(), is_wanted) > 1) {
+    throw proto::InputError(name + ": two columns are called \"" + wanted + "\". Rename one");
+  }
+  return static_cast<int>(found - columns.begin());
+}
+
+/// Checks that no value is infinite, and that values are missing only if the column allows it.
+void check_cells(const proto::CsvTable& table, int request, const proto::ColumnRequest& wanted) {
+  const std::vector<double>& values = table.values[static_cast<std::size_t>(request)];
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    const bool may_lack =
+        wanted.missing == proto::MissingCells::kAllowed ||
+        (wanted.missing == proto::MissingCells::kAllowedAtTheEnd && row + 1 == values.size());
+    if (std::isfinite(values[row]) || (std::isnan(values[row]) && may_lack)) continue;
+    const std::string where = table.where(static_cast<int>(row), request);
+    throw proto::InputError(where + ": column \"" + wanted.name + "\": " +
+                            (std::isnan(values[row])
+                                 ? "NaN is not allowed. Remove the row (this leaves a gap), or "
+                                   "write allow_missing: true if the angle may be missing"
+                                 : "the value is infinite. Correct or remove the row"));
+  }
+}
+
+}  // namespace
+
+ImportedRecording import_columns(const std::string& name, const std::vector<NamedColumn>& columns,
+                                 const RecordingFormat& format) {
+  proto::CsvTable table;
+  table.path = name;
+  for (const NamedColumn& column : columns) table.header.push_back(column.name);
+  const std::vector<proto::ColumnRequest> requests = column_requests(format);
+  for (const proto::ColumnRequest& request : requests) {
+    const int field = find_column(name, columns, request.name);
+    table.fields.push_back(field);
+    table.values.push_back(columns[static_cast<std::size_t>(field)].values);
+    if (table.values.back().size() == table.values.front().size()) continue;
+    throw proto::InputError(
+        name + ": column \"" + request.name + "\" has " +
+        std::to_string(table.values.back().size()) + " rows, column \"" + requests.front().name +
+        "\" has " + std::to_string(table.values.front().size()) + "; give columns of one length");
+  }
+  if (table.values.empty() || table.values.front().empty()) {
+    throw proto::InputError(name + ": has no rows; record something first");
+  }
+  table.lines.resize(table.values.front().size());
+  std::iota(table.lines.begin(), table.lines.end(), 1);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    check_cells(table, static_cast<int>(i), requests[i]);
+  }
+  return import_table(table, format);
+}
+
+}  // namespace service

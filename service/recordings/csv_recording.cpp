@@ -1,0 +1,310 @@
+#include "service/recordings/csv_recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "estimator/math/angle_wrapping.hpp"
+#include "proto/check/number_ranges.hpp"
+#include "proto/text/csv_table.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/recordings/column_recording.hpp"
+#include "service/recordings/row_times.hpp"
+#include "service/recordings/sensor_table_reader.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+// Speeds are averaged over this time, since differences of successive samples at 1 kHz are noise.
+constexpr double kSpeedWindow = 0.02;  // [s]
+
+/// Indices of the columns of a recording format among the columns requested from a table.
+struct Requests {
+  std::vector<proto::ColumnRequest> columns;
+  TimeColumns times;
+  int first_angle = 0;
+  int first_inertial = 0;
+};
+
+Requests make_requests(const RecordingFormat& format) {
+  Requests requests;
+  const auto add = [&](const std::string& name, proto::MissingCells missing) {
+    requests.columns.push_back({name, missing});
+    return static_cast<int>(requests.columns.size()) - 1;
+  };
+  if (!format.time_column.empty()) {
+    requests.times.time = add(format.time_column, proto::MissingCells::kForbidden);
+  }
+  if (!format.segment_column.empty()) {
+    requests.times.segment = add(format.segment_column, proto::MissingCells::kForbidden);
+  }
+  requests.first_angle = static_cast<int>(requests.columns.size());
+  for (const EncoderColumn& angle : format.angles) {
+    add(angle.column,
+        angle.allow_missing ? proto::MissingCells::kAllowed : proto::MissingCells::kForbidden);
+  }
+  requests.times.first_control = static_cast<int>(requests.columns.size());
+  for (const ControlColumn& control : format.controls) {
+    add(control.column, proto::MissingCells::kAllowedAtTheEnd);
+  }
+  requests.first_inertial = static_cast<int>(requests.columns.size());
+  for (const SensorColumn& column : format.inertial) {
+    add(column.column, proto::MissingCells::kAllowed);
+  }
+  return requests;
+}
+
+/// Checks that numbers are in the range allowed in rigcal-daq recordings. NaN is accepted.
+void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int request,
+             const std::string& column, const std::vector<double>& values) {
+  const auto wrong = std::find_if(values.begin(), values.end(), [&](double value) {
+    return !std::isnan(value) && !range.holds(value);
+  });
+  if (wrong == values.end()) return;
+  throw proto::InputError(table.where(static_cast<int>(wrong - values.begin()), request) +
+                          ": column \"" + column + "\" gives " + format_number(*wrong) +
+                          ", but must be " + range.text() + ". Correct or remove the row");
+}
+
+/// Importer of one angle column, converted to rad.
+class AngleImport {
+ public:
+  AngleImport(const EncoderColumn& column, const proto::CsvTable& table, int request)
+      : column_(column),
+        table_(table),
+        request_(request),
+        angles_(table.values[static_cast<std::size_t>(request)]) {
+    for (double& angle : angles_) angle = column.scale * angle + column.offset;
+    hold_to(proto::range_of("Sample.angle_rad"), table, request, column.column, angles_);
+  }
+
+  /// Unwraps angles that were recorded modulo one turn.
+  void unwrap(const std::vector<double>& times, double speed_max, std::vector<std::string>& notes) {
+    if (!joint_traits(column_.kind).wraps) return;
+    using estimator::kWholeTurn;
+    const auto [low, high] = range();
+    if (!(high - low > std::numbers::pi && high - low <= kWholeTurn * (1.0 + 1e-6))) return;
+    int turns = 0;
+    int jumps = 0;
+    double last = angles_.front();
+    double last_time = times.front();
+    for (std::size_t k = 0; k < angles_.size(); ++k) {
+      double& angle = angles_[k];
+      const double change = angle - last;  // NaN if not observed: no jump
+      const double remainder = estimator::wrapped_difference(change);
+      if (std::abs(change) > std::numbers::pi &&
+          std::abs(remainder) <=
+              std::max(speed_max * std::min(times[k] - last_time, estimator::kBridgedGapMax),
+                       0.1)) {
+        turns -= static_cast<int>(estimator::whole_turns(change));
+        ++jumps;
+      }
+      if (!std::isnan(angle)) {
+        last = angle;
+        last_time = times[k];
+      }
+      angle += kWholeTurn * turns;
+    }
+    if (jumps > 0) {
+      notes.push_back("column \"" + column_.column + "\" was recorded modulo one turn and was " +
+                      "unwrapped at " + std::to_string(jumps) + " jumps");
+    }
+  }
+
+  /// Checks joint speeds. Throws if only a wrong unit explains a speed.
+  void check_speed(const RowSegment& stretch, const RowTimes& time, double speed_max) const {
+    const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.period)));
+    for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
+      const double duration = time.stamps[static_cast<std::size_t>(row + window)] -
+                              time.stamps[static_cast<std::size_t>(row)];
+      const double speed =
+          std::abs(at(row + window) - at(row)) / std::max(duration, window * time.period);
+      if (speed > speed_max) refuse_speed(largest_step(row, window), speed, speed_max);
+    }
+  }
+
+  /// Returns the row after the largest change of the angle in rows first to first + window.
+  int largest_step(int first, int window) const {
+    int largest = first + 1;
+    for (int row = first + 1; row <= first + window; ++row) {
+      if (std::abs(at(row) - at(row - 1)) > std::abs(at(largest) - at(largest - 1))) largest = row;
+    }
+    return largest;
+  }
+
+  /// Appends notes on data that are valid but suspicious.
+  void add_notes(std::vector<std::string>& notes) const {
+    const auto [low, high] = range();
+    if (high == low) {
+      notes.push_back("warning: column \"" + column_.column +
+                      "\" never changes: is the encoder of joint \"" + column_.joint +
+                      "\" connected?");
+    }
+    constexpr double kSevenDegrees = 7.0 * std::numbers::pi / 180.0;
+    if (column_.in_degrees && high > low && high - low < kSevenDegrees) {
+      notes.push_back("column \"" + column_.column + "\" moves over " +
+                      format_number((high - low) * 180.0 / std::numbers::pi) +
+                      " degrees only; if it is in radians, write unit: RADIAN");
+    }
+    const auto missing = std::count_if(angles_.begin(), angles_.end(),
+                                       [](double angle) { return std::isnan(angle); });
+    if (missing > 0) {
+      notes.push_back("column \"" + column_.column + "\" has " + std::to_string(missing) +
+                      " missing samples");
+    }
+  }
+
+  bool moves() const {
+    const auto [low, high] = range();
+    return high > low;
+  }
+
+  double at(int row) const { return angles_[static_cast<std::size_t>(row)]; }
+
+ private:
+  std::pair<double, double> range() const {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const double angle : angles_) {
+      if (std::isnan(angle)) continue;
+      low = std::min(low, angle);
+      high = std::max(high, angle);
+    }
+    return {low, high};
+  }
+
+  [[noreturn]] void refuse_speed(int row, double speed, double speed_max) const {
+    const estimator::JointTraits& joint = joint_traits(column_.kind);
+    const std::string unit = std::string(" ") + joint.units.rate;
+    const std::string advice =
+        !joint.turns
+            ? "if the column is in millimetres, write unit: MILLIMETER; if in encoder counts, "
+              "unit: COUNT"
+        : column_.in_radians
+            ? "if the column is in degrees, write unit: DEGREE; if in encoder counts, unit: COUNT"
+            : "check the column's unit";
+    throw proto::InputError(
+        table_.where(row, request_) + ": column \"" + column_.column + "\": joint \"" +
+        column_.joint + "\" would " + joint.noun + " at " + format_number(speed) + unit +
+        ", more than " + format_number(speed_max) + unit + "; " + advice +
+        "; if only single rows are wrong, remove them; if the speed is real, raise " +
+        (joint.turns ? "speed_max_rad_per_s" : "speed_max_m_per_s") +
+        " in the rig file's recording { }");
+  }
+
+  const EncoderColumn& column_;
+  const proto::CsvTable& table_;
+  int request_;
+  std::vector<double> angles_;
+};
+
+/// Returns a control column in the control unit. A missing last value repeats the previous value.
+std::vector<double> read_control(const ControlColumn& column, std::vector<double> values) {
+  for (double& value : values) value *= column.scale;
+  if (std::isnan(values.back())) values.back() = values.size() > 1 ? values[values.size() - 2] : 0;
+  return values;
+}
+
+/// Makes a segment. Missing rows have no readings and interpolated commands
+/// (estimator::interpolate_commands).
+estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
+                                const std::vector<AngleImport>& angles,
+                                const std::vector<std::vector<double>>& controls,
+                                const SensorTableReader& inertial) {
+  estimator::Segment segment;
+  segment.start = stretch.start;
+  segment.period = time.period;
+  const int samples = time.is_uniform ? stretch.places.back() + 1 : stretch.count;
+  segment.angles.setConstant(samples, static_cast<Eigen::Index>(angles.size()),
+                             std::numeric_limits<double>::quiet_NaN());
+  segment.controls.resize(samples, static_cast<Eigen::Index>(controls.size()));
+  segment.inertial = inertial.empty_readings(samples);
+  std::vector<estimator::SampleGap> holes;
+  int place = 0;
+  for (int k = 0; k < stretch.count; ++k) {
+    const int row = stretch.first + k;
+    const auto at = static_cast<std::size_t>(row);
+    const int own = time.is_uniform ? stretch.places[static_cast<std::size_t>(k)] : k;
+    for (std::size_t i = 0; i < angles.size(); ++i) {
+      segment.angles(own, static_cast<Eigen::Index>(i)) = angles[i].at(row);
+    }
+    for (std::size_t i = 0; i < controls.size(); ++i) {
+      segment.controls(own, static_cast<Eigen::Index>(i)) = controls[i][at];
+    }
+    inertial.write_row(row, own, segment);
+    if (own > place) holes.push_back({place, own - place});
+    place = own + 1;
+    if (!time.is_uniform) segment.times.push_back(time.stamps[at] - stretch.start);
+  }
+  estimator::interpolate_commands(holes, segment);
+  return segment;
+}
+
+void note_delimiter(const proto::CsvTable& table, std::vector<std::string>& notes) {
+  if (table.delimiter == ';') notes.push_back("cells are separated by semicolons");
+  if (table.delimiter == '\t') notes.push_back("cells are separated by tabs");
+}
+
+}  // namespace
+
+ImportedRecording import_csv_text(const std::string& path, std::string_view text,
+                                  const RecordingFormat& format) {
+  return import_table(proto::parse_csv(path, text, column_requests(format)), format);
+}
+
+std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format) {
+  return make_requests(format).columns;
+}
+
+ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format) {
+  const Requests requests = make_requests(format);
+  const std::string& path = table.path;
+  const RowTimes time = find_row_times(table, format, requests.times);
+
+  ImportedRecording result;
+  ImportSummary& summary = result.summary;
+  summary.file = path;
+  summary.rows = table.row_count();
+  summary.dropped_rows = time.dropped_rows;
+  summary.period = time.period;
+  summary.jitter_max = time.jitter_max;
+  summary.gaps = time.gaps;
+  summary.holes = time.holes;
+  summary.steady_clock = time.is_uniform;
+  note_delimiter(table, summary.notes);
+
+  std::vector<AngleImport> angles;
+  for (std::size_t i = 0; i < format.angles.size(); ++i) {
+    AngleImport& angle =
+        angles.emplace_back(format.angles[i], table, requests.first_angle + static_cast<int>(i));
+    const double speed_max =
+        joint_traits(format.angles[i].kind).turns ? format.speed_max : format.prismatic_speed_max;
+    angle.unwrap(time.stamps, speed_max, summary.notes);
+    for (const RowSegment& stretch : time.segments) {
+      angle.check_speed(stretch, time, speed_max);
+    }
+    angle.add_notes(summary.notes);
+  }
+  if (std::none_of(angles.begin(), angles.end(), [](const auto& angle) { return angle.moves(); })) {
+    throw proto::InputError(path + ": no motion: all angle columns are constant. Check the " +
+                            "encoders and the columns in the rig file's recording { }");
+  }
+  std::vector<std::vector<double>> controls;
+  for (std::size_t i = 0; i < format.controls.size(); ++i) {
+    const std::size_t request = static_cast<std::size_t>(requests.times.first_control) + i;
+    controls.push_back(read_control(format.controls[i], table.values[request]));
+    hold_to(proto::range_of("Sample.command"), table, static_cast<int>(request),
+            format.controls[i].column, controls.back());
+  }
+  const SensorTableReader inertial(format, table, requests.first_inertial, requests.first_angle);
+  inertial.add_notes(summary.notes);
+  result.recording.name = path;
+  for (const RowSegment& stretch : time.segments) {
+    result.recording.segments.push_back(make_segment(stretch, time, angles, controls, inertial));
+  }
+  return result;
+}
+
+}  // namespace service

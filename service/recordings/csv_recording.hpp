@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimator/signal/time_series.hpp"
+#include "proto/text/csv_table.hpp"
+#include "service/recordings/joined_segments.hpp"
+#include "service/rig/recording_format.hpp"
+
+namespace service {
+
+/// Time interval of a recording without samples.
+struct Gap {
+  int line = 0;           ///< line number of the first sample after the gap, from 1
+  double start = 0.0;     ///< time of the last sample before the gap [s]
+  double duration = 0.0;  ///< [s]
+};
+
+/// Statistics and notes of the import of a recording.
+struct ImportSummary {
+  /// Rate error of the acquisition unit's clock relative to the host's clock. The time stamps are
+  /// already corrected for it.
+  struct Clock {
+    double rate_error_ppm = 0.0;
+    double standard_deviation_ppm = 0.0;
+  };
+  /// Jitter of the samples' arrival at the host. It does not affect the time stamps, which the
+  /// acquisition unit assigns.
+  struct Arrival {
+    double jitter_us_p99 = 0.0;
+    double jitter_us_max = 0.0;
+  };
+
+  std::string file;
+  std::string scenario;               ///< name of the scenario; empty if unknown
+  int rows = 0;                       ///< number of rows in the file
+  int rows_before_release = 0;        ///< rows left out because the rig was still held by hand
+  int dropped_rows = 0;               ///< rows left out because their segment is too short
+  double period = 0.0;                ///< sampling period [s]
+  double jitter_max = 0.0;            ///< largest deviation from uniform sampling [periods]
+  bool steady_clock = true;           ///< sampling is uniform; if false, time stamps are kept
+  MissingRows holes;                  ///< missing rows within segments
+  std::uint64_t missing_samples = 0;  ///< number of samples missing in the listed gaps
+  std::optional<Clock> clock;
+  std::optional<Arrival> arrival;
+  std::vector<Gap> gaps;           ///< gaps that split the recording into segments
+  std::vector<std::string> notes;  ///< messages for the user
+};
+
+/// Recording with statistics and notes of its import.
+struct ImportedRecording {
+  estimator::Recording recording;
+  ImportSummary summary;
+};
+
+/// Smallest number of samples of a segment; shorter segments are dropped.
+inline constexpr int kSegmentSamplesMin = 10;
+
+/// Imports a recording from CSV text in memory.
+///
+/// Angles are converted to rad; readings are not resampled or interpolated. If all time stamps are
+/// uniform within the format's tolerance, exactly uniform times replace them. A gap or a change in
+/// the segment column ends a segment. Rows missing within a segment
+/// (estimator::continues_across_gap) have no readings. Segments with fewer than kSegmentSamplesMin
+/// samples are dropped and counted. Angles recorded modulo 2π are unwrapped. The control of the
+/// last row has no effect and may be missing.
+/// @param path  file name for messages
+/// @throws proto::InputError "FILE:LINE:FIELD: message; remedy"
+ImportedRecording import_csv_text(const std::string& path, std::string_view text,
+                                  const RecordingFormat& format);
+
+/// Returns the table columns that a recording format reads.
+std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format);
+
+/// Imports a recording from a table with the columns that `column_requests` returns.
+ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format);
+
+}  // namespace service

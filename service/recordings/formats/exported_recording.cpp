@@ -1,0 +1,351 @@
+#include "service/recordings/formats/exported_recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "proto/check/number_ranges.hpp"
+#include "proto/recording/export/export_csv.hpp"
+#include "proto/recording/export/export_mat.hpp"
+#include "proto/recording/export/mat_file.hpp"
+#include "proto/recording/recording_reader.hpp"
+#include "proto/recording/recording_rules.hpp"
+#include "proto/text/csv_table.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/recordings/formats/mcap_recording.hpp"
+
+namespace service {
+namespace {
+
+constexpr const char* kMatAngles = "angle_rad";
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Returns the inertial sensors in a CSV header of `rigcal export`, starting at column `first`.
+std::vector<std::string> inertial_sensors_of(const std::vector<std::string>& header,
+                                             std::size_t first) {
+  std::vector<std::string> sensors;
+  const std::size_t count = proto::kInertialEndings.size();
+  for (std::size_t k = first; k + count <= header.size(); k += count) {
+    const std::string_view ending = proto::kInertialEndings.front();
+    if (!header[k].ends_with(ending)) break;
+    sensors.push_back(header[k].substr(0, header[k].size() - ending.size()));
+  }
+  return sensors;
+}
+
+/// Returns joints, motors and sensors in a CSV header of `rigcal export`; nullopt for others.
+std::optional<proto::RecordingHeader> names_of_export(const std::vector<std::string>& header) {
+  // Columns: time_s, readings, commands, segment, sequence, device_time_us, counts, ... The counts
+  // columns give the joints and thereby the number of readings before the commands.
+  constexpr std::string_view kCounts = "_counts";
+  const auto segment =
+      static_cast<std::size_t>(std::ranges::find(header, std::string("segment")) - header.begin());
+  proto::RecordingHeader names;
+  std::vector<std::string>& joints = names.joints;
+  for (std::size_t k = segment + 3; k < header.size() && header[k].ends_with(kCounts); ++k) {
+    joints.push_back(header[k].substr(0, header[k].size() - kCounts.size()));
+  }
+  if (joints.empty() || joints.size() > proto::kChannelCountMax || segment < 1 + joints.size()) {
+    return std::nullopt;
+  }
+  std::vector<std::string> expected = {"time_s"};
+  for (std::size_t c = 0; c < joints.size(); ++c) {
+    const bool slides = header[1 + c] == joints[c] + "_m";
+    if (slides) names.slides.push_back(joints[c]);
+    expected.push_back(joints[c] + (slides ? "_m" : "_rad"));
+  }
+  const std::span commands(header.begin() + static_cast<std::ptrdiff_t>(expected.size()),
+                           header.begin() + static_cast<std::ptrdiff_t>(segment));
+  if (!proto::read_command_columns(commands, names)) return std::nullopt;
+  expected.insert(expected.end(), commands.begin(), commands.end());
+  const auto add = [&](std::string_view ending) {
+    for (const std::string& joint : joints) expected.push_back(joint + std::string(ending));
+  };
+  expected.insert(expected.end(), {"segment", "sequence", "device_time_us"});
+  add(kCounts);
+  add("_valid");
+  expected.insert(expected.end(),
+                  {"command_sequence", "tripped", "driving", "fault_flags", "error_count"});
+  const bool starts_so = header.size() >= expected.size() &&
+                         std::equal(expected.begin(), expected.end(), header.begin());
+  if (!starts_so) return std::nullopt;
+  names.inertial_sensors = inertial_sensors_of(header, expected.size());
+  return names;
+}
+
+/// Converts a double to the integer that it represents exactly; throws if it is no such integer.
+template <typename Whole>
+Whole whole(double value, const std::string& where, const std::string& what) {
+  const bool has_sign = std::is_unsigned_v<Whole> ? value >= 0.0 : true;
+  if (has_sign && std::abs(value) <= static_cast<double>(proto::kSequenceMax) &&
+      value == std::floor(value)) {
+    return static_cast<Whole>(value);
+  }
+  throw proto::InputError(where + ": " + what +
+                          " is not an integer up to 2^53. Export the recording again");
+}
+
+/// Returns the names of the prismatic joints of a MAT file, whose unit is metre.
+std::vector<std::string> slides_of(const std::string& path, const std::vector<std::string>& joints,
+                                   const std::vector<std::string>& units) {
+  const bool known = std::ranges::all_of(
+      units, [](const std::string& unit) { return unit == "rad" || unit == "m"; });
+  if (!known || units.size() != joints.size()) {
+    throw proto::InputError(path + ": variable \"" + proto::kMatUnits +
+                            "\" must have \"rad\" or \"m\" for each of the " +
+                            std::to_string(joints.size()) + " joints; export the recording again");
+  }
+  std::vector<std::string> slides;
+  for (std::size_t c = 0; c < joints.size(); ++c) {
+    if (units[c] == "m") slides.push_back(joints[c]);
+  }
+  return slides;
+}
+
+/// Collector of samples that checks them like the reader of rigcal-daq recordings.
+class Samples {
+ public:
+  explicit Samples(const proto::RecordingHeader& names) : rules_(proto::shape_of(names)) {
+    recording.header = names;
+    recording.scan.container.finished = true;  // a table cannot be cut off
+  }
+
+  /// @param where  location of the sample in the file, for messages
+  void add(const proto::Sample& sample, const std::string& where) {
+    for (std::size_t c = 0; c < sample.channel_count; ++c) {
+      const double angle = sample.angle_rad[c];
+      if (!std::isnan(angle) && !proto::range_of("Sample.angle_rad").holds(angle)) {
+        throw proto::InputError(where + ": the angle must be " +
+                                proto::range_of("Sample.angle_rad").text());
+      }
+    }
+    if (const auto breach = rules_.take(sample)) {
+      throw proto::InputError(where + ": " + *breach + "; export the recording again");
+    }
+    recording.samples.push_back(sample);
+  }
+
+  /// Adds a sensor's reading to the last sample, unless its saturation mask is missing.
+  void add_reading(std::size_t sensor, const std::array<double, proto::kInertialAxes + 1>& cells,
+                   const std::string& where) {
+    if (std::isnan(cells.back())) return;
+    proto::InertialReading reading{.timestamp_s = recording.samples.back().timestamp_s,
+                                   .sequence = recording.samples.back().sequence,
+                                   .sensor = static_cast<std::uint32_t>(sensor)};
+    std::copy_n(cells.begin(), proto::kInertialAxes, reading.value.begin());
+    const auto mask = whole<std::uint64_t>(cells.back(), where, "the mask of saturated axes");
+    reading.saturated = static_cast<std::uint32_t>(mask & ((1U << proto::kInertialAxes) - 1U));
+    if (const auto breach = rules_.take(reading)) {
+      throw proto::InputError(where + ": " + *breach + "; export the recording again");
+    }
+    recording.inertial.push_back(reading);
+  }
+
+  proto::Recording recording;
+
+ private:
+  proto::RecordingRules rules_;
+};
+
+/// Returns the rate error of the acquisition unit's clock [ppm], computed from the first and the
+/// last sample. Older exports lack the measured rate error.
+std::optional<double> rate_error_of(const std::vector<proto::Sample>& samples) {
+  if (samples.size() < 2) return std::nullopt;
+  const double on_unit =
+      1e-6 * static_cast<double>(samples.back().device_time_us - samples.front().device_time_us);
+  const double on_host = samples.back().timestamp_s - samples.front().timestamp_s;
+  if (!(on_host > 0.0) || !(on_unit > 0.0)) return std::nullopt;
+  return 1e6 * (on_unit / on_host - 1.0);
+}
+
+void set_rate_error(double rate_error_ppm, double deviation_ppm, proto::Recording& recording) {
+  recording.clock_fits.push_back(
+      {.rate_error_ppm = rate_error_ppm, .rate_error_ppm_sd = deviation_ppm});
+}
+
+/// Returns the name of the MAT variable with the commands of one or several motors; empty if there
+/// is none.
+std::string command_variable(const proto::MatFile& file) {
+  if (file.find(proto::kMatMotors) != nullptr) return proto::kMatCommands;
+  for (const proto::MatFile::Variable& variable : file.variables()) {
+    proto::RecordingHeader unnamed;
+    const bool is_other = variable.name == "command_sequence" || !variable.is_numeric;
+    if (!is_other && proto::read_command_columns({&variable.name, 1}, unnamed)) {
+      return variable.name;
+    }
+  }
+  return {};
+}
+
+/// Adds the gaps in the sequence numbers of the samples to the recording.
+void list_gaps(proto::Recording& recording) {
+  for (std::size_t k = 1; k < recording.samples.size(); ++k) {
+    const std::uint64_t next = recording.samples[k - 1].sequence + 1;
+    if (recording.samples[k].sequence <= next) continue;
+    recording.gaps.push_back({.first_sequence = next,
+                              .sample_count = recording.samples[k].sequence - next,
+                              .cause = proto::GapCause::kNotListed});
+  }
+}
+
+}  // namespace
+
+bool is_exported_csv(const std::vector<std::string>& header) {
+  return names_of_export(header).has_value();
+}
+
+ImportedRecording import_exported_csv(const std::string& path, std::string_view text,
+                                      const Rig& rig) {
+  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  const proto::RecordingHeader names = names_of_export(header).value();
+  const std::vector<std::string>& joints = names.joints;
+  const std::vector<std::string>& sensors = names.inertial_sensors;
+  const bool has_clock = header.back() == "release_s";
+  std::vector<proto::ColumnRequest> requests = {{"time_s"}, {"sequence"}, {"device_time_us"}};
+  const std::size_t first_command = requests.size();
+  const std::size_t motors = proto::shape_of(names).commands();
+  for (std::size_t m = 0; m < motors; ++m) requests.push_back({header[1 + joints.size() + m]});
+  const std::size_t first_angle = requests.size();
+  for (std::size_t c = 0; c < joints.size(); ++c) {
+    requests.push_back({header[1 + c], proto::MissingCells::kAllowed});
+  }
+  const std::size_t first_inertial = requests.size();
+  for (const std::string& sensor : sensors) {
+    for (const std::string_view ending : proto::kInertialEndings) {
+      requests.push_back({sensor + std::string(ending), proto::MissingCells::kAllowed});
+    }
+  }
+  const std::size_t clock = requests.size();
+  if (has_clock) {
+    requests.push_back({"clock_error_ppm", proto::MissingCells::kAllowed});
+    requests.push_back({"release_s", proto::MissingCells::kAllowed});
+  }
+  const proto::CsvTable table = proto::parse_csv(path, text, requests);
+  Samples samples(names);
+  for (int row = 0; row < table.row_count(); ++row) {
+    const auto k = static_cast<std::size_t>(row);
+    proto::Sample sample;
+    sample.timestamp_s = table.values[0][k];
+    sample.sequence = whole<std::uint64_t>(table.values[1][k], table.where(row, 1), "the sequence");
+    sample.device_time_us =
+        whole<std::int64_t>(table.values[2][k], table.where(row, 2), "the unit's time");
+    sample.motor_count = static_cast<std::uint32_t>(motors);
+    for (std::size_t m = 0; m < motors; ++m) {
+      sample.command[m] = table.values[first_command + m][k];
+    }
+    sample.channel_count = static_cast<std::uint32_t>(joints.size());
+    for (std::size_t c = 0; c < joints.size(); ++c) {
+      sample.angle_rad[c] = table.values[first_angle + c][k];
+      sample.valid[c] = !std::isnan(sample.angle_rad[c]);
+    }
+    samples.add(sample, table.where(row, 0));
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      std::array<double, proto::kInertialEndings.size()> cells{};
+      for (std::size_t c = 0; c < cells.size(); ++c) {
+        cells[c] = table.values[first_inertial + i * cells.size() + c][k];
+      }
+      samples.add_reading(i, cells, table.where(row, static_cast<int>(first_inertial)));
+    }
+  }
+  proto::Recording& recording = samples.recording;
+  list_gaps(recording);
+  double release_s = -kInfinity;
+  if (has_clock) {
+    const double rate_error_ppm = table.values[clock].back();
+    if (!std::isnan(rate_error_ppm)) set_rate_error(rate_error_ppm, 0.0, recording);
+    const double stored_release_s = table.values[clock + 1].back();
+    if (!std::isnan(stored_release_s))
+      release_s = stored_release_s >= proto::kTimeMax_s ? kInfinity : stored_release_s;
+  } else if (const auto rate_error_ppm = rate_error_of(recording.samples)) {
+    set_rate_error(*rate_error_ppm, 0.0, recording);
+  }
+  return import_samples(path, recording, release_s, rig);
+}
+
+bool is_exported_mat(const proto::MatFile& file) {
+  const auto holds = [&](const std::string& name) { return file.find(name) != nullptr; };
+  const std::vector<std::string> always = {"time_s", "sequence", "device_time_us", "hinges",
+                                           "clock"};
+  return std::ranges::all_of(always, holds) && !command_variable(file).empty() &&
+         (holds(kMatAngles) || (holds(proto::kMatReadings) && holds(proto::kMatUnits)));
+}
+
+ImportedRecording import_exported_mat(const std::string& path, const proto::MatFile& file,
+                                      const Rig& rig) {
+  proto::RecordingHeader names{.joints = file.read_texts("hinges")};
+  const std::vector<std::string>& joints = names.joints;
+  const std::vector<double> times = file.read("time_s");
+  const std::size_t rows = times.size();
+  const auto column = [&](const char* name, std::size_t count) {
+    std::vector<double> values = file.read(name);
+    if (values.size() == count) return values;
+    throw proto::InputError(path + ": variable \"" + name + "\" has " +
+                            std::to_string(values.size()) + " elements where " +
+                            std::to_string(count) + " must be; export the recording again");
+  };
+  if (joints.empty() || joints.size() > proto::kChannelCountMax) {
+    throw proto::InputError(path + ": variable \"hinges\" names " + std::to_string(joints.size()) +
+                            " joints; export the recording again");
+  }
+  if (file.find(proto::kMatMotors) != nullptr) {
+    names.motors = file.read_texts(proto::kMatMotors);
+    names.command_units = file.read_texts(proto::kMatCommandUnits);
+    if (const auto breach = proto::find_violation(names)) {
+      throw proto::InputError(path + ": " + *breach + "; export the recording again");
+    }
+  }
+  const std::size_t motors = proto::shape_of(names).commands();
+  const std::vector<double> commands = column(command_variable(file).c_str(), rows * motors);
+  const std::vector<double> sequences = column("sequence", rows);
+  const std::vector<double> unit_times = column("device_time_us", rows);
+  const bool turns = file.find(kMatAngles) != nullptr;
+  const std::vector<double> angles =
+      column(turns ? kMatAngles : proto::kMatReadings, rows * joints.size());
+  if (!turns) names.slides = slides_of(path, joints, file.read_texts(proto::kMatUnits));
+  if (file.find("inertial_sensors") != nullptr) {
+    names.inertial_sensors = file.read_texts("inertial_sensors");
+  }
+  const std::vector<std::string>& sensors = names.inertial_sensors;
+  if (sensors.size() > proto::kInertialCountMax) {
+    throw proto::InputError(path + ": variable \"inertial_sensors\" names " +
+                            std::to_string(sensors.size()) +
+                            " sensors; export the recording again");
+  }
+  const std::size_t cells = proto::kInertialEndings.size();
+  const std::vector<double> inertial =
+      sensors.empty() ? std::vector<double>() : column("inertial", rows * cells * sensors.size());
+  Samples samples(names);
+  for (std::size_t k = 0; k < rows; ++k) {
+    const std::string where = path + ": sample " + std::to_string(k + 1);
+    proto::Sample sample;
+    sample.timestamp_s = times[k];
+    sample.motor_count = static_cast<std::uint32_t>(motors);
+    for (std::size_t m = 0; m < motors; ++m) sample.command[m] = commands[m * rows + k];
+    sample.sequence = whole<std::uint64_t>(sequences[k], where, "the sequence");
+    sample.device_time_us = whole<std::int64_t>(unit_times[k], where, "the unit's time");
+    sample.channel_count = static_cast<std::uint32_t>(joints.size());
+    for (std::size_t c = 0; c < joints.size(); ++c) {
+      sample.angle_rad[c] = angles[c * rows + k];
+      sample.valid[c] = !std::isnan(sample.angle_rad[c]);
+    }
+    samples.add(sample, where);
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      std::array<double, proto::kInertialEndings.size()> own{};
+      for (std::size_t c = 0; c < cells; ++c) own[c] = inertial[(i * cells + c) * rows + k];
+      samples.add_reading(i, own, where);
+    }
+  }
+  list_gaps(samples.recording);
+  const std::vector<double> clock = file.read("clock");  // k×3, column-major
+  if (const std::size_t fits = clock.size() / 3; fits > 0) {
+    set_rate_error(clock[2 * fits - 1], clock[3 * fits - 1], samples.recording);
+  }
+  double release_s = -kInfinity;
+  if (file.find("release_s") != nullptr) release_s = column("release_s", 1).front();
+  return import_samples(path, samples.recording, release_s, rig);
+}
+
+}  // namespace service

@@ -1,0 +1,234 @@
+#include "service/recordings/formats/mcap_recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimator/model/encoder.hpp"
+#include "proto/check/number_ranges.hpp"
+#include "proto/recording/recording_reader.hpp"
+#include "proto/recording/recording_recover.hpp"
+#include "proto/recording/recording_rules.hpp"
+#include "proto/recording/release.hpp"
+#include "proto/recording/series.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/recordings/inertial_samples.hpp"
+#include "service/recordings/row_times.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+/// Returns for each encoder of the rig the column of its readings in the recording.
+std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
+                                       const std::vector<std::string>& recorded) {
+  std::vector<std::size_t> channels;
+  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
+    const auto found = std::find(recorded.begin(), recorded.end(), sensor.name);
+    if (found == recorded.end()) {
+      std::string names;
+      for (const std::string& name : recorded) names += " \"" + name + "\"";
+      throw proto::InputError(path + ": has no joint \"" + sensor.name + "\"; it has" + names +
+                              ". Use the rig file it was recorded with");
+    }
+    channels.push_back(static_cast<std::size_t>(found - recorded.begin()));
+  }
+  if (channels.empty()) {
+    throw proto::InputError(rig.path + ": no joint is measured; give one an encoder { }");
+  }
+  return channels;
+}
+
+/// Returns for each motor of the rig, in joint order, the column of its commands in the recording.
+std::vector<std::size_t> find_motors(const std::string& path, const Rig& rig,
+                                     const std::vector<std::string>& recorded) {
+  std::vector<std::string> motors;
+  for (const estimator::Joint& joint : rig.mechanism.joints) {
+    if (joint.motorised) motors.push_back(joint.name);
+  }
+  std::vector<std::size_t> columns;
+  for (const std::string& motor : motors) {
+    const auto found = std::ranges::find(recorded, motor);
+    if (found != recorded.end()) {
+      columns.push_back(static_cast<std::size_t>(found - recorded.begin()));
+    } else if (motors.size() == 1 && recorded.empty()) {
+      columns.push_back(0);  // one command of an unnamed motor
+    } else {
+      const std::string holds = recorded.empty() ? "one command of an unnamed motor"
+                                                 : "commands of " + proto::join_names(recorded);
+      throw proto::InputError(path + ": has " + holds + ", and the rig in " + rig.path +
+                              " has a motor on \"" + motor +
+                              "\". Use the rig file it was recorded with, or a CSV recording");
+    }
+  }
+  return columns;
+}
+
+estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t joint_count,
+                                const std::vector<std::size_t>& channels, std::size_t command_count,
+                                const std::vector<std::size_t>& motors) {
+  estimator::Segment segment;
+  segment.start = source.start_s;
+  segment.period = source.period_s;
+  const auto rows = static_cast<Eigen::Index>(source.row_count);
+  segment.angles.resize(rows, static_cast<Eigen::Index>(channels.size()));
+  segment.controls.resize(rows, static_cast<Eigen::Index>(motors.size()));
+  for (std::size_t k = 0; k < source.row_count; ++k) {
+    const auto row = static_cast<Eigen::Index>(k);
+    for (std::size_t j = 0; j < channels.size(); ++j) {
+      segment.angles(row, static_cast<Eigen::Index>(j)) =
+          source.angle_rad[k * joint_count + channels[j]];
+    }
+    for (std::size_t m = 0; m < motors.size(); ++m) {
+      segment.controls(row, static_cast<Eigen::Index>(m)) =
+          source.command[k * command_count + motors[m]];
+    }
+  }
+  return segment;
+}
+
+/// Removes the rows of a segment before a time. @return number of removed rows
+std::size_t drop_before(double time_s, const proto::Series& series, proto::SeriesSegment& segment) {
+  const double rows = std::ceil((time_s - segment.start_s) / segment.period_s - 1e-6);
+  const auto count =
+      static_cast<std::size_t>(std::clamp(rows, 0.0, static_cast<double>(segment.row_count)));
+  segment.start_s += static_cast<double>(count) * segment.period_s;
+  segment.row_count -= count;
+  segment.first_sequence += count;
+  const auto drop = [&](std::vector<double>& rows_of, std::size_t columns) {
+    rows_of.erase(rows_of.begin(), rows_of.begin() + static_cast<std::ptrdiff_t>(count * columns));
+  };
+  drop(segment.angle_rad, series.joints.size());
+  drop(segment.command, series.command_count);
+  return count;
+}
+
+void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& notes) {
+  if (!scan.container.finished) {
+    notes.push_back(
+        "the file is cut off; its intact part is used (rigcal recover repairs the file)");
+  }
+  if (scan.container.damaged_chunk_count > 0) {
+    notes.push_back(std::to_string(scan.container.damaged_chunk_count) +
+                    " chunks were damaged and left out; the recording is split there");
+  }
+  if (scan.unreadable_count > 0) {
+    notes.push_back(std::to_string(scan.unreadable_count) +
+                    " messages were left out; the first: " + scan.first_violation);
+  }
+}
+
+}  // namespace
+
+bool is_mcap(const std::string& path) {
+  return path.ends_with(".mcap") || path.ends_with(".mcap.part");
+}
+
+/// Adds scenario, clock error, jitter, missing samples and events to the summary of an import.
+void note_quality(const proto::Recording& recording, ImportSummary& summary) {
+  const auto scenario = recording.header.facts.find("scenario");
+  if (scenario != recording.header.facts.end()) summary.scenario = scenario->second;
+  if (!recording.clock_fits.empty()) {
+    const proto::ClockFit& fit = recording.clock_fits.back();
+    summary.clock = {fit.rate_error_ppm, fit.rate_error_ppm_sd};
+  }
+  if (!recording.loop_stats.empty()) {
+    const proto::LoopStats& loop = recording.loop_stats.back();
+    summary.arrival = {loop.wakeup_us_p99, loop.wakeup_us_max};
+  }
+  for (const proto::Gap& gap : recording.gaps) summary.missing_samples += gap.sample_count;
+  for (const proto::Event& event : recording.events) {
+    if (event.name == proto::kInterruptedEvent) {
+      summary.notes.push_back("the run was not ended properly: " + event.text);
+    } else if (event.kind == proto::EventKind::kTrip) {
+      summary.notes.push_back("a safety limit ended the run: " + event.text);
+    }
+  }
+  note_damage(recording.scan, summary.notes);
+}
+
+void note_rows_before_release(int rows_before_release, ImportSummary& summary) {
+  summary.rows_before_release = rows_before_release;
+  if (rows_before_release == 0) return;
+  summary.notes.push_back(std::to_string(rows_before_release) +
+                          " rows before the release of the rig are left out");
+}
+
+/// Throws for implausible clock errors and sampling periods, which foreign files may have.
+void check_times(const std::string& path, const proto::Recording& recording,
+                 const proto::Series& series) {
+  const double rate_error_ppm =
+      recording.clock_fits.empty() ? 0.0 : recording.clock_fits.back().rate_error_ppm;
+  if (!proto::range_of("SimUnit.clock_error_ppm").holds(rate_error_ppm)) {
+    throw proto::InputError(path +
+                            ": the recording's clock fit gives an implausible clock error of " +
+                            format_number(rate_error_ppm) +
+                            " ppm. Use \"rigcal export\" and the times of the CSV file");
+  }
+  for (const proto::SeriesSegment& segment : series.segments) {
+    if (segment.period_s >= kSamplingPeriodMin && segment.period_s <= kSamplingPeriodMax) continue;
+    throw proto::InputError(
+        path + ": the sampling period would be " + format_number(segment.period_s) + " s, " +
+        (segment.period_s > kSamplingPeriodMax ? "too long to resolve an oscillation"
+                                               : "shorter than any encoder's"));
+  }
+}
+
+ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
+  const auto recording = proto::read_recording(path);
+  if (!recording.ok()) throw proto::InputError(recording.error().detail);
+  return import_samples(path, recording.value(), proto::find_release(recording.value().events),
+                        rig);
+}
+
+ImportedRecording import_samples(const std::string& path, const proto::Recording& recording,
+                                 double release_s, const Rig& rig) {
+  auto series = proto::make_series(recording);
+  if (!series.ok()) throw proto::InputError(path + ": " + series.error().detail);
+  check_times(path, recording, series.value());
+  const std::vector<std::string>& joints = series.value().joints;
+  const std::vector<std::size_t> channels = find_channels(path, rig, joints);
+  const std::vector<std::size_t> motors = find_motors(path, rig, recording.header.motors);
+
+  ImportedRecording result;
+  result.recording.name = path;
+  ImportSummary& summary = result.summary;
+  summary.file = path;
+  summary.rows = static_cast<int>(recording.samples.size());
+  InertialSampleReader inertial(recording, rig);
+  std::size_t held = 0;
+  std::vector<estimator::Segment>& segments = result.recording.segments;
+  for (proto::SeriesSegment& source : series.value().segments) {
+    summary.period = source.period_s;
+    held += drop_before(release_s, series.value(), source);
+    if (source.row_count == 0) continue;
+    segments.push_back(
+        make_segment(source, joints.size(), channels, series.value().command_count, motors));
+    inertial.fill(source, segments.back());
+  }
+  summary.holes = join_segments(segments);
+  for (std::size_t i = 1; i < segments.size(); ++i) {
+    const double end = segments[i - 1].start + segments[i - 1].duration();
+    summary.gaps.push_back({0, end, segments[i].start - end});
+  }
+  std::erase_if(segments, [](const estimator::Segment& segment) {
+    return segment.sample_count() < kSegmentSamplesMin;
+  });
+  int kept = -summary.holes.rows;
+  for (const estimator::Segment& segment : segments) kept += segment.sample_count();
+  note_rows_before_release(static_cast<int>(held), summary);
+  summary.dropped_rows = summary.rows - kept - summary.rows_before_release;
+  if (std::isinf(release_s) && release_s > 0.0) {
+    throw proto::InputError(path +
+                            ": the rig was never released, so the recording has no free motion");
+  }
+  if (result.recording.segments.empty()) {
+    throw proto::InputError(path + ": the recording is too short: no segment without gaps has " +
+                            std::to_string(kSegmentSamplesMin) + " samples. Record longer");
+  }
+  note_quality(recording, summary);
+  inertial.add_notes(summary.notes);
+  return result;
+}
+
+}  // namespace service

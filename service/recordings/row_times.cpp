@@ -1,0 +1,241 @@
+#include "service/recordings/row_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "proto/text/input_error.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+/// Rounds a number to nine significant digits, e.g. 0.00099999999999 s to 0.001 s.
+double round_digits(double value) { return std::stod(format_number(value, 9)); }
+
+std::vector<double> read_times(const proto::CsvTable& table, const RecordingFormat& format,
+                               int request) {
+  std::vector<double> times(static_cast<std::size_t>(table.row_count()));
+  if (request < 0) {
+    for (std::size_t k = 0; k < times.size(); ++k) times[k] = static_cast<double>(k) / format.rate;
+    return times;
+  }
+  times = table.values[static_cast<std::size_t>(request)];
+  for (double& time : times) time *= format.time_scale;
+  for (std::size_t k = 1; k < times.size(); ++k) {
+    if (times[k] > times[k - 1] && std::isfinite(times[k])) continue;
+    const std::string what = times[k] == times[k - 1]
+                                 ? "time stamp " + format_number(times[k], 9) + " s is repeated"
+                                 : "time runs backwards from " + format_number(times[k - 1], 9) +
+                                       " s to " + format_number(times[k], 9) + " s";
+    throw proto::InputError(
+        table.where(static_cast<int>(k), request) + ": column \"" + format.time_column + "\": " +
+        what + "; sort or remove the rows, or split the file where a new recording begins");
+  }
+  return times;
+}
+
+double median_step(const std::vector<double>& times) {
+  std::vector<double> steps(times.size() - 1);
+  for (std::size_t k = 0; k < steps.size(); ++k) steps[k] = times[k + 1] - times[k];
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+  std::nth_element(steps.begin(), middle, steps.end());
+  return *middle;
+}
+
+/// Checks whether samples are missing between rows k − 1 and k. If the next time stamp is on time
+/// again, a late time stamp counts as jitter.
+bool is_gap(const std::vector<double>& times, std::size_t k, double period) {
+  if (times[k] - times[k - 1] <= 1.5 * period) return false;
+  return k + 1 >= times.size() || times[k + 1] - times[k - 1] > 2.5 * period;
+}
+
+/// Changes of the motor commands between successive rows of a table.
+class CommandChanges {
+ public:
+  CommandChanges(const proto::CsvTable& table, const RecordingFormat& format, int first_control) {
+    for (std::size_t i = 0; i < format.controls.size(); ++i) {
+      commands_.push_back(&table.values[static_cast<std::size_t>(first_control) + i]);
+      double largest = 0.0;
+      for (const double value : *commands_.back()) {
+        if (!std::isnan(value)) largest = std::max(largest, std::abs(value));
+      }
+      largest_.push_back(largest);
+    }
+  }
+
+  /// Returns the command change from row k − 1 to row k with `missing` rows between them.
+  estimator::CommandChange at(std::size_t k, int missing) const {
+    constexpr std::size_t kRows = estimator::kSideRows;
+    estimator::CommandChange change;
+    for (std::size_t i = 0; i < commands_.size(); ++i) {
+      const std::vector<double>& command = *commands_[i];
+      estimator::NeighbourCommands before, after;
+      for (std::size_t j = 0; j < std::min(kRows, k); ++j) before.push_back(command[k - 1 - j]);
+      for (std::size_t j = k; j < std::min(k + kRows, command.size()); ++j) {
+        after.push_back(command[j]);
+      }
+      estimator::add_change(before, after, missing, largest_[i], change);
+    }
+    return change;
+  }
+
+ private:
+  std::vector<const std::vector<double>*> commands_;
+  std::vector<double> largest_;
+};
+
+/// Returns the number of rows that are missing between rows k − 1 and k, from their time stamps.
+int missing_before(const std::vector<double>& times, std::size_t k, double period) {
+  if (!is_gap(times, k, period)) return 0;
+  return std::max(1, static_cast<int>(std::lround((times[k] - times[k - 1]) / period)) - 1);
+}
+
+/// Checks whether a duration [periods] is close to a whole number.
+bool is_whole(double periods) {
+  constexpr double kTolerance = 0.25;
+  return std::abs(periods - std::round(periods)) <= kTolerance;
+}
+
+/// Splits the rows into segments at gaps and at changes of the segment column. With uniform
+/// sampling, it also splits at missing rows whose duration is not a whole number of periods.
+void cut(const proto::CsvTable& table, const CommandChanges& commands, double period,
+         int segment_request, RowTimes& result) {
+  const std::vector<double>& times = result.stamps;
+  const std::vector<double>* marks =
+      segment_request < 0 ? nullptr : &table.values[static_cast<std::size_t>(segment_request)];
+  std::size_t first = 0;
+  std::vector<int> places = {0};
+  MissingRows holes;
+  for (std::size_t k = 1; k <= times.size(); ++k) {
+    const bool end = k == times.size();
+    const int missing = end ? 0 : missing_before(times, k, period);
+    const double duration = end ? 0.0 : times[k] - times[k - 1];
+    const int read = 2 * static_cast<int>(k - first) - places.back() - 1;  // minus those missing
+    const bool gap = missing > 0 && (!estimator::continues_across_gap(
+                                         duration, missing, commands.at(k, missing), read) ||
+                                     (result.is_uniform && !is_whole(duration / period)));
+    const bool mark = !end && marks != nullptr && (*marks)[k] != (*marks)[k - 1];
+    if (gap) result.gaps.push_back({table.lines[k], times[k - 1], duration});
+    if (!end && !gap && !mark) {
+      places.push_back(places.back() + 1 + missing);
+      holes.count += missing > 0 ? 1 : 0;
+      holes.rows += missing;
+      continue;
+    }
+    const int count = static_cast<int>(k - first);
+    if (count >= kSegmentSamplesMin) {
+      result.segments.push_back({static_cast<int>(first), count, times[first], places});
+      result.holes.count += holes.count;
+      result.holes.rows += holes.rows;
+    } else {
+      result.dropped_rows += count;
+    }
+    first = k;
+    places = {0};
+    holes = {};
+  }
+}
+
+/// Returns the sampling period by linear regression of time on sample number over all segments.
+double pooled_period(const std::vector<double>& times, const std::vector<RowSegment>& segments) {
+  double covariance = 0.0;
+  double variance = 0.0;
+  for (const RowSegment& stretch : segments) {
+    double middle = 0.0;
+    for (const int place : stretch.places) middle += place;
+    middle /= stretch.count;
+    const auto first = static_cast<std::size_t>(stretch.first);
+    for (std::size_t k = 0; k < stretch.places.size(); ++k) {
+      const double from_middle = stretch.places[k] - middle;
+      covariance += from_middle * (times[first + k] - times[first]);
+      variance += from_middle * from_middle;
+    }
+  }
+  return covariance / variance;
+}
+
+/// Returns the mean time step between rows that have no missing rows between them. If there are no
+/// such rows, returns `median`.
+double period_between_holes(const std::vector<double>& times, double median) {
+  double duration = 0.0, rows = 0.0;
+  for (std::size_t k = 1; k < times.size(); ++k) {
+    if (is_gap(times, k, median)) continue;
+    duration += times[k] - times[k - 1];
+    rows += 1.0;
+  }
+  return rows > 0.0 ? duration / rows : median;
+}
+
+/// Sets the start time of each segment by fitting uniform times to the time stamps. Returns the
+/// largest deviation of a time stamp from uniform times [periods].
+double fit_grids(const std::vector<double>& times, double period,
+                 std::vector<RowSegment>& segments) {
+  double worst = 0.0;
+  for (RowSegment& stretch : segments) {
+    const auto first = static_cast<std::size_t>(stretch.first);
+    const auto offset = [&](std::size_t k) {
+      return times[first + k] - times[first] - stretch.places[k] * period;
+    };
+    double mean = 0.0;
+    for (std::size_t k = 0; k < stretch.places.size(); ++k) mean += offset(k) / stretch.count;
+    for (std::size_t k = 0; k < stretch.places.size(); ++k) {
+      worst = std::max(worst, std::abs(offset(k) - mean) / period);
+    }
+    stretch.start = times[first] + std::round(mean * 1e9) * 1e-9;
+  }
+  return worst;
+}
+
+[[noreturn]] void refuse_short(const proto::CsvTable& table, const RowTimes& time) {
+  std::string what =
+      table.path + ": the recording is too short: " + std::to_string(table.row_count()) + " rows";
+  if (!time.gaps.empty()) what += " with " + std::to_string(time.gaps.size()) + " gaps";
+  throw proto::InputError(what + ", and no segment without gaps has " +
+                          std::to_string(kSegmentSamplesMin) + " samples. Record longer");
+}
+
+/// Checks the sampling period. Throws if only a wrong unit of time explains it.
+void check_period(const proto::CsvTable& table, const RecordingFormat& format, double period) {
+  if (period >= kSamplingPeriodMin && period <= kSamplingPeriodMax) return;
+  const std::string what = table.path + ": the sampling period would be " +
+                           format_number(period, 3) + " s, " +
+                           (period > kSamplingPeriodMax ? "too long to resolve an oscillation"
+                                                        : "shorter than any encoder's");
+  throw proto::InputError(
+      what + (format.time_column.empty()
+                  ? "; correct rate_hz in the rig file's time { }"
+                  : "; check the unit of column \"" + format.time_column +
+                        "\": write unit: SECOND, MILLISECOND or MICROSECOND in time { }"));
+}
+
+}  // namespace
+
+RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
+                        const TimeColumns& requests) {
+  constexpr double kLostShare = 0.01;  // share of rows that may be dropped for a uniform grid
+  RowTimes result;
+  if (table.row_count() < kSegmentSamplesMin) refuse_short(table, result);
+  result.stamps = read_times(table, format, requests.time);
+  const double median = median_step(result.stamps);
+  check_period(table, format, median);
+  const CommandChanges commands(table, format, requests.first_control);
+  const double period = period_between_holes(result.stamps, median);
+  RowTimes free = result;
+  free.is_uniform = false;
+  cut(table, commands, period, requests.segment, free);
+  if (free.segments.empty()) refuse_short(table, free);
+  cut(table, commands, period, requests.segment, result);
+  const double lost = result.dropped_rows - free.dropped_rows;
+  if (requests.time < 0 || lost <= kLostShare * table.row_count()) {
+    result.period = round_digits(pooled_period(result.stamps, result.segments));
+    result.jitter_max = fit_grids(result.stamps, result.period, result.segments);
+    if (requests.time < 0 || result.jitter_max <= format.jitter_tolerance) return result;
+  }
+  free.period = round_digits(pooled_period(free.stamps, free.segments));
+  std::vector<RowSegment> grids = free.segments;
+  free.jitter_max = fit_grids(free.stamps, free.period, grids);
+  free.holes = {};  // rows have their own times
+  return free;
+}
+
+}  // namespace service

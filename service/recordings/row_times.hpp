@@ -1,0 +1,56 @@
+#pragma once
+
+#include <vector>
+
+#include "proto/text/csv_table.hpp"
+#include "service/recordings/csv_recording.hpp"
+#include "service/recordings/joined_segments.hpp"
+#include "service/rig/recording_format.hpp"
+
+namespace service {
+
+/// Limits of plausible sampling periods [s]. The oscillation of a rig takes about a second, and no
+/// encoder is read faster than every few microseconds.
+inline constexpr double kSamplingPeriodMin = 1e-5;
+inline constexpr double kSamplingPeriodMax = 0.5;
+
+/// Table rows that form one segment of a recording.
+struct RowSegment {
+  int first = 0;            ///< index of the first row
+  int count = 0;            ///< number of rows
+  double start = 0.0;       ///< time of the first row [s]; adjusted if sampling is uniform
+  std::vector<int> places;  ///< sample number of each row, from 0; missing rows leave gaps
+};
+
+/// Sampling times of the rows of a table.
+struct RowTimes {
+  double period = 0.0;         ///< sampling period [s]; the mean if sampling is not uniform
+  bool is_uniform = true;      ///< sampling is uniform; if false, `stamps` are the sampling times
+  std::vector<double> stamps;  ///< time stamps of all rows [s]
+  std::vector<RowSegment> segments;
+  std::vector<Gap> gaps;
+  MissingRows holes;        ///< missing rows within segments, for uniform sampling
+  int dropped_rows = 0;     ///< rows left out because their segment is too short
+  double jitter_max = 0.0;  ///< largest deviation of a stamp from uniform sampling [periods]
+};
+
+/// Indices of the time, segment and control columns among the columns requested from a table.
+struct TimeColumns {
+  int time = -1;          ///< time stamps; −1 if format.rate gives the times
+  int segment = -1;       ///< column whose changes start a segment; −1 if none
+  int first_control = 0;  ///< first control column of the recording format
+};
+
+/// Finds the sampling period, the gaps and the segments of a recording.
+///
+/// The period is the least-squares slope of time over sample number, pooled over the segments. Rows
+/// are missing if a time step exceeds 1.5 periods and the next step does not compensate it. A gap
+/// is a run of missing rows that a segment cannot bridge (estimator::continues_across_gap).
+/// Sampling is not uniform if a time stamp deviates from uniform times by more than the format's
+/// tolerance.
+/// @throws proto::InputError if time does not increase, the rate is implausible, or no segment is
+///         long enough
+RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
+                        const TimeColumns& requests);
+
+}  // namespace service

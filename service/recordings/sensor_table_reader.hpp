@@ -1,0 +1,53 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "estimator/signal/time_series.hpp"
+#include "proto/text/csv_table.hpp"
+#include "service/rig/recording_format.hpp"
+
+namespace service {
+
+/// Reader that copies the readings of all sensors other than encoders from a table to segments, in
+/// SI units. Saturated readings count as missing.
+class SensorTableReader {
+ public:
+  /// Converts the sensor columns of a table to SI units and checks them.
+  /// @param first        index of the first sensor column among the columns of the table
+  /// @param first_angle  index of the first angle column among the columns of the table
+  /// @throws proto::InputError for readings that only a wrong unit explains
+  SensorTableReader(const RecordingFormat& format, const proto::CsvTable& table, int first,
+                    int first_angle);
+
+  /// Appends messages on missing and saturated sensor readings to `notes`.
+  void add_notes(std::vector<std::string>& notes) const;
+
+  /// Returns a matrix of NaN for Segment::inertial with this number of rows.
+  Eigen::MatrixXd empty_readings(int rows) const;
+
+  /// Copies the sensor readings in row `from` of the table to row `to` of the segment.
+  void write_row(int from, Eigen::Index to, estimator::Segment& segment) const;
+
+ private:
+  struct Readings {
+    const SensorColumn* column = nullptr;
+    int request = 0;
+    std::vector<double> values = {};  ///< [SI unit]; NaN if missing or saturated
+    int saturated = 0;                ///< number of saturated readings
+  };
+
+  bool rests(const Readings& readings, std::size_t first, std::size_t end, int first_angle) const;
+  void drop_saturated(Readings& readings) const;
+  void drop_clipped_runs(Readings& readings, int first_angle) const;
+  void check_units() const;
+  void check_gravity(int sensor) const;
+  const Readings* find(int index) const;
+
+  const RecordingFormat& format_;
+  const proto::CsvTable& table_;
+  std::vector<Readings> columns_;
+};
+
+}  // namespace service

@@ -1,0 +1,213 @@
+#include "service/report/charts/chart_figure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "service/report/charts/embedded_data.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using Column = std::vector<double>;
+
+/// Data of a figure as a table with a column for x and a column for each series.
+struct ChartRows {
+  Column x;
+  std::vector<Column> columns;
+  bool has_merged_x = false;  ///< the x values of the series differ: NaN is no gap
+};
+
+std::vector<const ChartSeries*> series_of(const ChartFigure& figure) {
+  std::vector<const ChartSeries*> all;
+  for (const Chart& chart : figure.charts) {
+    for (const ChartSeries& series : chart.series) all.push_back(&series);
+  }
+  return all;
+}
+
+Column union_of_x(const std::vector<const ChartSeries*>& all) {
+  Column x;
+  for (const ChartSeries* series : all) x.insert(x.end(), series->x.begin(), series->x.end());
+  std::ranges::sort(x);
+  x.erase(std::ranges::unique(x).begin(), x.end());
+  return x;
+}
+
+Column over(const Column& x, const ChartSeries& series) {
+  Column y(x.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t k = 0; k < series.x.size(); ++k) {
+    const auto at = std::ranges::lower_bound(x, series.x[k]) - x.begin();
+    y[static_cast<std::size_t>(at)] = series.y[k];
+  }
+  return y;
+}
+
+ChartRows rows_of(const std::vector<const ChartSeries*>& all) {
+  ChartRows rows;
+  rows.x = all.front()->x;
+  rows.has_merged_x = std::ranges::any_of(
+      all, [&](const ChartSeries* series) { return series->x != all.front()->x; });
+  if (rows.has_merged_x) rows.x = union_of_x(all);
+  for (const ChartSeries* series : all) {
+    rows.columns.push_back(rows.has_merged_x ? over(rows.x, *series) : series->y);
+  }
+  return rows;
+}
+
+/// Removes rows that do not change the look of the lines. Returns the number of original rows per
+/// interval.
+std::size_t reduce(ChartRows& rows, std::size_t rows_max) {
+  if (rows.x.size() <= rows_max) return 1;
+  // Per pixel column each series keeps its first, lowest, highest and last value; first and last
+  // are common to all series.
+  const std::size_t columns = std::max<std::size_t>(1, rows_max / (2 + 2 * rows.columns.size()));
+  std::vector<std::size_t> kept;
+  for (const Column& column : rows.columns) {
+    const std::vector<std::size_t> own = decimate(rows.x, column, static_cast<int>(columns));
+    kept.insert(kept.end(), own.begin(), own.end());
+  }
+  std::ranges::sort(kept);
+  kept.erase(std::ranges::unique(kept).begin(), kept.end());
+  const std::size_t stretch = rows.x.size() / columns;
+  const auto take = [&](Column& column) {
+    Column taken;
+    for (const std::size_t k : kept) taken.push_back(column[k]);
+    column = std::move(taken);
+  };
+  take(rows.x);
+  for (Column& column : rows.columns) take(column);
+  return stretch;
+}
+
+/// Returns a column title from the series and the unit of its axis, e.g. "measured 1 [rad]".
+std::string column_name(const Chart& chart, const ChartSeries& series) {
+  if (!series.column.empty()) return series.column;
+  const std::size_t unit = chart.y_label.rfind(" [");
+  const std::string what = series.label.empty() ? chart.y_label.substr(0, unit) : series.label;
+  return unit == std::string::npos ? what : what + chart.y_label.substr(unit);
+}
+
+/// Builder of a JSON object, to which members are added one by one.
+class Object {
+ public:
+  Object& add(const char* key, const std::string& json) {
+    text_.append(text_.size() > 1 ? ",\"" : "\"").append(key).append("\":").append(json);
+    return *this;
+  }
+  Object& add(const char* key, bool value) {
+    return add(key, std::string(value ? "true" : "false"));
+  }
+  std::string text() const { return text_ + "}"; }
+
+ private:
+  std::string text_ = "{";
+};
+
+std::string array(const std::vector<std::string>& elements) {
+  std::string text = "[";
+  for (const std::string& element : elements) {
+    if (text.size() > 1) text += ',';
+    text += element;
+  }
+  return text + "]";
+}
+
+std::string column_json(const std::string& name, const std::string& data) {
+  return Object().add("name", json_string(name)).add("data", data).text();
+}
+
+std::string mark_json(const ChartMark& mark) {
+  return Object()
+      .add("from", json_number(mark.from))
+      .add("to", json_number(mark.to))
+      .add("text", json_string(mark.text))
+      .text();
+}
+
+/// Describes a chart as JSON. The data of its series are in the columns from `column` on.
+std::string chart_json(const Chart& chart, std::size_t& column) {
+  std::vector<std::string> series, marks;
+  for (const ChartSeries& one : chart.series) {
+    series.push_back(Object()
+                         .add("column", std::to_string(column++))
+                         .add("label", json_string(one.label))
+                         .add("style", json_string(one.css_class))
+                         .add("points", one.markers)
+                         .add("aside", one.excluded_from_range)
+                         .text());
+  }
+  for (const ChartMark& mark : chart.marks) marks.push_back(mark_json(mark));
+  return Object()
+      .add("title", json_string(chart.title))
+      .add("y", json_string(chart.y_label))
+      .add("height", std::to_string(chart.height))
+      .add("logX", chart.log_x)
+      .add("logY", chart.log_y)
+      .add("wholeX", chart.integer_x)
+      .add("series", array(series))
+      .add("marks", array(marks))
+      .text();
+}
+
+std::string json_of(const ChartFigure& figure, const ChartRows& rows) {
+  std::vector<std::string> columns, charts;
+  columns.push_back(column_json(figure.charts.front().x_label, json_spaced(rows.x)));
+  std::size_t column = 0;
+  for (const Chart& chart : figure.charts) {
+    charts.push_back(chart_json(chart, column));
+    for (const ChartSeries& series : chart.series) {
+      const Column& values = rows.columns[columns.size() - 1];
+      columns.push_back(column_json(column_name(chart, series), json_numbers(values)));
+    }
+  }
+  return Object()
+      .add("name", json_string(figure.name))
+      .add("united", rows.has_merged_x)
+      .add("columns", array(columns))
+      .add("charts", array(charts))
+      .text();
+}
+
+std::string data_element(const std::string& json) { return kFigureData + json + "</script>\n"; }
+
+std::string described(std::size_t rows, std::size_t stretch) {
+  std::string text = std::to_string(rows) + (rows == 1 ? " row" : " rows") + " of data";
+  if (stretch > 1) {
+    text += ", reduced: for every " + std::to_string(stretch) +
+            " rows the first, lowest, highest and last of each line";
+  }
+  return text + ".";
+}
+
+std::string caption_of(const ChartFigure& figure) {
+  const bool marked =
+      std::ranges::any_of(figure.charts, [](const Chart& chart) { return !chart.marks.empty(); });
+  return figure.caption + (marked ? " Shaded: findings." : "");
+}
+
+}  // namespace
+
+std::string chart_figure(const ChartFigure& figure) {
+  const std::vector<const ChartSeries*> all = series_of(figure);
+  if (all.empty()) return "";
+  ChartRows rows = rows_of(all);
+  const std::size_t count = rows.x.size();
+  const std::size_t stretch = reduce(rows, figure.rows_max);
+  std::string html = "<figure>\n";
+  for (const Chart& chart : figure.charts) {
+    html += "<div class=\"chart\">" + svg_chart(chart) + "</div>\n";
+  }
+  return html + "<figcaption>" + escape_html(caption_of(figure)) + " <span class=\"hint\">" +
+         described(count, stretch) + "</span></figcaption>\n" +
+         data_element(json_of(figure, rows)) + "</figure>\n";
+}
+
+std::string data_figure(const std::string& picture, const std::string& name, const std::string& csv,
+                        const std::string& caption) {
+  return "<figure>\n" + picture + "<figcaption>" + caption + "</figcaption>\n" +
+         data_element(Object().add("name", json_string(name)).add("csv", json_string(csv)).text()) +
+         "</figure>\n";
+}
+
+}  // namespace service

@@ -1,0 +1,142 @@
+#include "service/report/sections/finding_list.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "proto/text/printable.hpp"
+#include "service/messages/message_text.hpp"
+#include "service/report/charts/html_table.hpp"
+#include "service/report/charts/svg_chart.hpp"
+#include "service/report/sections/result_table.hpp"
+#include "service/result/finding_message.hpp"
+#include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
+
+namespace service {
+namespace {
+
+using estimator::Finding;
+using estimator::Message;
+
+/// Limit below which the probability of a finding is printed.
+constexpr double kPrintedProbabilityMax = 0.99;
+
+bool is_warning(const Message& note) {
+  return estimator::severity_of(note) == estimator::Severity::kWarning;
+}
+
+std::vector<Finding> worst_first(std::vector<Finding> findings) {
+  std::ranges::stable_sort(findings, std::greater<>(), &Finding::severity);
+  return findings;
+}
+
+std::string what_of(const Finding& finding) {
+  std::string text = finding.recording.empty() ? "" : finding.recording + ": ";
+  text += describe(finding).what;
+  if (finding.confidence < kPrintedProbabilityMax) {
+    text += " (probability " + format_number(finding.confidence, 2) + ")";
+  }
+  return text;
+}
+
+/// Describes whether a rate error of the recording's clock is identifiable.
+std::string format_clock(const estimator::ClockExcitation& clock) {
+  const bool reported = clock.deviation < estimator::kDetectableClockDeviation;
+  if (reported) {
+    return "  clock: a rate error is identifiable, ± " + format_percent(100.0 * clock.deviation) +
+           "\n";
+  }
+  std::string text = "  clock: a rate error is not identifiable";
+  if (std::isfinite(clock.deviation)) {
+    text += " (± " + format_percent(100.0 * clock.deviation) + ")";
+  }
+  for (const std::string& name : clock.absorbed_by) {
+    text += (&name == &clock.absorbed_by.front() ? ": it would bias " : ", ") + name;
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string format_findings(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : worst_first(findings)) {
+    text += "  " + to_text(finding.severity) + ": " + proto::escape_for_terminal(what_of(finding)) +
+            "\n";
+    const auto [kind, what, advice, treatment] = describe(finding);
+    if (!advice.empty()) text += "      to do: " + proto::escape_for_terminal(advice) + "\n";
+    if (!treatment.empty()) {
+      text += "      rigcal: " + proto::escape_for_terminal(treatment) + "\n";
+    }
+  }
+  return text.empty() ? text : "Findings:\n" + text;
+}
+
+std::vector<Finding> with_warnings(std::vector<Finding> findings,
+                                   const std::vector<Message>& notes) {
+  for (const Message& note : notes) {
+    if (is_warning(note)) findings.push_back(estimator::make_finding(note));
+  }
+  return findings;
+}
+
+std::vector<std::string> notes_without_warnings(std::vector<Message> notes) {
+  std::erase_if(notes, is_warning);
+  return note_texts(notes);
+}
+
+std::string finding_section(const std::vector<Finding>& findings) {
+  if (findings.empty()) return "";
+  using enum CellAlign;
+  const bool treated = std::ranges::any_of(
+      findings, [](const Finding& finding) { return !describe(finding).treatment.empty(); });
+  std::vector<HtmlTable::Column> columns = {{"kind"}, {"what", kWords}, {"to do", kWords}};
+  if (treated) columns.push_back({"done automatically", kWords});
+  HtmlTable table(
+      "Findings with a time are shaded in the plots below; rejected samples are points there. "
+      "--as-is disables repairs.",
+      columns);
+  for (const Finding& finding : worst_first(findings)) {
+    const bool harmless = finding.severity == estimator::Severity::kNote;
+    HtmlCell severity = to_text(finding.severity);
+    if (!harmless) severity.with_class("warn");
+    std::vector<HtmlCell> cells = {severity, what_of(finding), describe(finding).advice};
+    if (treated) cells.emplace_back(describe(finding).treatment);
+    table.add(cells);
+  }
+  return "<section><h2>Findings</h2>\n" + table.html() + "</section>\n";
+}
+
+std::vector<std::vector<std::string>> excitation_rows(const estimator::Excitation& excitation) {
+  std::vector<std::vector<std::string>> rows = {
+      {"free parameter", "start", "predicted sd", "unit", "relative sd"}};
+  std::vector<TableQuantity> quantities;
+  for (const estimator::ParameterExcitation& each : excitation.parameters) {
+    quantities.push_back({each.start, each.deviation, each.unit});
+  }
+  const std::vector<TableNotation> notations = table_notations(quantities);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const estimator::ParameterExcitation& parameter = excitation.parameters[i];
+    std::string share = "not identifiable";
+    if (std::isfinite(parameter.deviation)) {
+      share = parameter.start == 0.0
+                  ? ""
+                  : format_percent(100.0 * parameter.deviation / std::abs(parameter.start));
+    }
+    rows.push_back({parameter.name, notations[i].number(parameter.start), notations[i].deviation(),
+                    notations[i].unit(), share});
+  }
+  return rows;
+}
+
+std::string format_excitation(const estimator::Excitation& excitation) {
+  if (excitation.parameters.empty()) return "";
+  std::string text = "Predicted standard deviations, from the noise of the readings:\n" +
+                     format_table(excitation_rows(excitation), {false, true, true, false, true});
+  for (const estimator::NullDirection& direction : excitation.null_directions) {
+    text += "  not identifiable: " + text_of(direction.description) + "\n";
+  }
+  return text + format_clock(excitation.clock);
+}
+
+}  // namespace service

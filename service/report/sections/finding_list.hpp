@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimator/assessment/finding.hpp"
+#include "estimator/diagnostics/misfit/excitation.hpp"
+
+namespace service {
+
+/// Formats findings about the recordings for a terminal, the most severe first. Each has a
+/// description, a probability, advice, and what rigcal repaired. Empty if there are no findings.
+std::string format_findings(const std::vector<estimator::Finding>& findings);
+
+/// Returns the findings and the notes that are warnings, which become findings.
+std::vector<estimator::Finding> with_warnings(std::vector<estimator::Finding> findings,
+                                              const std::vector<estimator::Message>& notes);
+
+/// Returns the notes that are no warnings.
+std::vector<std::string> notes_without_warnings(std::vector<estimator::Message> notes);
+
+/// Formats findings about the recordings as a section of an HTML page.
+std::string finding_section(const std::vector<estimator::Finding>& findings);
+
+/// Returns the rows of a table with the predicted standard deviations of the free parameters. The
+/// first row is the heading.
+std::vector<std::vector<std::string>> excitation_rows(const estimator::Excitation& excitation);
+
+/// Formats for a terminal which parameters are identifiable from the recordings.
+std::string format_excitation(const estimator::Excitation& excitation);
+
+}  // namespace service

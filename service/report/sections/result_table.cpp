@@ -1,0 +1,194 @@
+#include "service/report/sections/result_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "proto/text/printable.hpp"
+#include "service/messages/message_text.hpp"
+#include "service/report/sections/finding_list.hpp"
+#include "service/report/sections/quantity_table.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+constexpr int kWrappedWidthMin = 20;  // of a column of text in a wide table
+
+/// Formats the estimates with their 95 % confidence intervals.
+std::string parameter_table(const estimator::Calibration& calibration) {
+  std::vector<std::vector<std::string>> rows = {
+      {"parameter", "estimate", "± sd", "unit", "95 % interval", "initial", ""}};
+  std::vector<estimator::ParameterEstimate> all = calibration.parameters;
+  all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
+  const std::vector<TableNotation> notations = notations_of(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const TableNotation& notation = notations[i];
+    rows.push_back({all[i].name, notation.value(), notation.deviation(), notation.unit(),
+                    interval_text(all[i], notation), notation.number(all[i].initial),
+                    i < calibration.parameters.size() ? "" : "dependent"});
+  }
+  return format_table(rows, {false, true, true, false, false, true, false});
+}
+
+/// Formats what determines the estimates: the data without the priors, and the sensor noise without
+/// the disagreement of the segments. Empty if neither differs from the estimates.
+std::string origin_table(const estimator::Calibration& calibration) {
+  std::vector<std::vector<std::string>> rows = {
+      {"parameter", "data without prior", "± sd", "± sd from noise only", "unit"}};
+  const std::vector<TableNotation> notations = notations_of(calibration.parameters);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const estimator::ParameterEstimate& each = calibration.parameters[i];
+    const bool has_data = !std::isnan(each.data_deviation);
+    const bool is_wider = !each.at_bound && std::isfinite(each.standard_deviation) &&
+                          each.standard_deviation > each.noise_deviation;
+    if (!has_data && !is_wider) continue;
+    const TableNotation data = notations[i].with(each.data_value, each.data_deviation);
+    const bool is_seen = std::isfinite(each.data_deviation);
+    rows.push_back({each.name,
+                    !has_data ? ""
+                    : is_seen ? data.value()
+                              : "not identifiable",
+                    is_seen ? data.deviation() : "",
+                    is_wider ? notations[i].deviation(each.noise_deviation) : "",
+                    notations[i].unit()});
+  }
+  if (rows.size() == 1) return "";
+  return format_table(rows, {false, true, true, true, false}) + "\n";
+}
+
+/// Returns the verdict on a calibration as a sentence; empty if there is no verdict.
+std::string first_line(const estimator::Calibration& calibration) {
+  if (calibration.verdict.reasons.empty()) return "";
+  return as_sentence(text_of(calibration.verdict)) + "\n\n";
+}
+
+std::string simulation_table(const estimator::Calibration& calibration) {
+  std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE", "unit"}};
+  for (const estimator::SimulationError& error : calibration.simulation) {
+    rows.push_back(
+        {"joint " + error.joint, format_number(1e3 * error.rmse), joint_units(error.kind).error});
+  }
+  return format_table(rows, {false, true, false}) + "\n";
+}
+
+/// Formats a table of the differences between inertial sensors and the model.
+std::string inertial_table(const estimator::Calibration& calibration) {
+  if (calibration.inertial.empty()) return "";
+  std::vector<TableQuantity> errors;
+  for (const estimator::InertialError& each : calibration.inertial) {
+    errors.push_back({each.rmse, 0.0, each.unit});
+  }
+  const std::vector<TableNotation> notations = table_notations(errors);
+  std::vector<std::vector<std::string>> rows = {{"inertial sensor", "RMSE", "noise", "unit"}};
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const estimator::InertialError& each = calibration.inertial[i];
+    rows.push_back({each.name, notations[i].number(each.rmse), notations[i].number(each.noise),
+                    notations[i].unit()});
+  }
+  return format_table(rows, {false, true, true, false}) + "\n";
+}
+
+std::string list_text(const std::string& title, const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += "  " + item + "\n";
+  return text.empty() ? "" : title + ":\n" + text + "\n";
+}
+
+/// Describes how the calibration ended and what it estimated.
+std::string ending(const estimator::Calibration& calibration, double wall_time) {
+  std::string text =
+      describe_ending(calibration) + " in " + format_number(wall_time, 3) + " s: " +
+      (calibration.kind == estimator::EstimateKind::kPhysical
+           ? "physical parameters"
+           : "parameters of a SPOOK simulator with a step of " +
+                 format_number(1e3 * calibration.step) + " ms, kappa " +
+                 format_number(calibration.state_error_weight)) +
+      "\n  joint estimation: " + describe_stage(calibration.termination, calibration.iterations) +
+      ", cost " + format_number(calibration.cost, 6) + "\n";
+  if (!calibration.refined) return text;
+  return text + "  simulation fit: " +
+         describe_stage(calibration.refinement_termination, calibration.refinement_iterations) +
+         "\n";
+}
+
+/// Returns the rows of a table with the cells of a column wrapped to a width, in added rows.
+std::vector<std::vector<std::string>> with_wrapped_column(
+    const std::vector<std::vector<std::string>>& rows, std::size_t column, int width) {
+  std::vector<std::vector<std::string>> wrapped;
+  for (const std::vector<std::string>& row : rows) {
+    std::vector<std::string> next = row;
+    for (const std::string& line : wrap_text(column < row.size() ? row[column] : "", width)) {
+      if (column < row.size()) next[column] = line;
+      wrapped.push_back(next);
+      next.assign(row.size(), "");
+    }
+  }
+  return wrapped;
+}
+
+}  // namespace
+
+std::string format_table(std::vector<std::vector<std::string>> rows,
+                         const std::vector<bool>& right) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = proto::escape_for_terminal(cell);
+  }
+  std::vector<int> widths(right.size(), 0);
+  int total = -2;
+  for (std::size_t j = 0; j < right.size(); ++j) {
+    std::vector<std::string*> numbers;
+    for (std::size_t i = 1; right[j] && i < rows.size(); ++i) {
+      if (j < rows[i].size()) numbers.push_back(&rows[i][j]);
+    }
+    align_numbers(numbers, " ", " ");
+    for (const auto& row : rows) {
+      if (j < row.size()) widths[j] = std::max(widths[j], display_width(row[j]));
+    }
+    total += widths[j] + 2;
+  }
+  if (total > kTextColumnsMax) {  // wrap the widest column of text
+    std::size_t widest = 0;
+    for (std::size_t j = 1; j < right.size(); ++j) {
+      if (!right[j] && (right[widest] || widths[j] > widths[widest])) widest = j;
+    }
+    widths[widest] = std::max(kWrappedWidthMin, widths[widest] - (total - kTextColumnsMax));
+    rows = with_wrapped_column(rows, widest, widths[widest]);
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const std::string pad(
+          static_cast<std::size_t>(std::max(0, widths[j] - display_width(row[j]))), ' ');
+      line += (j == 0 ? "" : "  ") + (right[j] ? pad + row[j] : row[j] + pad);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string format_calibration(const estimator::Calibration& calibration, double wall_time) {
+  std::vector<std::string> unseen;
+  for (const estimator::NullDirection& direction : calibration.null_directions) {
+    unseen.push_back(text_of(direction.description));
+  }
+  const std::string intervals = describe_intervals(calibration);
+  const std::string findings =
+      format_findings(with_warnings(calibration.findings, calibration.notes));
+  std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
+                     (intervals.empty() ? "" : intervals + "\n\n") +
+                     list_text("Not identifiable from the data", unseen) + findings +
+                     (findings.empty() ? "" : "\n") + "Details:\n\n" +
+                     simulation_table(calibration) + inertial_table(calibration);
+  for (const QuantityTable& table : quantity_tables(calibration)) {
+    if (table.is_for_unidentifiable && unseen.empty()) continue;
+    text += format_table(table.rows, {false, true, true, false, false}) + "\n";
+  }
+  return text + origin_table(calibration) +
+         list_text("Notes", notes_without_warnings(calibration.notes)) +
+         ending(calibration, wall_time);
+}
+
+}  // namespace service

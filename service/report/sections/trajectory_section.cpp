@@ -1,0 +1,238 @@
+#include "service/report/sections/trajectory_section.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "service/messages/message_text.hpp"
+#include "service/report/charts/chart_figure.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using estimator::SegmentTrajectory;
+
+constexpr std::size_t kShownSegmentsMax = 24;
+constexpr Eigen::Index kRowsMin = 2;  // minimum to show motion
+
+std::vector<double> times_of(const SegmentTrajectory& trajectory) {
+  std::vector<double> times(static_cast<std::size_t>(trajectory.measured.rows()));
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    times[k] = trajectory.time(static_cast<Eigen::Index>(k));
+  }
+  return times;
+}
+
+std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column) {
+  const auto values = matrix.col(column);
+  return {values.begin(), values.end()};
+}
+
+Chart angle_chart(const SegmentTrajectory& trajectory, Eigen::Index sensor,
+                  const std::string& joint, const estimator::JointUnits& units) {
+  const std::vector<double> times = times_of(trajectory);
+  const std::string unit = std::string(" [") + units.coordinate + "]";
+  Chart chart;
+  chart.title = "Joint " + joint;
+  chart.x_label = "time [s]";
+  chart.y_label = units.quantity + unit;
+  chart.series = {
+      {"measured", "measured", times, column_of(trajectory.measured, sensor), false},
+      {"simulated open loop", "simulated", times, column_of(trajectory.simulated, sensor), false}};
+  chart.series[0].column = "measured " + joint + unit;
+  chart.series[1].column = "simulated " + joint + unit;
+  return chart;
+}
+
+Chart error_chart(const Chart& angle, const std::string& joint,
+                  const estimator::JointUnits& units) {
+  const std::vector<double>& measured = angle.series[0].y;
+  const std::vector<double>& simulated = angle.series[1].y;
+  std::vector<double> residual(measured.size());
+  double squares = 0.0;
+  double count = 0.0;
+  for (std::size_t k = 0; k < residual.size(); ++k) {
+    residual[k] = 1e3 * (simulated[k] - measured[k]);
+    if (!std::isfinite(residual[k])) continue;
+    squares += residual[k] * residual[k];
+    count += 1.0;
+  }
+  Chart error;
+  error.title = "Joint " + joint + ": simulated − measured";
+  if (count > 0.0) {
+    error.title += ", RMSE " + format_number(std::sqrt(squares / count), 3) + " " + units.error;
+  }
+  error.x_label = "time [s]";
+  error.y_label = std::string("residual [") + units.error + "]";
+  error.height = 160;
+  error.series = {{"", "residual", angle.series[0].x, std::move(residual), false}};
+  error.series[0].column = "residual " + joint + " [" + units.error + "]";
+  return error;
+}
+
+bool is_zero(const SegmentTrajectory& trajectory, Eigen::Index motor) {
+  return (trajectory.control.col(motor).array() == 0.0).all();
+}
+
+Chart control_chart(const SegmentTrajectory& trajectory, Eigen::Index motor,
+                    const std::string& label) {
+  const std::string of = label.empty() ? "" : " of " + label;
+  // For "joint 1 [V]" the unit belongs to the axis.
+  const std::size_t unit = label.rfind(" [");
+  Chart chart;
+  chart.title = "Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit);
+  chart.x_label = "time [s]";
+  chart.y_label = "control" + (unit == std::string::npos ? "" : label.substr(unit));
+  chart.height = 150;
+  chart.series = {
+      {"", "control", times_of(trajectory), column_of(trajectory.control, motor), false}};
+  chart.series[0].column = "control" + of;
+  return chart;
+}
+
+std::vector<const SegmentTrajectory*> those_with_motion(
+    const std::vector<SegmentTrajectory>& trajectories) {
+  std::vector<const SegmentTrajectory*> moving;
+  for (const SegmentTrajectory& trajectory : trajectories) {
+    if (trajectory.measured.rows() >= kRowsMin) moving.push_back(&trajectory);
+  }
+  return moving;
+}
+
+/// Returns the number of values in a trajectory. Each row has three per sensor and one per motor.
+std::size_t numbers_in(const SegmentTrajectory& trajectory) {
+  return static_cast<std::size_t>(trajectory.measured.rows() *
+                                  (3 * trajectory.measured.cols() + trajectory.control.cols()));
+}
+
+std::string label_of(const TrajectoryLabels& labels, Eigen::Index motor) {
+  const auto index = static_cast<std::size_t>(motor);
+  return index < labels.controls.size() ? labels.controls[index] : "";
+}
+
+/// Returns the recording's name with the time range of the trajectory, unless it is in the name.
+std::string title_of(const SegmentTrajectory& trajectory) {
+  const std::string range = format_number(trajectory.start, 6) + " s to " +
+                            format_number(trajectory.time(trajectory.measured.rows() - 1), 6) +
+                            " s";
+  if (trajectory.recording.ends_with(" " + range)) return trajectory.recording;
+  return trajectory.recording + ", " + range;
+}
+
+ChartFigure segment_figure(const SegmentTrajectory& trajectory, const TrajectoryLabels& labels) {
+  ChartFigure figure;
+  const std::string& path = trajectory.recording;
+  figure.caption = title_of(trajectory) +
+                   ": encoder readings and open-loop simulation from the estimated initial state; "
+                   "below each, their difference";
+  figure.name = path.substr(path.rfind('/') + 1) + "-" + format_number(trajectory.start, 6) + "s";
+  for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {
+    const auto index = static_cast<std::size_t>(sensor);
+    const std::string& joint = labels.joints[index];
+    const estimator::JointUnits units = estimator::joint_units(
+        index < labels.kinds.size() ? labels.kinds[index] : estimator::JointKind::kRevolute);
+    Chart angle = angle_chart(trajectory, sensor, joint, units);
+    Chart error = error_chart(angle, joint, units);
+    std::vector<double> held = rejected_samples_on(angle.series[0].x, labels.held, path, sensor);
+    if (!held.empty()) {
+      angle.series.push_back(rejected_series(angle.series[0].x, std::move(held), joint,
+                                             std::string("[") + units.coordinate + "]"));
+    }
+    angle.marks = error.marks =
+        marks_of(labels.findings, trajectory.recording, joint, angle.series[0].x);
+    figure.charts.push_back(std::move(angle));
+    figure.charts.push_back(std::move(error));
+  }
+  const std::size_t undriven = figure.charts.size();
+  for (Eigen::Index motor = 0; motor < trajectory.control.cols(); ++motor) {
+    if (is_zero(trajectory, motor)) continue;
+    figure.charts.push_back(control_chart(trajectory, motor, label_of(labels, motor)));
+  }
+  figure.caption += figure.charts.size() > undriven ? "; last, the control." : ".";
+  return figure;
+}
+
+std::string zero_controls(const SegmentTrajectory& trajectory, const TrajectoryLabels& labels) {
+  std::string html;
+  for (Eigen::Index motor = 0; motor < trajectory.control.cols(); ++motor) {
+    if (!is_zero(trajectory, motor)) continue;
+    const std::string label = label_of(labels, motor);
+    html += "<p class=\"quiet\">Control" + (label.empty() ? "" : " of " + escape_html(label)) +
+            ": zero throughout.</p>\n";
+  }
+  return html;
+}
+
+}  // namespace
+
+std::vector<double> rejected_samples_on(const std::vector<double>& times,
+                                        const std::vector<RejectedReading>& held,
+                                        const std::string& recording, Eigen::Index sensor) {
+  std::vector<double> values;
+  if (times.size() < 2) return values;
+  const double slack = 0.5 * (times.back() - times.front()) / static_cast<double>(times.size() - 1);
+  for (const RejectedReading& reading : held) {
+    if (reading.recording != recording || reading.sensor != sensor) continue;
+    const auto after = std::ranges::lower_bound(times, reading.time - slack);
+    if (after == times.end() || *after > reading.time + slack) continue;
+    if (values.empty()) values.assign(times.size(), std::numeric_limits<double>::quiet_NaN());
+    values[static_cast<std::size_t>(after - times.begin())] = reading.value;
+  }
+  return values;
+}
+
+ChartSeries rejected_series(const std::vector<double>& times, std::vector<double> values,
+                            const std::string& sensor, const std::string& unit) {
+  ChartSeries series{"rejected", "residual", times, std::move(values), true, MarkerShape::kDiamond};
+  series.excluded_from_range = true;
+  series.column = "held back " + sensor + " " + unit;
+  return series;
+}
+
+std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
+                                const std::string& recording, const std::string& sensor,
+                                const std::vector<double>& times) {
+  std::vector<ChartMark> marks;
+  for (const estimator::Finding& finding : findings) {
+    const bool concerns = (finding.recording.empty() || finding.recording == recording) &&
+                          (finding.channel.empty() || finding.channel == sensor);
+    if (!concerns) continue;
+    const FindingText described = describe(finding);
+    std::string text = described.what;
+    if (!described.treatment.empty()) text += " (" + described.treatment + ")";
+    for (const estimator::TimeStretch& stretch : finding.stretches) {
+      if (stretch.to < times.front() || stretch.from > times.back()) continue;
+      marks.push_back({stretch.from, stretch.to, text});
+    }
+  }
+  return marks;
+}
+
+std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectories,
+                                const TrajectoryLabels& labels, std::size_t numbers_max) {
+  const std::vector<const SegmentTrajectory*> moving = those_with_motion(trajectories);
+  const std::size_t shown = std::min(moving.size(), kShownSegmentsMax);
+  std::size_t numbers = 0;
+  for (std::size_t s = 0; s < shown; ++s) numbers += numbers_in(*moving[s]);
+  std::string html;
+  for (std::size_t s = 0; s < shown; ++s) {
+    const SegmentTrajectory& trajectory = *moving[s];
+    const Eigen::Index rows = trajectory.measured.rows();
+    ChartFigure figure = segment_figure(trajectory, labels);
+    if (numbers > numbers_max) {
+      figure.rows_max =
+          static_cast<std::size_t>(static_cast<double>(rows) * static_cast<double>(numbers_max) /
+                                   static_cast<double>(numbers));
+    }
+    html += "<section class=\"segment\"><h3>" + escape_html(title_of(trajectory)) + "</h3>\n" +
+            chart_figure(figure) + zero_controls(trajectory, labels) + "</section>\n";
+  }
+  if (moving.size() > shown) {
+    html += "<p>The other segments, " + std::to_string(moving.size() - shown) +
+            " in all, are in the result but not plotted.</p>\n";
+  }
+  return html;
+}
+
+}  // namespace service

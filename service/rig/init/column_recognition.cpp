@@ -1,0 +1,371 @@
+#include "service/rig/init/column_recognition.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "service/recordings/formats/recording_columns.hpp"
+#include "service/text/column_statistics.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kTwoPi = 2.0 * M_PI;
+constexpr double kDegreesLeast = 20.0;  // [unit]: a rig seldom turns by more radians than this
+constexpr double kCountsLeast = 50.0;   // whole numbers within a smaller range are not counts
+constexpr double kCountsMost = 1e6;     // per turn or metre
+constexpr double kAboutZero = 0.35;     // [rad]: an angle this close to 0 or π is taken as 0 or π
+constexpr double kStepShare = 0.05;     // least share of changes by one quantum; fewer: digits
+constexpr double kLattice = 0.05;       // [quantum]: tolerance of changes as whole multiples
+constexpr double kFastest = 2e4, kSlowest = 5.0;  // plausible sampling rates [Hz]
+constexpr double kSmallSwing = 0.8;               // [rad]: amplitude up to which a swing is small
+constexpr int kSwingsLeast = 3;
+
+using Words = std::set<std::string>;
+
+bool has(const ColumnProfile& column, const Words& words) {
+  return std::ranges::any_of(column.words, [&](const std::string& w) { return words.contains(w); });
+}
+
+const Words kTimeWords = {"t", "time", "timestamp", "stamp", "zeit", "clock"};
+const Words kAngleWords = {"theta", "phi",      "psi",   "alpha",  "beta",     "q",    "angle",
+                           "ang",   "pos",      "arm",   "pend",   "pendulum", "pole", "pivot",
+                           "joint", "position", "crank", "rocker", "link",     "hinge"};
+const Words kRadian = {"rad", "radian", "radians"};
+const Words kDegreeWords = {"deg", "degree", "degrees"};
+const Words kTurn = {"turn", "turns", "rev", "revs"};
+const Words kCount = {"count", "counts", "cnt", "tick", "ticks", "inc", "enc", "encoder"};
+const Words kMetre = {"m", "meter", "metre"};
+const Words kMillimetre = {"mm"};
+const Words kPositionWords = {"x", "rail", "cart", "slide", "slider", "position", "pos"};
+const Words kRateWords = {"vel",   "velocity", "speed",  "rate",         "omega",  "w",
+                          "dot",   "gyro",     "dq",     "qd",           "dtheta", "acc",
+                          "accel", "ddq",      "thetad", "acceleration", "dx",     "xd"};
+const Words kWantedWords = {"des", "desired", "ref", "reference", "setpoint", "target", "goal"};
+const Words kEffortWords = {"effort", "eff"};  // ROS's name of a torque or force
+const Words kCommandWords = {"u",       "cmd",   "command", "control", "input", "volt",
+                             "voltage", "tau",   "torque",  "current", "pwm",   "duty",
+                             "force",   "motor", "effort",  "eff"};
+const Words kSegmentWords = {"segment", "seg", "run", "trial", "piece"};
+
+/// Splits a column's name into lower-case words, at non-alphanumeric characters and before a
+/// capital that follows a lower-case letter. Removes trailing digits of each word.
+std::vector<std::string> words_of(const std::string& name) {
+  std::vector<std::string> words(1);
+  char last = ' ';
+  for (const char c : name) {
+    const auto u = static_cast<unsigned char>(c);
+    const bool letter = std::isalnum(u) != 0;
+    const bool hump = std::isupper(u) != 0 && std::islower(static_cast<unsigned char>(last)) != 0;
+    if ((!letter || hump) && !words.back().empty()) words.emplace_back();
+    if (letter) words.back() += static_cast<char>(std::tolower(u));
+    last = c;
+  }
+  for (std::string& word : words) {
+    while (!word.empty() && std::isdigit(static_cast<unsigned char>(word.back())) != 0) {
+      word.pop_back();
+    }
+  }
+  std::erase(words, "");
+  return words;
+}
+
+std::vector<double> changes_of(const std::vector<double>& values) {
+  std::vector<double> changes;
+  for (std::size_t k = 1; k < values.size(); ++k) {
+    const double change = std::abs(values[k] - values[k - 1]);
+    if (change > 0.0) changes.push_back(change);
+  }
+  return changes;
+}
+
+double median(std::vector<double> values) {
+  std::erase_if(values, [](double x) { return std::isnan(x); });
+  if (values.empty()) return 0.0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Returns the quantization step of a column, or 0 if it is not quantized. The step is the smallest
+/// change if all changes are multiples of it and many changes equal it. Numbers printed with few
+/// digits are also multiples of a step, but seldom change by just one step.
+double quantum_of(const std::vector<double>& values) {
+  std::vector<double> changes = changes_of(values);
+  if (changes.size() < 20) return 0.0;
+  std::ranges::sort(changes);
+  // Rounding makes the smallest changes slightly unequal; use the mean of the first group.
+  const double smallest = changes.front();
+  double sum = 0.0, ones = 0.0;
+  for (const double change : changes) {
+    if (change > 1.5 * smallest) break;
+    sum += change;
+    ones += 1.0;
+  }
+  const double quantum = sum / ones;
+  const auto off = std::ranges::count_if(changes, [&](double change) {
+    const double whole = std::round(change / quantum);
+    return whole < 200.0 &&
+           std::abs(change / quantum - whole) > kLattice * std::max(1.0, 0.1 * whole);
+  });
+  const auto count = static_cast<double>(changes.size());
+  const bool lattice = static_cast<double>(off) < 0.02 * count;
+  return lattice && ones > kStepShare * count ? quantum : 0.0;
+}
+
+ColumnProfile look_at(const std::string& name, const std::vector<double>& values) {
+  ColumnProfile look{name, words_of(name), values};
+  const ColumnStatistics statistics = column_statistics(values);
+  look.low = statistics.low;
+  look.high = statistics.high;
+  look.constant = !(statistics.high > statistics.low);
+  look.rising = !look.constant && std::ranges::is_sorted(values);
+  look.whole =
+      std::ranges::all_of(values, [](double x) { return std::isnan(x) || x == std::round(x); });
+  look.quantum = quantum_of(values);
+  return look;
+}
+
+bool is_rate(const ColumnProfile& column) {
+  if (has(column, kRateWords)) return true;
+  // "theta_rad_s", "deg/s"
+  const bool angle = has(column, kRadian) || has(column, kDegreeWords) || has(column, kMetre);
+  return angle && has(column, {"s", "sec", "per"});
+}
+
+int reading_score(const ColumnProfile& column, bool position) {
+  if (column.values.empty() || column.constant || is_rate(column)) return -1;
+  if (has(column, kWantedWords) || has(column, kTimeWords) || has(column, kSegmentWords)) return -1;
+  if (has(column, kCommandWords)) return -1;
+  int score = 0;
+  if (position) {
+    score += has(column, kMetre) || has(column, kMillimetre) ? 4 : 0;
+    score += has(column, kPositionWords) ? 2 : 0;
+    score -= has(column, kRadian) || has(column, kDegreeWords) ? 4 : 0;
+    return score > 0 ? score : -1;
+  }
+  score += has(column, kAngleWords) ? 2 : 0;
+  score += has(column, kRadian) || has(column, kDegreeWords) || has(column, kTurn) ? 3 : 0;
+  score += has(column, kCount) ? 2 : 0;
+  score -= has(column, kMetre) || has(column, kMillimetre) ? 6 : 0;
+  return score > 0 ? score : -1;
+}
+
+double period_of(const ColumnProfile& column) { return median(changes_of(column.values)); }
+
+/// Mean and range of a span of consecutive values.
+struct ValueStretch {
+  double mean, spread;
+};
+
+ValueStretch stretch_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
+  double sum = 0.0, low = 1e300, high = -1e300, count = 0.0;
+  for (std::size_t k = begin; k < end; ++k) {
+    if (std::isnan(values[k])) continue;
+    sum += values[k];
+    count += 1.0;
+    low = std::min(low, values[k]);
+    high = std::max(high, values[k]);
+  }
+  return {count > 0.0 ? sum / count : 0.0, high - low};
+}
+
+}  // namespace
+
+std::vector<ColumnProfile> profile_columns(const std::string& path) {
+  std::vector<ColumnProfile> columns;
+  for (const NamedColumn& column : read_columns(path).columns) {
+    columns.push_back(column.values.empty() ? ColumnProfile{column.name, words_of(column.name), {}}
+                                            : look_at(column.name, column.values));
+  }
+  return columns;
+}
+
+const ColumnProfile* find_time(const std::vector<ColumnProfile>& columns) {
+  const ColumnProfile* found = nullptr;
+  for (const ColumnProfile& column : columns) {
+    if (!column.rising) continue;
+    if (has(column, kTimeWords)) return &column;
+    const std::vector<double> changes = changes_of(column.values);
+    const bool even =
+        changes.size() + 1 == column.values.size() &&
+        std::ranges::all_of(changes, [&](double c) { return c < 3.0 * median(changes); });
+    if (found == nullptr && even && !has(column, kCount)) found = &column;
+    break;  // a time column without a time name must be the first
+  }
+  return found;
+}
+
+TimeUnit guess_time_unit(const ColumnProfile& column) {
+  if (has(column, {"us", "µs", "micros", "microseconds"})) return TimeUnit::kMicrosecond;
+  if (has(column, {"ms", "millis", "milliseconds"})) return TimeUnit::kMillisecond;
+  if (has(column, {"s", "sec", "seconds"})) return TimeUnit::kSecond;
+  const double step = period_of(column);
+  if (step <= 1.0 / kSlowest && step >= 1.0 / kFastest) return TimeUnit::kSecond;
+  if (step <= 1e3 / kSlowest && step >= 1e3 / kFastest) return TimeUnit::kMillisecond;
+  if (step <= 1e6 / kSlowest && step >= 1e6 / kFastest) return TimeUnit::kMicrosecond;
+  return TimeUnit::kSecond;
+}
+
+std::vector<const ColumnProfile*> find_readings(const std::vector<ColumnProfile>& columns,
+                                                RigKind kind, int chain) {
+  const std::size_t count = reading_names(kind, chain).size();
+  const ColumnProfile* position = nullptr;
+  std::vector<const ColumnProfile*> angles;
+  for (const ColumnProfile& column : columns) {
+    if (reading_score(column, false) > 0) angles.push_back(&column);
+    if (kind != RigKind::kCartPole || reading_score(column, true) <= 0) continue;
+    if (position == nullptr || reading_score(column, true) > reading_score(*position, true)) {
+      position = &column;
+    }
+  }
+  std::erase(angles, position);
+  // The best matches by name, in the order of the file.
+  std::vector<const ColumnProfile*> best = angles;
+  std::ranges::stable_sort(best, [](const ColumnProfile* a, const ColumnProfile* b) {
+    return reading_score(*a, false) > reading_score(*b, false);
+  });
+  best.resize(std::min(best.size(), count - (kind == RigKind::kCartPole ? 1 : 0)));
+  std::erase_if(angles, [&](const ColumnProfile* column) {
+    return std::ranges::find(best, column) == best.end();
+  });
+  if (kind == RigKind::kFuruta && angles.size() == 2 && has(*angles[1], {"arm"}) &&
+      !has(*angles[0], {"arm"})) {
+    std::swap(angles[0], angles[1]);
+  }
+  if (kind == RigKind::kCartPole) angles.insert(angles.begin(), position);
+  return angles;
+}
+
+const ColumnProfile* find_command(const std::vector<ColumnProfile>& columns) {
+  const ColumnProfile* best = nullptr;
+  int most = 0;
+  for (const ColumnProfile& column : columns) {
+    if (column.values.empty() || column.constant || is_rate(column)) continue;
+    if (has(column, kTimeWords) || has(column, kRadian) || has(column, kDegreeWords)) continue;
+    int score = has(column, kCommandWords) ? 4 : 0;
+    score += has(column, {"measured", "meas", "act", "actual"}) ? 1 : 0;
+    score -= has(column, kWantedWords) ? 2 : 0;
+    if (score <= most) continue;
+    most = score;
+    best = &column;
+  }
+  return best;
+}
+
+std::string guess_command_unit(const ColumnProfile& column) {
+  if (has(column, {"v", "volt", "volts", "voltage"})) return "V";
+  if (has(column, {"a", "amp", "amps", "current"})) return "A";
+  if (has(column, {"nm", "torque", "tau"})) return "N·m";
+  if (has(column, {"n", "force"})) return "N";
+  if (has(column, {"pwm", "duty"})) {
+    return std::max(std::abs(column.low), std::abs(column.high)) <= 1.0 ? "duty" : "1";
+  }
+  if (has(column, kEffortWords)) return has(column, kPositionWords) ? "N" : "N·m";
+  return "V";
+}
+
+const ColumnProfile* find_segments(const std::vector<ColumnProfile>& columns) {
+  for (const ColumnProfile& column : columns) {
+    const bool named = !column.words.empty() && kSegmentWords.contains(column.words.front());
+    if (named && column.whole && !column.values.empty() && !column.constant) return &column;
+  }
+  return nullptr;
+}
+
+ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position) {
+  if (position) {
+    if (has(column, kMillimetre)) return ReadingUnit::kMillimetre;
+    if (has(column, kMetre)) return ReadingUnit::kMetre;
+    if (column.whole && column.high - column.low > kCountsLeast) return ReadingUnit::kCount;
+    return column.high - column.low > kDegreesLeast ? ReadingUnit::kMillimetre
+                                                    : ReadingUnit::kMetre;
+  }
+  if (has(column, kRadian)) return ReadingUnit::kRadian;
+  if (has(column, kDegreeWords)) return ReadingUnit::kDegree;
+  if (has(column, kTurn)) return ReadingUnit::kTurn;
+  const double range = column.high - column.low;
+  if (column.whole && (has(column, kCount) || range > kCountsLeast)) return ReadingUnit::kCount;
+  return range > kDegreesLeast ? ReadingUnit::kDegree : ReadingUnit::kRadian;
+}
+
+double scale_of(ReadingUnit unit, double counts) {
+  switch (unit) {
+    case ReadingUnit::kRadian:
+      return 1.0;
+    case ReadingUnit::kDegree:
+      return M_PI / 180.0;
+    case ReadingUnit::kTurn:
+      return kTwoPi;
+    case ReadingUnit::kCount:
+      return counts > 0.0 ? kTwoPi / counts : 0.0;
+    case ReadingUnit::kMetre:
+      return 1.0;
+    case ReadingUnit::kMillimetre:
+      return 1e-3;
+  }
+  return 1.0;
+}
+
+std::optional<double> guess_counts(const ColumnProfile& column, ReadingUnit unit) {
+  if (unit == ReadingUnit::kCount || !(column.quantum > 0.0)) return std::nullopt;
+  const bool length = unit == ReadingUnit::kMetre || unit == ReadingUnit::kMillimetre;
+  const double quantum = column.quantum * scale_of(unit, 0.0);
+  const double counts = std::round((length ? 1.0 : kTwoPi) / quantum);
+  if (counts < 10.0 || counts > kCountsMost) return std::nullopt;
+  return counts;
+}
+
+double guess_hanging_reading(const ColumnProfile& column, ReadingUnit unit, bool driven) {
+  if (has(column, {"upright"})) return M_PI;
+  const double scale = scale_of(unit, 0.0);
+  const std::size_t n = column.values.size(), part = std::max<std::size_t>(1, n / 20);
+  if (!(scale > 0.0) || n == 0) return 0.0;
+  const ValueStretch all = stretch_of(column.values, 0, n);
+  const ValueStretch calm = driven ? stretch_of(column.values, 0, std::max<std::size_t>(1, n / 100))
+                                   : stretch_of(column.values, n - part, n);
+  const double rest = scale * (calm.spread < 0.15 * all.spread ? calm.mean : median(column.values));
+  const double turned = estimator::wrapped_difference(rest);
+  if (std::abs(turned) < kAboutZero) return 0.0;
+  if (M_PI - std::abs(turned) < kAboutZero) return M_PI;
+  return turned;
+}
+
+std::optional<double> estimate_swing_frequency(const ColumnProfile& column, ReadingUnit unit,
+                                               double rest, double period) {
+  const double scale = scale_of(unit, 0.0);
+  if (!(scale > 0.0) || !(period > 0.0)) return std::nullopt;
+  // Use the samples after the last large deflection.
+  std::size_t begin = 0;
+  const std::size_t n = column.values.size();
+  const auto off = [&](std::size_t k) {
+    return estimator::wrapped_difference(scale * column.values[k] - rest);
+  };
+  for (std::size_t k = 0; k < n; ++k) {
+    if (std::abs(off(k)) > kSmallSwing) begin = k + 1;
+  }
+  if (begin >= n) return std::nullopt;
+  double widest = 0.0, middle = 0.0;
+  for (std::size_t k = begin; k < n; ++k) {
+    widest = std::max(widest, std::abs(off(k)));
+    middle += off(k) / static_cast<double>(n - begin);
+  }
+  // Count crossings with a dead band, so that noise at rest does not count.
+  const double band = 0.1 * widest;
+  int side = 0, crossings = 0;
+  std::size_t first = 0, last = 0;
+  for (std::size_t k = begin; k < n; ++k) {
+    const double x = off(k) - middle;
+    const int now = x > band ? 1 : x < -band ? -1 : 0;
+    if (now == 0 || now == side) continue;
+    if (side != 0 && crossings++ == 0) first = k;
+    if (side != 0) last = k;
+    side = now;
+  }
+  if (crossings < 2 * kSwingsLeast) return std::nullopt;
+  return 0.5 * (crossings - 1) / (static_cast<double>(last - first) * period);
+}
+
+}  // namespace service

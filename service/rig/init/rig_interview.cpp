@@ -1,0 +1,212 @@
+#include "service/rig/init/rig_interview.hpp"
+
+#include <cmath>
+
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+constexpr int kLinksMax = 16;  // most joints of an estimate in joint coordinates
+
+const char* length_question(RigKind kind, std::size_t link) {
+  if (kind == RigKind::kFuruta) {
+    return link == 0 ? "length from the axis to the pendulum's joint"
+                     : "length from its joint to its tip";
+  }
+  if (kind == RigKind::kFourbar) return "length from joint to joint";
+  return "length from its joint to the next joint, or to its tip";
+}
+
+/// Returns the question that asks the user for the positive direction of a joint.
+std::string positive_question(RigKind kind, std::size_t reading, const std::string& column) {
+  if (is_position(kind, reading))
+    return "does " + column + " grow when the cart goes to the right?";
+  if (kind == RigKind::kFuruta) {
+    return reading == 0
+               ? "does " + column + " grow when the arm turns counterclockwise, seen from above?"
+               : "does " + column +
+                     " grow when the pendulum turns counterclockwise, seen from the arm's tip "
+                     "toward the axis?";
+  }
+  return "does " + column +
+         " grow counterclockwise, seen from the front (a hanging link swings to "
+         "the right)?";
+}
+
+std::string reading_text(const RigAnswers& answers, std::size_t k) {
+  const ReadingAnswer& reading = answers.readings[k];
+  std::string text = reading.column + " in " + name_of(reading.unit);
+  if (reading.counts) {
+    text += ", " + format_number(*reading.counts, 8) +
+            (is_position(answers.kind, k) ? " counts/m" : " counts/turn");
+  }
+  if (can_hang(answers.kind, k)) {
+    text += ", reads " + format_number(reading.rest * 180.0 / M_PI, 4) + "° when hanging";
+  }
+  return text;
+}
+
+void show_columns(Interview& interview, const RigAnswers& answers) {
+  const auto names = reading_names(answers.kind, static_cast<int>(answers.links.size()));
+  interview.say("time: " + (answers.time_column.empty()
+                                ? format_number(answers.rate) + " Hz"
+                                : answers.time_column +
+                                      (answers.time_unit == TimeUnit::kSecond        ? " in s"
+                                       : answers.time_unit == TimeUnit::kMillisecond ? " in ms"
+                                                                                     : " in us")));
+  for (std::size_t k = 0; k < answers.readings.size(); ++k) {
+    interview.say("joint " + names[k] + ": " + reading_text(answers, k));
+  }
+  interview.say(answers.motor ? "motor: " + answers.motor->column + " in " + answers.motor->unit
+                              : "motor: none");
+}
+
+/// Asks the user for the name of each column again.
+void ask_choice(Interview& interview, const std::vector<ColumnProfile>& columns,
+                const RigAnswers& answers, ColumnChoice& choice) {
+  const auto column = [&](const std::string& question, const std::string& otherwise) {
+    return interview.ask_until<std::string>(question, otherwise, [&](const std::string& text) {
+      for (const ColumnProfile& each : columns) {
+        if (each.name == text) return text;
+      }
+      if (columns.empty() && !text.empty()) return text;
+      throw proto::InputError("there is no column \"" + text + "\"; the columns are " +
+                              column_names(columns));
+    });
+  };
+  const auto names = reading_names(answers.kind, static_cast<int>(answers.links.size()));
+  if (choice.rate == 0.0) choice.time = column("column of the time", answers.time_column);
+  choice.angles.clear();
+  choice.zeros.clear();
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const std::string proposed = k < answers.readings.size() ? answers.readings[k].column : "";
+    const std::string chosen = column("column that reads joint " + names[k], proposed);
+    if (is_position(answers.kind, k)) {
+      choice.position = chosen;
+    } else {
+      choice.angles.push_back(chosen);
+    }
+    if (!can_hang(answers.kind, k)) continue;
+    const double rest = k < answers.readings.size() ? answers.readings[k].rest : 0.0;
+    choice.zeros.push_back(interview.ask_until<std::string>(
+        "reading when it hangs: \"hanging\" (0°), \"upright\" (180°), or a number of degrees",
+        format_number(rest * 180.0 / M_PI, 6), [](const std::string& text) {
+          parse_zero(text);
+          return text;
+        }));
+  }
+  choice.angle_unit = interview.ask_until<std::string>(
+      "unit of the angles: rad, deg, turn or count",
+      answers.readings.empty() ? "rad" : name_of(answers.readings.back().unit),
+      [](const std::string& text) {
+        const ReadingUnit unit = parse_reading_unit(text);
+        if (unit == ReadingUnit::kMetre || unit == ReadingUnit::kMillimetre) {
+          throw proto::InputError("\"" + text + "\" is not a unit of an angle");
+        }
+        return text;
+      });
+  const auto counts = interview.ask_size("encoder counts per turn (empty: not known)", {});
+  if (counts) choice.counts = {*counts};
+  choice.no_motor = !interview.ask_yes("is it driven by a motor whose command is recorded?",
+                                       answers.motor.has_value());
+  if (choice.no_motor) return;
+  choice.command = column("column of the command", answers.motor ? answers.motor->column : "");
+  choice.command_unit = interview.ask("unit of the command: V, A, N·m, N, duty, 1",
+                                      answers.motor ? answers.motor->unit : "V");
+}
+
+void ask_sizes(Interview& interview, RigAnswers& answers) {
+  const auto names = link_names(answers.kind, static_cast<int>(answers.links.size()));
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    LinkAnswer& link = answers.links[k];
+    link.length = interview.ask_size(names[k] + ": " + length_question(answers.kind, k) + " [m]",
+                                     link.length);
+    link.mass = interview.ask_size(names[k] + ": mass [kg]", link.mass);
+    if (answers.kind == RigKind::kFuruta && k == 0 && !link.mass) continue;
+    link.center = interview.ask_size(
+        names[k] + ": from its joint to its centre of mass [m] (empty: halfway)", link.center);
+  }
+  if (answers.kind == RigKind::kCartPole) {
+    answers.cart_mass = interview.ask_size("cart: mass [kg]", answers.cart_mass);
+  }
+  if (answers.kind == RigKind::kFourbar) {
+    answers.ground =
+        interview.ask_size("distance between the two fixed joints [m]", answers.ground);
+  }
+}
+
+}  // namespace
+
+void ask_kind(Interview& interview, RigAnswers& answers) {
+  interview.say("What is it?");
+  for (const RigKindName& kind : rig_kinds()) {
+    interview.say(std::string("  ") + kind.name + ": " + kind.what);
+  }
+  answers.kind = interview.ask_until<RigKind>("kind", name_of(answers.kind), parse_rig_kind);
+  if (answers.kind != RigKind::kChain) return;
+  const int links = interview.ask_until<int>("number of links", "3", [](const std::string& text) {
+    const int count = std::atoi(text.c_str());
+    if (count >= 2 && count <= kLinksMax) return count;
+    throw proto::InputError("\"" + text + "\": write a whole number from 2 to " +
+                            std::to_string(kLinksMax));
+  });
+  answers.links.resize(static_cast<std::size_t>(links));
+}
+
+void ask_links(Interview& interview, RigAnswers& answers) {
+  answers.links.resize(link_names(answers.kind, static_cast<int>(answers.links.size())).size());
+  interview.say(
+      "Enter known lengths and masses; leave unknown ones empty. A ruler and a scale are accurate "
+      "enough.");
+  for (bool possible = false; !possible;) {
+    ask_sizes(interview, answers);
+    try {
+      check_sizes(answers);
+      possible = true;
+    } catch (const proto::InputError& fault) {
+      interview.say(fault.what());
+    }
+  }
+}
+
+void ask_columns(Interview& interview, const std::vector<ColumnProfile>& columns,
+                 ColumnChoice choice, RigAnswers& answers) {
+  const RigAnswers before = answers;
+  // Explains a fault if a new answer can correct it.
+  const auto propose = [&] {
+    try {
+      answers = before;
+      propose_columns(columns, choice, answers);
+      return true;
+    } catch (const proto::InputError& fault) {
+      if (columns.empty()) throw;
+      interview.say(fault.what());
+      return false;
+    }
+  };
+  bool right = propose();
+  if (right) {
+    show_columns(interview, answers);
+    right = interview.ask_yes("is that right?", true);
+  }
+  while (!right) {
+    ask_choice(interview, columns, answers, choice);
+    right = propose();
+  }
+  const bool plane = answers.kind == RigKind::kDoublePendulum || answers.kind == RigKind::kChain;
+  if (plane) {
+    answers.absolute = interview.ask_yes(
+        "are the angles of the second and further links measured from the vertical (not from the "
+        "previous link)?",
+        answers.absolute);
+  }
+  if (answers.readings.size() == 1 && !answers.motor) return;  // its sign has no effect
+  for (std::size_t k = 0; k < answers.readings.size(); ++k) {
+    ReadingAnswer& reading = answers.readings[k];
+    reading.inverted =
+        !interview.ask_yes(positive_question(answers.kind, k, reading.column), !reading.inverted);
+  }
+}
+
+}  // namespace service

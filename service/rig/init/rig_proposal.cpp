@@ -1,0 +1,246 @@
+#include "service/rig/init/rig_proposal.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "proto/text/input_error.hpp"
+
+namespace service {
+namespace {
+
+double median_step(const ColumnProfile& time) {
+  std::vector<double> steps;
+  for (std::size_t k = 1; k < time.values.size(); ++k) {
+    steps.push_back(time.values[k] - time.values[k - 1]);
+  }
+  if (steps.empty()) return 0.0;
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+  std::nth_element(steps.begin(), middle, steps.end());
+  return *middle;
+}
+
+double seconds_of(TimeUnit unit) {
+  return unit == TimeUnit::kSecond ? 1.0 : unit == TimeUnit::kMillisecond ? 1e-3 : 1e-6;
+}
+
+/// Sets the answers about a recording's columns from the user's choice and from the columns.
+class Proposer {
+ public:
+  Proposer(const std::vector<ColumnProfile>& columns, const ColumnChoice& choice,
+           RigAnswers& answers)
+      : columns_(columns), choice_(choice), answers_(answers) {}
+
+  void propose() {
+    const int chain = static_cast<int>(answers_.links.size());
+    names_ = reading_names(answers_.kind, chain);
+    take_motor();
+    take_time();
+    take_readings(chain);
+    take_segments();
+  }
+
+ private:
+  /// Returns the column with this name; nullptr if there is no recording.
+  const ColumnProfile* named(const std::string& name) const {
+    const auto found = std::ranges::find(columns_, name, &ColumnProfile::name);
+    if (found != columns_.end()) return &*found;
+    if (columns_.empty()) return nullptr;
+    throw proto::InputError(answers_.source + ": has no column \"" + name + "\"; it has " +
+                            column_names(columns_));
+  }
+
+  void take_time() {
+    if (choice_.rate > 0.0) {
+      answers_.rate = choice_.rate;
+      return;
+    }
+    const ColumnProfile* const column =
+        choice_.time.empty() ? find_time(columns_) : named(choice_.time);
+    if (column == nullptr && choice_.time.empty() && !columns_.empty()) {
+      throw proto::InputError(answers_.source +
+                              ": no time column found (columns: " + column_names(columns_) +
+                              "). Give --time COLUMN, or --rate HZ if there is none");
+    }
+    answers_.time_column = column != nullptr      ? column->name
+                           : choice_.time.empty() ? "t_s"
+                                                  : choice_.time;
+    if (column != nullptr) answers_.time_unit = guess_time_unit(*column);
+    if (!choice_.time_unit.empty()) answers_.time_unit = parse_time_unit(choice_.time_unit);
+    if (column != nullptr) period_ = median_step(*column) * seconds_of(answers_.time_unit);
+  }
+
+  std::vector<const ColumnProfile*> found_readings(int chain) const {
+    std::vector<const ColumnProfile*> found;
+    if (!choice_.angles.empty()) {
+      if (answers_.kind == RigKind::kCartPole) {
+        found.push_back(choice_.position.empty() ? find_readings(columns_, answers_.kind, chain)[0]
+                                                 : named(choice_.position));
+      }
+      for (const std::string& name : choice_.angles) found.push_back(named(name));
+      return found;
+    }
+    found = find_readings(columns_, answers_.kind, chain);
+    if (!choice_.position.empty() && !found.empty()) found[0] = named(choice_.position);
+    return found;
+  }
+
+  void take_readings(int chain) {
+    const std::vector<const ColumnProfile*> found = found_readings(chain);
+    const std::size_t angles = names_.size() - (answers_.kind == RigKind::kCartPole ? 1 : 0);
+    if (choice_.angles.size() > angles) {
+      throw proto::InputError("--angle: given " + std::to_string(choice_.angles.size()) +
+                              " times, but a " + name_of(answers_.kind) + " has " +
+                              std::to_string(angles));
+    }
+    std::size_t hanging = 0;
+    for (std::size_t k = 0; k < names_.size(); ++k) {
+      const ColumnProfile* const column = k < found.size() ? found[k] : nullptr;
+      if (column == nullptr && !columns_.empty()) refuse_unread(k);
+      answers_.readings.push_back(read(k, column, hanging));
+    }
+    refuse_unused_inversions();
+  }
+
+  [[noreturn]] void refuse_unread(std::size_t k) const {
+    throw proto::InputError(
+        answers_.source + ": no column found for joint \"" + names_[k] + "\" of a " +
+        name_of(answers_.kind) + " (columns: " + column_names(columns_) + "). Give " +
+        (is_position(answers_.kind, k) ? "--position COLUMN" : "--angle COLUMN for every joint"));
+  }
+
+  ReadingAnswer read(std::size_t k, const ColumnProfile* column, std::size_t& hanging) {
+    const bool position = is_position(answers_.kind, k);
+    const std::size_t angle = k - (answers_.kind == RigKind::kCartPole && k > 0 ? 1 : 0);
+    ReadingAnswer reading;
+    if (column != nullptr) {
+      reading.column = column->name;
+    } else if (position) {
+      reading.column = choice_.position.empty() ? names_[k] + "_m" : choice_.position;
+    } else {
+      reading.column =
+          angle < choice_.angles.size() ? choice_.angles[angle] : "theta_" + names_[k] + "_rad";
+    }
+    reading.unit = position ? ReadingUnit::kMetre : ReadingUnit::kRadian;
+    if (column != nullptr) reading.unit = guess_reading_unit(*column, position);
+    const std::string& unit = position ? choice_.position_unit : choice_.angle_unit;
+    if (!unit.empty()) reading.unit = parse_reading_unit(unit);
+    const bool length =
+        reading.unit == ReadingUnit::kMetre || reading.unit == ReadingUnit::kMillimetre;
+    if (reading.unit != ReadingUnit::kCount && length != position) {
+      throw proto::InputError("\"" + unit + "\" is not a unit of " +
+                              (position ? "a position" : "an angle"));
+    }
+    take_counts(position, angle, column, reading);
+    const auto& inverted = choice_.inverted;
+    reading.inverted = std::ranges::find(inverted, reading.column) != inverted.end();
+    if (can_hang(answers_.kind, k)) take_rest(hanging++, column, reading);
+    return reading;
+  }
+
+  void take_counts(bool position, std::size_t angle, const ColumnProfile* column,
+                   ReadingAnswer& reading) const {
+    if (position && choice_.counts_per_m > 0.0) {
+      reading.counts = choice_.counts_per_m;
+    } else if (!position && !choice_.counts.empty()) {
+      reading.counts = choice_.counts[std::min(angle, choice_.counts.size() - 1)];
+    } else if (column != nullptr) {
+      reading.counts = guess_counts(*column, reading.unit);
+    }
+  }
+
+  void take_rest(std::size_t hanging, const ColumnProfile* column, ReadingAnswer& reading) {
+    const bool driven = answers_.motor && answers_.command_max.value_or(0.0) > 0.0;
+    if (hanging < choice_.zeros.size()) {
+      reading.rest = parse_zero(choice_.zeros[hanging]);
+    } else if (column != nullptr) {
+      const double counts = reading.counts.value_or(0.0);
+      ColumnProfile look = *column;
+      if (reading.unit == ReadingUnit::kCount) {
+        // Convert counts to angles.
+        for (double& value : look.values) value *= scale_of(reading.unit, counts);
+        reading.rest =
+            counts > 0.0 ? guess_hanging_reading(look, ReadingUnit::kRadian, driven) : 0.0;
+      } else {
+        reading.rest = guess_hanging_reading(look, reading.unit, driven);
+      }
+    }
+    if (column != nullptr && !answers_.swing) {
+      answers_.swing = estimate_swing_frequency(*column, reading.unit, reading.rest, period_);
+    }
+  }
+
+  void refuse_unused_inversions() const {
+    for (const std::string& name : choice_.inverted) {
+      const bool used = std::ranges::any_of(
+          answers_.readings, [&](const ReadingAnswer& r) { return r.column == name; });
+      if (used) continue;
+      throw proto::InputError("--invert " + name + ": the column is not used for any joint");
+    }
+  }
+
+  void take_motor() {
+    if (choice_.no_motor) return;
+    const ColumnProfile* const column =
+        choice_.command.empty() ? find_command(columns_) : named(choice_.command);
+    if (column == nullptr && choice_.command.empty() && choice_.command_unit.empty()) return;
+    MotorAnswer motor;
+    motor.column = column != nullptr         ? column->name
+                   : choice_.command.empty() ? "command"
+                                             : choice_.command;
+    if (column != nullptr) {
+      motor.unit = guess_command_unit(*column);
+      answers_.command_max = std::max(std::abs(column->low), std::abs(column->high));
+      if (!(*answers_.command_max > 0.0)) answers_.command_max.reset();
+    }
+    if (!choice_.command_unit.empty()) motor.unit = choice_.command_unit;
+    answers_.motor = motor;
+  }
+
+  void take_segments() {
+    const ColumnProfile* const column =
+        choice_.segment.empty() ? find_segments(columns_) : named(choice_.segment);
+    answers_.segment_column = column != nullptr ? column->name : choice_.segment;
+  }
+
+  const std::vector<ColumnProfile>& columns_;
+  const ColumnChoice& choice_;
+  RigAnswers& answers_;
+  std::vector<std::string> names_;
+  double period_ = 0.0;  // of the recording [s]; 0: unknown
+};
+
+}  // namespace
+
+double parse_zero(const std::string& text) {
+  if (text == "hanging") return 0.0;
+  if (text == "upright") return M_PI;
+  double degrees = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, fault] = std::from_chars(text.data(), end, degrees);
+  if (fault != std::errc() || rest != end || !std::isfinite(degrees)) {
+    throw proto::InputError(
+        "\"" + text +
+        "\" is not a valid zero. Write hanging if it reads 0 when hanging, upright if it reads 0 "
+        "when upright, or the reading when hanging in degrees");
+  }
+  return degrees * M_PI / 180.0;
+}
+
+bool can_hang(RigKind kind, std::size_t reading) {
+  if (kind == RigKind::kFourbar) return false;
+  return reading > 0 || (kind != RigKind::kCartPole && kind != RigKind::kFuruta);
+}
+
+void propose_columns(const std::vector<ColumnProfile>& columns, const ColumnChoice& choice,
+                     RigAnswers& answers) {
+  Proposer(columns, choice, answers).propose();
+}
+
+std::string column_names(const std::vector<ColumnProfile>& columns) {
+  std::string names;
+  for (const ColumnProfile& column : columns) names += (names.empty() ? "" : ", ") + column.name;
+  return names;
+}
+
+}  // namespace service

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "service/rig/init/column_recognition.hpp"
+#include "service/rig/init/rig_answers.hpp"
+
+namespace service {
+
+/// The user's choice of the columns of a recording. rigcal guesses empty fields.
+struct ColumnChoice {
+  std::string time, position, command, segment;
+  std::vector<std::string> angles;    ///< names of encoder columns, in the order of the joints
+  std::vector<std::string> inverted;  ///< names of encoder columns with inverted sign
+  std::vector<std::string> zeros;     ///< readings of hanging joints, as texts for parse_zero
+  std::string time_unit, angle_unit, position_unit, command_unit;
+  std::vector<double> counts;  ///< encoder counts per turn: one value for all, or one per angle
+  double counts_per_m = 0.0;   ///< encoder counts per metre; 0: unknown
+  double rate = 0.0;           ///< sampling rate of a recording without time stamps [Hz]
+  bool no_motor = false;
+};
+
+/// Returns what the encoder of a joint reads while the joint hangs [rad]. The text is "hanging"
+/// (0), "upright" (π), or a number of degrees.
+/// @throws proto::InputError for other texts
+double parse_zero(const std::string& text);
+
+/// Returns whether the joint of an encoder can hang. Carts, the arm of a Furuta pendulum, and the
+/// joints of a four-bar cannot.
+bool can_hang(RigKind kind, std::size_t reading);
+
+/// Sets the columns of `answers` with their units, zeros and counts. Uses the user's choice,
+/// otherwise guesses from the recording. Without a recording it sets placeholder names.
+///
+/// @param columns  columns of the recording; empty if there is no recording
+/// @throws proto::InputError for missing columns, and for joints without a column
+void propose_columns(const std::vector<ColumnProfile>& columns, const ColumnChoice& choice,
+                     RigAnswers& answers);
+
+/// Returns the names of columns, separated by commas: "t_s, q1_rad, q2_rad".
+std::string column_names(const std::vector<ColumnProfile>& columns);
+
+}  // namespace service

@@ -1,0 +1,146 @@
+#include "service/rig/joint_fields_check.hpp"
+
+#include <string>
+#include <string_view>
+
+#include "estimator/model/joint_friction.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using estimator::JointField;
+using estimator::JointTraits;
+using google::protobuf::Message;
+
+/// Fields of a joint, other than friction fields, whose names depend on the joint type.
+constexpr JointField JointTraits::*kKindedFields[] = {&JointTraits::rest, &JointTraits::inertia,
+                                                      &JointTraits::counts, &JointTraits::constant};
+
+constexpr const char* kMovingParts[] = {"friction", "constant_torque", "constant_force", "spring",
+                                        "motor",    "encoder",         "stops",          "mimic"};
+
+bool has(const Message& message, const char* field) {
+  return message.GetReflection()->HasField(message,
+                                           message.GetDescriptor()->FindFieldByName(field));
+}
+
+/// Returns the message that contains a field; nullptr if the rig file lacks the message.
+const Message* holder(const v1::Joint& joint, const JointField& field) {
+  if (*field.part == '\0') return &joint;
+  if (!has(joint, field.part)) return nullptr;
+  return &joint.GetReflection()->GetMessage(joint,
+                                            joint.GetDescriptor()->FindFieldByName(field.part));
+}
+
+/// Throws if a joint has a friction field that belongs to another joint type.
+void check_friction_fields(const v1::Joint& joint, const JointTraits& is,
+                           const proto::TextLocator& place, const std::string& who) {
+  for (const FrictionField& field : friction_fields(joint.friction(), place)) {
+    if (field.is_of(is) || !has(*field.message, field.name)) continue;
+    const estimator::FrictionQuantity& law = *estimator::friction_facts(field.quantity);
+    field.place.at(field.name)
+        .fail(who + is.verb + " and has no " + field.name + "; write " + law.field_of(!is.turns) +
+              " [" + law.unit_of(!is.turns) + "]");
+  }
+}
+
+/// @param path  field name, e.g. "viscous"; for a nested message with its name, "makkar.rise"
+FrictionField friction_field(const v1::Friction& friction, const proto::TextLocator& place,
+                             const char* path) {
+  const std::string_view whole(path);
+  const std::size_t dot = whole.find('.');
+  if (dot == std::string_view::npos) return {&friction, place, path};
+  const std::string within(whole.substr(0, dot));
+  const auto* const field = v1::Friction::descriptor()->FindFieldByName(within);
+  return {&friction.GetReflection()->GetMessage(friction, field), place.at(within), path + dot + 1};
+}
+
+}  // namespace
+
+std::vector<FrictionField> friction_fields(const v1::Friction& friction,
+                                           const proto::TextLocator& place) {
+  std::vector<FrictionField> fields;
+  for (int at = 0; at < estimator::FrictionLaws::kQuantityCount; ++at) {
+    const estimator::JointQuantity quantity = estimator::friction_quantity(at);
+    const estimator::FrictionQuantity& law = *estimator::friction_facts(quantity);
+    for (const char* path : {law.field, law.slide_field}) {
+      if (path == nullptr) continue;
+      FrictionField& field = fields.emplace_back(friction_field(friction, place, path));
+      field.quantity = quantity;
+      field.for_prismatic = path == law.field_of(true);
+      field.for_revolute = path == law.field_of(false);
+    }
+  }
+  return fields;
+}
+
+void check_joint_fields(const v1::Joint& joint, const proto::TextLocator& place) {
+  const std::string who = "joint \"" + joint.name() + "\" ";
+  if (joint.type() == v1::Joint::FIXED) {
+    for (const char* part : kMovingParts) {
+      if (has(joint, part)) {
+        place.at(part).fail(who + "is fixed and does not move; remove its " + part);
+      }
+    }
+    return;
+  }
+  const JointTraits& is = joint_traits(joint_kind_of(joint, place));
+  check_friction_fields(joint, is, place.at("friction"), who);
+  for (const JointTraits& other : estimator::kJointKinds) {
+    for (const auto kinded : kKindedFields) {
+      const JointField& field = other.*kinded;
+      const JointField& own = is.*kinded;
+      if (is_called(field, own.name)) continue;
+      const Message* message = holder(joint, field);
+      if (message == nullptr || !has(*message, field.name)) continue;
+      const proto::TextLocator part = *field.part == '\0' ? place : place.at(field.part);
+      part.at(field.name)
+          .fail(who + is.verb + " and has no " + field.name + "; write " + own.name +
+                (*own.unit == '\0' ? "" : std::string(" [") + own.unit + "]"));
+    }
+  }
+}
+
+bool is_called(const JointField& field, std::string_view name) { return field.name == name; }
+
+double number_of(const Message& message, const std::string& field) {
+  return message.GetReflection()->GetDouble(message,
+                                            message.GetDescriptor()->FindFieldByName(field));
+}
+
+double number_of(const Message& message, const JointTraits& is, const char* JointTraits::*field,
+                 const std::string& behind, const proto::TextLocator& place) {
+  const std::string own = is.*field + behind;
+  for (const JointTraits& other : estimator::kJointKinds) {
+    const std::string name = other.*field + behind;
+    if (name == own || number_of(message, name) == 0.0) continue;
+    place.at(name).fail(std::string("the joint ") + is.verb + "; write " + own);
+  }
+  return number_of(message, own);
+}
+
+estimator::JointKind joint_kind_of(const v1::Joint& joint, const proto::TextLocator& place) {
+  std::string words;
+  for (const JointTraits& each : estimator::kJointKinds) {
+    if (v1::Joint::Type_Name(joint.type()) == each.word) return each.kind;
+    words += std::string(each.word) + ", ";
+  }
+  // A text file may give any number for an enumerator.
+  place.at("type").fail("joint \"" + joint.name() +
+                        "\" has an unknown type. Write type: with one of " + words +
+                        v1::Joint::Type_Name(v1::Joint::FIXED));
+}
+
+estimator::SensorLimits limits_of(const v1::Safety& safety, const estimator::Encoder& sensor) {
+  const JointTraits& is = sensor.traits();
+  const std::string coordinate = is.coordinate_field, rate = is.rate_field;
+  for (const v1::JointSafety& joint : safety.joint()) {
+    if (joint.joint() != sensor.name) continue;
+    return {number_of(joint, coordinate + "_min"), number_of(joint, coordinate + "_max"),
+            number_of(joint, rate + "_max")};
+  }
+  return {};
+}
+
+}  // namespace service

@@ -1,0 +1,136 @@
+#include "service/rig/parameters/parameter_edits.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include "estimator/model/encoder.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/spelling_suggestions.hpp"
+#include "service/messages/message_text.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+struct Assignment {
+  std::string name;
+  std::string value;  // empty: none
+};
+
+Assignment split(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return {text, ""};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// Returns how the user wrote a change, e.g. "--fix arm.m=1", or "fix={'arm.m': 1}" in Python.
+std::string asked(const ParameterEdits& edits, std::string what, const Assignment& edit) {
+  const bool value = !edit.value.empty();
+  if (edits.from_python) std::ranges::replace(what, '-', '_');
+  if (!edits.from_python) return "--" + what + " " + edit.name + (value ? "=" + edit.value : "");
+  if (value) return what + "={'" + edit.name + "': " + edit.value + "}";
+  return what + "=['" + edit.name + "']";
+}
+
+estimator::Parameter& parameter_of(const ParameterEdits& edits, const std::string& what,
+                                   const std::string& name, estimator::Mechanism& mechanism) {
+  return require_parameter(asked(edits, what, {name, ""}), name, mechanism,
+                           edits.from_python ? "Rig.parameters" : "rigcal info RIG");
+}
+
+void set_value(const std::string& place, const Assignment& edit, estimator::Parameter& parameter) {
+  double value = 0.0;
+  const char* end = edit.value.data() + edit.value.size();
+  const auto result = std::from_chars(edit.value.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) {
+    throw proto::InputError(place + ": \"" + edit.value + "\" is not a number; write " + edit.name +
+                            "=VALUE in " + parameter.unit);
+  }
+  if (value < parameter.lower || value > parameter.upper) {
+    throw proto::InputError(place + ": lies outside its bounds [" +
+                            format_number(parameter.lower, 6) + ", " +
+                            format_number(parameter.upper, 6) + "] " + parameter.unit +
+                            "; correct the value, or the bounds in the rig file");
+  }
+  parameter.value = value;
+}
+
+/// Returns the names of the sensors in use, first the encoders, then the other sensors.
+std::vector<std::string> used_sensors(const estimator::Mechanism& mechanism) {
+  std::vector<std::string> names;
+  for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism)) {
+    names.push_back(sensor.name);
+  }
+  for (const estimator::Sensor& sensor : mechanism.sensors) {
+    if (!estimator::is_held_out(mechanism, sensor.name)) names.push_back(sensor.name);
+  }
+  return names;
+}
+
+void hold_out(const std::string& place, const std::string& name, estimator::Mechanism& mechanism) {
+  const std::vector<std::string> sensors = used_sensors(mechanism);
+  if (std::ranges::count(sensors, name) == 0) {
+    std::string names;
+    for (const std::string& each : sensors) names += (names.empty() ? "" : ", ") + each;
+    throw proto::InputError(place + ": no such sensor is in use. Use one of " + names);
+  }
+  mechanism.held_out.push_back(name);
+  if (estimator::used_encoders(mechanism).empty()) {
+    throw proto::InputError(place + ": this would hold out all encoders. Keep at least one");
+  }
+}
+
+}  // namespace
+
+estimator::Parameter& require_parameter(const std::string& asked, const std::string& name,
+                                        estimator::Mechanism& mechanism, const char* lister) {
+  const int index = mechanism.find_parameter(name);
+  if (index >= 0) {
+    if (estimator::find_dependency(mechanism, index) != nullptr) {
+      throw proto::InputError(asked +
+                              ": depends on other parameters in the rig file. Change those, or "
+                              "remove the dependency");
+    }
+    return mechanism.parameters[static_cast<std::size_t>(index)];
+  }
+  std::vector<std::string> names;
+  for (const estimator::Parameter& parameter : mechanism.parameters) {
+    names.push_back(parameter.name);
+  }
+  const std::vector<std::string> near = proto::similar_names(name, names, 3);
+  throw proto::InputError(asked + ": the rig has no such parameter; did you mean " + near.at(0) +
+                          ", " + near.at(1) + " or " + near.at(2) + "? (" + lister + " lists all)");
+}
+
+void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
+  for (const std::string& text : edits.start) {
+    const Assignment edit = split(text);
+    estimator::Parameter& parameter = parameter_of(edits, "start", edit.name, mechanism);
+    set_value(asked(edits, "start", edit), edit, parameter);
+  }
+  for (const std::string& name : edits.free) {
+    parameter_of(edits, "free", name, mechanism).free = true;
+  }
+  for (const std::string& text : edits.fix) {
+    const Assignment edit = split(text);
+    estimator::Parameter& parameter = parameter_of(edits, "fix", edit.name, mechanism);
+    if (text.find('=') != std::string::npos) set_value(asked(edits, "fix", edit), edit, parameter);
+    parameter.free = false;
+  }
+  estimator::apply_dependencies(mechanism);
+  for (const std::string& name : edits.hold_out) {
+    hold_out(asked(edits, "hold-out", {name, ""}), name, mechanism);
+  }
+}
+
+void require_valid(const estimator::Mechanism& mechanism) {
+  std::string text;
+  for (const auto& error : estimator::find_errors(mechanism, estimator::InertiaCheck::kFixed)) {
+    text += (text.empty() ? "" : "; ") + error_text(error);
+  }
+  if (!text.empty()) throw std::invalid_argument("the rig cannot be used: " + text);
+}
+
+}  // namespace service

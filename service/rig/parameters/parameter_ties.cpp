@@ -1,0 +1,231 @@
+#include "service/rig/parameters/parameter_ties.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "service/rig/parameters/rig_parameter.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using estimator::AirQuantity;
+using estimator::JointQuantity;
+using estimator::Mechanism;
+using estimator::Parameter;
+using estimator::ParameterDependency;
+using estimator::SensorQuantity;
+
+constexpr double kAgreement = 1e-6;  // relative tolerance between a stated value and its dependency
+
+Parameter& at(Mechanism& mechanism, int index) {
+  return mechanism.parameters[static_cast<std::size_t>(index)];
+}
+
+int find(const std::string& name, const proto::TextLocator& place, const Mechanism& mechanism) {
+  const int index = mechanism.find_parameter(name);
+  if (index < 0) {
+    place.at("parameter")
+        .fail("no parameter is called \"" + name +
+              "\". Names look like A.J_zz, A.m, 1.b, 1.a_x, or are those of quantities (rigcal "
+              "info lists the names for a rig file without dependencies)");
+  }
+  return index;
+}
+
+ParameterDependency read_tie(const v1::Dependency& source, const proto::TextLocator& place,
+                             const Mechanism& mechanism) {
+  ParameterDependency tie{.parameter = find(source.parameter(), place, mechanism),
+                          .constant = source.constant()};
+  if (source.term_size() == 0) {
+    place.fail("\"" + source.parameter() +
+               "\" has a dependency without terms. Add term { parameter: \"...\" }, or give it a "
+               "value instead");
+  }
+  for (int i = 0; i < source.term_size(); ++i) {
+    const v1::Dependency::Term& term = source.term(i);
+    const double factor = term.has_factor() ? term.factor() : 1.0;
+    tie.terms.push_back({find(term.parameter(), place.at("term", i), mechanism), factor});
+  }
+  const Parameter& target = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
+  if (target.free) {
+    place.fail(
+        "\"" + target.name +
+        "\" is dependent, so it cannot be free as well; remove its free: true, or the dependency");
+  }
+  if (target.lower == target.upper) {
+    place.fail("\"" + target.name +
+               "\" belongs to a massless body and is always 0. Remove the dependency");
+  }
+  return tie;
+}
+
+/// Field and quantities of the x, y or z coordinate of centres of mass and of points on bodies.
+struct Axis {
+  const char* field;
+  const char* suffix;
+  JointQuantity parent, child;
+  SensorQuantity sensor;
+  AirQuantity air;
+};
+constexpr Axis kAxes[] = {{"x", ".c_x", JointQuantity::kPointAx, JointQuantity::kPointBx,
+                           SensorQuantity::kPointX, AirQuantity::kPointX},
+                          {"y", ".c_y", JointQuantity::kPointAy, JointQuantity::kPointBy,
+                           SensorQuantity::kPointY, AirQuantity::kPointY},
+                          {"z", ".c_z", JointQuantity::kPointAz, JointQuantity::kPointBz,
+                           SensorQuantity::kPointZ, AirQuantity::kPointZ}};
+
+/// Makes a coordinate of a point on a body depend on the body's centre of mass.
+void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,
+               std::vector<ParameterDependency>& ties) {
+  const Parameter& parameter = at(mechanism, point);
+  if (parameter.free || std::isfinite(parameter.prior_standard_deviation)) {
+    place.fail("\"" + parameter.name + "\" is free or has a prior, but its body has a " +
+               "center_of_mass. Fix the point, or place the body's frame at the centre of mass");
+  }
+  auto tie = std::ranges::find(ties, point, &ParameterDependency::parameter);
+  if (tie == ties.end()) {
+    ties.push_back({.parameter = point, .constant = parameter.value});
+    tie = ties.end() - 1;
+  }
+  tie->terms.push_back({centre, -1.0});
+}
+
+/// Adds the x, y and z coordinates of a body's centre of mass, in the body's frame, as parameters.
+/// @return parameter index of the x coordinate
+int add_centre_of_mass(const v1::Body& source, const proto::TextLocator& place,
+                       Mechanism& mechanism) {
+  const auto first = static_cast<int>(mechanism.parameters.size());
+  for (const Axis& axis : kAxes) {
+    Parameter centre{.name = source.name() + axis.suffix, .unit = "m"};
+    read_parameter(source.center_of_mass(), axis.field, place, centre);
+    mechanism.parameters.push_back(centre);
+  }
+  return first;
+}
+
+/// Makes all points on a body depend on the body's centre of mass.
+/// @param centre  parameter index of the x coordinate of the centre of mass
+void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism& mechanism,
+                std::vector<ParameterDependency>& ties) {
+  for (const Axis& axis : kAxes) {
+    const auto tie_joint = [&](const auto& joint, const auto& index_of) {
+      if (joint.body_a == body) tie_point(index_of(axis.parent), centre, place, mechanism, ties);
+      if (joint.body_b == body) tie_point(index_of(axis.child), centre, place, mechanism, ties);
+    };
+    for (int j = 0; j < mechanism.joint_count(); ++j) {
+      tie_joint(mechanism.joints[static_cast<std::size_t>(j)],
+                [&](JointQuantity quantity) { return mechanism.index_of_joint(j, quantity); });
+    }
+    for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
+      tie_joint(mechanism.fixed_joints[static_cast<std::size_t>(w)], [&](JointQuantity quantity) {
+        return mechanism.index_of_fixed_joint(w, quantity);
+      });
+    }
+    for (int i = 0; i < mechanism.sensor_count(); ++i) {
+      const auto& sensor = mechanism.sensors[static_cast<std::size_t>(i)];
+      // A sensor at a joint has the joint's position.
+      if (sensor.body != body || sensor.joint >= 0) continue;
+      tie_point(mechanism.index_of_sensor(i, axis.sensor), centre, place, mechanism, ties);
+    }
+    const int drag = mechanism.index_of_air(body, AirQuantity::kCoefficient);
+    if (has_air_drag(mechanism, body) ||
+        std::ranges::count(ties, drag, &ParameterDependency::parameter) > 0) {
+      tie_point(mechanism.index_of_air(body, axis.air), centre, place, mechanism, ties);
+    }
+    ++centre;
+  }
+}
+
+/// Checks that the value that the rig file gives for a dependent parameter fits its dependency.
+void check_tied_value(const ParameterDependency& tie, double stated_value, bool is_stated,
+                      const proto::TextLocator& place, const Mechanism& mechanism) {
+  const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
+  const double value = parameter.value;
+  if (is_stated && std::abs(stated_value - value) > kAgreement * std::abs(value)) {
+    place.fail("\"" + parameter.name + "\" has the value " + format_number(stated_value, 6) +
+               ", but its dependency makes it " + format_number(value, 6) +
+               "; remove the value, or correct the dependency");
+  }
+  if (!(value >= parameter.lower && value <= parameter.upper)) {
+    place.fail("\"" + parameter.name + "\" becomes " + format_number(value, 6) + " " +
+               parameter.unit + " by its dependency, outside its bounds [" +
+               format_number(parameter.lower, 6) + ", " + format_number(parameter.upper, 6) +
+               "]. Correct the dependency or the values in its terms");
+  }
+}
+
+}  // namespace
+
+void add_quantities(const v1::Rig& rig, const proto::TextLocator& root, Mechanism& mechanism) {
+  for (int i = 0; i < rig.quantity_size(); ++i) {
+    const v1::FreeQuantity& source = rig.quantity(i);
+    const proto::TextLocator place = root.at("quantity", i);
+    if (source.name().empty()) place.fail("the quantity has no name; write name: \"...\"");
+    if (mechanism.find_parameter(source.name()) >= 0) {
+      place.at("name").fail("\"" + source.name() + "\": the name is used by a parameter");
+    }
+    Parameter parameter{.name = source.name(), .unit = source.unit().empty() ? "-" : source.unit()};
+    if (!source.has_parameter())
+      place.fail("\"" + source.name() + "\" needs a value; write parameter { value: ... }");
+    read_parameter(source, "parameter", place, parameter);
+    mechanism.parameters.push_back(parameter);
+  }
+}
+
+void add_parameter_ties(const v1::Rig& rig, const proto::TextLocator& root,
+                        const std::set<std::string>& stated, Mechanism& mechanism) {
+  std::vector<int> centres;  // per body; −1: the frame's origin is the centre of mass
+  for (int i = 0; i < rig.body_size(); ++i) {
+    const proto::TextLocator place = root.at("body", i).at("center_of_mass");
+    centres.push_back(
+        rig.body(i).has_center_of_mass() ? add_centre_of_mass(rig.body(i), place, mechanism) : -1);
+  }
+  std::vector<ParameterDependency> ties;
+  for (int i = 0; i < rig.dependency_size(); ++i) {
+    const proto::TextLocator place = root.at("dependency", i);
+    ParameterDependency tie = read_tie(rig.dependency(i), place, mechanism);
+    if (std::ranges::find(ties, tie.parameter, &ParameterDependency::parameter) != ties.end()) {
+      place.fail("\"" + rig.dependency(i).parameter() +
+                 "\" has two dependencies; write one dependency with all terms");
+    }
+    ties.push_back(std::move(tie));
+  }
+  const std::vector<ParameterDependency> in_file = ties;
+  for (int i = 0; i < rig.body_size(); ++i) {
+    const int centre = centres[static_cast<std::size_t>(i)];
+    if (centre < 0) continue;
+    tie_points(i, centre, root.at("body", i).at("center_of_mass"), mechanism, ties);
+  }
+  // A point on a body with a centre of mass is stated in the body's frame.
+  std::vector<bool> is_moved;
+  for (std::size_t i = 0; i < in_file.size(); ++i) {
+    is_moved.push_back(ties[i].terms.size() != in_file[i].terms.size());
+  }
+  if (const int circle = estimator::resolve_dependencies(ties); circle >= 0) {
+    const auto found = std::ranges::find(in_file, circle, &ParameterDependency::parameter);
+    const proto::TextLocator place =
+        found == in_file.end() ? root
+                               : root.at("dependency", static_cast<int>(found - in_file.begin()));
+    place.fail("\"" + at(mechanism, circle).name +
+               "\" depends on itself through dependencies. Remove the circular dependency");
+  }
+  const std::vector<Parameter> before = mechanism.parameters;
+  mechanism.dependencies = std::move(ties);
+  estimator::apply_dependencies(mechanism);
+  for (std::size_t i = 0; i < in_file.size(); ++i) {
+    const Parameter& stated_parameter = before[static_cast<std::size_t>(in_file[i].parameter)];
+    check_tied_value(in_file[i], stated_parameter.value,
+                     stated.contains(stated_parameter.name) && !is_moved[i],
+                     root.at("dependency", static_cast<int>(i)), mechanism);
+  }
+}
+
+bool is_tied_parameter(const v1::Rig& rig, const std::string& parameter) {
+  return std::ranges::any_of(
+      rig.dependency(), [&](const v1::Dependency& tie) { return tie.parameter() == parameter; });
+}
+
+}  // namespace service

@@ -1,0 +1,497 @@
+#include "service/rig/rig_file.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "estimator/diagnostics/description/loop_faults.hpp"
+#include "estimator/model/encoder.hpp"
+#include "estimator/model/joint_friction.hpp"
+#include "proto/rig.pb.h"
+#include "proto/text/control_unit.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/text_file.hpp"
+#include "service/messages/message_text.hpp"
+#include "service/rig/command_safety.hpp"
+#include "service/rig/joint_fields_check.hpp"
+#include "service/rig/parameters/parameter_ties.hpp"
+#include "service/rig/parameters/rig_parameter.hpp"
+#include "service/rig/parameters/rig_priors.hpp"
+#include "service/rig/rig_air_drag.hpp"
+#include "service/rig/rig_chain.hpp"
+#include "service/rig/rig_couplings.hpp"
+#include "service/rig/rig_frames.hpp"
+#include "service/rig/rig_locations.hpp"
+#include "service/rig/rig_recording.hpp"
+#include "service/rig/rig_sensors.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using estimator::BodyQuantity;
+using estimator::JointQuantity;
+using estimator::WorldQuantity;
+using google::protobuf::Message;
+
+/// Field of a rig file message that holds a parameter, and the quantity that the field sets.
+template <typename Quantity>
+struct ParameterField {
+  const char* field;
+  Quantity quantity;
+};
+
+constexpr ParameterField<BodyQuantity> kInertiaFields[] = {
+    {"xx", BodyQuantity::kJxx}, {"yy", BodyQuantity::kJyy}, {"zz", BodyQuantity::kJzz},
+    {"xy", BodyQuantity::kJxy}, {"xz", BodyQuantity::kJxz}, {"yz", BodyQuantity::kJyz}};
+constexpr ParameterField<JointQuantity> kParentPointFields[] = {
+    {"x", JointQuantity::kPointAx}, {"y", JointQuantity::kPointAy}, {"z", JointQuantity::kPointAz}};
+constexpr ParameterField<JointQuantity> kChildPointFields[] = {
+    {"x", JointQuantity::kPointBx}, {"y", JointQuantity::kPointBy}, {"z", JointQuantity::kPointBz}};
+constexpr ParameterField<JointQuantity> kMotorFields[] = {
+    {"gain", JointQuantity::kMotorGain},
+    {"back_emf", JointQuantity::kBackEmf},
+    {"input_delay", JointQuantity::kInputDelay}};
+constexpr ParameterField<JointQuantity> kEncoderFields[] = {
+    {"offset", JointQuantity::kEncoderOffset}, {"delay", JointQuantity::kEncoderDelay}};
+constexpr ParameterField<JointQuantity> kStopFields[] = {
+    {"lower", JointQuantity::kStopLower},
+    {"upper", JointQuantity::kStopUpper},
+    {"restitution", JointQuantity::kRestitution}};
+constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQuantity::kGravity},
+                                                            {"tilt_x", WorldQuantity::kTiltX},
+                                                            {"tilt_z", WorldQuantity::kTiltZ}};
+
+/// Reader that builds a Rig from the message of a rig file and the locations of its fields.
+class RigReader {
+ public:
+  RigReader(const v1::Rig& rig, const proto::TextLocator& root) : rig_(rig), root_(root) {}
+
+  Rig read() {
+    mechanism_.name = rig_.name();
+    if (rig_.body_size() == 0) root_.fail("the rig has no bodies; add body { name: ... }");
+    if (rig_.joint_size() == 0) root_.fail("the rig has no joints; add joint { name: ... }");
+    for (int i = 0; i < rig_.body_size(); ++i) add_body(i);
+    for (int i = 0; i < rig_.joint_size(); ++i) add_joint(i);
+    if (mechanism_.joints.empty()) {
+      root_.fail("all joints are fixed. Give at least one a kind that moves");
+    }
+    add_couplings(rig_, root_, mechanism_);
+    for (int i = 0; i < rig_.body_encoder_size(); ++i) add_body_encoder(i);
+    add_sensors(rig_, root_, mechanism_,
+                [this](const std::string& name, const char* kind, const proto::TextLocator& place) {
+                  check_name(name, kind, place);
+                });
+    estimator::make_parameters(mechanism_);
+    for (int i = 0; i < rig_.body_size(); ++i) read_body(i);
+    int joint = 0, weld = 0;
+    for (int i = 0; i < rig_.joint_size(); ++i) {
+      if (rig_.joint(i).type() == v1::Joint::FIXED) {
+        read_weld(i, weld++);
+      } else {
+        read_joint(i, joint++);
+      }
+    }
+    for (const auto& [field, quantity] : kGravityFields) {
+      read(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
+      remember_place(root_.at("gravity").at(field), mechanism_.parameter(quantity));
+    }
+    for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
+    read_sensor_parameters();
+    add_quantities(rig_, root_, mechanism_);
+    add_parameter_ties(rig_, root_, stated_, mechanism_);
+    remember_additions();
+    refuse_errors();
+    Rig result;
+    result.prior_locations = read_priors(rig_, root_, places_, mechanism_);
+    if (rig_.has_recording()) {
+      result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
+    }
+    for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism_)) {
+      const v1::Encoder& encoder = encoder_of(rig_, sensor.name);
+      const estimator::JointTraits& is = sensor.traits();
+      const double counts = number_of(encoder, is.counts.name);
+      result.encoders.push_back({counts, is.count_unit, counts > 0.0 ? is.count_size / counts : 0.0,
+                                 encoder_place(sensor.name), limits_of(rig_.safety(), sensor)});
+    }
+    result.mechanism = std::move(mechanism_);
+    result.joint_facts = std::move(joint_facts_);
+    return result;
+  }
+
+  /// Returns the locations of all parameters in the rig file. Call it after read().
+  std::map<std::string, std::vector<proto::FieldStep>> parameter_places(
+      const estimator::Mechanism& mechanism) const {
+    std::map<std::string, std::vector<proto::FieldStep>> places;
+    for (const estimator::Parameter& parameter : mechanism.parameters) {
+      const auto found = places_.find(parameter.name);
+      if (found != places_.end()) places.emplace(parameter.name, found->second.steps());
+    }
+    return places;
+  }
+
+ private:
+  /// Returns the location of the encoder with this name, at a joint or between bodies.
+  std::string encoder_place(const std::string& name) const {
+    for (int i = 0; i < rig_.joint_size(); ++i) {
+      if (rig_.joint(i).name() == name) return root_.at("joint", i).at("encoder").where();
+    }
+    for (int i = 0; i < rig_.body_encoder_size(); ++i) {
+      if (rig_.body_encoder(i).name() == name) return root_.at("body_encoder", i).where();
+    }
+    return rig_.name();
+  }
+
+  void read(const Message& message, const char* field, const proto::TextLocator& place,
+            estimator::Parameter& parameter) {
+    if (read_parameter(message, field, place, parameter)) stated_.insert(parameter.name);
+  }
+
+  // Bodies and joints of a chain have the location of the chain.
+  proto::TextLocator body_place(int i) const {
+    return rig_.has_chain() ? root_.at("chain") : root_.at("body", i);
+  }
+  proto::TextLocator joint_place(int i) const {
+    return rig_.has_chain() ? root_.at("chain") : root_.at("joint", i);
+  }
+
+  void check_name(const std::string& name, const char* kind, const proto::TextLocator& place) {
+    const auto allowed = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
+    if (name.empty()) place.fail(std::string(kind) + " has no name; write name: \"...\"");
+    if (!std::all_of(name.begin(), name.end(), allowed)) {
+      place.at("name").fail(std::string(kind) + " name \"" + name +
+                            "\" may contain only letters, digits, \"_\" and \"-\"");
+    }
+    if (name == "ground" || name == "gravity") {
+      place.at("name").fail("the name \"" + name + "\" is reserved. Choose another");
+    }
+    if (!places_.emplace(name, place).second) {
+      place.at("name").fail(std::string(kind) + " \"" + name +
+                            "\": the name is already used. Give bodies and joints different names");
+    }
+  }
+
+  void add_body(int i) {
+    const v1::Body& body = rig_.body(i);
+    check_name(body.name(), "body", body_place(i));
+    mechanism_.bodies.push_back({body.name(), body.massless()});
+  }
+
+  void read_constraint(const v1::Constraint& source, const proto::TextLocator& place,
+                       estimator::Joint& joint) const {
+    const auto is_at_least_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
+    if (source.has_compliance_linear()) joint.compliance_linear = source.compliance_linear();
+    if (source.has_compliance_angular()) joint.compliance_angular = source.compliance_angular();
+    if (source.has_damping_time_s()) {
+      joint.damping_time = source.damping_time_s();
+      if (!is_at_least_zero(joint.damping_time)) {
+        place.at("damping_time_s").fail("damping_time_s must be 0 or larger");
+      }
+    }
+    if (source.has_stick_speed()) joint.stick_speed = source.stick_speed();
+    if (!is_at_least_zero(joint.compliance_linear) || !is_at_least_zero(joint.compliance_angular)) {
+      place.fail("compliances must be 0 or larger");
+    }
+    if (!(joint.stick_speed > 0.0)) place.at("stick_speed").fail("stick_speed must be positive");
+  }
+
+  /// Reads the fields common to joints of all types.
+  template <typename Joint>
+  void read_sides(const v1::Joint& source, const proto::TextLocator& place, Joint& joint) {
+    joint.name = source.name();
+    joint.body_a = find_body(mechanism_, source.parent().body(), "body", place.at("parent"), true);
+    joint.body_b = find_body(mechanism_, source.child().body(), "body", place.at("child"), false);
+    if (joint.body_a == joint.body_b) {
+      place.at("child").fail("joint \"" + joint.name + "\" connects a body to itself");
+    }
+    joint.frame_a = read_joint_frame(source.parent(), place.at("parent"));
+    joint.frame_b = read_joint_frame(source.child(), place.at("child"));
+  }
+
+  void add_joint(int i) {
+    const v1::Joint& source = rig_.joint(i);
+    const proto::TextLocator place = joint_place(i);
+    check_name(source.name(), "joint", place);
+    check_joint_fields(source, place);
+    if (source.type() == v1::Joint::FIXED) {
+      estimator::FixedJoint weld;
+      read_sides(source, place, weld);
+      mechanism_.fixed_joints.push_back(weld);
+      return;
+    }
+    estimator::Joint joint;
+    read_sides(source, place, joint);
+    joint.kind = joint_kind_of(source, place);
+    read_constraint(source.constraint(), place.at("constraint"), joint);
+    joint.transition_speed = source.friction().transition_speed();
+    if (source.has_assembly_guess()) joint.assembly_guess = source.assembly_guess();
+    joint.measured = source.has_encoder();
+    joint.motorised = source.has_motor();
+    joint.gear_ratio = source.motor().gear_ratio();
+    joint.control_noise = source.motor().control_noise();
+    if (source.has_stops()) read_stops(source, place.at("stops"), joint);
+    mechanism_.joints.push_back(joint);
+    read_joint_facts(source, place);
+  }
+
+  void read_stops(const v1::Joint& source, const proto::TextLocator& place,
+                  estimator::Joint& joint) const {
+    const v1::Stops& stops = source.stops();
+    const auto is_given = [&](bool stated, const char* quantity) {
+      return stated || is_tied_parameter(rig_, source.name() + quantity);
+    };
+    joint.stops_lower = is_given(stops.has_lower(), ".stop_lower");
+    joint.stops_upper = is_given(stops.has_upper(), ".stop_upper");
+    if (!joint.stops_lower && !joint.stops_upper) {
+      place.fail("joint \"" + joint.name +
+                 "\" has stops { } without a position. Write lower or upper [" +
+                 joint.units().coordinate + "]");
+    }
+    if (!is_given(stops.has_restitution(), ".restitution")) {
+      place.fail("joint \"" + joint.name +
+                 "\" has stops and no restitution; write restitution { value: ... }, from 0 to 1");
+    }
+  }
+
+  void read_joint_facts(const v1::Joint& source, const proto::TextLocator& place) {
+    JointFacts facts;
+    if (source.has_motor()) {
+      facts.control_unit = source.motor().control_unit();
+      facts.control_max = proto::read_control_max(facts.control_unit, source.motor().control_max(),
+                                                  place.at("motor"));
+      if (rig_.has_safety()) facts.safety = command_safety(rig_.safety(), source.name());
+      if (facts.control_unit == proto::kDutyUnit && facts.safety &&
+          facts.safety->command_max > 1.0) {
+        root_.at("safety")
+            .at("command_max")
+            .fail("is above the control_max of motor \"" + source.name() + "\", 1 duty");
+      }
+      if (facts.control_unit.empty()) {
+        place.at("motor").fail("needs the unit of the control signal; write control_unit: \"V\"");
+      }
+      if (!source.motor().has_gain() && !is_tied_parameter(rig_, source.name() + ".K")) {
+        place.at("motor").fail(std::string("needs a gain [") +
+                               mechanism_.joints.back().units().force + "/" + facts.control_unit +
+                               "]; write gain { value: ... }");
+      }
+      if (!(facts.control_max >= 0.0)) {
+        place.at("motor").at("control_max").fail("control_max must be positive");
+      }
+    }
+    joint_facts_.push_back(facts);
+  }
+
+  void add_body_encoder(int i) {
+    const v1::BodyEncoder& source = rig_.body_encoder(i);
+    const proto::TextLocator place = root_.at("body_encoder", i);
+    check_name(source.name(), "encoder", place);
+    estimator::BodyEncoder encoder{.name = source.name()};
+    encoder.body_b = find_body(mechanism_, source.body(), "body", place, true);
+    if (!source.reference_body().empty()) {
+      encoder.body_a =
+          find_body(mechanism_, source.reference_body(), "reference_body", place, true);
+    }
+    const estimator::JointTraits& is = joint_traits(kind_between(mechanism_, encoder));
+    for (const estimator::JointTraits& other : estimator::kJointKinds) {
+      if (is_called(other.counts, is.counts.name)) continue;
+      if (number_of(source.encoder(), other.counts.name) == 0.0) continue;
+      place.at("encoder")
+          .at(other.counts.name)
+          .fail("encoder \"" + encoder.name + "\" reads a " + is.noun + "; write " +
+                is.counts.name);
+    }
+    mechanism_.body_encoders.push_back(encoder);
+  }
+
+  void read_body_encoder(int i) {
+    const proto::TextLocator place = root_.at("body_encoder", i).at("encoder");
+    using estimator::EncoderQuantity;
+    for (const auto& [field, quantity] : {std::pair{"offset", EncoderQuantity::kOffset},
+                                          std::pair{"delay", EncoderQuantity::kDelay}}) {
+      estimator::Parameter& parameter =
+          mechanism_
+              .parameters[static_cast<std::size_t>(mechanism_.index_of_body_encoder(i, quantity))];
+      read(rig_.body_encoder(i).encoder(), field, place, parameter);
+      remember_place(place.at(field), parameter);
+    }
+  }
+
+  void read_sensor_parameters() {
+    read_sensors(rig_, root_, mechanism_,
+                 [this](const Message& message, const char* field, const proto::TextLocator& where,
+                        estimator::Parameter& parameter) {
+                   read(message, field, where, parameter);
+                   remember_place(where.at(field), parameter);
+                 });
+  }
+
+  void read_body(int i) {
+    const v1::Body& body = rig_.body(i);
+    const proto::TextLocator place = body_place(i);
+    const std::string who = "body \"" + body.name() + "\": ";
+    read_air_drag(rig_, i, place.at("air_drag"), mechanism_,
+                  [this](const Message& message, const char* field, const proto::TextLocator& where,
+                         estimator::Parameter& parameter) {
+                    read(message, field, where, parameter);
+                    remember_place(where.at(field), parameter);
+                  });
+    if (body.massless()) {
+      for (const char* part : {"mass", "inertia", "center_of_mass"}) {
+        const auto* field = v1::Body::descriptor()->FindFieldByName(part);
+        if (body.GetReflection()->HasField(body, field)) {
+          place.at(part).fail(who + "is massless; remove its " + part + ", or massless");
+        }
+      }
+      return;
+    }
+    const auto is_left_out = [&](const v1::Parameter& parameter, const char* suffix) {
+      return !parameter.has_value() && !is_tied_parameter(rig_, body.name() + suffix);
+    };
+    if (is_left_out(body.mass(), ".m")) {
+      place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
+    }
+    read(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
+    remember_place(place.at("mass"), mechanism_.parameter(i, BodyQuantity::kMass));
+    const v1::Inertia& inertia = body.inertia();
+    if (is_left_out(inertia.xx(), ".J_xx") || is_left_out(inertia.yy(), ".J_yy") ||
+        is_left_out(inertia.zz(), ".J_zz")) {
+      place.at("inertia").fail(who + "needs the inertias xx, yy and zz [kg·m²]; write " +
+                               "inertia { xx { value: ... } yy { ... } zz { ... } }");
+    }
+    for (const auto& [field, quantity] : kInertiaFields) {
+      read(inertia, field, place.at("inertia"), mechanism_.parameter(i, quantity));
+      remember_place(place.at("inertia").at(field), mechanism_.parameter(i, quantity));
+    }
+  }
+
+  template <std::size_t n>
+  void read_joint_parameters(int i, const Message& message, const proto::TextLocator& place,
+                             const ParameterField<JointQuantity> (&fields)[n]) {
+    for (const auto& [field, quantity] : fields) {
+      read_joint_parameter(i, message, place, field, quantity);
+    }
+  }
+
+  void read_joint_parameter(int i, const Message& message, const proto::TextLocator& place,
+                            const char* field, JointQuantity quantity) {
+    estimator::Parameter& parameter = mechanism_.joint_parameter(i, quantity);
+    const std::string& control_unit = joint_facts_[static_cast<std::size_t>(i)].control_unit;
+    if (const auto unit = parameter.unit.find("unit");
+        unit != std::string::npos && !control_unit.empty()) {
+      parameter.unit.replace(unit, 4, control_unit);
+    }
+    const estimator::FrictionQuantity* const law = estimator::friction_facts(quantity);
+    if (law != nullptr && law->may_be_negative && goes_below_zero(message, field)) {
+      parameter.lower = -std::numeric_limits<double>::infinity();
+    }
+    read(message, field, place, parameter);
+    remember_place(place.at(field), parameter);
+  }
+
+  /// Reads the parameters of a joint.
+  /// @param i      index of the joint in the rig file
+  /// @param joint  index of the joint in the mechanism
+  void read_joint(int i, int joint) {
+    const v1::Joint& source = rig_.joint(i);
+    const proto::TextLocator place = joint_place(i);
+    const proto::TextLocator parent = place.at("parent").at("point");
+    read_joint_parameters(joint, source.parent().point(), parent, kParentPointFields);
+    const proto::TextLocator child = place.at("child").at("point");
+    read_joint_parameters(joint, source.child().point(), child, kChildPointFields);
+    const estimator::JointTraits& is = mechanism_.joints[static_cast<std::size_t>(joint)].traits();
+    for (const FrictionField& each : friction_fields(source.friction(), place.at("friction"))) {
+      if (!each.is_of(is)) continue;
+      read_joint_parameter(joint, *each.message, each.place, each.name, each.quantity);
+    }
+    const proto::TextLocator spring = place.at("spring"), motor = place.at("motor");
+    read_joint_parameter(joint, source, place, is.constant.name, JointQuantity::kConstantTorque);
+    read_joint_parameter(joint, source.spring(), spring, "stiffness", JointQuantity::kStiffness);
+    read_joint_parameter(joint, source.spring(), spring, is.rest.name, JointQuantity::kRestAngle);
+    read_joint_parameter(joint, source.motor(), motor, is.inertia.name,
+                         JointQuantity::kShaftInertia);
+    read_joint_parameters(joint, source.motor(), motor, kMotorFields);
+    read_joint_parameters(joint, source.encoder(), place.at("encoder"), kEncoderFields);
+    read_joint_parameters(joint, source.stops(), place.at("stops"), kStopFields);
+  }
+
+  void read_weld(int i, int weld) {
+    const v1::Joint& source = rig_.joint(i);
+    const proto::TextLocator place = joint_place(i);
+    const auto read = [&](const v1::Point& point, const proto::TextLocator& where,
+                          const ParameterField<JointQuantity>(&fields)[3]) {
+      for (const auto& [field, quantity] : fields) {
+        estimator::Parameter& parameter = mechanism_.fixed_joint_parameter(weld, quantity);
+        this->read(point, field, where, parameter);
+        remember_place(where.at(field), parameter);
+      }
+    };
+    read(source.parent().point(), place.at("parent").at("point"), kParentPointFields);
+    read(source.child().point(), place.at("child").at("point"), kChildPointFields);
+  }
+
+  void remember_place(const proto::TextLocator& place, const estimator::Parameter& parameter) {
+    places_.insert_or_assign(parameter.name, place);
+  }
+
+  /// Stores the locations of parameters that do not belong to a body, a joint or gravity.
+  void remember_additions() {
+    for (int i = 0; i < rig_.quantity_size(); ++i) {
+      places_.insert_or_assign(rig_.quantity(i).name(), root_.at("quantity", i).at("parameter"));
+    }
+    for (int i = 0; i < rig_.body_size(); ++i) {
+      if (!rig_.body(i).has_center_of_mass()) continue;
+      for (const char* axis : {"x", "y", "z"}) {
+        places_.insert_or_assign(rig_.body(i).name() + ".c_" + axis,
+                                 root_.at("body", i).at("center_of_mass").at(axis));
+      }
+    }
+  }
+
+  void refuse_errors() const {
+    const std::vector<estimator::Message> errors = estimator::find_errors(mechanism_);
+    if (!errors.empty()) refuse(errors.front());
+    if (const auto fault = estimator::find_loop_fault(mechanism_)) refuse(*fault);
+  }
+
+  /// Reports an error at the element that its first argument names.
+  [[noreturn]] void refuse(const estimator::Message& error) const {
+    const auto found = error.arguments.empty()
+                           ? places_.end()
+                           : places_.find(std::get<std::string>(error.arguments.front().value));
+    (found == places_.end() ? root_ : found->second).fail(error_text(error));
+  }
+
+  const v1::Rig& rig_;
+  proto::TextLocator root_;
+  estimator::Mechanism mechanism_;
+  std::vector<JointFacts> joint_facts_;
+  std::map<std::string, proto::TextLocator> places_;  // by name of body, joint or parameter
+  std::set<std::string> stated_;                      // parameters with a value
+};
+
+}  // namespace
+
+LocatedRig parse_located_rig(const std::string& path, const std::string& text) {
+  v1::Rig message;
+  proto::TextLocator::Tree tree;
+  proto::parse_text(path, text, message, tree);
+  const proto::TextLocator root(path, v1::Rig::descriptor(), &tree);
+  expand_chain(message, root.at("chain"));
+  RigReader reader(message, root);
+  LocatedRig placed{.rig = reader.read(), .places = {}};
+  placed.rig.path = path;
+  placed.places = reader.parameter_places(placed.rig.mechanism);
+  return placed;
+}
+
+Rig parse_rig(const std::string& path, const std::string& text) {
+  return parse_located_rig(path, text).rig;
+}
+
+Rig load_rig(const std::string& path) { return parse_rig(path, proto::read_file(path)); }
+
+}  // namespace service

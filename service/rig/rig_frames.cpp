@@ -1,0 +1,110 @@
+#include "service/rig/rig_frames.hpp"
+
+#include <Eigen/Geometry>
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+
+constexpr double kParallel = 1e-6;  // sine of the angle below which directions count as parallel
+
+Eigen::Vector3d vector_of(const v1::Direction& direction) {
+  return {direction.x(), direction.y(), direction.z()};
+}
+
+bool is_direction(const Eigen::Vector3d& vector) {
+  return vector.norm() > 0.0 && vector.allFinite();
+}
+
+/// Makes a frame with x along `along` and y toward `toward`; false if these are parallel.
+bool make_frame(const Eigen::Vector3d& along, const Eigen::Vector3d& toward,
+                Eigen::Matrix3d& frame) {
+  const Eigen::Vector3d x = along.normalized();
+  const Eigen::Vector3d across = toward.normalized() - x * x.dot(toward.normalized());
+  if (across.norm() < kParallel) return false;
+  frame.col(0) = x;
+  frame.col(1) = across.normalized();
+  frame.col(2) = x.cross(frame.col(1));
+  return true;
+}
+
+template <typename Message>
+Eigen::Matrix3d sensor_frame(const Message& sensor, const proto::TextLocator& place) {
+  const auto direction = [&](const char* field, bool is_given, const v1::Direction& given,
+                             const Eigen::Vector3d& otherwise) {
+    const Eigen::Vector3d vector = is_given ? vector_of(given) : otherwise;
+    if (!is_direction(vector)) {
+      place.at(field).fail(std::string("has no length; write ") + field +
+                           " { x: ... y: ... z: ... }");
+    }
+    return vector;
+  };
+  const Eigen::Vector3d x =
+      direction("x_axis", sensor.has_x_axis(), sensor.x_axis(), Eigen::Vector3d::UnitX());
+  const Eigen::Vector3d y =
+      direction("y_axis", sensor.has_y_axis(), sensor.y_axis(), Eigen::Vector3d::UnitY());
+  Eigen::Matrix3d frame;
+  if (!make_frame(x, y, frame)) {
+    place.fail("sensor \"" + sensor.name() +
+               "\": x_axis and y_axis are parallel. Give two different directions");
+  }
+  return frame;
+}
+
+}  // namespace
+
+int find_body(const estimator::Mechanism& mechanism, const std::string& body, const char* field,
+              const proto::TextLocator& place, bool ground_allowed) {
+  if (body == "ground") {
+    if (ground_allowed) return estimator::Joint::kGround;
+    place.at(field).fail("the child must not be the ground. Swap parent and child");
+  }
+  std::string known;
+  for (int i = 0; i < mechanism.body_count(); ++i) {
+    const std::string& name = mechanism.bodies[static_cast<std::size_t>(i)].name;
+    if (name == body) return i;
+    known += ", " + name;
+  }
+  const std::string choices = ground_allowed ? "ground" + known : known.substr(2);
+  if (body.empty()) {
+    place.fail(std::string("names no body; write ") + field + ": with one of " + choices);
+  }
+  place.at(field).fail("no body is called \"" + body + "\"; use one of " + choices);
+}
+
+Eigen::Matrix3d read_joint_frame(const v1::JointSide& side, const proto::TextLocator& place) {
+  const Eigen::Vector3d axis = vector_of(side.axis());
+  const Eigen::Vector3d mark = vector_of(side.zero_direction());
+  if (!is_direction(axis)) {
+    place.at("axis").fail("needs a joint axis; write axis { x: ... y: ... z: ... }");
+  }
+  if (!is_direction(mark)) {
+    place.at("zero_direction").fail("needs a zero mark; write zero_direction { x: ... }");
+  }
+  Eigen::Matrix3d frame;
+  if (!make_frame(axis, mark, frame)) {
+    place.at("zero_direction")
+        .fail(
+            "the zero direction is parallel to the axis. Give a direction perpendicular to the "
+            "axis");
+  }
+  return frame;
+}
+
+Eigen::Matrix3d read_sensor_frame(const v1::InertialSensor& sensor,
+                                  const proto::TextLocator& place) {
+  return sensor_frame(sensor, place);
+}
+
+Eigen::Matrix3d read_sensor_frame(const v1::PositionSensor& sensor,
+                                  const proto::TextLocator& place) {
+  return sensor_frame(sensor, place);
+}
+
+Eigen::Matrix3d read_sensor_frame(const v1::ForceTorqueSensor& sensor,
+                                  const proto::TextLocator& place) {
+  return sensor_frame(sensor, place);
+}
+
+}  // namespace service

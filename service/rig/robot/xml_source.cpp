@@ -1,0 +1,100 @@
+#include "service/rig/robot/xml_source.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+
+namespace service {
+
+using tinyxml2::XMLElement;
+
+namespace {
+
+const char* xml_fault(tinyxml2::XMLError error) {
+  switch (error) {
+    case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
+      return "the document is empty";
+    case tinyxml2::XML_ERROR_MISMATCHED_ELEMENT:
+    case tinyxml2::XML_ERROR_PARSING:
+      return "an element is not closed, or closed with another name";
+    case tinyxml2::XML_ERROR_PARSING_ELEMENT:
+      return "an element is incomplete, or its name is missing";
+    case tinyxml2::XML_ERROR_PARSING_ATTRIBUTE:
+      return "an attribute is not written NAME=\"VALUE\"";
+    case tinyxml2::XML_ERROR_PARSING_TEXT:
+      return "text in place of an element";
+    default:
+      return "a comment, a declaration or a section is not closed";
+  }
+}
+
+}  // namespace
+
+XmlSource::XmlSource(std::string path, const std::string& text) : path_(std::move(path)) {
+  const std::string_view plain = proto::without_byte_order_mark(text);
+  document_.Parse(plain.data(), plain.size());
+  if (document_.Error()) {
+    fail(document_.ErrorLineNum(), std::string("is not XML: ") + xml_fault(document_.ErrorID()) +
+                                       "; correct it, or name a URDF or MJCF file");
+  }
+}
+
+void XmlSource::fail(int line, const std::string& what) const {
+  throw proto::InputError(path_ + ":" + std::to_string(line) + ": " + what);
+}
+
+std::string XmlSource::text_of(const XMLElement& element, const char* attribute,
+                               const char* what) const {
+  const char* const text = element.Attribute(attribute);
+  if (text == nullptr || *text == '\0') {
+    fail(element, std::string("a ") + what + " has no " + attribute);
+  }
+  return text;
+}
+
+double XmlSource::number(const XMLElement& element, const char* attribute,
+                         const std::string& word) const {
+  double value = 0.0;
+  const char* begin = word.data();
+  const char* const end = begin + word.size();
+  if (begin != end && *begin == '+') ++begin;
+  const auto read = std::from_chars(begin, end, value);
+  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value)) {
+    fail(element, std::string("<") + element.Name() + " " + attribute + "=\"" + word +
+                      "\"> is not a finite number");
+  }
+  return value;
+}
+
+std::vector<double> XmlSource::numbers(const XMLElement& element, const char* attribute,
+                                       const char* text, std::size_t count) const {
+  std::istringstream words(text);
+  std::vector<double> values;
+  for (std::string word; words >> word;) values.push_back(number(element, attribute, word));
+  if (count != 0 && values.size() != count) {
+    static const char* const kWords[] = {"", "one number", "two numbers", "three numbers",
+                                         "four numbers"};
+    fail(element,
+         std::string("<") + element.Name() + " " + attribute + "=\"" + text + "\"> needs " +
+             (count < std::size(kWords) ? kWords[count] : std::to_string(count) + " numbers"));
+  }
+  return values;
+}
+
+double XmlSource::number_or(const XMLElement* element, const char* attribute,
+                            double otherwise) const {
+  const char* const text = element == nullptr ? nullptr : element->Attribute(attribute);
+  return text == nullptr ? otherwise : numbers(*element, attribute, text, 1).front();
+}
+
+Eigen::Vector3d XmlSource::vector_or(const XMLElement* element, const char* attribute,
+                                     const Eigen::Vector3d& otherwise) const {
+  const char* const text = element == nullptr ? nullptr : element->Attribute(attribute);
+  if (text == nullptr) return otherwise;
+  return Eigen::Vector3d(numbers(*element, attribute, text, 3).data());
+}
+
+}  // namespace service

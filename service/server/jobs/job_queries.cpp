@@ -1,0 +1,152 @@
+// Queries of JobStore.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "proto/stream/service_states.hpp"
+#include "service/server/jobs/job_store.hpp"
+#include "service/server/storage/utf8_prefix.hpp"
+
+namespace service {
+
+using proto::has_ended;
+using proto::state_name;
+using rigcal::v1::JobInfo;
+using rigcal::v1::ServiceError;
+
+std::uint64_t index_size(const JobInfo& info) {
+  constexpr std::uint64_t kJobSize = 1024;
+  constexpr std::uint64_t kPieceSize = 64;
+  return kJobSize + info.ByteSizeLong() +
+         kPieceSize * static_cast<std::uint64_t>(info.session_ids_size());
+}
+
+ServiceError unknown_job(const std::string& id) {
+  return make_service_error(ServiceError::NOT_FOUND,
+                            "there is no job \"" + utf8_prefix(id, 64) + "\"");
+}
+
+const JobStore::Job* JobStore::find(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+const JobStore::Job* JobStore::find_stored(const std::string& id) const {
+  const Job* const job = find(id);
+  return job != nullptr && job->on_disk ? job : nullptr;
+}
+
+std::size_t JobStore::running_count(const std::string& owner) const {
+  return static_cast<std::size_t>(
+      std::count_if(running_.begin(), running_.end(),
+                    [&](const auto& running) { return running.second == owner; }));
+}
+
+// Measured use of ended jobs; running jobs are assumed to use one processor each.
+double JobStore::processor_use_s(const std::string& owner) const {
+  const double now_s = context_.time_s();
+  double used_s = processor_use_.of(owner, now_s);
+  for (const auto& [id, other] : running_) {
+    if (other != owner) continue;
+    used_s += std::min(now_s - jobs_.at(id).started_s, ProcessorUsage::kWindow_s);
+  }
+  return used_s;
+}
+
+std::vector<std::string> JobStore::waiting() const {
+  return queue_.order([this](const std::string& owner) { return processor_use_s(owner); });
+}
+
+JobInfo JobStore::info(const Job& job) const {
+  JobInfo info = job.info;
+  if (info.state() == rigcal::v1::JOB_QUEUED) {
+    const auto order = waiting();
+    const auto place = std::find(order.begin(), order.end(), info.job_id());
+    info.set_queue_position(static_cast<int>(place - order.begin()) + 1);
+    const double share_s = context_.limits.per_identity().processor_s;
+    if (const double used_s = processor_use_s(info.owner()); used_s > share_s) {
+      info.set_error(info.owner() + " has used " + std::to_string(std::lround(used_s)) +
+                     " s of processor time in the last hour, and its share is " +
+                     std::to_string(std::lround(share_s)) +
+                     " s; the job waits until its use drops below that");
+    }
+    for (const auto& session : info.session_ids()) {
+      const auto path = sessions_.recording_path(session);
+      if (const auto* why = std::get_if<ServiceError>(&path)) info.set_error(why->text());
+    }
+  }
+  return info;
+}
+
+ReplyOrError<JobInfo> JobStore::inspect(const std::string& id) const {
+  const Job* const job = find_stored(id);
+  if (job == nullptr) return unknown_job(id);
+  return info(*job);
+}
+
+rigcal::v1::JobList JobStore::list() const {
+  std::vector<const Job*> sorted;
+  for (const auto& [id, job] : jobs_) sorted.push_back(&job);
+  std::sort(sorted.begin(), sorted.end(), [](const Job* a, const Job* b) {
+    return a->info.submitted_unix_ns() > b->info.submitted_unix_ns();
+  });
+  constexpr std::size_t kListedTextSize = 256;
+  constexpr int kListedSessions = 4;
+  rigcal::v1::JobList list;
+  list.set_total_count(sorted.size());
+  const auto order = waiting();
+  for (const Job* job : sorted) {
+    if (list.jobs_size() == kListCountMax) break;
+    JobInfo& listed = *list.add_jobs();
+    listed = job->info;
+    listed.clear_progress();
+    listed.set_error(utf8_prefix(listed.error(), kListedTextSize));
+    while (listed.session_ids_size() > kListedSessions) listed.mutable_session_ids()->RemoveLast();
+    const auto place = std::find(order.begin(), order.end(), listed.job_id());
+    if (place != order.end()) {
+      listed.set_queue_position(static_cast<int>(place - order.begin()) + 1);
+    }
+  }
+  return list;
+}
+
+ReplyOrError<std::string> JobStore::result_folder(const std::string& id) const {
+  const Job* const job = find_stored(id);
+  if (job == nullptr || job->removing) return unknown_job(id);
+  const JobInfo& info = job->info;
+  if (info.state() == rigcal::v1::JOB_DONE) return folder_of(id);
+  return make_service_error(ServiceError::NOT_READY,
+                            "job \"" + id + "\" has no result: it is " + state_name(info.state()) +
+                                (info.error().empty() ? "" : ": " + info.error()));
+}
+
+std::string JobStore::job_using(const std::string& session_id) const {
+  const auto session = sessions_.inspect(session_id);
+  const auto* const known = std::get_if<rigcal::v1::SessionInfo>(&session);
+  const auto user = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
+    const JobInfo& info = entry.second.info;
+    return !has_ended(info) && known != nullptr && info.owner() == known->owner() &&
+           std::find(info.session_ids().begin(), info.session_ids().end(), session_id) !=
+               info.session_ids().end();
+  });
+  return user == jobs_.end() ? std::string() : user->first;
+}
+
+std::map<std::string, std::uint64_t> JobStore::counts() const {
+  std::map<std::string, std::uint64_t> counts;
+  for (const auto& [id, job] : jobs_) ++counts[state_name(job.info.state())];
+  return counts;
+}
+
+std::uint64_t JobStore::add_usage(ByteUsage& disk, ByteUsage& index) const {
+  std::uint64_t there = 0;
+  for (const auto& [id, job] : jobs_) {
+    disk.add(job.info.owner(), job.disk_bytes);
+    index.add(job.info.owner(), index_size(job.info));
+    there += job.disk_bytes;
+  }
+  return there;
+}
+
+}  // namespace service

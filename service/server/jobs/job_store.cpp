@@ -1,0 +1,373 @@
+#include "service/server/jobs/job_store.hpp"
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "proto/stream/service_states.hpp"
+#include "proto/stream/stream_limits.hpp"
+#include "service/server/storage/durable_file.hpp"
+#include "service/server/storage/job_folder.hpp"
+#include "service/server/storage/log.hpp"
+#include "service/server/storage/record_file.hpp"
+#include "service/server/storage/utf8_prefix.hpp"
+
+namespace service {
+namespace {
+
+namespace fs = std::filesystem;
+using proto::has_ended;
+using proto::state_name;
+using proto::Status;
+using rigcal::v1::JobInfo;
+using rigcal::v1::JobRecord;
+using rigcal::v1::JobState;
+using rigcal::v1::ServiceError;
+
+constexpr std::size_t kErrorSizeMax = 4096;
+constexpr int kNamedRecordingsMax = 3;
+constexpr std::size_t kNameSizeMax = 64;
+
+ServiceError not_allowed(const std::string& id, const std::string& owner, const Identity& who) {
+  return make_service_error(ServiceError::NOT_ALLOWED,
+                            describe_ownership_error("job \"" + id + "\"", owner, who));
+}
+
+std::string recordings_text(const rigcal::v1::JobSpec& spec) {
+  std::string text;
+  for (int k = 0; k < std::min(spec.recordings_size(), kNamedRecordingsMax); ++k) {
+    const auto& recording = spec.recordings(k);
+    if (k > 0) text += ", ";
+    text += utf8_prefix(recording.name().empty() ? recording.session_id() : recording.name(),
+                        kNameSizeMax);
+  }
+  const int more = spec.recordings_size() - kNamedRecordingsMax;
+  return more > 0 ? text + " and " + std::to_string(more) + " more" : text;
+}
+
+}  // namespace
+
+JobStore::JobStore(ServiceContext& context, SessionStore& sessions, JobRunner& runner)
+    : context_(context), sessions_(sessions), runner_(runner) {}
+
+std::string JobStore::folder_of(const std::string& id) const {
+  return context_.data_folder + "/jobs/" + id;
+}
+
+JobStore::Job* JobStore::find(const std::string& id) {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+Status JobStore::load() {
+  const std::string folder = context_.data_folder + "/jobs";
+  const auto names = open_store(folder);
+  if (!names.ok()) return names.error();
+  for (const std::string& id : names.value()) {
+    if (proto::is_session_id(id)) load_job(folder + '/' + id, id);
+  }
+  std::vector<const JobInfo*> waiting;
+  for (const auto& [id, job] : jobs_) {
+    if (job.info.state() == rigcal::v1::JOB_QUEUED) waiting.push_back(&job.info);
+  }
+  std::stable_sort(waiting.begin(), waiting.end(), [](const JobInfo* a, const JobInfo* b) {
+    return a->submitted_unix_ns() < b->submitted_unix_ns();
+  });
+  for (const JobInfo* info : waiting) queue_.add(info->owner(), info->job_id());
+  if (Status synced = sync_folder(folder); !synced.ok()) return synced;
+  start_ready_jobs();
+  return proto::success();
+}
+
+void JobStore::load_job(const std::string& folder, const std::string& id) {
+  Job& job = jobs_[id];
+  job.on_disk = true;
+  job.disk_bytes = folder_size_bytes(folder);
+  JobRecord record;
+  const Status loaded = load_record(folder + "/job.textproto", record);
+  JobInfo& info = job.info;
+  if (!loaded.ok() || record.info().job_id() != id) {
+    info.set_job_id(id);
+    info.set_error(loaded.ok() ? folder + ": its record belongs to another job"
+                               : loaded.error().detail);
+    log_event(LogLevel::kError, "job_unreadable", {{"job", id}, {"error", info.error()}});
+    return;
+  }
+  info.Swap(record.mutable_info());
+  job.deadline_s = record.spec().deadline_s();
+  if (info.ended_unix_ns() > 0) {
+    const double now_s = context_.time_s();
+    const double age_s = 1e-9 * static_cast<double>(unix_time_ns() - info.ended_unix_ns());
+    const double ended_s = now_s - std::max(0.0, age_s);
+    processor_use_.add(info.owner(), ended_s - info.processor_s(), ended_s, info.processor_s());
+  }
+  if (info.state() != rigcal::v1::JOB_RUNNING) return;
+  std::error_code ignored;
+  if (fs::exists(folder + "/result.json", ignored)) {
+    end(id, rigcal::v1::JOB_DONE, "");
+  } else if (info.start_count() >= kStartCountMax) {
+    end(id, rigcal::v1::JOB_FAILED,
+        "the service stopped " + std::to_string(info.start_count()) +
+            " times while this job was running; submit it under another id to try again");
+  } else {
+    info.set_state(rigcal::v1::JOB_QUEUED);
+    log_event(LogLevel::kWarning, "job_interrupted", {{"job", id}});
+  }
+}
+
+void JobStore::submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer) {
+  if (const Job* known = find(request.job_id())) {
+    if (known->on_disk) return compare(request, who, answer);
+    return answer(make_service_error(
+        ServiceError::BUSY, "job \"" + request.job_id() + "\" is being stored; ask again"));
+  }
+  if (auto reason = admission_error(request)) return answer(std::move(*reason));
+  if (auto reason = quota_error(request, who)) return answer(std::move(*reason));
+  create(request, who, answer);
+}
+
+void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer) {
+  const std::string id = request.job_id();
+  Job& job = jobs_[id];
+  job.deadline_s = request.spec().deadline_s();
+  JobInfo& fresh = job.info;
+  fresh.set_job_id(id);
+  fresh.set_owner(who.name);
+  fresh.set_state(rigcal::v1::JOB_QUEUED);
+  fresh.set_rig_name(utf8_prefix(request.spec().rig_name(), 128));
+  for (const auto& recording : request.spec().recordings()) {
+    fresh.add_session_ids(recording.session_id());
+  }
+  fresh.set_recordings(recordings_text(request.spec()));
+  fresh.set_submitted_unix_ns(unix_time_ns());
+  context_.index.add(who.name, index_size(fresh));
+  auto record = std::make_shared<JobRecord>();
+  *record->mutable_info() = fresh;
+  record->mutable_spec()->Swap(request.mutable_spec());
+  job.disk_bytes = record->ByteSizeLong();
+  context_.disk.add(who.name, job.disk_bytes);
+  context_.storage.front()(who.name, [this, id, answer, record, folder = folder_of(id),
+                                      main = context_.main] {
+    const Status created = create_job_folder(folder, *record);
+    main([this, id, answer, created] {
+      Job* const stored = find(id);
+      if (!created.ok() || stored == nullptr) {
+        ++context_.metrics.storage_errors_total;
+        jobs_.erase(id);
+        return answer(make_service_error(
+            ServiceError::STORAGE, created.ok() ? "the job was deleted" : created.error().detail));
+      }
+      stored->on_disk = true;
+      queue_.add(stored->info.owner(), id);
+      log_event(LogLevel::kInfo, "job_submitted", {{"job", id}, {"owner", stored->info.owner()}});
+      answer(info(*stored));
+      start_ready_jobs();
+    });
+  });
+}
+
+// Answers a repeated submission with the job's info, if it is the same job.
+void JobStore::compare(const rigcal::v1::SubmitJob& request, const Identity& who,
+                       const Answer& answer) {
+  context_.storage.front()(who.name, [this, answer, id = request.job_id(),
+                                      asked = std::make_shared<rigcal::v1::JobSpec>(request.spec()),
+                                      folder = folder_of(request.job_id()), main = context_.main] {
+    const auto known = load_job_spec(folder);
+    using google::protobuf::util::MessageDifferencer;
+    const bool same = known.ok() && MessageDifferencer::Equals(known.value(), *asked);
+    main([this, answer, id, same] {
+      const Job* const job = find(id);
+      if (job == nullptr) return answer(unknown_job(id));
+      if (same) return answer(info(*job));
+      answer(
+          make_service_error(ServiceError::EXISTS,
+                             "job id \"" + id + "\" belongs to a different job; choose another"));
+    });
+  });
+}
+
+void JobStore::save(const std::string& id, const Saved& saved) {
+  const Job* const job = find(id);
+  if (job == nullptr) return;
+  context_.storage.front()(job->info.owner(), [this, id, saved, info = job->info,
+                                               folder = folder_of(id), main = context_.main] {
+    const Status status = save_job_info(folder, info);
+    main([this, id, saved, status, size_bytes = folder_size_bytes(folder)] {
+      if (Job* const kept = find(id)) kept->disk_bytes = size_bytes;
+      saved(status);
+    });
+  });
+}
+
+void JobStore::start_ready_jobs() {
+  if (shutting_down_) return;
+  const ServiceShare share = context_.limits.per_identity();
+  processor_use_.forget_before(context_.time_s());
+  for (const std::string& id : waiting()) {
+    if (running_.size() >= context_.limits.workers) return;
+    const Job* const job = find(id);
+    if (job == nullptr || running_count(job->info.owner()) >= share.running_jobs) continue;
+    if (processor_use_s(job->info.owner()) <= share.processor_s) start(id);
+  }
+}
+
+void JobStore::start(const std::string& id) {
+  Job& job = jobs_.at(id);
+  for (const auto& session : job.info.session_ids()) {
+    const auto path = sessions_.recording_path(session);
+    if (!std::holds_alternative<ServiceError>(path)) continue;
+    const ServiceError& why = std::get<ServiceError>(path);
+    if (why.code() == ServiceError::NOT_READY) return;  // it will be stored
+    return end(id, rigcal::v1::JOB_FAILED, why.text());
+  }
+  queue_.serve(id);
+  running_[id] = job.info.owner();
+  job.info.set_state(rigcal::v1::JOB_RUNNING);
+  job.info.set_start_count(job.info.start_count() + 1);
+  job.info.set_started_unix_ns(unix_time_ns());
+  job.started_s = context_.time_s();
+  save(id, [this, id](const Status& saved) {
+    if (saved.ok()) return launch(id);
+    on_ended(id, {false, saved.error().detail});
+  });
+}
+
+void JobStore::launch(const std::string& id) {
+  const Job* const job = find(id);
+  if (job == nullptr || job->cancelling || shutting_down_) return on_ended(id, {});
+  std::vector<std::string> paths;
+  for (const auto& session : job->info.session_ids()) {
+    const auto path = sessions_.recording_path(session);
+    if (const auto* why = std::get_if<ServiceError>(&path)) {
+      return on_ended(id, {false, why->text()});
+    }
+    paths.push_back(std::get<std::string>(path));
+  }
+  const double limit_s = context_.limits.job_duration_s;
+  const double duration_s_max =
+      job->deadline_s > 0.0 ? std::min(job->deadline_s, limit_s) : limit_s;
+  log_event(LogLevel::kInfo, "job_started", {{"job", id}});
+  notify(jobs_.at(id));
+  runner_.start(
+      id, folder_of(id), paths, duration_s_max,
+      [this, id](const rigcal::v1::JobProgress& progress) { on_progress(id, progress); },
+      [this, id](const JobRunner::Ended& ended) { on_ended(id, ended); });
+}
+
+// A worker may still report on a job that has ended or was deleted.
+void JobStore::on_progress(const std::string& id, const rigcal::v1::JobProgress& progress) {
+  if (!running_.contains(id)) return;
+  Job& job = jobs_.at(id);
+  *job.info.mutable_progress() = progress;
+  notify(job);
+}
+
+void JobStore::on_ended(const std::string& id, const JobRunner::Ended& ended) {
+  if (running_.erase(id) == 0) return;
+  Job& job = jobs_.at(id);
+  add_processor_use(job, ended.processor_s);
+  if (ended.done) return end(id, rigcal::v1::JOB_DONE, "");
+  if (job.cancelling) return end(id, rigcal::v1::JOB_CANCELLED, "cancelled by a client");
+  if (!shutting_down_) return end(id, rigcal::v1::JOB_FAILED, ended.error);
+  job.info.set_state(rigcal::v1::JOB_QUEUED);
+  job.info.set_start_count(job.info.start_count() - 1);
+  queue_.add(job.info.owner(), id);
+  save(id, [](const Status&) {});  // if it fails, the job counts as interrupted
+}
+
+void JobStore::add_processor_use(Job& job, double processor_s) {
+  processor_use_.add(job.info.owner(), job.started_s, context_.time_s(), processor_s);
+  job.info.set_processor_s(job.info.processor_s() + processor_s);
+}
+
+void JobStore::end(const std::string& id, JobState state, const std::string& error) {
+  Job& job = jobs_.at(id);
+  queue_.remove(id);
+  JobInfo& ended = job.info;
+  ended.set_state(state);
+  ended.set_error(utf8_prefix(error, kErrorSizeMax));
+  ended.set_ended_unix_ns(unix_time_ns());
+  ended.clear_progress();
+  if (job.started_s > 0.0) context_.metrics.job_duration.add(context_.time_s() - job.started_s);
+  ++context_.metrics.jobs_ended_total[state_name(state)];
+  log_event(LogLevel::kInfo, "job_ended",
+            {{"job", id}, {"state", state_name(state)}, {"error", error}});
+  save(id, [this, id](const Status& saved) {
+    if (!saved.ok()) {
+      ++context_.metrics.storage_errors_total;
+      log_event(LogLevel::kError, "job_save_failed",
+                {{"job", id}, {"error", saved.error().detail}});
+    }
+    if (Job* const over = find(id)) notify(*over);
+    start_ready_jobs();
+  });
+}
+
+void JobStore::notify(Job& job) {
+  const JobInfo update = info(job);
+  for (const auto& subscriber : job.subscribers) {
+    if (const auto here = subscriber.lock()) here->on_job_update(update);
+  }
+  if (has_ended(update)) job.subscribers = {};
+  std::erase_if(job.subscribers, [](const auto& subscriber) { return subscriber.expired(); });
+}
+
+ReplyOrError<JobInfo> JobStore::cancel(const std::string& id, const Identity& who) {
+  if (find_stored(id) == nullptr) return unknown_job(id);
+  Job& job = jobs_.at(id);
+  if (!who.may_change(job.info.owner())) return not_allowed(id, job.info.owner(), who);
+  if (job.info.state() == rigcal::v1::JOB_QUEUED) {
+    end(id, rigcal::v1::JOB_CANCELLED, "cancelled by a client");
+  } else if (job.info.state() == rigcal::v1::JOB_RUNNING && !job.cancelling) {
+    job.cancelling = true;
+    runner_.stop(id);
+  }
+  return info(job);
+}
+
+ReplyOrError<JobInfo> JobStore::subscribe(const std::string& id,
+                                          const std::shared_ptr<JobSubscriber>& subscriber) {
+  if (find_stored(id) == nullptr) return unknown_job(id);
+  Job& job = jobs_.at(id);
+  JobInfo now = info(job);
+  const bool there = std::any_of(job.subscribers.begin(), job.subscribers.end(),
+                                 [&](const auto& other) { return other.lock() == subscriber; });
+  if (!has_ended(now) && !there) job.subscribers.push_back(subscriber);
+  return now;
+}
+
+void JobStore::remove(const std::string& id, const Identity& who, const Removed& removed) {
+  Job* const job = find(id);
+  if (job == nullptr) return removed(unknown_job(id));
+  if (!who.may_change(job->info.owner())) return removed(not_allowed(id, job->info.owner(), who));
+  if (!has_ended(job->info) || job->removing) {
+    return removed(make_service_error(ServiceError::NOT_READY,
+                                      "job \"" + id + "\" has not ended; cancel it first"));
+  }
+  job->removing = true;
+  // After the job's pending saves.
+  context_.storage.front()(
+      job->info.owner(), [this, id, removed, folder = folder_of(id), main = context_.main] {
+        const Status status = remove_folder(folder);
+        main([this, id, removed, status] {
+          if (status.ok()) {
+            jobs_.erase(id);
+            log_event(LogLevel::kInfo, "job_deleted", {{"job", id}});
+            return removed(rigcal::v1::Deleted());
+          }
+          if (Job* const kept = find(id)) kept->removing = false;
+          removed(make_service_error(ServiceError::STORAGE, status.error().detail));
+        });
+      });
+}
+
+void JobStore::shut_down() {
+  shutting_down_ = true;
+  std::vector<std::string> ids;
+  for (const auto& [id, owner] : running_) ids.push_back(id);
+  for (const std::string& id : ids) runner_.stop(id);
+}
+
+}  // namespace service

@@ -1,0 +1,149 @@
+#include "service/server/jobs/run_job.hpp"
+
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "proto/text/input_error.hpp"
+#include "service/calibration/pipeline.hpp"
+#include "service/messages/stage_text.hpp"
+#include "service/options/job_options.hpp"
+#include "service/report/calibration_page.hpp"
+#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_table.hpp"
+#include "service/report/sections/result_table.hpp"
+#include "service/result/calibration_message.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/result/cross_validation_message.hpp"
+#include "service/server/storage/durable_file.hpp"
+#include "service/server/storage/record_file.hpp"
+
+namespace service {
+namespace {
+
+CalibrationRequest make_request(const JobRun& run, const rigcal::v1::JobSpec& spec) {
+  CalibrationRequest request;
+  request.rig_name = spec.rig_name().empty() ? "rig file" : spec.rig_name();
+  request.rig_text = spec.rig_text();
+  request.edits = {{spec.start().begin(), spec.start().end()},
+                   {spec.free().begin(), spec.free().end()},
+                   {spec.fix().begin(), spec.fix().end()},
+                   {spec.hold_out().begin(), spec.hold_out().end()}};
+  for (int k = 0; k < spec.recordings_size(); ++k) {
+    const rigcal::v1::JobRecording& recording = spec.recordings(k);
+    request.recordings.push_back(
+        {.path = run.recording_paths.at(static_cast<std::size_t>(k)),
+         .name = recording.name().empty() ? recording.session_id() : recording.name(),
+         .selection = selection_of(recording),
+         .origin = "session:" + recording.session_id()});
+  }
+  request.options = calibration_options(spec.options());
+  request.version = run.version;
+  request.duration_s_max = run.duration_s_max;
+  return request;
+}
+
+// Keeps the displayed parameters until a stage varies others; a stage may vary only states.
+void show_stage(const std::string& stage, const estimator::Mechanism& varied,
+                rigcal::v1::JobProgress& progress) {
+  progress.set_stage(stage);
+  std::vector<std::string> names;
+  for (const estimator::Parameter& parameter : varied.parameters) {
+    if (parameter.free) names.push_back(parameter.name);
+  }
+  if (names.empty() || std::ranges::equal(names, progress.parameters())) return;
+  progress.mutable_parameters()->Assign(names.begin(), names.end());
+  progress.clear_values();
+}
+
+estimator::CalibrationMonitor make_monitor(const JobRun& run, rigcal::v1::JobProgress& progress) {
+  estimator::CalibrationMonitor monitor;
+  monitor.stop = run.stop;
+  monitor.on_stage = [&run, &progress](const estimator::FitStage& stage,
+                                       const estimator::Mechanism& varied) {
+    show_stage(to_text(stage), varied, progress);
+    run.on_progress(progress);
+  };
+  monitor.on_iteration = [&run, &progress](const estimator::IterationRecord& record) {
+    progress.set_iteration(record.iteration);
+    progress.set_cost(record.cost);
+    progress.set_gradient_norm(record.gradient_norm);
+    progress.set_step_norm(record.step_norm);
+    const auto count = std::min<Eigen::Index>(record.arrow.size(), progress.parameters_size());
+    if (count > 0) progress.clear_values();  // else only states vary
+    for (Eigen::Index k = 0; k < count; ++k) progress.add_values(record.arrow(k));
+    run.on_progress(progress);
+  };
+  return monitor;
+}
+
+void save(const std::string& path, const std::string& content) {
+  const proto::Status saved = write_durably(path, content);
+  if (!saved.ok()) throw std::runtime_error(saved.error().detail);
+}
+
+// Predicts each recording from all others. A recording that alone identifies some parameter cannot
+// be held out: then there is no cross-validation, and a note in the result gives the reason.
+std::optional<estimator::CrossValidation> cross_validate(
+    CalibrationInput& input, const estimator::CalibrationMonitor& monitor,
+    rigcal::v1::JobProgress& progress, std::vector<estimator::Message>& notes) {
+  auto staged = monitor;
+  int fold_index = 0;
+  staged.on_stage = [&](const estimator::FitStage& stage, const estimator::Mechanism& varied) {
+    show_stage("cross-validation " + std::to_string(fold_index + 1) + " of " +
+                   std::to_string(input.recordings.size()) + ", " + to_text(stage),
+               varied, progress);
+    progress.set_calibration(fold_index + 2);
+  };
+  try {
+    return run_cross_validation(input, input.recordings, staged,
+                                [&](int fold) { fold_index = fold; });
+  } catch (const proto::InputError& error) {
+    notes.emplace_back(std::string("There is no cross-validation: ") + error.what());
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool run_job(const JobRun& run) {
+  rigcal::v1::JobRecord record;
+  if (const auto loaded = load_record(run.folder + "/job.textproto", record); !loaded.ok()) {
+    throw std::runtime_error(loaded.error().detail);
+  }
+  CalibrationRequest request = make_request(run, record.spec());
+  request.operator_name = record.info().owner();
+  CalibrationInput input = load_input(request);
+  const bool validates = input.recordings.size() > 1 && !record.spec().skip_cross_validation();
+  rigcal::v1::JobProgress progress;
+  progress.set_calibration(1);
+  progress.set_calibration_count(validates ? static_cast<int>(input.recordings.size()) + 1 : 1);
+  const auto monitor = make_monitor(run, progress);
+  estimator::Calibration calibration = run_calibration(input, monitor);
+  if (was_stopped(calibration) || run.stop->load()) return false;
+
+  const CalibrationContext context = input.context;  // includes the wall time of the calibration
+  std::string validation_table;
+  std::optional<estimator::CrossValidation> validation;
+  if (validates) {
+    validation = cross_validate(input, monitor, progress, calibration.notes);
+    if ((validation && validation->stopped) || run.stop->load()) return false;
+    if (validation) {
+      validation_table = format_cross_validation(*validation, input.context.wall_time);
+      input.context.command = "crossvalidate";
+      save(run.folder + "/cross_validation.html",
+           cross_validation_page(*validation, input.context));
+      save(run.folder + "/cross_validation.json",
+           cross_validation_json(*validation, input.context));
+    }
+  }
+  std::string table = format_calibration(calibration, context.wall_time);
+  if (!validation_table.empty()) (table += '\n') += validation_table;
+  save(run.folder + "/table.txt", table);
+  save(run.folder + "/report.html",
+       calibration_page(calibration, context, validation ? &*validation : nullptr));
+  save(run.folder + "/result.json", calibration_json(calibration, context));
+  return true;
+}
+
+}  // namespace service

@@ -1,0 +1,221 @@
+#include "service/server/jobs/worker_pool.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
+#include <cstring>
+#include <utility>
+
+#include "proto/framing/frame.hpp"
+#include "service/server/jobs/worker_messages.hpp"
+
+namespace service {
+namespace {
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+std::string describe_end(int status) {
+  if (WIFSIGNALED(status)) {
+    return std::string("the calibration was ended by signal ") + ::strsignal(WTERMSIG(status)) +
+           "; it exceeded its memory limit or crashed";
+  }
+  return "the calibration ended with status " + std::to_string(WEXITSTATUS(status)) +
+         " without a message; see the service's log";
+}
+
+}  // namespace
+
+class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
+ public:
+  Worker(asio::io_context& io, pid_t pid, int progress_descriptor, std::chrono::milliseconds grace,
+         std::function<void(const rigcal::v1::JobProgress&)> on_progress,
+         std::function<void(const Ended&)> on_ended)
+      : pid_(pid),
+        pipe_(io, progress_descriptor),
+        deadline_(io),
+        grace_duration_(grace),
+        grace_(io),
+        decoder_(worker_message_limits()),
+        on_progress_(std::move(on_progress)),
+        on_ended_(std::move(on_ended)) {}
+
+  void start(double duration_s_max) {
+    read();
+    deadline_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(
+        std::chrono::duration<double>(duration_s_max)));
+    deadline_.async_wait(
+        [self = shared_from_this(), duration_s_max](const asio::error_code& error) {
+          if (error) return;
+          self->error_ = "its deadline of " + std::to_string(duration_s_max) + " s has passed";
+          self->stop();
+        });
+  }
+
+  void stop() {
+    if (exited_) return;
+    ::kill(pid_, SIGTERM);
+    grace_.expires_after(grace_duration_);
+    grace_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+      if (!error && !self->exited_) ::kill(self->pid_, SIGKILL);
+    });
+  }
+
+  void kill_now() {
+    if (exited_) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    exited_ = true;
+  }
+
+  /// Checks whether the worker process has ended. Returns true at the first call after the end,
+  /// else false.
+  bool reap() {
+    int status = 0;
+    rusage used{};
+    if (exited_ || ::wait4(pid_, &status, WNOHANG, &used) != pid_) return false;
+    processor_s_ = seconds(used.ru_utime) + seconds(used.ru_stime);
+    exited_ = true;
+    done_ = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!done_ && error_.empty()) end_text_ = describe_end(status);
+    deadline_.cancel();
+    grace_.cancel();
+    return true;
+  }
+
+  /// Returns whether the process has ended and its pipe was read to the end. The last message in
+  /// the pipe is the error.
+  bool complete() const { return exited_ && !pipe_.is_open(); }
+
+  void report() { on_ended_({done_, error_.empty() ? end_text_ : error_, processor_s_}); }
+
+  std::function<void()> on_complete;
+
+ private:
+  void read() {
+    pipe_.async_read_some(
+        asio::buffer(input_),
+        [self = shared_from_this()](const asio::error_code& error, std::size_t count) {
+          if (!error) self->received(count);
+          if (!error && self->pipe_.is_open()) return self->read();
+          asio::error_code ignored;
+          self->pipe_.close(ignored);
+          self->on_complete();
+        });
+  }
+
+  void received(std::size_t count) {
+    std::vector<proto::Frame> frames;
+    const proto::Status fed = decoder_.feed(std::span(input_).first(count), frames);
+    for (const proto::Frame& frame : frames) {
+      const auto message = parse_worker_message(frame);
+      if (message.progress) on_progress_(*message.progress);
+      if (!message.error.empty() && error_.empty()) error_ = message.error;
+    }
+    asio::error_code ignored;
+    if (!fed.ok()) pipe_.close(ignored);
+  }
+
+  pid_t pid_;
+  asio::posix::stream_descriptor pipe_;
+  asio::steady_timer deadline_;
+  std::chrono::milliseconds grace_duration_;
+  asio::steady_timer grace_;
+  proto::FrameDecoder decoder_;
+  std::array<std::uint8_t, 16 << 10> input_;
+  std::function<void(const rigcal::v1::JobProgress&)> on_progress_;
+  std::function<void(const Ended&)> on_ended_;
+  bool exited_ = false;
+  bool done_ = false;
+  double processor_s_ = 0.0;
+  std::string error_;     // from the worker or the deadline
+  std::string end_text_;  // how the process ended
+};
+
+WorkerPool::WorkerPool(asio::io_context& io, std::string program, std::uint64_t memory_bytes_max)
+    : io_(io),
+      program_(std::move(program)),
+      memory_bytes_max_(memory_bytes_max),
+      child_ended_(io, SIGCHLD) {
+  wait_for_children();
+}
+
+WorkerPool::~WorkerPool() {
+  for (const auto& [id, worker] : workers_) worker->kill_now();
+}
+
+void WorkerPool::wait_for_children() {
+  child_ended_.async_wait([this](const asio::error_code& error, int) {
+    if (error) return;
+    reap();
+    wait_for_children();
+  });
+}
+
+void WorkerPool::reap() {
+  std::vector<std::shared_ptr<Worker>> ended;
+  for (auto entry = workers_.begin(); entry != workers_.end();) {
+    entry->second->reap();
+    if (entry->second->complete()) {
+      ended.push_back(entry->second);
+      entry = workers_.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+  for (const auto& worker : ended) worker->report();
+}
+
+void WorkerPool::start(const std::string& job_id, const std::string& folder,
+                       const std::vector<std::string>& recording_paths, double duration_s_max,
+                       std::function<void(const rigcal::v1::JobProgress&)> on_progress,
+                       std::function<void(const Ended&)> on_ended) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return on_ended({false, std::string("cannot start a worker: ") + std::strerror(errno)});
+  }
+  std::vector<std::string> words = {program_,
+                                    "run-job",
+                                    folder,
+                                    std::to_string(::getpid()),
+                                    std::to_string(memory_bytes_max_),
+                                    std::to_string(duration_s_max)};
+  words.insert(words.end(), recording_paths.begin(), recording_paths.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  // The worker inherits the log and the pipe, but no socket: it must not keep clients connected.
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[1], kProgressDescriptor);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, kProgressDescriptor + 1);
+  pid_t pid = 0;
+  const int failed =
+      ::posix_spawn(&pid, program_.c_str(), &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  if (failed != 0) {
+    ::close(ends[0]);
+    return on_ended({false, program_ + ": cannot start a worker: " + std::strerror(failed)});
+  }
+  auto worker = std::make_shared<Worker>(io_, pid, ends[0], grace_, std::move(on_progress),
+                                         std::move(on_ended));
+  worker->on_complete = [this] { reap(); };
+  workers_[job_id] = worker;
+  worker->start(duration_s_max);
+}
+
+void WorkerPool::stop(const std::string& job_id) {
+  if (const auto found = workers_.find(job_id); found != workers_.end()) found->second->stop();
+}
+
+}  // namespace service

@@ -1,0 +1,405 @@
+#include "service/server/sessions/ingest_session.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <utility>
+
+#include "proto/recording/recording_rules.hpp"
+#include "proto/stream/service_limits.hpp"
+#include "proto/stream/session_secret.hpp"
+#include "service/server/storage/durable_file.hpp"
+#include "service/server/storage/log.hpp"
+#include "service/server/storage/session_folder.hpp"
+
+namespace service {
+namespace {
+
+namespace fs = std::filesystem;
+using proto::Error;
+using proto::ErrorCode;
+using proto::Result;
+using proto::Status;
+using rigcal::v1::SessionInfo;
+using rigcal::v1::SessionRecord;
+using rigcal::v1::SessionRefused;
+
+constexpr std::uint64_t kPendingBytesMax = 1u << 20;
+constexpr std::size_t kPendingCountMax = 256;
+
+LiveFrame make_live_frame(const std::string& session_id, const std::string& batch) {
+  rigcal::v1::ServiceReply reply;
+  reply.mutable_live_batch()->set_session_id(session_id);
+  auto* message = reply.mutable_live_batch()->mutable_batch();
+  if (!message->ParseFromString(batch)) return {};
+  const auto sample_count = static_cast<std::uint64_t>(message->samples_size());
+  auto bytes = std::make_shared<std::string>();
+  if (!proto::append_frame(reply, proto::service_reply_limits(), *bytes).ok()) return {};
+  return {std::move(bytes), sample_count};
+}
+
+}  // namespace
+
+struct IngestSession::Loaded {
+  BatchCheck check;
+  std::uint64_t last_durable;
+  std::uint64_t sample_count;
+  std::uint64_t size_bytes;
+};
+
+struct IngestSession::Committed {
+  Status status = proto::success();
+  std::uint64_t last_durable = 0;
+  std::uint64_t size_bytes = 0;
+  std::optional<std::uint64_t> conflict;  // number of a batch resent with different content
+};
+
+IngestSession::IngestSession(ServiceContext& context, std::string folder, SessionRecord record,
+                             bool is_new, std::function<void(bool)> changed)
+    : context_(context),
+      folder_(std::move(folder)),
+      info_(std::move(*record.mutable_info())),
+      secret_(std::move(*record.mutable_secret())),
+      is_new_(is_new),
+      changed_(std::move(changed)),
+      storage_(context.storage_poster(info_.session_id(), info_.owner())),
+      log_(std::make_shared<LogHolder>()),
+      names_(names_of(info_.metadata()).value()),
+      check_(names_.shape()),
+      store_delay_(context.limits.store_retry_s) {}
+
+void IngestSession::start() {
+  switch (info_.state()) {
+    case rigcal::v1::SESSION_STORED:
+    case rigcal::v1::SESSION_FAILED:
+      phase_ = Phase::kStored;
+      durable_ = info_.batch_count();
+      break;
+    case rigcal::v1::SESSION_CLOSED:
+      phase_ = Phase::kClosed;
+      durable_ = info_.batch_count();
+      store();
+      break;
+    default:
+      load();
+  }
+}
+
+void IngestSession::load() {
+  phase_ = Phase::kLoading;
+  storage_([self = shared_from_this(), log = log_, folder = folder_, info = info_, secret = secret_,
+            shape = names_.shape(), is_new = is_new_, limits = context_.limits,
+            main = context_.main] {
+    const auto work = [&]() -> Result<Loaded> {
+      if (is_new) {
+        const std::string parent = fs::path(folder).parent_path().string();
+        if (Status room = check_space(parent, limits.free_space_bytes); !room.ok()) {
+          return room.error();
+        }
+        if (Status created = create_session_folder(folder, info, secret); !created.ok())
+          return created.error();
+      }
+      log->log.reset();
+      auto opened = SessionLog::open(log_folder(folder), shape, limits.session_size_bytes);
+      if (!opened.ok()) return opened.error();
+      if (Status synced = sync_folder(folder); !synced.ok()) return synced.error();
+      log->log.emplace(std::move(opened.value()));
+      return Loaded{log->log->check(), log->log->last_durable(), log->log->sample_count(),
+                    log->log->size_bytes()};
+    };
+    main([self, outcome = work()] { self->loaded(outcome); });
+  });
+}
+
+void IngestSession::loaded(Result<Loaded> outcome) {
+  if (outcome.ok() && outcome.value().last_durable < durable_) {
+    outcome = Error{ErrorCode::kDamaged, "the service's disk lost stored batches of session " +
+                                             info_.session_id() + " after batch " +
+                                             std::to_string(outcome.value().last_durable) + "; " +
+                                             "the rig's own recording holds them"};
+  }
+  if (!outcome.ok()) {
+    phase_ = Phase::kUnloaded;
+    close_asked_ = false;
+    report_error("session_load_failed", outcome.error());
+    if (outcome.error().code == ErrorCode::kDamaged) return close_damaged(outcome.error());
+    refuse(SessionRefused::REASON_STORAGE, outcome.error().detail);
+    std::error_code ignored;
+    is_new_ = is_new_ && !fs::exists(folder_, ignored);
+    if (is_new_) changed_(false);  // nothing was acknowledged or created
+    return;
+  }
+  is_new_ = false;
+  phase_ = Phase::kOpen;
+  check_ = outcome.value().check;
+  durable_ = outcome.value().last_durable;
+  next_ = durable_ + 1;
+  info_.set_batch_count(durable_);
+  info_.set_sample_count(outcome.value().sample_count);
+  info_.set_size_bytes(outcome.value().size_bytes);
+  info_.clear_problem();
+  last_used_at_ = Clock::now();
+  answer_open();
+  advance_closing();
+}
+
+// Lost data cannot be recovered by retrying: the session ends and its remaining part is stored.
+void IngestSession::close_damaged(const Error& error) {
+  refuse(SessionRefused::REASON_BAD_REQUEST, error.detail +
+                                                 "; the session is closed with the remaining data; "
+                                                 "the complete recording is on the rig computer");
+  durable_ = std::max(durable_, info_.batch_count());
+  info_.set_batch_count(durable_);
+  interrupted_ = true;
+  begin_closing();
+}
+
+void IngestSession::unload_if_abandoned() {
+  const bool idle = phase_ == Phase::kOpen && owner_.expired() && !committing_ &&
+                    pending_.size() == 0 && !close_asked_;
+  if (!idle || Clock::now() - last_used_at_ <
+                   std::chrono::duration<double>(context_.limits.unload_after_s)) {
+    return;
+  }
+  phase_ = Phase::kUnloaded;
+  storage_([log = log_] { log->log.reset(); });
+}
+
+std::uint64_t IngestSession::expected_size_bytes() const {
+  return phase_ == Phase::kStored ? info_.size_bytes()
+                                  : std::max(info_.size_bytes(), check_.recorded_bytes());
+}
+
+std::string IngestSession::connected_identity() const {
+  const auto owner = owner_.lock();
+  return owner ? owner->identity() : std::string();
+}
+
+bool IngestSession::admits(const std::string& secret) const {
+  return secret_.empty() || proto::secrets_equal(secret, secret_);
+}
+
+void IngestSession::open(const std::shared_ptr<RigConnection>& owner, const std::string& secret) {
+  if (secret_.empty() && !secret.empty() && is_open()) {
+    secret_ = secret;
+    storage_([folder = folder_, info = info_, secret] {
+      // If it fails, the next opening sends the secret again.
+      static_cast<void>(save_session(folder, info, secret));
+    });
+  }
+  if (const auto earlier = owner_.lock(); earlier && earlier != owner) earlier->on_superseded();
+  drop_resent_batches();  // from an earlier connection
+  owner_ = owner;
+  owner_identity_ = owner.get();
+  open_asked_ = true;
+  if (phase_ != Phase::kClosing) close_asked_ = false;  // to be requested again
+  if (phase_ == Phase::kUnloaded) return load();
+  answer_open();
+}
+
+// Replies once the batches of an earlier connection are committed. A later acknowledgement would
+// count batches that this connection has not sent.
+void IngestSession::answer_open() {
+  if (!open_asked_ || committing_ || phase_ == Phase::kLoading || phase_ == Phase::kClosing) return;
+  const auto owner = owner_.lock();
+  open_asked_ = false;
+  if (owner) owner->on_opened(durable_, std::exchange(send_secret_, false) ? secret_ : "");
+}
+
+void IngestSession::append(const RigConnection& owner, rigcal::v1::SampleBatch& batch) {
+  if (&owner != owner_identity_) return;
+  const std::uint64_t sequence = batch.batch_sequence();
+  if (phase_ != Phase::kOpen) {
+    return refuse(SessionRefused::REASON_BAD_REQUEST,
+                  "session " + info_.session_id() + " was closed with batch " +
+                      std::to_string(durable_) + "; start a new session");
+  }
+  if (sequence == 0) {
+    return refuse(SessionRefused::REASON_BAD_REQUEST, "batches are numbered from 1");
+  }
+  if (sequence < next_) {
+    ++context_.metrics.duplicate_batches_total;
+    pending_.resent_by = owner_;
+    pending_.resent_batches.emplace_back(sequence, batch.SerializeAsString());
+    pending_bytes_ += pending_.resent_batches.back().second.size();
+    return commit_next();
+  }
+  take_new(batch);
+}
+
+void IngestSession::take_new(rigcal::v1::SampleBatch& batch) {
+  const std::uint64_t sequence = batch.batch_sequence();
+  if (sequence > next_) {
+    return refuse(SessionRefused::REASON_BAD_REQUEST,
+                  "batch " + std::to_string(sequence) + " arrived, but batch " +
+                      std::to_string(next_) + " was expected; batch numbers must be consecutive");
+  }
+  const std::uint64_t limit = context_.limits.session_size_bytes;
+  if (recorded_size(batch) > limit - std::min(limit, check_.recorded_bytes())) {
+    return refuse(SessionRefused::REASON_STORAGE,
+                  "session " + info_.session_id() + " has " +
+                      std::to_string(check_.recorded_bytes() >> 20) +
+                      " MiB, but this service accepts recordings of at most " +
+                      std::to_string(limit >> 20) + " MiB; start a new session");
+  }
+  if (const auto fault = check_.check_and_add(batch)) {
+    return refuse(SessionRefused::REASON_BAD_REQUEST, *fault);
+  }
+  if (pending_.batches.empty()) pending_.since = Clock::now();
+  pending_.sample_counts.push_back(static_cast<std::uint64_t>(batch.samples_size()));
+  pending_.batches.push_back(batch.SerializeAsString());
+  pending_bytes_ += pending_.batches.back().size();
+  ++next_;
+  commit_next();
+}
+
+void IngestSession::drop_resent_batches() {
+  for (const auto& [sequence, batch] : pending_.resent_batches) pending_bytes_ -= batch.size();
+  pending_.resent_batches.clear();
+}
+
+bool IngestSession::congested() const {
+  return pending_bytes_ > kPendingBytesMax || pending_.size() > kPendingCountMax;
+}
+
+void IngestSession::commit_next() {
+  if (committing_ || pending_.size() == 0 || phase_ != Phase::kOpen) return;
+  committing_ = true;
+  pending_bytes_ = 0;
+  storage_([self = shared_from_this(), log = log_, group = std::exchange(pending_, {}),
+            main = context_.main, folder = folder_,
+            floor = context_.limits.free_space_bytes]() mutable {
+    const Committed outcome = commit(*log->log, group, check_space(folder, floor));
+    main([self, outcome, group = std::move(group)] { self->committed(outcome, group); });
+  });
+}
+
+IngestSession::Committed IngestSession::commit(SessionLog& log, const Group& group,
+                                               const Status& space) {
+  Committed outcome;
+  if (!group.batches.empty()) outcome.status = space.ok() ? log.commit(group.batches) : space;
+  outcome.last_durable = log.last_durable();
+  outcome.size_bytes = log.size_bytes();
+  // After the new batches, which may include resent ones.
+  for (const auto& [sequence, batch] : group.resent_batches) {
+    if (!outcome.status.ok() || outcome.conflict) break;
+    const auto same = log.holds(sequence, batch);
+    if (!same.ok()) outcome.status = same.error();
+    if (same.ok() && !same.value()) outcome.conflict = sequence;
+  }
+  return outcome;
+}
+
+void IngestSession::committed(const Committed& outcome, const Group& group) {
+  committing_ = false;
+  count_durable(outcome, group);
+  if (!outcome.status.ok()) {
+    pending_ = {};
+    pending_bytes_ = 0;
+    phase_ = Phase::kUnloaded;  // read the log again: the check counted batches not stored
+    report_error("session_store_failed", outcome.status.error());
+    return refuse(SessionRefused::REASON_STORAGE, outcome.status.error().detail);
+  }
+  const auto owner = owner_.lock();
+  if (outcome.conflict && owner && owner == group.resent_by.lock()) {
+    refuse(SessionRefused::REASON_BAD_REQUEST,
+           "batch " + std::to_string(*outcome.conflict) + " of session " + info_.session_id() +
+               " was resent with different content; the stored batch is kept");
+  }
+  commit_next();
+  if (open_asked_) return answer_open();
+  if (const auto here = owner_.lock()) here->on_acknowledged(durable_);
+  advance_closing();
+}
+
+void IngestSession::count_durable(const Committed& outcome, const Group& group) {
+  const auto stored = static_cast<std::size_t>(outcome.last_durable - durable_);
+  durable_ = outcome.last_durable;
+  const std::uint64_t sample_count = std::accumulate(
+      group.sample_counts.begin(),
+      group.sample_counts.begin() + static_cast<std::ptrdiff_t>(stored), std::uint64_t{0});
+  info_.set_batch_count(durable_);
+  info_.set_sample_count(info_.sample_count() + sample_count);
+  info_.set_size_bytes(outcome.size_bytes);
+  context_.metrics.batches_total += stored;
+  context_.metrics.samples_total += sample_count;
+  if (!group.batches.empty()) {
+    context_.metrics.commit_duration.add(
+        std::chrono::duration<double>(Clock::now() - group.since).count());
+  }
+  for (std::size_t k = 0; k < stored; ++k) publish_live(group.batches[k]);
+}
+
+void IngestSession::publish_live(const std::string& batch) {
+  std::erase_if(subscribers_, [](const auto& subscriber) { return subscriber.expired(); });
+  if (subscribers_.empty()) return;
+  const LiveFrame frame = make_live_frame(info_.session_id(), batch);
+  if (!frame.bytes) return;
+  for (const auto& subscriber : subscribers_) {
+    if (const auto here = subscriber.lock()) here->on_live(frame);
+  }
+}
+
+void IngestSession::close(const RigConnection& owner, const rigcal::v1::CloseSession& request) {
+  if (&owner != owner_identity_) return;
+  const std::uint64_t last_batch = request.last_batch_sequence();
+  const std::uint64_t last = phase_ == Phase::kOpen ? next_ - 1 : durable_;
+  if (last_batch != last) {
+    return refuse(SessionRefused::REASON_BAD_REQUEST,
+                  "the session is closed with batch " + std::to_string(last_batch) +
+                      " as its last, but " + std::to_string(last) + " arrived");
+  }
+  close_asked_ = true;
+  interrupted_ = request.interrupted();
+  advance_closing();
+}
+
+std::optional<std::string> IngestSession::end() {
+  if (!is_open()) return std::nullopt;
+  if (!owner_.expired()) {
+    return "its rig computer is connected and streaming; stop that run instead";
+  }
+  close_asked_ = true;
+  interrupted_ = true;
+  if (phase_ == Phase::kUnloaded) load();
+  advance_closing();
+  return std::nullopt;
+}
+
+void IngestSession::drop_owner(const RigConnection& owner) {
+  if (&owner != owner_identity_) return;
+  owner_.reset();
+  owner_identity_ = nullptr;
+  open_asked_ = false;
+  drop_resent_batches();
+  last_used_at_ = Clock::now();
+}
+
+void IngestSession::subscribe(const std::shared_ptr<LiveSubscriber>& subscriber) {
+  if (!is_open()) return subscriber->on_live_ended(info_.session_id());
+  const bool there = std::any_of(subscribers_.begin(), subscribers_.end(),
+                                 [&](const auto& other) { return other.lock() == subscriber; });
+  if (!there) subscribers_.push_back(subscriber);
+}
+
+void IngestSession::refuse(SessionRefused::Reason reason, const std::string& text) {
+  const auto owner = owner_.lock();
+  owner_.reset();
+  owner_identity_ = nullptr;
+  open_asked_ = false;
+  if (owner) owner->on_refused(reason, text);
+}
+
+void IngestSession::report_error(const std::string& what, const Error& error) {
+  ++context_.metrics.storage_errors_total;
+  info_.set_problem(error.detail);
+  log_event(LogLevel::kError, what, {{"session", info_.session_id()}, {"error", error.detail}});
+}
+
+SessionInfo IngestSession::info() const {
+  SessionInfo info = info_;
+  info.set_connected(!owner_.expired());
+  return info;
+}
+
+}  // namespace service

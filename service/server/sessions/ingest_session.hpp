@@ -1,0 +1,187 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/recording/recording_types.hpp"
+#include "proto/service.pb.h"
+#include "service/server/sessions/service_context.hpp"
+#include "service/server/storage/batch_check.hpp"
+#include "service/server/storage/session_log.hpp"
+#include "service/server/storage/session_names.hpp"
+
+namespace service {
+
+/// Interface through which a streamed session uses the connection of its rig computer. The session
+/// stops using the connection after on_refused, on_superseded and on_closed.
+class RigConnection {
+ public:
+  virtual ~RigConnection() = default;
+  virtual const std::string& identity() const = 0;  ///< name of the rig computer's Identity
+  /// Called when the session is open. `secret` is empty unless the service made it for a new
+  /// session.
+  virtual void on_opened(std::uint64_t last_durable, const std::string& secret) = 0;
+  virtual void on_acknowledged(std::uint64_t last_durable) = 0;
+  virtual void on_closed(std::uint64_t last_durable) = 0;
+  virtual void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) = 0;
+  virtual void on_superseded() = 0;  ///< called when the rig computer has reconnected
+};
+
+/// Frame of a live update, shared by all subscribers.
+struct LiveFrame {
+  std::shared_ptr<const std::string> bytes;
+  std::uint64_t sample_count = 0;
+};
+
+class LiveSubscriber {
+ public:
+  virtual ~LiveSubscriber() = default;
+  virtual void on_live(const LiveFrame& frame) = 0;
+  virtual void on_live_ended(const std::string& session_id) = 0;
+};
+
+/// A session that a rig computer streams to the service, from its opening until its recording is
+/// stored. It accepts each batch of samples once and in order, writes batches to disk in groups,
+/// and acknowledges a batch when it is durable. It acknowledges a batch that is sent again only if
+/// the stored batch is identical. After closing, the session has its recording written.
+///
+/// If the recording cannot be written, the session retries a few times at growing intervals; on a
+/// full disk it retries without limit. If the disk has damaged the log of batches, the session ends
+/// and the readable batches are stored.
+///
+/// A session runs on the main thread; one storage thread accesses its log. Batches that arrive
+/// while a group is being written form the next group, so one fsync serves all of them.
+class IngestSession : public std::enable_shared_from_this<IngestSession> {
+ public:
+  /// @param record   the stored record of the session, or the record to store for a new session
+  /// @param is_new   true if the session is not yet on disk
+  /// @param changed  called with true when the session has been stored or has failed, and with
+  /// false when it could not be created and should be removed
+  IngestSession(ServiceContext& context, std::string folder, rigcal::v1::SessionRecord record,
+                bool is_new, std::function<void(bool)> changed);
+
+  /// Starts the session from the state of its files on disk.
+  void start();
+
+  /// Returns whether a rig computer with this secret may open the session again.
+  bool admits(const std::string& secret) const;
+
+  /// Opens the session for a rig computer, also after a reconnect. An earlier connection of the
+  /// session is superseded.
+  /// @param secret  sent by the rig computer; stored if the session has none
+  void open(const std::shared_ptr<RigConnection>& owner, const std::string& secret);
+  /// Makes the reply to the next opening contain the secret that the service made.
+  void send_secret_at_next_opening() { send_secret_ = true; }
+  void append(const RigConnection& owner, rigcal::v1::SampleBatch& batch);
+  void close(const RigConnection& owner, const rigcal::v1::CloseSession& request);
+  void drop_owner(const RigConnection& owner);
+
+  /// Returns true while the rig computer should pause sending batches.
+  bool congested() const;
+
+  /// Closes the session with its durable batches, marked as interrupted.
+  /// @return reason if it cannot be closed
+  std::optional<std::string> end();
+
+  void subscribe(const std::shared_ptr<LiveSubscriber>& subscriber);
+
+  /// Tries again to store the recording if storing failed and the waiting time has passed.
+  void retry();
+
+  /// Returns true if the session is closed and storing its recording has failed so far.
+  bool is_store_pending() const {
+    return phase_ == Phase::kClosed && store_at_ != Clock::time_point();
+  }
+
+  /// Frees memory and closes files if no rig computer has been connected for a while.
+  void unload_if_abandoned();
+
+  /// Returns the identity name of the connected rig computer; empty if none is connected.
+  std::string connected_identity() const;
+
+  /// Returns the expected size of the session's recording on disk, from the batches so far [byte].
+  std::uint64_t expected_size_bytes() const;
+
+  bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }
+  rigcal::v1::SessionInfo info() const;
+  const rigcal::v1::SessionInfo& stored_info() const { return info_; }  ///< without `connected`
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Phase { kUnloaded, kLoading, kOpen, kClosing, kClosed, kStoring, kStored };
+
+  struct LogHolder {  // used by the storage thread only
+    std::optional<SessionLog> log;
+  };
+  struct Loaded;
+  struct Group {  // batches made durable together
+    std::vector<std::string> batches;
+    std::vector<std::uint64_t> sample_counts;
+    Clock::time_point since;  // arrival of the first one
+    // Batches sent again, to be compared with the stored ones.
+    std::vector<std::pair<std::uint64_t, std::string>> resent_batches;
+    std::weak_ptr<RigConnection> resent_by;
+
+    std::size_t size() const { return batches.size() + resent_batches.size(); }
+  };
+  struct Committed;
+
+  void load();
+  void loaded(proto::Result<Loaded> outcome);
+  void answer_open();
+  void close_damaged(const proto::Error& error);
+  void take_new(rigcal::v1::SampleBatch& batch);
+  void drop_resent_batches();
+  void commit_next();
+  static Committed commit(SessionLog& log, const Group& group, const proto::Status& space);
+  void committed(const Committed& outcome, const Group& group);
+  void count_durable(const Committed& outcome, const Group& group);
+  void publish_live(const std::string& batch);
+  void advance_closing();
+  void begin_closing();
+  void closed(const proto::Status& saved, const rigcal::v1::SessionInfo& info);
+  void store();
+  void stored(const proto::Status& status, const rigcal::v1::SessionInfo& info);
+  void store_failed(const proto::Error& error, const rigcal::v1::SessionInfo& info);
+  void set_final_state(const rigcal::v1::SessionInfo& info);
+  void refuse(rigcal::v1::SessionRefused::Reason reason, const std::string& text);
+  void report_error(const std::string& what, const proto::Error& error);
+  proto::RecordingHeader header() const;
+
+  ServiceContext& context_;
+  std::string folder_;
+  rigcal::v1::SessionInfo info_;
+  std::string secret_;  // empty: created by a version without secrets
+  bool is_new_;
+  std::function<void(bool)> changed_;
+  Poster storage_;
+  std::shared_ptr<LogHolder> log_;
+  SessionNames names_;
+
+  Phase phase_ = Phase::kUnloaded;
+  BatchCheck check_;
+  std::uint64_t durable_ = 0;
+  std::uint64_t next_ = 1;  // number of the next batch
+  Group pending_;
+  std::uint64_t pending_bytes_ = 0;
+  bool committing_ = false;
+
+  std::weak_ptr<RigConnection> owner_;
+  const RigConnection* owner_identity_ = nullptr;
+  Clock::time_point last_used_at_{};  // last use by a rig, or loading
+  bool open_asked_ = false;
+  bool send_secret_ = false;
+  bool close_asked_ = false;
+  bool interrupted_ = false;  // closed without a declared end
+
+  int store_tries_ = 0;  // failures other than a full disk
+  std::chrono::duration<double> store_delay_;
+  Clock::time_point store_at_{};
+  std::vector<std::weak_ptr<LiveSubscriber>> subscribers_;
+};
+
+}  // namespace service

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <utility>
+
+#include "proto/recording/topics.hpp"
+#include "service/server/sessions/ingest_session.hpp"
+#include "service/server/storage/log.hpp"
+#include "service/server/storage/session_folder.hpp"
+#include "service/server/storage/store_recording.hpp"
+
+// The second half of a session: from closing it to its stored recording.
+
+namespace service {
+namespace {
+
+using proto::Error;
+using proto::ErrorCode;
+using proto::Status;
+using rigcal::v1::SessionInfo;
+using rigcal::v1::SessionRefused;
+
+constexpr int kStoreTriesMax = 3;
+constexpr std::chrono::duration<double> kStoreDelayMax(600.0);
+
+}  // namespace
+
+void IngestSession::advance_closing() {
+  if (!close_asked_ || committing_) return;
+  if (phase_ == Phase::kClosing || phase_ == Phase::kLoading || phase_ == Phase::kUnloaded) return;
+  if (phase_ != Phase::kOpen) {  // closed earlier; requested again after a lost connection
+    close_asked_ = false;
+    if (const auto owner = owner_.lock()) owner->on_closed(durable_);
+    return;
+  }
+  begin_closing();
+}
+
+void IngestSession::begin_closing() {
+  phase_ = Phase::kClosing;
+  SessionInfo info = info_;
+  info.set_state(rigcal::v1::SESSION_CLOSED);
+  info.set_interrupted(interrupted_);
+  storage_([self = shared_from_this(), log = log_, folder = folder_, info, secret = secret_,
+            main = context_.main] {
+    const Status saved = save_session(folder, info, secret);
+    if (saved.ok()) log->log.reset();
+    main([self, saved, info] { self->closed(saved, info); });
+  });
+}
+
+void IngestSession::closed(const Status& saved, const SessionInfo& info) {
+  close_asked_ = false;
+  if (!saved.ok()) {
+    phase_ = Phase::kUnloaded;
+    report_error("session_close_failed", saved.error());
+    return refuse(SessionRefused::REASON_STORAGE, saved.error().detail);
+  }
+  info_ = info;
+  phase_ = Phase::kClosed;
+  log_event(LogLevel::kInfo, "session_closed",
+            {{"session", info.session_id()},
+             {"batches", info.batch_count()},
+             {"samples", info.sample_count()}});
+  if (open_asked_) {
+    answer_open();
+  } else if (const auto owner = owner_.lock()) {
+    owner->on_closed(durable_);
+  }
+  store();
+}
+
+void IngestSession::store() {
+  phase_ = Phase::kStoring;
+  const StoreRequest order{.batch_count = info_.batch_count(),
+                           .interrupted = info_.interrupted(),
+                           .last_try = store_tries_ + 1 >= kStoreTriesMax};
+  context_.maintenance(info_.owner(),
+                       [self = shared_from_this(), folder = folder_, header = header(), order,
+                        info = info_, secret = secret_, main = context_.main]() mutable {
+                         const auto outcome = store_recording(folder, header, order);
+                         Status status = proto::success();
+                         if (outcome.ok()) {
+                           info.set_state(rigcal::v1::SESSION_STORED);
+                           info.set_sample_count(outcome.value().sample_count);
+                           info.set_size_bytes(outcome.value().size_bytes);
+                           info.set_file_name("recording.mcap");
+                           info.set_problem(outcome.value().problem);
+                           status = save_session(folder, info, secret);
+                         } else {
+                           status = outcome.error();
+                         }
+                         main([self, status, info] { self->stored(status, info); });
+                       });
+}
+
+void IngestSession::stored(const Status& status, const SessionInfo& info) {
+  if (!status.ok()) return store_failed(status.error(), info);
+  log_event(info.problem().empty() ? LogLevel::kInfo : LogLevel::kError, "recording_stored",
+            {{"session", info.session_id()},
+             {"samples", info.sample_count()},
+             {"bytes", info.size_bytes()},
+             {"problem", info.problem()}});
+  set_final_state(info);
+}
+
+// Retries without limit while the disk is full, at growing intervals. After a few other errors the
+// session has failed, and is not retried any more.
+void IngestSession::store_failed(const Error& error, const SessionInfo& info) {
+  phase_ = Phase::kClosed;
+  report_error("recording_store_failed", error);
+  if (error.code != ErrorCode::kDiskFull) ++store_tries_;
+  store_at_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(store_delay_);
+  store_delay_ = std::min(2.0 * store_delay_, kStoreDelayMax);
+  if (store_tries_ < kStoreTriesMax) return;
+  SessionInfo failed = info;
+  failed.set_state(rigcal::v1::SESSION_FAILED);
+  failed.set_problem("cannot be stored: " + error.detail);
+  context_.maintenance(info_.owner(), [folder = folder_, failed, secret = secret_] {
+    // If this fails, too, the next start retries a few times.
+    static_cast<void>(save_session(folder, failed, secret));
+  });
+  set_final_state(failed);
+}
+
+// Sets the final state.
+void IngestSession::set_final_state(const SessionInfo& info) {
+  phase_ = Phase::kStored;
+  info_ = info;
+  for (const auto& subscriber : std::exchange(subscribers_, {})) {
+    if (const auto here = subscriber.lock()) here->on_live_ended(info.session_id());
+  }
+  changed_(true);
+}
+
+void IngestSession::retry() {
+  if (phase_ == Phase::kClosed && Clock::now() >= store_at_) store();
+}
+
+proto::RecordingHeader IngestSession::header() const {
+  proto::RecordingHeader header;
+  header.joints = names_.joints;
+  header.slides = names_.slides;
+  header.inertial_sensors = names_.inertial_sensors;
+  header.motors = names_.motors;
+  header.command_units = names_.command_units;
+  header.epoch_unix_ns = info_.epoch_unix_ns();
+  const auto named = proto::metadata_of_names(header);
+  for (const auto& [key, value] : info_.metadata()) {
+    if (!named.contains(key)) header.facts[key] = value;
+  }
+  header.facts["session"] = info_.session_id();
+  return header;
+}
+
+}  // namespace service

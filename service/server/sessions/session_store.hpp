@@ -1,0 +1,109 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "proto/service.pb.h"
+#include "service/server/sessions/identity.hpp"
+#include "service/server/sessions/ingest_session.hpp"
+#include "service/server/sessions/outcome.hpp"
+#include "service/server/sessions/service_context.hpp"
+#include "service/server/sessions/upload.hpp"
+
+namespace service {
+
+/// All sessions of the service, stored in <data>/sessions/<id>/. It reads this folder when the
+/// service starts. Used on the main thread only.
+class SessionStore {
+ public:
+  /// @param stored   called when a session becomes usable for calibration
+  /// @param user     returns the id of the owner's job that needs a session, or an empty text
+  SessionStore(ServiceContext& context, std::function<void()> stored,
+               std::function<std::string(const std::string&)> user);
+
+  /// Loads all sessions on disk and continues open ones.
+  /// @return error if the folder of sessions cannot be used
+  proto::Status load();
+
+  /// Opens a session for a rig computer, or creates it.
+  /// @param who  identity of the rig computer, which owns a session that it creates
+  /// @return the session, or the reason for refusing it
+  std::variant<std::shared_ptr<IngestSession>, rigcal::v1::SessionRefused> open(
+      const rigcal::v1::OpenSession& request, const Identity& who);
+
+  rigcal::v1::SessionList list() const;
+  ReplyOrError<rigcal::v1::SessionInfo> inspect(const std::string& id) const;
+  ReplyOrError<rigcal::v1::SessionInfo> end(const std::string& id, const Identity& who);
+  ReplyOrError<rigcal::v1::SessionInfo> subscribe(
+      const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber);
+  using Removed = std::function<void(const ReplyOrError<rigcal::v1::Deleted>&)>;
+  void remove(const std::string& id, const Identity& who, const Removed& removed);
+
+  void open_upload(const rigcal::v1::OpenUpload& request, const Identity& who,
+                   const Upload::Answer& answer);
+  void append_upload(rigcal::v1::UploadPart& request, const Identity& who,
+                     const Upload::Answer& answer);
+
+  /// Returns an error if an owner may not store `disk_bytes` more on disk, or `index_bytes` more of
+  /// session and job info in memory.
+  std::optional<rigcal::v1::ServiceError> storage_quota_error(const std::string& owner,
+                                                              std::uint64_t disk_bytes,
+                                                              std::uint64_t index_bytes = 0) const;
+  /// Adds each owner's use of disk and memory by sessions to `disk` and `index`, including disk
+  /// space reserved for uploads.
+  /// @return the total on disk [byte]
+  std::uint64_t add_usage(ByteUsage& disk, ByteUsage& index) const;
+
+  /// Returns the path of the recording of a stored session, or the reason why there is no recording
+  /// yet.
+  ReplyOrError<std::string> recording_path(const std::string& id) const;
+
+  /// Returns the reason why a job cannot use the session, or nullopt if the session is closed and
+  /// thus complete.
+  std::optional<rigcal::v1::ServiceError> usability_error(const std::string& id) const;
+
+  std::map<std::string, std::uint64_t> counts() const;  ///< sessions by state, for metrics
+
+  /// Tries again to store the recordings that could not be stored, e.g. because the disk was full.
+  /// Call it periodically.
+  void retry();
+
+  /// Frees the memory of open sessions whose rig computer has been disconnected for a while.
+  void unload_abandoned();
+
+ private:
+  struct Entry {
+    std::shared_ptr<IngestSession> ingest;
+    std::shared_ptr<Upload> upload;
+    rigcal::v1::SessionInfo unreadable;  // set if both are empty
+    bool removing = false;
+    rigcal::v1::SessionInfo info() const;
+    const rigcal::v1::SessionInfo& record_info() const;  ///< info without the flag `connected`
+    std::optional<rigcal::v1::ServiceError> ownership_error(const Identity& who) const;
+    bool is_upload(std::uint64_t size_bytes, const std::string& file_name,
+                   const Identity& who) const;
+  };
+
+  void load_session(const std::string& folder, const std::string& id);
+  std::shared_ptr<IngestSession> add_ingest(const rigcal::v1::SessionRecord& record, bool is_new);
+  std::shared_ptr<Upload> add_upload(const rigcal::v1::SessionRecord& record);
+  std::optional<rigcal::v1::SessionRefused> streaming_quota_error(const std::string& id,
+                                                                  const Identity& who) const;
+  std::optional<rigcal::v1::ServiceError> new_session_error(const rigcal::v1::SessionInfo& info,
+                                                            std::uint64_t size_bytes) const;
+  const Entry* find(const std::string& id) const;
+  std::string folder_of(const std::string& id) const;
+
+  ServiceContext& context_;
+  std::function<void()> stored_;
+  std::function<std::string(const std::string&)> user_;
+  std::map<std::string, Entry> entries_;
+};
+
+/// Returns the error reply for a session that does not exist.
+rigcal::v1::ServiceError unknown_session(const std::string& id);
+
+}  // namespace service

@@ -1,0 +1,78 @@
+#include "service/server/storage/session_log.hpp"
+
+#include <cassert>
+#include <filesystem>
+#include <utility>
+
+#include "service/server/storage/durable_file.hpp"
+
+namespace service {
+
+using proto::Error;
+using proto::ErrorCode;
+using proto::Result;
+using proto::Status;
+using rigcal::v1::SampleBatch;
+
+std::string log_folder(const std::string& session_folder) { return session_folder + "/spool"; }
+
+Result<SampleBatch> read_batch(proto::Spool& spool, std::uint64_t sequence) {
+  auto payload = spool.read(sequence);
+  if (!payload.ok()) return payload.error();
+  SampleBatch batch;
+  if (!batch.ParseFromString(payload.value()) || batch.batch_sequence() != sequence) {
+    return Error{ErrorCode::kDamaged,
+                 "batch " + std::to_string(sequence) + " is damaged on the service's disk"};
+  }
+  return batch;
+}
+
+Result<SessionLog> SessionLog::open(const std::string& folder, const proto::RecordingShape& shape,
+                                    std::uint64_t size_bytes_max) {
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(folder, ignored)) {
+    return Error{ErrorCode::kInputOutput, folder + ": is a symbolic link, which is not followed"};
+  }
+  auto spool = proto::Spool::open(
+      folder, {.size_bytes_max = size_bytes_max, .segment_size_bytes = kLogFileSize});
+  if (!spool.ok()) return spool.error();
+  if (Status synced = sync_files(folder); !synced.ok()) return synced.error();
+  SessionLog log(std::move(spool.value()), shape);
+  for (std::uint64_t sequence = 1; sequence < log.spool_.end(); ++sequence) {
+    auto batch = read_batch(log.spool_, sequence);
+    if (!batch.ok()) return batch.error();
+    if (const auto fault = log.check_.check_and_add(batch.value())) {
+      return Error{ErrorCode::kDamaged, *fault};
+    }
+    log.sample_count_ += static_cast<std::uint64_t>(batch.value().samples_size());
+  }
+  log.last_durable_ = log.spool_.end() - 1;
+  return log;
+}
+
+Result<bool> SessionLog::holds(std::uint64_t sequence, const std::string& batch) {
+  assert(sequence >= 1 && sequence <= last_durable_);
+  const auto stored = spool_.read(sequence);
+  if (!stored.ok()) return stored.error();
+  if (stored.value().empty()) {
+    return Error{ErrorCode::kDamaged,
+                 "batch " + std::to_string(sequence) + " is damaged on the service's disk"};
+  }
+  return stored.value() == batch;
+}
+
+Status SessionLog::commit(const std::vector<std::string>& batches) {
+  Status stored = proto::success();
+  for (const std::string& batch : batches) {
+    const auto number = spool_.append(batch);
+    if (!number.ok()) {
+      stored = number.error();
+      break;
+    }
+  }
+  if (Status synced = spool_.sync(); !synced.ok()) return synced;
+  last_durable_ = spool_.end() - 1;
+  return stored;
+}
+
+}  // namespace service

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/result.hpp"
+#include "proto/stream/spool.hpp"
+#include "service/server/storage/batch_check.hpp"
+
+namespace service {
+
+/// Log on disk that contains the sample batches of an open session. Used on the session's storage
+/// thread only.
+class SessionLog {
+ public:
+  /// Opens the log in `folder`, or creates it, and reads its batches. All batches in an opened log
+  /// are durable, even if the process that wrote them crashed.
+  /// @return error kDamaged if an acknowledged batch is missing or violates the rules for
+  /// recordings
+  static proto::Result<SessionLog> open(const std::string& folder,
+                                        const proto::RecordingShape& shape,
+                                        std::uint64_t size_bytes_max);
+
+  /// Appends serialized batches in the order of their numbers and makes them durable. If this
+  /// fails, some of the batches may be durable; last_durable() gives the last of them. If the disk
+  /// has failed, the log stores no more batches until it is opened again.
+  proto::Status commit(const std::vector<std::string>& batches);
+
+  /// Returns whether the stored batch with number `sequence` is identical to `batch`. The stored
+  /// batch must be durable.
+  proto::Result<bool> holds(std::uint64_t sequence, const std::string& batch);
+
+  /// Returns the number of the last durable batch.
+  std::uint64_t last_durable() const { return last_durable_; }
+  /// Returns the number of samples that open() found.
+  std::uint64_t sample_count() const { return sample_count_; }
+  std::uint64_t size_bytes() const { return spool_.size_bytes(); }
+  /// Returns the state of the check after the batches that open() found.
+  const BatchCheck& check() const { return check_; }
+
+ private:
+  SessionLog(proto::Spool spool, const proto::RecordingShape& shape)
+      : spool_(std::move(spool)), check_(shape) {}
+
+  proto::Spool spool_;
+  BatchCheck check_;
+  std::uint64_t last_durable_ = 0;
+  std::uint64_t sample_count_ = 0;
+};
+
+/// Returns the folder that contains the log of a session's batches.
+std::string log_folder(const std::string& session_folder);
+
+/// Size at which the log continues in another file [byte].
+inline constexpr std::uint64_t kLogFileSize = 16u << 20;
+
+/// Reads the batch with number `sequence` from a log.
+/// @return error kDamaged if the batch is missing or damaged
+proto::Result<rigcal::v1::SampleBatch> read_batch(proto::Spool& spool, std::uint64_t sequence);
+
+}  // namespace service
