@@ -172,9 +172,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   book.fix_parameters_without_effect(*fit.first_problem(result.mechanism), result.mechanism,
                                      result.notes);
   if (charted) {
-    for (auto& note : describe_unparameterized_inertias(result.mechanism)) {
-      result.notes.emplace_back(std::move(note));
-    }
+    append(describe_unparameterized_inertias(result.mechanism), result.notes);
   }
   result.initial_null_directions =
       null_directions_at(*fit.first_problem(result.mechanism), result.mechanism, book);

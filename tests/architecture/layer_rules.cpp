@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -74,6 +75,21 @@ std::vector<Violation> estimator_is_layered(const Tree& tree) {
       "estimator/design/",
   };
   return check_order(tree, "estimator/", kOrder);
+}
+
+std::vector<Violation> folders_are_small(const Tree& tree) {
+  constexpr int kFilesMax = 30;
+  std::map<std::string, int> counts;
+  std::vector<Violation> violations;
+  for (const SourceFile& file : tree) {
+    if (!is_code(file) || file.path.starts_with("tests/")) continue;
+    const std::string folder = file.path.substr(0, file.path.rfind('/'));
+    if (++counts[folder] == kFilesMax + 1) {
+      violations.push_back({file.path, 0, folder + " has more than " + std::to_string(kFilesMax) +
+                                              " files; split it by subject"});
+    }
+  }
+  return violations;
 }
 
 // The fit of the physical system and that of a SPOOK simulator share estimator/fit and do not use

@@ -276,6 +276,7 @@ const std::vector<Rule>& source_rules() {
       {"EstimatorIsLayered", estimator_is_layered},
       {"FitsKeepApart", fits_keep_apart},
       {"ServiceIsLayered", service_is_layered},
+      {"FoldersAreSmall", folders_are_small},
       {"ModulesKeepApart", modules_keep_apart},
       {"ScenariosStandAlone", scenarios_stand_alone},
       {"WireIsFreestanding", wire_is_freestanding},

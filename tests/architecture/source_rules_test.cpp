@@ -16,6 +16,14 @@ const Tree& our_tree() {
 
 SourceFile file(const std::string& path, const std::string& text) { return {path, {text}}; }
 
+/// Returns 31 files of one folder. The last one, which is reported, comes first.
+Tree full_folder() {
+  Tree tree;
+  for (int i = 0; i <= 30; ++i) tree.push_back(file("daq/many/" + std::to_string(i) + ".cpp", ""));
+  std::swap(tree.front(), tree.back());
+  return tree;
+}
+
 // For each rule a tree that violates it exactly once, beside a similar one that obeys it. A rule
 // that accepts everything or nothing fails its entry.
 const std::map<std::string, Tree>& bad_trees() {
@@ -35,6 +43,7 @@ const std::map<std::string, Tree>& bad_trees() {
       {"ServiceIsLayered",
        {file("service/rig/rig_file.cpp", "#include \"service/report/charts/page_parts.hpp\""),
         file("service/report/page.cpp", "#include \"service/rig/rig_file.hpp\"")}},
+      {"FoldersAreSmall", full_folder()},
       {"ModulesKeepApart",
        {file("firmware_iface/sim/plant.cpp", "#include \"estimator/math/so3.hpp\""),
         file("service/simulation/run.cpp", "#include \"daq/scenario/catalog.hpp\""),

@@ -98,8 +98,8 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
   result.covariance = uncertainty.covariance;
   result.correlation = uncertainty.correlation;
   result.null_directions = uncertainty.null_directions;
-  for (const std::string& fault : find_errors(as_seen(result.mechanism))) {
-    result.notes.push_back({MessageCode::kUnphysicalEstimate, {{"error", fault}}});
+  for (const Message& error : find_errors(as_seen(result.mechanism))) {
+    result.notes.push_back({MessageCode::kUnphysicalEstimate, {{"error", std::vector<Message>{error}}}});
   }
 }
 

@@ -20,8 +20,8 @@ namespace {
 constexpr double kRoughShare = 1.0;
 constexpr double kFineShare = 0.03;
 
-constexpr double kInterval = 0.1;  // [s]
-constexpr double kRowsMin = 4.0;   // least number of rows in an interval
+constexpr double kInterval = 0.1;         // [s]
+constexpr double kIntervalRowsMin = 4.0;  // least number of rows in an interval
 constexpr int kRoughIterations = 6;
 constexpr int kFineIterations = 8;
 constexpr double kTrialTolerance = 1e-2;  // relative decrease of the cost that ends a fit
@@ -152,7 +152,7 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
     input.grid.step = std::min(kStepFactor * input.grid.step, kLongestStep);
     // `prepare_shooting` sets a share of 0.02 over 0.2 s.
     noise_ = input.noise;
-    input.grid.interval = std::max(kInterval, kRowsMin * longest);
+    input.grid.interval = std::max(kInterval, kIntervalRowsMin * longest);
     noise_.acceleration *= std::sqrt(input.grid.interval / 0.2) / 0.02;
     problem_ = std::make_unique<ShootingProblem>(start, input.segments, input.states,
                                                  input.state_spacing, input.grid, noise_);

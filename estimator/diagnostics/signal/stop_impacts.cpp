@@ -14,7 +14,7 @@ namespace estimator {
 namespace {
 
 constexpr std::size_t kWindows[] = {2, 4, 8, 16};  // readings for a speed
-constexpr double kDeviations = 5.0;                // standard deviations of a speed's noise
+constexpr double kSpeedDeviations = 5.0;           // standard deviations of a speed's noise
 constexpr double kAccelerations = 2.0;             // times the sustained acceleration: no impact
 constexpr double kReboundMost = 1.1;               // ratio of the speeds after and before an impact
 constexpr int kStrikesMin = 3;
@@ -38,7 +38,7 @@ StopImpact strike_at(const ReadingSeries& series, const NoiseScale& scale, doubl
   const double noise = std::sqrt(24.0 / (n * (n * n - 1.0))) * scale.noise(k) / T;
   const double counting = 3.0 * scale.quantum() / (n * T);
   const double explained =
-      std::max(kDeviations * noise, counting) + kAccelerations * acceleration / T * n;
+      std::max(kSpeedDeviations * noise, counting) + kAccelerations * acceleration / T * n;
   const std::vector<double>& y = series.values;
   const double secants = y[k + window - 1] - y[k] - y[k - 1] + y[k - window];
   if (!(std::abs(secants) > 0.5 * explained * (n - 1.0) * T)) return {};  // far below the threshold
@@ -52,7 +52,7 @@ StopImpact strike_at(const ReadingSeries& series, const NoiseScale& scale, doubl
   strike.after = after.slope(time);
   strike.place = 0.5 * (before.value(time) + after.value(time));
   strike.rating = std::abs(strike.after - strike.before) / explained;
-  strike.width = std::abs(strike.before) * T + kDeviations * scale.noise(k) + scale.quantum();
+  strike.width = std::abs(strike.before) * T + kSpeedDeviations * scale.noise(k) + scale.quantum();
   const bool turns = strike.after * strike.before <= 0.0 || std::abs(strike.after) < explained;
   const bool slower = std::abs(strike.after) <= kReboundMost * std::abs(strike.before) + explained;
   if (!turns || !slower || !std::isfinite(strike.rating)) strike.rating = 0.0;
