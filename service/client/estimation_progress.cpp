@@ -58,9 +58,11 @@ estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, Progr
   const auto state = std::make_shared<State>();
   const auto show = [state, part, &progress](const std::string& detail) {
     const std::string where = part == nullptr ? state->stage.number() : *part + ", ";
-    const std::string name = state->stage.name();
-    progress.show(where + name + detail + ", " + progress.elapsed(),
-                  part == nullptr ? where + name.substr(0, name.find(", ")) : *part);
+    const std::string& name = state->stage.name();
+    const std::size_t main = std::min(name.find(", "), name.size());  // end of the stage's name
+    const std::string step = main < name.size() ? name.substr(main + 2) : name;
+    progress.show(where + step + detail + ", " + progress.elapsed(),
+                  part == nullptr ? where + name.substr(0, main) : *part);
   };
   monitor.on_stage = [state, show](std::string_view name, const estimator::Mechanism&) {
     state->is_first = state->is_first && !state->has_shown;
