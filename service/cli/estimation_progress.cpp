@@ -30,9 +30,14 @@ class StageCounter {
     number_ = number;
   }
 
-  /// Returns the names of the stage and its solve, or of the stage alone.
   std::string name() const { return to_text(stage_); }
   std::string stage_name() const { return std::string(to_text(stage_.stage)); }
+
+  /// Returns the name of the solve; that of the stage in its first solve.
+  std::string step_name() const {
+    const std::string_view solve = to_text(stage_.solve);
+    return solve.empty() ? stage_name() : std::string(solve);
+  }
 
   /// Returns "stage 2 of 4, "; in a later fit, "fit 2, stage 2 of 4, "; empty without a number.
   std::string number() const {
@@ -61,7 +66,7 @@ estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, Progr
   const auto state = std::make_shared<State>();
   const auto show = [state, part, &progress](const std::string& detail) {
     const std::string where = part == nullptr ? state->stage.number() : *part + ", ";
-    progress.show(where + state->stage.name() + detail + ", " + progress.elapsed(),
+    progress.show(where + state->stage.step_name() + detail + ", " + progress.elapsed(),
                   part == nullptr ? where + state->stage.stage_name() : *part);
   };
   monitor.on_stage = [state, show](const estimator::FitStage& begun, const estimator::Mechanism&) {

@@ -20,25 +20,13 @@ namespace {
 constexpr std::string_view kReset = "\033[0m", kBold = "\033[1m", kRed = "\033[31m",
                            kGreen = "\033[32m", kYellow = "\033[33m";
 
+constexpr std::array kTones = {std::string_view(), kGreen, kYellow, kRed};  // by Tone
+
 struct ColouredWord {
   std::string_view word, code;
 };
 constexpr std::array kSeverities = {ColouredWord{"warning:", kYellow},
                                     ColouredWord{"fault:", kRed}};
-
-std::string_view code_of(Tone tone) {
-  switch (tone) {
-    case Tone::kPlain:
-      return "";
-    case Tone::kGood:
-      return kGreen;
-    case Tone::kDoubtful:
-      return kYellow;
-    case Tone::kBad:
-      return kRed;
-  }
-  return "";
-}
 
 std::string painted(std::string_view text, std::string_view code) {
   if (code.empty()) return std::string(text);
@@ -96,9 +84,10 @@ std::string terminal_text(const std::string& text, Tone first, int columns, bool
     const int hanging = indent == 0 ? 0 : indent + kHangingIndent;
     for (const std::string& part : wrap_text(line, columns, hanging)) {
       const bool paints_all = is_first && first != Tone::kPlain;
-      all += !in_colour   ? part
-             : paints_all ? painted(part, std::string(kBold).append(code_of(first)))
-                          : in_colours(part);
+      all += !in_colour ? part
+             : paints_all
+                 ? painted(part, std::string(kBold).append(kTones[static_cast<std::size_t>(first)]))
+                 : in_colours(part);
       all += '\n';
     }
     is_first = false;

@@ -16,7 +16,7 @@ namespace {
 
 using TableRows = std::vector<std::vector<std::string>>;
 
-std::string thousandths(double value) { return format_number(1e3 * value); }
+std::string thousandths(double value) { return format_digits(1e3 * value, 4); }
 
 std::string piece_table(const estimator::CrossValidation& validation) {
   const bool slides = !std::ranges::all_of(

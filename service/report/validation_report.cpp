@@ -13,6 +13,7 @@
 #include "service/report/sections/result_table.hpp"
 #include "service/report/sections/trajectory_section.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -22,9 +23,9 @@ using estimator::ValidationWindow;
 using TableRows = std::vector<std::vector<std::string>>;
 
 const std::vector<std::string> kHead = {"recording", "sensor",  "windows", "RMSE",       "median",
-                                        "worst",     "largest", "noise",   "RMSE/noise", ""};
+                                        "worst",     "largest", "noise",   "RMSE/noise", "unit"};
 
-std::string thousandths(double value) { return format_number(1e3 * value, 3); }
+std::string thousandths(double value) { return format_digits(1e3 * value, 3); }
 
 /// Returns the rows of the table of prediction errors without the heading.
 TableRows error_rows(const Validation& validation) {
@@ -44,7 +45,7 @@ TableRows error_rows(const Validation& validation) {
                       thousandths(own.all.rmse()), thousandths(own.median_window),
                       thousandths(own.worst_window), thousandths(own.all.largest),
                       thousandths(noise),
-                      noise > 0.0 ? format_number(own.all.rmse() / noise, 3) : "-",
+                      noise > 0.0 ? format_digits(own.all.rmse() / noise, 3) : "-",
                       estimator::joint_units(validation.kinds[i]).error});
     }
   }

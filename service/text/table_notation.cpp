@@ -10,10 +10,11 @@
 namespace service {
 namespace {
 
-constexpr int kValueDigits = 5;          // of a value with unknown deviation
-constexpr double kPlainSizeMin = 0.01;   // smallest largest number of a unit without power of ten
-constexpr int kDecimalsMax = 6;          // more have to be counted
-constexpr double kDeviationMin = 1e-12;  // relative to the value
+constexpr int kValueDigits = 5;           // of a value with unknown deviation
+constexpr double kPlainSizeMin = 0.01;    // smallest largest number of a unit without power of ten
+constexpr double kPlainNumberMin = 1e-4;  // smallest number besides the value without exponent
+constexpr int kDecimalsMax = 6;           // more have to be counted
+constexpr double kDeviationMin = 1e-12;   // relative to the value
 
 bool has_deviation(const TableQuantity& quantity) {
   const double sd = quantity.standard_deviation;
@@ -76,7 +77,7 @@ std::string TableNotation::rounded(double number) const {
 std::string TableNotation::number(double number, int digits) const {
   const double mantissa = scaled(number, exponent_);
   const double size = std::abs(mantissa);
-  if (!(size >= std::pow(10.0, -kDecimalsMax) && size < notation::kPlainEnd)) {
+  if (!(size >= kPlainNumberMin && size < notation::kPlainEnd)) {
     return format_number(mantissa, digits);
   }
   std::string text = notation::fixed(mantissa, decimals_at(size, digits));
@@ -97,23 +98,33 @@ std::string TableNotation::interval(double low, double high) const {
 }
 
 std::vector<TableNotation> table_notations(const std::vector<TableQuantity>& quantities) {
-  std::map<std::string, const TableQuantity*> largest;  // of each unit
+  struct Group {
+    double size = 0.0;     // of the largest number
+    bool is_plain = true;  // no number needs a power of ten
+  };
+  std::map<std::string, Group> groups;  // by unit
   for (const TableQuantity& quantity : quantities) {
-    const TableQuantity*& most = largest[quantity.unit];
-    if (most == nullptr || size_of(quantity) > size_of(*most)) most = &quantity;
+    Group& group = groups[quantity.unit];
+    group.size = std::max(group.size, size_of(quantity));
+    group.is_plain &= suits(quantity, 0);
   }
   std::vector<TableNotation> notations;
   for (const TableQuantity& quantity : quantities) {
-    int exponent = 0;
-    for (const TableQuantity* scale : {largest[quantity.unit], &quantity}) {
-      const double size = size_of(*scale);
-      const bool plain = size >= kPlainSizeMin && size < notation::kPlainEnd && suits(quantity, 0);
-      exponent = plain || size == 0.0 ? 0 : notation::engineering_exponent(size);
-      if (suits(quantity, exponent)) break;
-    }
+    const Group& group = groups[quantity.unit];
+    const bool is_plain = group.size == 0.0 || (group.is_plain && group.size >= kPlainSizeMin &&
+                                                group.size < notation::kPlainEnd);
+    int exponent = is_plain ? 0 : notation::engineering_exponent(group.size);
+    if (!suits(quantity, exponent)) exponent = notation::engineering_exponent(size_of(quantity));
     notations.emplace_back(quantity, exponent);
   }
   return notations;
+}
+
+std::string format_digits(double value, int digits) {
+  const double size = std::abs(value);
+  const bool is_plain = size >= std::pow(10.0, -kDecimalsMax) && size < notation::kPlainEnd;
+  return is_plain ? notation::fixed(value, decimals_at(size, digits))
+                  : format_number(value, digits);
 }
 
 std::string format_percent(double percent, int digits) {

@@ -48,6 +48,10 @@ class TableNotation {
 /// power of ten unless they differ by many orders of magnitude.
 std::vector<TableNotation> table_notations(const std::vector<TableQuantity>& quantities);
 
+/// Formats a number with `digits` significant digits, including trailing zeros, so that all numbers
+/// of a column have them.
+std::string format_digits(double value, int digits);
+
 /// Formats a percentage with `digits` significant digits and at most four decimals, never with an
 /// exponent: "12 %", "0.17 %", "<0.0001 %".
 std::string format_percent(double percent, int digits = 2);

@@ -237,7 +237,7 @@ TEST_F(CalibrateCommand, CrossvalidateHoldsOutPieces) {
                  folder_.file("c.json") + " --plot " + folder_.file("c.html"));
   ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
   expect_parts(run.out, {"held out", "release.csv 3 s to", "open loop pivot", "Converged: 3"});
-  expect_parts(run.err, {"fold 3 of 3", "state estimation", "initial states"});
+  expect_parts(run.err, {"fold 1 of 3\n", "fold 3 of 3\n"});
   const auto result = read_result<rigcal::v1::CrossValidationResult>(folder_.file("c.json"));
   ASSERT_EQ(result.folds_size(), 3);
   EXPECT_EQ(result.parts_size(), 3);

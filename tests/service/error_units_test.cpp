@@ -63,8 +63,8 @@ TEST(ErrorUnits, ArePrintedBesideOpenLoopErrors) {
   estimator::Calibration calibration;
   calibration.simulation = {{"rail", 2e-3, kPrismatic}, {"pivot", 3e-3, kRevolute}};
   const std::string mixed = format_calibration(calibration, 1.0);
-  EXPECT_TRUE(holds(mixed, "2  mm")) << mixed;
-  EXPECT_TRUE(holds(mixed, "3  mrad")) << mixed;
+  EXPECT_TRUE(holds(mixed, "2.000  mm")) << mixed;
+  EXPECT_TRUE(holds(mixed, "3.000  mrad")) << mixed;
 }
 
 }  // namespace

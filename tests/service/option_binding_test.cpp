@@ -46,7 +46,7 @@ const std::string kEstimation =
     "--state-error-weight 11 "
     "--compliance 1.25e-7 "
     "--damping-time 0.004 --residual explicit --states full --no-start-from-physical --threads 3 "
-    "--quiet "
+    "--quiet --verbose "
     "--hold-out 2 --as-is --parameters values.json --operator Ada "
     "--inertias exponential-eigenvalue ";
 
@@ -63,6 +63,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.values, "values.json");
   EXPECT_TRUE(options.no_refine);
   EXPECT_TRUE(options.quiet);
+  EXPECT_TRUE(options.verbose);
   EXPECT_EQ(options.threads, 3);
   EXPECT_EQ(options.operator_name, "Ada");
   const estimator::CalibrationOptions& calibration = options.calibration;
@@ -139,7 +140,8 @@ TEST(OptionBinding, OfCheck) {
 TEST(OptionBinding, OfRepeat) {
   RepeatOptions options;
   parse(
-      "run.json a.csv b.mcap --changed-data --threads 3 --quiet --json out.json --plot out.html "
+      "run.json a.csv b.mcap --changed-data --threads 3 --quiet --verbose --json out.json --plot "
+      "out.html "
       "--rig-out out.textproto --rig-out-priors --urdf-out out.urdf --mjcf-out out.xml "
       "--trajectories",
       options, {});
@@ -148,6 +150,7 @@ TEST(OptionBinding, OfRepeat) {
   EXPECT_TRUE(options.changed_data);
   EXPECT_EQ(options.threads, 3);
   EXPECT_TRUE(options.quiet);
+  EXPECT_TRUE(options.verbose);
   EXPECT_EQ(options.files.json, "out.json");
   EXPECT_EQ(options.files.plot, "out.html");
   EXPECT_EQ(options.files.rig_out, "out.textproto");

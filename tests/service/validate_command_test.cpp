@@ -97,7 +97,7 @@ TEST_F(ValidateCommand, ValuesAreAcceptedElsewhere) {
   const ProgramRun start =
       run_rigcal("calibrate " + input() + "--parameters physical --parameters " + result(0.0042));
   EXPECT_EQ(start.exit_code, 0) << start.err;
-  expect_parts(start.out, {" 4.2e-3"});
+  expect_parts(start.out, {" 4.2\n"});
   const ProgramRun simulated = run_rigcal(
       "simulate --rig " + rig_ + " --scenario " + config("scenario-pendulum-release.textproto") +
       " --parameters " + result(0.004) + " --step 1e-3 --out " + folder_.file("again.csv"));

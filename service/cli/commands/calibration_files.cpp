@@ -12,22 +12,6 @@
 #include "service/result/calibration_outcome.hpp"
 
 namespace service {
-namespace {
-
-Tone tone_of(estimator::VerdictKind verdict) {
-  switch (verdict) {
-    case estimator::VerdictKind::kAccepted:
-      return Tone::kGood;
-    case estimator::VerdictKind::kDoubtful:
-      return Tone::kDoubtful;
-    case estimator::VerdictKind::kRejected:
-    case estimator::VerdictKind::kNoFit:
-      return Tone::kBad;
-  }
-  return Tone::kPlain;
-}
-
-}  // namespace
 
 estimator::Calibration calibrate_locally(CalibrationInput& input, const InterruptFlag& interrupt,
                                          ProgressOptions shown, int threads) {
@@ -48,8 +32,11 @@ ExitCode print_calibration(const estimator::Calibration& calibration, const Cali
               << " iterations; nothing was written\n";
     return kInterrupted;
   }
+  const estimator::VerdictKind kind = calibration.verdict.kind;
   print_text(format_calibration(calibration, input.context.wall_time),
-             tone_of(calibration.verdict.kind));
+             kind == estimator::VerdictKind::kAccepted   ? Tone::kGood
+             : kind == estimator::VerdictKind::kDoubtful ? Tone::kDoubtful
+                                                         : Tone::kBad);
   if (!files.json.empty()) {
     proto::write_file(files.json, calibration_json(calibration, input.context,
                                                    files.trajectories ? Trajectories::kWritten

@@ -193,7 +193,7 @@ std::string quantities(const Calibration& calibration) {
     for (std::size_t i = 1; i < each.rows.size(); ++i) {
       table.add({each.rows[i].begin(), each.rows[i].end()});
     }
-    html += "<h3>" + capitalised(each.title) + "s</h3>\n" + table.html();
+    html += "<h3>" + capitalised(each.title) + "</h3>\n" + table.html();
   }
   return html;
 }

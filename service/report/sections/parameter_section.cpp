@@ -74,14 +74,10 @@ std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const TableNot
 std::vector<HtmlTable::Column> columns_of(const RelativeScale& scale, bool with_priors) {
   using enum CellAlign;
   std::vector<HtmlTable::Column> columns = {
-      {"parameter"},
-      {"estimate", kRight},
-      {"± sd", kRight},
-      {"95 % interval"},
-      {"± relative", kRight},
-      {HtmlCell::of_html("deviation from the estimate [%]<br>" + svg_interval_axis(scale))},
-      {"start", kRight},
-      {"bounds", kRight}};
+      {"parameter"},          {"estimate", kRight},
+      {"± sd", kRight},       {"95 % interval"},
+      {"± relative", kRight}, {HtmlCell::of_html("deviation [%]<br>" + svg_interval_axis(scale))},
+      {"start", kRight},      {"bounds", kRight}};
   if (with_priors) {
     columns.push_back({"prior", kRight});
     columns.push_back({"data without prior", kRight});

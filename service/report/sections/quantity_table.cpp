@@ -61,11 +61,11 @@ std::vector<QuantityTable> quantity_tables(const estimator::Calibration& calibra
              std::isfinite(each.standard_deviation) ? "" : "not identifiable");
   }
   std::vector<QuantityTable> tables;
-  combinations.append_to(tables, "well-identified combination", "",
+  combinations.append_to(tables, "well-identified combinations", "",
                          "Combinations that are identified more precisely than their parameters");
-  moments.append_to(tables, "principal moment of inertia", "axis",
+  moments.append_to(tables, "principal moments of inertia", "axis",
                     "Moments of inertia about the principal axes, directions in the body's frame");
-  base.append_to(tables, "base inertial parameter", "",
+  base.append_to(tables, "base inertial parameters", "",
                  "I and c are about the joint that carries a body, along the body's axes");
   if (!calibration.base.empty()) tables.back().is_for_unidentifiable = true;
   return tables;

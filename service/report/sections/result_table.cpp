@@ -31,30 +31,19 @@ std::string parameter_table(const estimator::Calibration& calibration) {
   return format_table(rows, {false, true, true, false, false, true, false});
 }
 
-/// Formats what determines the estimates: the data without the priors, and the sensor noise without
-/// the disagreement of the segments. Empty if neither differs from the estimates.
-std::string origin_table(const estimator::Calibration& calibration) {
-  std::vector<std::vector<std::string>> rows = {
-      {"parameter", "data without prior", "± sd", "± sd from noise only", "unit"}};
+/// Formats the estimates from the data without priors; empty if the rig file has no priors.
+std::string prior_free_table(const estimator::Calibration& calibration) {
+  std::vector<std::vector<std::string>> rows = {{"data without prior", "estimate", "± sd", "unit"}};
   const std::vector<TableNotation> notations = notations_of(calibration.parameters);
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterEstimate& each = calibration.parameters[i];
-    const bool has_data = !std::isnan(each.data_deviation);
-    const bool is_wider = !each.at_bound && std::isfinite(each.standard_deviation) &&
-                          each.standard_deviation > each.noise_deviation;
-    if (!has_data && !is_wider) continue;
+    if (std::isnan(each.data_deviation)) continue;
     const TableNotation data = notations[i].with(each.data_value, each.data_deviation);
     const bool is_seen = std::isfinite(each.data_deviation);
-    rows.push_back({each.name,
-                    !has_data ? ""
-                    : is_seen ? data.value()
-                              : "not identifiable",
-                    is_seen ? data.deviation() : "",
-                    is_wider ? notations[i].deviation(each.noise_deviation) : "",
-                    notations[i].unit()});
+    rows.push_back(
+        {each.name, is_seen ? data.value() : "not identifiable", data.deviation(), data.unit()});
   }
-  if (rows.size() == 1) return "";
-  return format_table(rows, {false, true, true, true, false}) + "\n";
+  return rows.size() == 1 ? "" : format_table(rows, {false, true, true, false}) + "\n";
 }
 
 /// Returns the verdict on a calibration as a sentence; empty if there is no verdict.
@@ -66,8 +55,8 @@ std::string first_line(const estimator::Calibration& calibration) {
 std::string simulation_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE", "unit"}};
   for (const estimator::SimulationError& error : calibration.simulation) {
-    rows.push_back(
-        {"joint " + error.joint, format_number(1e3 * error.rmse), joint_units(error.kind).error});
+    rows.push_back({"joint " + error.joint, format_digits(1e3 * error.rmse, 4),
+                    joint_units(error.kind).error});
   }
   return format_table(rows, {false, true, false}) + "\n";
 }
@@ -186,7 +175,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
     if (table.is_for_unidentifiable && unseen.empty()) continue;
     text += format_table(table.rows, {false, true, true, false, false}) + "\n";
   }
-  return text + origin_table(calibration) +
+  return text + prior_free_table(calibration) +
          list_text("Notes", notes_without_warnings(calibration.notes)) +
          ending(calibration, wall_time);
 }

@@ -38,7 +38,7 @@ std::string format_truth_comparison(const std::vector<estimator::ParameterEstima
          notation.unit(),
          found->second == 0.0
              ? "-"
-             : signed_text(error, format_percent(100.0 * error / std::abs(found->second))),
+             : signed_text(error, format_percent(100.0 * error / std::abs(found->second), 3)),
          in_deviations(error, estimate.standard_deviation)});
   }
   if (rows.size() == 1) {
