@@ -25,7 +25,7 @@ using TableRows = std::vector<std::vector<std::string>>;
 const std::vector<std::string> kHead = {"recording", "sensor",  "windows", "RMSE",       "median",
                                         "worst",     "largest", "noise",   "RMSE/noise", "unit"};
 
-std::string thousandths(double value) { return format_digits(1e3 * value, 3); }
+std::string in_thousandths(double value) { return format_digits(1e3 * value, 3); }
 
 /// Returns the rows of the table of prediction errors without the heading.
 TableRows error_rows(const Validation& validation) {
@@ -42,9 +42,9 @@ TableRows error_rows(const Validation& validation) {
       const SensorErrors& own = errors[r].sensors[i];
       const double noise = validation.noise[i];
       rows.push_back({names[r], validation.sensors[i], std::to_string(errors[r].windows),
-                      thousandths(own.all.rmse()), thousandths(own.median_window),
-                      thousandths(own.worst_window), thousandths(own.all.largest),
-                      thousandths(noise),
+                      in_thousandths(own.all.rmse()), in_thousandths(own.median_window),
+                      in_thousandths(own.worst_window), in_thousandths(own.all.largest),
+                      in_thousandths(noise),
                       noise > 0.0 ? format_digits(own.all.rmse() / noise, 3) : "-",
                       estimator::joint_units(validation.kinds[i]).error});
     }

@@ -7,18 +7,21 @@
 namespace estimator {
 namespace {
 
-constexpr double kDecay = 0.4;  // of du/dx
+constexpr double kSlopeDecay = 0.4;  // of du/dx
 
-double level_of(double x) { return std::copysign(-std::expm1(-kDecay * std::abs(x)) / kDecay, x); }
+double level_of(double x) {
+  return std::copysign(-std::expm1(-kSlopeDecay * std::abs(x)) / kSlopeDecay, x);
+}
 
 /// Returns the time after which u has changed by `way`, if x starts at its value and grows at
 /// `rate`.
 double time_for(double way, double x, double rate) {
   if (rate == 0.0) return std::numeric_limits<double>::infinity();
   const double along = std::copysign(1.0, rate) * x;
-  const double share = kDecay * (level_of(along) + way);  // of the range of u on one side
+  const double share = kSlopeDecay * (level_of(along) + way);  // of the range of u on one side
   if (share >= 1.0) return std::numeric_limits<double>::infinity();
-  return (std::copysign(-std::log1p(-std::abs(share)) / kDecay, share) - along) / std::abs(rate);
+  return (std::copysign(-std::log1p(-std::abs(share)) / kSlopeDecay, share) - along) /
+         std::abs(rate);
 }
 
 }  // namespace

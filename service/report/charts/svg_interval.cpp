@@ -11,10 +11,10 @@ namespace {
 
 using estimator::ParameterEstimate;
 
-constexpr double kWidth = 200.0;       // [px]
-constexpr double kMiddle = 10.0;       // [px], of a height of 20
-constexpr double kArrowMargin = 10.0;  // [px], for an arrow at either end
-constexpr int kDecadesMin = 3;         // on each side
+constexpr double kDrawingWidth = 200.0;  // [px]
+constexpr double kMiddle = 10.0;         // [px], of a height of 20
+constexpr double kArrowMargin = 10.0;    // [px], for an arrow at either end
+constexpr int kDecadesMin = 3;           // on each side
 constexpr int kDecadesMax = 7;
 
 std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0, double d = 0.0) {
@@ -24,7 +24,7 @@ std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0
 }
 
 double to_x(double axis_position) {
-  return 0.5 * kWidth + axis_position * (0.5 * kWidth - kArrowMargin);
+  return 0.5 * kDrawingWidth + axis_position * (0.5 * kDrawingWidth - kArrowMargin);
 }
 
 bool has_interval(const ParameterEstimate& estimate) {
@@ -54,8 +54,8 @@ std::string start_mark(const IntervalAxis& axis, double start) {
                   kMiddle);
   }
   const bool left = axis.share(start) < 0.0;
-  const double tip = left ? 1.0 : kWidth - 1.0;
-  const double base = left ? 8.0 : kWidth - 8.0;
+  const double tip = left ? 1.0 : kDrawingWidth - 1.0;
+  const double base = left ? 8.0 : kDrawingWidth - 8.0;
   return format("<path d=\"M%.1f 10L%.1f 6", tip, base) +
          format("L%.1f 14Z\" class=\"ring\"/>", base);
 }
@@ -127,7 +127,7 @@ std::string svg_interval(const ParameterEstimate& estimate, const ParameterPrior
   if (relative) svg += prior_band(axis, prior);
   const bool unseen = !relative && !estimate.at_bound && estimate.standard_deviation > 0.0;
   svg += format("<line x1=\"%.0f\" x2=\"%.0f\" y1=\"10\" y2=\"10\" class=\"", kArrowMargin,
-                kWidth - kArrowMargin) +
+                kDrawingWidth - kArrowMargin) +
          (unseen ? "line simulated dashed\"/>" : "axis\"/>");
   if (estimate.value != 0.0)
     svg += bound_mark(axis, estimate.lower) + bound_mark(axis, estimate.upper);
