@@ -217,8 +217,8 @@ TEST_F(CalibrateCommand, CtrlCLeavesNothingBehind) {
   const std::size_t before = folder_.file_count();
   // Small steps make every iteration long: the signal arrives in the middle of one.
   test_support::ChildProcess child(
-      {RIGCAL_BINARY, "calibrate", recording, "--rig", rig, "--step", "0.001", "--verbose", "--json",
-       folder_.file("r.json"), "--plot", folder_.file("r.html")},
+      {RIGCAL_BINARY, "calibrate", recording, "--rig", rig, "--step", "0.001", "--verbose",
+       "--json", folder_.file("r.json"), "--plot", folder_.file("r.html")},
       folder_.file("output"));
   ASSERT_TRUE(test_support::eventually(
       [&] { return child.output().find("iteration 0") != std::string::npos; }, 100.0))
