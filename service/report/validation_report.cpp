@@ -10,6 +10,7 @@
 #include "service/report/html_table.hpp"
 #include "service/report/page_parts.hpp"
 #include "service/report/result_table.hpp"
+#include "service/report/short_names.hpp"
 #include "service/report/trajectory_section.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
@@ -24,6 +25,8 @@ using TableRows = std::vector<std::vector<std::string>>;
 const std::vector<std::string> kHead = {"recording", "sensor",  "windows", "RMSE",       "median",
                                         "worst",     "largest", "noise",   "RMSE/noise", "unit"};
 
+constexpr int kNameCharactersMax = 26;  // of a recording
+
 std::string thousandths(double value) { return format_digits(1e3 * value, 3); }
 
 /// Returns the rows of the table of prediction errors without the heading.
@@ -33,7 +36,7 @@ TableRows error_rows(const Validation& validation) {
   for (const RecordingErrors& row : errors) {
     if (!row.recording.empty()) names.push_back(row.recording);
   }
-  names = short_names(names);
+  names = short_names(short_names(names), kNameCharactersMax);
   names.emplace_back("all");
   TableRows rows;
   for (std::size_t r = 0; r < errors.size(); ++r) {
