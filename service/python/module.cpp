@@ -1,4 +1,5 @@
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "service/messages/message_text.hpp"
 #include "service/text/iteration_text.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -54,16 +56,22 @@ void bind_numbers(py::module_& module) {
   module.def("format_number", &format_number, "value"_a, "digits"_a = 4);
   module.def("iteration_text", &iteration_text, "stage"_a, "iteration"_a, "cost"_a, "gradient"_a,
              "another_problem"_a);
+  py::class_<TableNotation>(module, "TableNotation")
+      .def_property_readonly("value", [](const TableNotation& n) { return n.value(); })
+      .def_property_readonly("deviation", [](const TableNotation& n) { return n.deviation(); })
+      .def_property_readonly("unit", &TableNotation::unit)
+      .def("number", &TableNotation::number, "number"_a, "digits"_a = 4);
   module.def(
-      "format_measured",
-      [](double value, double standard_deviation) {
-        const Measured number = format_measured(value, standard_deviation);
-        return py::make_tuple(number.value, number.standard_deviation);
+      "table_notations",
+      [](const std::vector<double>& values, const std::vector<double>& standard_deviations,
+         const std::vector<std::string>& units) {
+        std::vector<TableQuantity> quantities;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          quantities.push_back({values[i], standard_deviations.at(i), units.at(i)});
+        }
+        return table_notations(quantities);
       },
-      "value"_a, "standard_deviation"_a);
-  py::class_<Notation>(module, "Notation")
-      .def(py::init<double, double>(), "value"_a, "standard_deviation"_a)
-      .def("number", &Notation::number, "number"_a, "digits"_a = 4);
+      "values"_a, "standard_deviations"_a, "units"_a);
 }
 
 }  // namespace

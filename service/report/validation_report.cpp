@@ -11,6 +11,7 @@
 #include "service/report/sections/data_section.hpp"
 #include "service/report/sections/error_units.hpp"
 #include "service/report/sections/result_table.hpp"
+#include "service/report/sections/short_names.hpp"
 #include "service/report/sections/trajectory_section.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
@@ -25,6 +26,8 @@ using TableRows = std::vector<std::vector<std::string>>;
 const std::vector<std::string> kHead = {"recording", "sensor",  "windows", "RMSE",       "median",
                                         "worst",     "largest", "noise",   "RMSE/noise", "unit"};
 
+constexpr int kNameCharactersMax = 26;  // of a recording
+
 std::string in_thousandths(double value) { return format_digits(1e3 * value, 3); }
 
 /// Returns the rows of the table of prediction errors without the heading.
@@ -34,7 +37,7 @@ TableRows error_rows(const Validation& validation) {
   for (const RecordingErrors& row : errors) {
     if (!row.recording.empty()) names.push_back(row.recording);
   }
-  names = short_names(names);
+  names = short_names(short_names(names), kNameCharactersMax);
   names.emplace_back("all");
   TableRows rows;
   for (std::size_t r = 0; r < errors.size(); ++r) {

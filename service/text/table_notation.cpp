@@ -154,8 +154,8 @@ void align_numbers(std::vector<std::string*>& cells, const std::string& digit,
   for (const std::string* cell : cells) {
     Parts parts{*cell, "", ""};
     if (begins_with_digit(*cell)) {
-      const std::size_t end = std::min(cell->find_first_not_of("+-<.0123456789"), cell->size());
-      const std::size_t at = std::min(cell->find('.'), end);
+      const std::size_t end = std::min(cell->find(' '), cell->size());
+      const std::size_t at = std::min(cell->find_first_not_of("+-<0123456789"), end);
       parts = {cell->substr(0, at), cell->substr(at, end - at), cell->substr(end)};
       decimals = std::max(decimals, display_width(parts.decimals));
       rest = std::max(rest, display_width(parts.rest));

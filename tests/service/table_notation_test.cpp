@@ -49,6 +49,8 @@ TEST(ResultTable, AlignsDecimalPoints) {
   EXPECT_EQ(
       format_table({{"a", "b"}, {"x", "12 %"}, {"y", "-0.17 %"}, {"z", "none"}}, {false, true}),
       "a        b\nx  12    %\ny  -0.17 %\nz     none\n");
+  EXPECT_EQ(format_table({{"a"}, {"1e-6"}, {"-1.5"}, {"inf"}}, {true}),
+            "    a\n 1e-6\n-1.5\n  inf\n");
 }
 
 TEST(ResultTable, IsAtMostHundredColumnsWide) {

@@ -101,11 +101,11 @@ def _draw_intervals(axis: Any, result: Result) -> None:
     for place in places[~known]:
         axis.annotate("not identifiable", (1.4 * largest, place), ha="right", va="center", color=_RESIDUAL,
                       fontsize="small")
-    labels = [f"{name} = {_rigcal.format_measured(number, deviation)[0]} {unit}"
-              + (" (at its bound)" if bound else "")
-              for name, number, deviation, unit, bound in zip(
-                  frame.index, value, frame["standard_deviation"], frame["unit"],
-                  frame["at_bound"])]
+    notations = _rigcal.table_notations(frame["value"].tolist(),
+                                        frame["standard_deviation"].tolist(),
+                                        frame["unit"].tolist())
+    labels = [f"{name} = {each.value} {each.unit}" + (" (at its bound)" if bound else "")
+              for name, each, bound in zip(frame.index, notations, frame["at_bound"])]
     axis.set_yticks(places, labels, fontsize="small")
     axis.set_xlabel("half width of the 95 % interval [% of the value]")
     axis.spines[["top", "right"]].set_visible(False)

@@ -215,10 +215,11 @@ class Result(ResultBase):
 
     def _repr_html_(self) -> str:
         found = self.parameters
-        cells = [(*_rigcal.format_measured(value, deviation), unit,
-                  _rigcal.Notation(value, deviation).number(initial))
-                 for value, deviation, unit, initial in zip(
-                     found["value"], found["standard_deviation"], found["unit"], found["initial"])]
+        cells = [(each.value, each.deviation, each.unit, each.number(initial))
+                 for each, initial in zip(
+                     _rigcal.table_notations(found["value"].tolist(),
+                                             found["standard_deviation"].tolist(),
+                                             found["unit"].tolist()), found["initial"])]
         shown = pd.DataFrame(cells, found.index, ["value", "± sd", "unit", "initial"])
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (f"<p><b>{html.escape(self.verdict.sentence)}</b></p>"
