@@ -12,9 +12,9 @@
 #include "proto/text/printable.hpp"
 #include "proto/text/text_edit.hpp"
 #include "proto/text/text_file.hpp"
-#include "service/import/option_names.hpp"
 #include "service/import/rig_chain_text.hpp"
 #include "service/import/rig_locations.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 

@@ -102,26 +102,30 @@ std::vector<Violation> fits_keep_apart(const Tree& tree) {
 
 std::vector<Violation> service_is_layered(const Tree& tree) {
   static const std::vector<Layer> kLayers = {
+      {"service/options/", {}},
       {"service/text/", {}},
-      {"service/import/", {"service/text/"}},
-      {"service/describe/", {"service/text/", "service/import/"}},
-      {"service/simulation/", {"service/text/", "service/import/"}},
-      {"service/result/", {"service/text/", "service/import/"}},
+      {"service/import/", {"service/options/", "service/text/"}},
+      {"service/describe/", {"service/options/", "service/text/", "service/import/"}},
+      {"service/simulation/", {"service/options/", "service/text/", "service/import/"}},
+      {"service/result/", {"service/options/", "service/text/", "service/import/"}},
       {"service/report/",
-       {"service/text/", "service/import/", "service/describe/", "service/result/"}},
-      {"service/calibration/", {"service/text/", "service/import/", "service/result/"}},
+       {"service/options/", "service/text/", "service/import/", "service/describe/",
+        "service/result/"}},
+      {"service/calibration/",
+       {"service/options/", "service/text/", "service/import/", "service/result/"}},
       {"service/design/",
-       {"service/text/", "service/import/", "service/simulation/", "service/result/",
-        "service/report/", "service/calibration/"}},
+       {"service/options/", "service/text/", "service/import/", "service/simulation/",
+        "service/result/", "service/report/", "service/calibration/"}},
       {"service/server/",
-       {"service/text/", "service/import/", "service/result/", "service/report/",
-        "service/calibration/"}},
+       {"service/options/", "service/text/", "service/import/", "service/result/",
+        "service/report/", "service/calibration/"}},
       {"service/client/",
-       {"service/text/", "service/import/", "service/describe/", "service/simulation/",
-        "service/result/", "service/report/", "service/calibration/", "service/design/"}},
+       {"service/options/", "service/text/", "service/import/", "service/describe/",
+        "service/simulation/", "service/result/", "service/report/", "service/calibration/",
+        "service/design/"}},
       {"service/python/",
-       {"service/text/", "service/import/", "service/simulation/", "service/result/",
-        "service/report/", "service/calibration/"}}};
+       {"service/options/", "service/text/", "service/import/", "service/simulation/",
+        "service/result/", "service/report/", "service/calibration/"}}};
   return check_layers(tree, "service/", kLayers);
 }
 

@@ -87,6 +87,7 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
                                                  "daq/stream/",
                                                  "firmware_iface/sim/config/",
                                                  "service/import/",
+                                                 "service/options/option_message.",
                                                  "service/result/",
                                                  "service/simulation/scenario_file.",
                                                  "service/server/",
@@ -99,7 +100,8 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
             include.target.ends_with(".pb.h") || include.target.starts_with("google/protobuf/");
         if (!protobuf || starts_with_any(file.path, kEdge)) return std::nullopt;
         return "Protobuf types stop at proto/, daq/config, daq/scenario/scenario_message, "
-               "daq/stream, firmware_iface/sim/config, service/import, service/result, files of "
+               "daq/stream, firmware_iface/sim/config, service/import, "
+               "service/options/option_message, service/result, files of "
                "scenarios, service/server and service/client/remote: " +
                include.target;
       });
