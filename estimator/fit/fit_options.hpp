@@ -49,6 +49,9 @@ struct CalibrationOptions {
   double filter_cutoff = 10.0;  ///< low pass for initial states, raised for fast motion [Hz]
   /// Iteration limit of the joint estimation, and of the simulation fit.
   int max_iterations = 100;
+  /// For physical parameters, the largest number of successful restarts of a fit that may have
+  /// ended in a local minimum.
+  int restarts = 4;
   /// Whether to refine parameters and initial states after the joint estimation by fitting the
   /// open-loop simulation to the angles (SimulationProblem). Requires a predictable motion.
   bool refine_simulation = true;
@@ -111,6 +114,9 @@ inline constexpr OptionRow kOptionRows[] = {
      "sensors"},
     {"max-iterations", "maxIterations", &CalibrationOptions::max_iterations, "", {1, 100'000},
      OptionGroup::kMethod, "Maximum number of iterations of a fit; each restart gets as many again"},
+    {"restarts", "restarts", &CalibrationOptions::restarts, "", {0, 100}, OptionGroup::kMethod,
+     "Maximum number of successful restarts of a fit that may have ended in a local minimum, for "
+     "physical parameters. 0: faster, no restarts"},
     {"no-refine", "refineSimulation", &CalibrationOptions::refine_simulation, "", {},
      OptionGroup::kMethod, "Joint estimation only: no fit of the open-loop simulation afterwards"},
     {"no-start-from-physical", "startFromPhysical", &CalibrationOptions::start_from_physical, "",
