@@ -156,6 +156,7 @@ class Writer:
                 words.append("whole number")
             else:
                 names = {"string": "text", "bool": "true, false", "bytes": "bytes", "map": "map"}
+                names["google.protobuf.Struct"] = "object"
                 words.append(names[kind])
         text = "map of text to text" if words[0] == "map" else words[0]
         return text + ", repeated" if part.label == "repeated" else text

@@ -95,7 +95,7 @@ def calibrate(address, job_id, session_id, rig_path):
     """Submits a job, follows it to its end, and returns its result."""
     connection = Connection(address)
     request = service_pb2.ServiceRequest()
-    request.hello.protocol_version = 1
+    request.hello.protocol_version = 2
     request.hello.client = "rigcal_client.py"
     connection.call(request)
 

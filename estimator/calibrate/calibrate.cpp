@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <stdexcept>
 
 #include "estimator/assessment/model_test/verdict.hpp"
@@ -11,10 +12,9 @@ namespace estimator {
 namespace {
 
 bool has_simulator_choices(const CalibrationOptions& options) {
-  return options.state_error_weight > 0.0 || options.compliance >= 0.0 ||
-         options.damping_time >= 0.0 || options.weighting_compliance > 0.0 ||
-         options.residual_form != ResidualForm::kImplicit ||
-         options.state_form != StateForm::kConfigurations || !options.start_from_physical;
+  return std::ranges::any_of(kOptionRows, [&](const OptionRow& row) {
+    return row.group == OptionGroup::kSimulator && !is_default(row, options);
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "estimator/fit/option_row.hpp"
 #include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/fit_stage.hpp"
@@ -27,6 +28,7 @@ enum class EstimateKind {
 };
 
 /// Options of a calibration. The defaults suit any rig; zero usually means "choose from the data".
+/// kOptionRows lists all of them.
 struct CalibrationOptions {
   /// System to which the parameters apply. If unset: physical for a tree, unless an option that
   /// only a SPOOK simulator has (κ, ε, τ, ε_w, residual form, state form, start_from_physical) is
@@ -47,6 +49,9 @@ struct CalibrationOptions {
   double filter_cutoff = 10.0;  ///< low pass for initial states, raised for fast motion [Hz]
   /// Iteration limit of the joint estimation, and of the simulation fit.
   int max_iterations = 100;
+  /// For physical parameters, the largest number of successful restarts of a fit that may have
+  /// ended in a local minimum.
+  int restarts = 4;
   /// Whether to refine parameters and initial states after the joint estimation by fitting the
   /// open-loop simulation to the angles (SimulationProblem). Requires a predictable motion.
   bool refine_simulation = true;
@@ -62,6 +67,73 @@ struct CalibrationOptions {
   /// For physical parameters, the parameterization of inertias that are estimated as a whole.
   InertiaParameterization inertia_parameterization = InertiaParameterization::kLogCholesky;
 };
+
+inline constexpr std::string_view kKindWords[] = {"physical", "shadow"};
+inline constexpr std::string_view kResidualWords[] = {"explicit", "implicit"};
+inline constexpr std::string_view kStateWords[] = {"configurations", "full"};
+inline constexpr std::string_view kInertiaWords[] = {"log-cholesky", "exponential-eigenvalue",
+                                                     "entries"};
+
+/// Returns the row entry for an enumeration.
+template <typename Enum, Enum CalibrationOptions::*kMember>
+constexpr OptionWords enumeration(std::span<const std::string_view> words) {
+  return {words,
+          [](const CalibrationOptions& options) { return static_cast<int>(options.*kMember); },
+          [](CalibrationOptions& options, int i) { options.*kMember = static_cast<Enum>(i); }};
+}
+
+// clang-format off
+/// The options in the order of their members. To add an option, add its member and its row: name,
+/// key, member, unit, range, group, help.
+inline constexpr OptionRow kOptionRows[] = {
+    {"parameters", "parameters", OptionWords{kKindWords,
+        [](const CalibrationOptions& o) { return o.kind ? static_cast<int>(*o.kind) : -1; },
+        [](CalibrationOptions& o, int index) { o.kind = static_cast<EstimateKind>(index); }}},
+    {"step", "stepS", &CalibrationOptions::step, "s", {1e-7, 1.0}, OptionGroup::kMethod,
+     "Time step h; default: automatic. Physical: maximum integration step"},
+    {"acceleration-noise", "accelerationNoise", &CalibrationOptions::acceleration_noise,
+     "rad/s²/√Hz", kPositive, OptionGroup::kMethod,
+     "Process noise, for physical parameters; default: from the data"},
+    {"state-error-weight", "stateErrorWeight", &CalibrationOptions::state_error_weight, "",
+     kPositive, OptionGroup::kSimulator,
+     "Weight of impulse residuals relative to angle residuals; default: from the data"},
+    {"compliance", "compliance", &CalibrationOptions::compliance, "m/N, rad/(N·m)", {},
+     OptionGroup::kSimulator, "Compliance of all joints; default: the rig file's"},
+    {"damping-time", "dampingTimeS", &CalibrationOptions::damping_time, "s", {},
+     OptionGroup::kSimulator, "Damping time of all joints; default: the rig file's"},
+    {"weighting-compliance", "weightingCompliance", &CalibrationOptions::weighting_compliance, "",
+     {}, OptionGroup::kSimulator},
+    {"residual", "residual",
+     enumeration<ResidualForm, &CalibrationOptions::residual_form>(kResidualWords), "", {},
+     OptionGroup::kSimulator, "Form of the step residual; default: implicit"},
+    {"states", "states", enumeration<StateForm, &CalibrationOptions::state_form>(kStateWords), "",
+     {}, OptionGroup::kSimulator, "Unknowns of a time step; default: configurations"},
+    {"filter-cutoff", "filterCutoffHz", &CalibrationOptions::filter_cutoff, "Hz",
+     kPositive, OptionGroup::kMethod,
+     "Low-pass cutoff for initial states; raised automatically for fast motion. Lower it for noisy "
+     "sensors"},
+    {"max-iterations", "maxIterations", &CalibrationOptions::max_iterations, "", {1, 100'000},
+     OptionGroup::kMethod,
+     "Maximum number of iterations of a fit; each restart gets as many again"},
+    {"restarts", "restarts", &CalibrationOptions::restarts, "", {0, 100}, OptionGroup::kMethod,
+     "Maximum number of successful restarts of a fit that may have ended in a local minimum, for "
+     "physical parameters. 0: faster, no restarts"},
+    {"no-refine", "refineSimulation", &CalibrationOptions::refine_simulation, "", {},
+     OptionGroup::kMethod, "Joint estimation only: no fit of the open-loop simulation afterwards"},
+    {"no-start-from-physical", "startFromPhysical", &CalibrationOptions::start_from_physical, "",
+     {}, OptionGroup::kSimulator,
+     "Start from the given values instead of first estimating physical parameters"},
+    {"as-is", "repair", &CalibrationOptions::repair, "", {}, OptionGroup::kGeneral,
+     "Use recordings unrepaired: reject no outliers, do not split at lost samples, free no offset "
+     "after an encoder slip"},
+    {"compare-parts", "compareParts", &CalibrationOptions::compare_parts},
+    {"inertias", "inertias",
+     enumeration<InertiaParameterization, &CalibrationOptions::inertia_parameterization>(
+         kInertiaWords),
+     "", {}, OptionGroup::kMethod,
+     "Parameterization of completely free inertias: two kinds that guarantee physical "
+     "consistency, or by entries; default: log-cholesky"}};
+// clang-format on
 
 /// Callbacks of a running calibration, called on the calling thread.
 struct CalibrationMonitor {

@@ -54,25 +54,6 @@ void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& 
   }
 }
 
-struct OptionRule {
-  const char* name;
-  double CalibrationOptions::*value;
-  double lowest;
-  bool may_equal;    ///< whether the lowest value itself is allowed
-  const char* zero;  ///< what 0 stands for
-};
-
-constexpr double kLargest = std::numeric_limits<double>::max();
-constexpr OptionRule kOptionRules[] = {
-    {"the time step", &CalibrationOptions::step, 0.0, true, "automatic"},
-    {"the acceleration noise", &CalibrationOptions::acceleration_noise, 0.0, true, "estimated"},
-    {"the state error weight", &CalibrationOptions::state_error_weight, 0.0, true, "automatic"},
-    {"the compliance", &CalibrationOptions::compliance, -kLargest, true, ""},
-    {"the damping time", &CalibrationOptions::damping_time, -kLargest, true, ""},
-    {"the weighting compliance", &CalibrationOptions::weighting_compliance, 0.0, true, "automatic"},
-    {"the filter cutoff", &CalibrationOptions::filter_cutoff, 0.0, false, ""},
-};
-
 void check_step(double step, const std::vector<Recording>& recordings) {
   double longest = 0.0, total = 0.0;
   for (const Recording& recording : recordings) {
@@ -105,22 +86,12 @@ void check_input(const Mechanism& mechanism, const std::vector<Recording>& recor
 }
 
 void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings) {
-  for (const OptionRule& rule : kOptionRules) {
-    const double value = options.*rule.value;
-    const bool allowed =
-        std::isfinite(value) && (value > rule.lowest || (rule.may_equal && value == rule.lowest));
-    if (allowed) continue;
-    throw std::invalid_argument(
-        std::string(rule.name) + " is " + number_text(value) + "; give a number that is " +
-        (rule.lowest < 0.0 ? "0, positive, or negative (the value of the rig file)"
-         : rule.may_equal  ? std::string("0 (") + rule.zero + ") or positive"
-                           : "positive"));
-  }
-  if (options.max_iterations < 0) {
-    throw std::invalid_argument("the iteration limit is " + std::to_string(options.max_iterations) +
-                                "; give 0 or more");
-  }
   if (options.step > 0.0) check_step(options.step, recordings);
+  for (const OptionRow& row : kOptionRows) {
+    if (is_default(row, options) || is_in_range(row, options)) continue;
+    throw std::invalid_argument("the " + std::string(row.name) + " is " +
+                                option_text(row, options) + "; give " + describe_values(row));
+  }
 }
 
 bool has_motion(const std::vector<Recording>& recordings) {

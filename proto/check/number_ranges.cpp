@@ -336,13 +336,6 @@ constexpr NumberRange kRanges[] = {
     within("JobRecording.from_s", kTime_s),
     within("JobRecording.to_s", kTime_s),
     up_to("JobRecording.segments", 1e6),
-    between("JobOptions.step_s", 1e-6, 1),
-    above_zero("JobOptions.state_error_weight", kQuantity),
-    up_to("JobOptions.compliance", 1e6),
-    up_to("JobOptions.damping_time_s", kTime_s),
-    above_zero("JobOptions.filter_cutoff_hz", 1e9),
-    up_to("JobOptions.max_iterations", 100'000),
-    up_to("JobOptions.acceleration_noise", kQuantity),
     up_to("JobSpec.deadline_s", 1e9),
 };
 

@@ -7,7 +7,7 @@
 namespace proto {
 
 /// Version of proto/service.proto that this program implements.
-inline constexpr std::uint32_t kServiceVersion = 1;
+inline constexpr std::uint32_t kServiceVersion = 2;
 
 /// Largest data of a FilePart or an UploadPart [byte].
 inline constexpr std::size_t kFilePartSizeMax = 1u << 20;

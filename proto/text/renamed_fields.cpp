@@ -56,7 +56,6 @@ constexpr RenamedField kRenamedFields[] = {
     {"rigcal.v1.HeldOutResult", "hinge", "joint"},
     {"rigcal.v1.HeldOutResult", "narrowing", "deviation_ratio"},
     {"rigcal.v1.HeldOutResult", "narrowed", "improved_parameter"},
-    {"rigcal.v1.OptionsResult", "approach", "start_from_physical"},
     {"rigcal.v1.NoiseResult", "hinge", "joint"},
     {"rigcal.v1.RecordingResult", "held_rows", "rows_before_release"},
     {"rigcal.v1.ProvenanceResult", "withhold", "hold_out"},

@@ -1,62 +1,63 @@
 #include "service/cli/estimation_options.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <map>
 
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/options/option_names.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/recordings/import_notes.hpp"
 
 namespace service {
 namespace {
 
-using estimator::ResidualForm;
-using estimator::StateForm;
+constexpr const char* kMethodGroup = "Method";
 
-/// Adds the options for estimating the parameters of a SPOOK simulator instead of physical
-/// parameters.
-void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& calibration) {
-  const std::map<std::string, ResidualForm> residuals = {{"explicit", ResidualForm::kExplicit},
-                                                         {"implicit", ResidualForm::kImplicit}};
-  const std::map<std::string, StateForm> states = {{"configurations", StateForm::kConfigurations},
-                                                   {"full", StateForm::kFull}};
-  const std::string group = "SPOOK simulator (shadow parameters)";
-  command
-      .add_option("--state-error-weight", calibration.state_error_weight,
-                  "Weight of impulse residuals relative to angle residuals; default: from the data")
-      ->check(proto::positive_number())
-      ->group(group);
-  command
-      .add_option("--compliance", calibration.compliance,
-                  "Compliance of all joints [m/N, rad/(N·m)]; default: the rig file's")
-      ->check(proto::nonnegative_number())
-      ->group(group);
-  command
-      .add_option("--damping-time", calibration.damping_time,
-                  "Damping time of all joints [s]; default: the rig file's")
-      ->check(proto::nonnegative_number())
-      ->group(group);
-  command
-      .add_option("--residual", calibration.residual_form,
-                  "Form of the step residual; default: implicit")
-      ->transform(proto::one_of(residuals))
-      ->type_name("explicit|implicit")
-      ->group(group);
-  command
-      .add_option("--states", calibration.state_form,
-                  "Unknowns of a time step; default: configurations")
-      ->transform(proto::one_of(states))
-      ->type_name("configurations|full")
-      ->group(group);
-  command
-      .add_flag_callback(
-          "--no-start-from-physical", [&calibration] { calibration.start_from_physical = false; },
-          "Start from the given values instead of first estimating physical parameters")
-      ->group(group);
+using estimator::CalibrationOptions;
+using estimator::OptionGroup;
+using estimator::OptionRow;
+
+CLI::Validator range_check(const OptionRow& row) {
+  const auto& [min, max] = row.range;
+  if (std::isfinite(max)) return proto::number_from_to(min, max);
+  return min > 0.0 ? proto::positive_number() : proto::nonnegative_number();
+}
+
+CLI::Option* add_option(CLI::App& command, const OptionRow& row, CalibrationOptions& options) {
+  const std::string name = "--" + std::string(row.name);
+  const auto set = [&row, &options](const std::string& text) { set_option(row, text, options); };
+  if (row.is_flag()) {
+    return command.add_flag_callback(
+        name, [=] { set(option_text(row, {}) == "true" ? "false" : "true"); });
+  }
+  if (const auto* list = std::get_if<estimator::OptionWords>(&row.member)) {
+    const std::vector<std::string> words(list->words.begin(), list->words.end());
+    return command.add_option_function<std::string>(name, set)
+        ->check(proto::one_of(words))
+        ->type_name(CLI::detail::join(words, "|"));
+  }
+  const auto* number = std::get_if<double CalibrationOptions::*>(&row.member);
+  CLI::Option* const option =
+      number != nullptr
+          ? command.add_option(name, options.**number)->check(range_check(row))
+          : command.add_option(name, options.*std::get<int CalibrationOptions::*>(row.member))
+                ->check(proto::count_from_to(static_cast<int>(row.range.min),
+                                             static_cast<int>(row.range.max)));
+  return is_in_range(row, {}) ? option->capture_default_str() : option;
+}
+
+/// Adds the options of the table in the estimator.
+void add_table_options(CLI::App& command, CalibrationOptions& options) {
+  for (const OptionRow& row : estimator::kOptionRows) {
+    if (row.help.empty()) continue;
+    CLI::Option* const option = add_option(command, row, options)->description(help_text(row));
+    if (row.group == OptionGroup::kMethod) option->group(kMethodGroup);
+    if (row.group == OptionGroup::kSimulator) option->group("SPOOK simulator (shadow parameters)");
+  }
 }
 
 }  // namespace
@@ -78,12 +79,10 @@ void parse_parameters_option(const std::string& text, EstimationOptions& options
 }
 
 CLI::Validator step_validator() {
-  constexpr double kMin = 1e-7, kMax = 1.0;  // [s]
-  return proto::number_from_to(kMin, kMax);
+  return range_check(*std::ranges::find(estimator::kOptionRows, "step", &OptionRow::name));
 }
 
 void add_estimation_options(CLI::App& command, EstimationOptions& options) {
-  estimator::CalibrationOptions& calibration = options.calibration;
   command
       .add_option(
           "recordings", options.recordings,
@@ -116,7 +115,6 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
           "Hold out this sensor and report how well its readings are predicted; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  const std::string method = "Method";
   command
       .add_option_function<std::vector<std::string>>(
           "--parameters",
@@ -129,53 +127,8 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
           "addition")
       ->type_name("physical|shadow|FILE")
       ->allow_extra_args(false)
-      ->group(method);
-  command
-      .add_option("--step", calibration.step,
-                  "Time step h [s]; default: automatic. Physical: maximum integration step")
-      ->check(step_validator())
-      ->group(method);
-  command
-      .add_option("--acceleration-noise", calibration.acceleration_noise,
-                  "Process noise, for physical parameters [rad/s²/√Hz]; default: from the data")
-      ->check(proto::positive_number())
-      ->group(method);
-  command
-      .add_option("--filter-cutoff", calibration.filter_cutoff,
-                  "Low-pass cutoff for initial states [Hz]; raised automatically for fast motion. "
-                  "Lower it for noisy sensors")
-      ->check(proto::positive_number())
-      ->capture_default_str()
-      ->group(method);
-  const auto listed = inertia_parameterizations();
-  const std::map<std::string, estimator::InertiaParameterization> charts(listed.begin(),
-                                                                         listed.end());
-  command
-      .add_option_function<std::string>(
-          "--inertias",
-          [&calibration, charts](const std::string& text) {
-            calibration.inertia_parameterization = charts.at(text);
-          },
-          "Parameterization of completely free inertias: two kinds that guarantee physical "
-          "consistency, or by entries; default: log-cholesky")
-      ->check(proto::one_of(proto::words_of(charts)))
-      ->type_name("log-cholesky|exponential-eigenvalue|entries")
-      ->group(method);
-  command
-      .add_option("--max-iterations", calibration.max_iterations,
-                  "Maximum number of iterations of a fit; each restart gets as many again")
-      ->check(proto::count_from_to(1, 100000))
-      ->capture_default_str()
-      ->group(method);
-  command
-      .add_flag("--no-refine", options.no_refine,
-                "Joint estimation only: no fit of the open-loop simulation afterwards")
-      ->group(method);
-  add_simulator_options(command, calibration);
-  command.add_flag_callback(
-      "--as-is", [&calibration] { calibration.repair = false; },
-      "Use recordings unrepaired: reject no outliers, do not split at lost samples, free no offset "
-      "after an encoder slip");
+      ->group(kMethodGroup);
+  add_table_options(command, options.calibration);
   command
       .add_option("--threads", options.threads,
                   "Number of threads on this machine; does not affect the result. Default: one per "
@@ -266,7 +219,6 @@ CalibrationRequest make_request(const EstimationOptions& options) {
     request.recordings.push_back({.path = path, .selection = selection});
   }
   request.options = options.calibration;
-  request.options.refine_simulation = !options.no_refine;
   request.version = RIGCAL_VERSION;
   request.operator_name = options.operator_name;
   return request;

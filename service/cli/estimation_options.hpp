@@ -19,7 +19,6 @@ struct EstimationOptions {
   std::string values;  ///< result file with parameter values, applied before `edits`; or empty
   ParameterEdits edits;
   estimator::CalibrationOptions calibration;
-  bool no_refine = false;
   bool quiet = false;
   bool verbose = false;       ///< log every iteration
   std::string operator_name;  ///< name of the operator for the report

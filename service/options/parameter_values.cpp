@@ -10,7 +10,7 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/renamed_fields.hpp"
-#include "service/options/option_names.hpp"
+#include "service/options/option_message.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -101,13 +101,13 @@ void read_covariance(const Struct& result, ParameterValues& out) {
 
 void read_choices(const Struct& result, ParameterValues& out) {
   const Value* options = find(result, "options");
-  if (options == nullptr || options->kind_case() != Value::kStructValue) return;
-  const Struct& chosen = options->struct_value();
-  if (find(chosen, "parameters") == nullptr) return;
-  out.kind = parse_estimate_kind(text_of(out.file, "options", chosen, "parameters"));
+  if (options == nullptr) return;
+  const estimator::CalibrationOptions chosen =
+      read_options(options->struct_value(), out.file + ": options", true);
+  out.kind = chosen.kind;
   if (out.kind != estimator::EstimateKind::kShadow) return;
-  out.step = number_of(out.file, "options", chosen, "stepS");
-  out.state_error_weight = number_of(out.file, "options", chosen, "stateErrorWeight");
+  out.step = chosen.step;
+  out.state_error_weight = chosen.state_error_weight;
 }
 
 /// Checks whether an entry is an encoder slip, which belongs to a recording and not to the rig.

@@ -7,7 +7,8 @@
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/options/option_names.hpp"
+#include "proto/text/spelling_suggestions.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/recordings/import_notes.hpp"
 #include "service/simulation/scenario_file.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 namespace py = pybind11;
 using namespace pybind11::literals;
+using estimator::OptionRow;
 using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 void add_recording(PythonRequest& program, const std::string& name, const Selection& selection,
@@ -44,38 +46,6 @@ void set_values(PythonRequest& program, const std::string& file,
   values.kind = parse_estimate_kind(kind);
   values.step = step;
   values.state_error_weight = state_error_weight;
-}
-
-std::string residual_text(const estimator::CalibrationOptions& options) {
-  return options.residual_form == estimator::ResidualForm::kExplicit ? "explicit" : "implicit";
-}
-
-std::string states_text(const estimator::CalibrationOptions& options) {
-  return options.state_form == estimator::StateForm::kFull ? "full" : "configurations";
-}
-
-void set_kind(estimator::CalibrationOptions& options, const std::string& kind) {
-  options.kind = parse_estimate_kind(kind);
-}
-
-void set_residual(estimator::CalibrationOptions& options, const std::string& form) {
-  options.residual_form =
-      form == "explicit" ? estimator::ResidualForm::kExplicit : estimator::ResidualForm::kImplicit;
-}
-
-std::string inertias_text(const estimator::CalibrationOptions& options) {
-  return std::string(to_string(options.inertia_parameterization));
-}
-
-void set_inertias(estimator::CalibrationOptions& options, const std::string& word) {
-  for (const auto& [name, chart] : inertia_parameterizations()) {
-    if (name == word) options.inertia_parameterization = chart;
-  }
-}
-
-void set_states(estimator::CalibrationOptions& options, const std::string& form) {
-  options.state_form =
-      form == "full" ? estimator::StateForm::kFull : estimator::StateForm::kConfigurations;
 }
 
 py::list parameters_of(const Rig& rig) {
@@ -160,25 +130,45 @@ py::dict run_simulation(const PythonRequest& program, const std::string& scenari
                   "step"_a = run.step);
 }
 
-void bind_options(py::module_& module) {
-  using Options = estimator::CalibrationOptions;
-  py::class_<Options>(module, "Options")
-      .def_readwrite("step", &Options::step)
-      .def_readwrite("acceleration_noise", &Options::acceleration_noise)
-      .def_readwrite("state_error_weight", &Options::state_error_weight)
-      .def_readwrite("compliance", &Options::compliance)
-      .def_readwrite("damping_time", &Options::damping_time)
-      .def_readwrite("filter_cutoff", &Options::filter_cutoff)
-      .def_readwrite("max_iterations", &Options::max_iterations)
-      .def_readwrite("refine", &Options::refine_simulation)
-      .def_readwrite("start_from_physical", &Options::start_from_physical)
-      .def_readwrite("repair", &Options::repair)
-      .def_property(
-          "kind", [](const Options& options) { return options.kind ? to_text(*options.kind) : ""; },
-          &set_kind)
-      .def_property("inertias", &inertias_text, &set_inertias)
-      .def_property("residual", &residual_text, &set_residual)
-      .def_property("states", &states_text, &set_states);
+const OptionRow& option_of(const std::string& argument) {
+  std::vector<std::string> names;
+  for (const OptionRow& row : estimator::kOptionRows) {
+    if (python_name(row) == argument) return row;
+    if (!row.help.empty()) names.push_back(python_name(row));
+  }
+  throw py::type_error("unexpected argument '" + argument + "'" +
+                       proto::did_you_mean(argument, names));
+}
+
+/// Returns the text of an option for the value of its argument; empty if it is no number or word.
+std::string text_of(const OptionRow& row, const py::object& argument) {
+  if (row.is_flag()) {
+    const bool is_given = row.name.starts_with("no-") != static_cast<bool>(py::bool_(argument));
+    return is_given != (option_text(row, {}) == "true") ? "true" : "false";
+  }
+  if (py::isinstance<py::str>(argument)) return argument.cast<std::string>();
+  try {
+    return py::repr(py::float_(argument));
+  } catch (const py::error_already_set&) {
+    return "";
+  }
+}
+
+void set_argument(PythonRequest& program, const std::string& name, const py::object& value) {
+  const OptionRow& row = option_of(name);
+  if (set_option(row, text_of(row, value), program.request.options)) return;
+  const py::object text = py::module_::import("rigcal.errors").attr("format_argument")(value);
+  throw proto::InputError(name + " is " + text.cast<std::string>() + "; give " +
+                          describe_values(row));
+}
+
+py::list option_table() {
+  py::list table;
+  for (const OptionRow& row : estimator::kOptionRows) {
+    if (row.help.empty()) continue;
+    table.append(py::make_tuple(python_name(row), describe_values(row), std::string(row.help)));
+  }
+  return table;
 }
 
 }  // namespace
@@ -197,7 +187,7 @@ CalibrationInput PythonRequest::load() const {
 }
 
 void bind_input(py::module_& module) {
-  bind_options(module);
+  module.def("option_table", &option_table);
   py::class_<Rig>(module, "Rig")
       .def(py::init(&parse_rig), "name"_a, "text"_a)
       .def_property_readonly("name", [](const Rig& rig) { return rig.mechanism.name; })
@@ -225,9 +215,10 @@ void bind_input(py::module_& module) {
              return program;
            }),
            "rig_name"_a, "rig_text"_a)
-      .def_property_readonly(
-          "options", [](PythonRequest& program) { return &program.request.options; },
-          py::return_value_policy::reference_internal)
+      .def("set_option", &set_argument, "name"_a, "value"_a)
+      .def(
+          "changed_options",
+          [](const PythonRequest& program) { return options_json(program.request.options, false); })
       .def_property_readonly(
           "edits", [](PythonRequest& program) { return &program.request.edits; },
           py::return_value_policy::reference_internal)

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "proto/service.pb.h"
 #include "proto/text/input_error.hpp"
 #include "service/text/number_format.hpp"
 
@@ -36,6 +37,18 @@ estimator::Segment crop(const estimator::Segment& segment, double from, double t
 }
 
 }  // namespace
+
+Selection selection_of(const rigcal::v1::JobRecording& recording) {
+  Selection selection;
+  if (recording.has_from_s()) selection.from = recording.from_s();
+  if (recording.has_to_s()) selection.to = recording.to_s();
+  selection.segments.assign(recording.segments().begin(), recording.segments().end());
+  if (!(selection.from < selection.to)) {
+    throw proto::InputError("session \"" + recording.session_id() +
+                            "\": from_s must be less than to_s");
+  }
+  return selection;
+}
 
 std::vector<int> parse_segment_list(const std::string& text) {
   std::vector<int> indices;

@@ -6,6 +6,10 @@
 
 #include "service/recordings/csv_recording.hpp"
 
+namespace rigcal::v1 {
+class JobRecording;
+}  // namespace rigcal::v1
+
 namespace service {
 
 /// Part of a recording to use. By default it is the whole recording.
@@ -22,6 +26,10 @@ struct SegmentUse {
   double end = 0.0;    ///< end time of the segment [s]
   int samples = 0;     ///< number of used samples
 };
+
+/// Returns the part of a recording that a service job uses.
+/// @throws proto::InputError if the end is before the start
+Selection selection_of(const rigcal::v1::JobRecording& recording);
 
 /// Parses a list of segment numbers and ranges. For example, "0,2-4" gives {0, 2, 3, 4}.
 /// @throws InputError for any other format

@@ -5,7 +5,7 @@
 
 #include "service/messages/message_text.hpp"
 #include "service/messages/stage_text.hpp"
-#include "service/options/option_names.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
@@ -142,27 +142,24 @@ std::string convergence(const Calibration& calibration) {
          html + "</section>\n";
 }
 
-std::string chosen(double value, const char* unit, bool by_program) {
-  return format_number(value, 6) + unit + (by_program ? " (chosen)" : " (asked for)");
-}
-
-/// Describes the options of a SPOOK simulator with a fixed step.
-void add_shadow_options(const Calibration& calibration, const estimator::CalibrationOptions& asked,
+/// Adds the options of the command line with their values, requested or chosen.
+void add_method_options(const Calibration& calibration, const estimator::CalibrationOptions& asked,
                         HtmlTable& table) {
-  const auto of_rig = [](double value, const char* unit) {
-    return value < 0.0 ? std::string("as in the rig file") : format_number(value, 6) + unit;
-  };
-  const bool is_explicit = asked.residual_form == estimator::ResidualForm::kExplicit;
-  const bool is_full = asked.state_form == estimator::StateForm::kFull;
-  table.add({"state error weight κ",
-             chosen(calibration.state_error_weight, "", !(asked.state_error_weight > 0.0))});
-  table.add({"compliance ε", of_rig(asked.compliance, " m/N, rad/(N·m)")});
-  table.add({"damping time τ", of_rig(asked.damping_time, " s")});
-  table.add({"residual", is_explicit ? "explicit" : "implicit"});
-  table.add({"unknowns of a step", is_full ? "full states" : "configurations"});
-  table.add(
-      {"started from", calibration.approached ? "physical parameters" : "the initial values"});
-  table.add({"low-pass for initial states", format_number(asked.filter_cutoff) + " Hz"});
+  estimator::CalibrationOptions used = asked;
+  used.step = calibration.step;
+  used.state_error_weight = calibration.state_error_weight;
+  for (const estimator::OptionRow& row : estimator::kOptionRows) {
+    const bool simulator = row.group == estimator::OptionGroup::kSimulator;
+    if (row.help.empty() || (simulator && is_physical(calibration))) continue;
+    const bool given = !is_default(row, asked);
+    const auto* number = std::get_if<double estimator::CalibrationOptions::*>(&row.member);
+    std::string text = row.is_flag()       ? (given ? "yes" : "no")
+                       : number == nullptr ? option_text(row, used)
+                                           : format_number(used.*(*number), 6);
+    if (!row.unit.empty()) text += " " + std::string(row.unit);
+    if (!is_in_range(row, used)) text = "automatic";
+    table.add({"--" + std::string(row.name), text + (given ? " (asked for)" : "")});
+  }
 }
 
 /// Formats noise levels with units. Consecutive levels with equal units share one unit.
@@ -194,23 +191,22 @@ void add_physical_options(const Calibration& calibration, HtmlTable& table) {
 }
 
 std::string options(const Calibration& calibration, const CalibrationContext& context) {
-  const estimator::CalibrationOptions& asked = context.options;
   HtmlTable table("Requested and automatic options", {{"option"}, {"value", CellAlign::kWords}},
                   "narrow");
   table.add({"wall time", format_number(context.wall_time, 3) + " s"});
   table.add({"parameters", is_physical(calibration)
                                ? "physical: of the system in continuous time"
                                : "shadow: of a SPOOK simulator at the time step"});
-  table.add({"time step h", chosen(1e3 * calibration.step, " ms", !(asked.step > 0.0))});
+  add_method_options(calibration, context.options, table);
   if (is_physical(calibration)) {
     add_physical_options(calibration, table);
   } else {
-    add_shadow_options(calibration, asked, table);
+    table.add(
+        {"started from", calibration.approached ? "physical parameters" : "the initial values"});
   }
-  table.add({"maximum iterations", std::to_string(asked.max_iterations)});
-  table.add({"simulation fit", !asked.refine_simulation ? "not requested"
-                               : calibration.refined    ? "done"
-                                                        : "not done"});
+  table.add({"simulation fit", !context.options.refine_simulation ? "not requested"
+                               : calibration.refined              ? "done"
+                                                                  : "not done"});
   return "<section><h2>Options</h2>\n" + paragraph(describe_outcome(calibration)) + table.html() +
          "</section>\n";
 }

@@ -12,7 +12,7 @@
 #include "proto/text/printable.hpp"
 #include "proto/text/text_edit.hpp"
 #include "proto/text/text_file.hpp"
-#include "service/options/option_names.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/rig/rig_chain_text.hpp"
 #include "service/rig/rig_locations.hpp"

@@ -198,7 +198,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
     add_history(calibration.refinement_history, result.mutable_refinement_history());
   }
   result.set_observation_rmse_rad(calibration.observation_rmse);
-  add_options(calibration, context.options, result.mutable_options());
+  *result.mutable_options() = chosen_options(calibration, context.options);
   for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
   add_findings(calibration.findings, result.mutable_findings());
   for (const std::string& note : note_texts(calibration.notes)) result.add_notes(note);

@@ -81,7 +81,8 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
   }
   result.set_converged(has_converged(validation));
   if (!validation.folds.empty()) {
-    add_options(validation.folds.front().calibration, context.options, result.mutable_options());
+    *result.mutable_options() =
+        chosen_options(validation.folds.front().calibration, context.options);
   }
   for (const RecordingUse& use : context.recordings) {
     add_recording(use, result.add_recordings());

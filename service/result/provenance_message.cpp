@@ -10,11 +10,8 @@
 #include <iterator>
 #include <string_view>
 
-#include "proto/check/number_check.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/options/job_options.hpp"
-#include "service/options/option_names.hpp"
-#include "service/result/result_message.hpp"
+#include "service/options/option_message.hpp"
 
 namespace service {
 namespace {
@@ -101,32 +98,6 @@ std::vector<std::string> texts_of(const google::protobuf::RepeatedPtrField<std::
   throw proto::InputError(file + ": provenance." + field + ": " + what);
 }
 
-estimator::CalibrationOptions options_of(const std::string& file, const v1::OptionsResult& stored) {
-  v1::JobOptions options;
-  if (stored.step_s() != 0.0) options.set_step_s(stored.step_s());
-  options.set_parameters(stored.parameters());
-  if (stored.acceleration_noise() != 0.0)
-    options.set_acceleration_noise(stored.acceleration_noise());
-  if (stored.state_error_weight() != 0.0)
-    options.set_state_error_weight(stored.state_error_weight());
-  if (!(stored.compliance() < 0.0)) options.set_compliance(stored.compliance());
-  if (!(stored.damping_time_s() < 0.0)) options.set_damping_time_s(stored.damping_time_s());
-  options.set_residual(stored.residual());
-  options.set_states(stored.states());
-  options.set_filter_cutoff_hz(stored.filter_cutoff_hz());
-  options.set_max_iterations(stored.max_iterations());
-  options.set_refine_simulation(stored.refine_simulation());
-  options.set_start_from_physical(stored.start_from_physical());
-  options.set_repair(stored.repair());
-  options.set_inertias(stored.inertias());
-  if (const auto fault = proto::find_number_error(options)) fail(file, "options", fault->sentence);
-  try {
-    return calibration_options(options);
-  } catch (const proto::InputError& error) {
-    fail(file, "options", error.what());
-  }
-}
-
 RecordingSource source_of(const std::string& file, int index, const v1::SourceResult& stored) {
   RecordingSource source;
   source.path = stored.path();
@@ -167,7 +138,7 @@ void add_provenance(const CalibrationContext& context, v1::ProvenanceResult* out
   assign(request.edits.free, out->mutable_free());
   assign(request.edits.fix, out->mutable_fix());
   assign(request.edits.hold_out, out->mutable_hold_out());
-  add_requested_options(request.options, out->mutable_options());
+  *out->mutable_options() = options_message(request.options, true);
 }
 
 CalibrationRequest stored_request(const std::string& file, const v1::ProvenanceResult& provenance) {
@@ -187,7 +158,7 @@ CalibrationRequest stored_request(const std::string& file, const v1::ProvenanceR
   for (int i = 0; i < provenance.recordings_size(); ++i) {
     request.recordings.push_back(source_of(file, i, provenance.recordings(i)));
   }
-  request.options = options_of(file, provenance.options());
+  request.options = read_options(provenance.options(), file + ": provenance.options", true);
   return request;
 }
 

@@ -1,19 +1,20 @@
 #include "service/result/result_message.hpp"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/util/json_util.h>
+#include <google/protobuf/util/type_resolver_util.h>
 
 #include <limits>
+#include <memory>
 #include <stdexcept>
 
-#include "service/options/option_names.hpp"
+#include "service/options/option_message.hpp"
 #include "service/rig/parameters/parameter_prior.hpp"
 
 namespace service {
-namespace {
 
 namespace v1 = rigcal::v1;
-
-}  // namespace
 
 void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
                     const estimator::Mechanism& mechanism,
@@ -58,31 +59,12 @@ void add_simulation(const std::vector<estimator::SimulationError>& errors,
   }
 }
 
-void add_options(const estimator::Calibration& calibration,
-                 const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
-  add_requested_options(options, out);
-  out->set_parameters(to_text(calibration.kind));
-  out->set_step_s(calibration.step);
-  out->set_state_error_weight(calibration.state_error_weight);
-}
-
-void add_requested_options(const estimator::CalibrationOptions& options, v1::OptionsResult* out) {
-  if (options.kind) out->set_parameters(to_text(*options.kind));
-  out->set_acceleration_noise(options.acceleration_noise);
-  out->set_step_s(options.step);
-  out->set_state_error_weight(options.state_error_weight);
-  out->set_compliance(options.compliance);
-  out->set_damping_time_s(options.damping_time);
-  out->set_weighting_compliance(options.weighting_compliance);
-  out->set_residual(options.residual_form == estimator::ResidualForm::kExplicit ? "explicit"
-                                                                                : "implicit");
-  out->set_states(options.state_form == estimator::StateForm::kFull ? "full" : "configurations");
-  out->set_filter_cutoff_hz(options.filter_cutoff);
-  out->set_max_iterations(options.max_iterations);
-  out->set_refine_simulation(options.refine_simulation);
-  out->set_start_from_physical(options.start_from_physical);
-  out->set_repair(options.repair);
-  out->set_inertias(std::string(to_string(options.inertia_parameterization)));
+google::protobuf::Struct chosen_options(const estimator::Calibration& calibration,
+                                        estimator::CalibrationOptions options) {
+  options.kind = calibration.kind;
+  options.step = calibration.step;
+  options.state_error_weight = calibration.state_error_weight;
+  return options_message(options, true);
 }
 
 void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
@@ -120,8 +102,18 @@ std::string to_json(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.add_whitespace = true;
   options.always_print_primitive_fields = true;
-  std::string json;
-  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
+  std::string bytes, json;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream out(&stream);
+    out.SetSerializationDeterministic(true);  // options in alphabetical order
+    message.SerializeToCodedStream(&out);
+  }
+  const std::unique_ptr<google::protobuf::util::TypeResolver> types(
+      google::protobuf::util::NewTypeResolverForDescriptorPool(
+          "", google::protobuf::DescriptorPool::generated_pool()));
+  const auto status = google::protobuf::util::BinaryToJsonString(
+      types.get(), "/" + message.GetDescriptor()->full_name(), bytes, &json, options);
   if (!status.ok()) throw std::runtime_error("result as JSON: " + status.ToString());
   return json;
 }

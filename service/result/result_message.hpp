@@ -24,15 +24,9 @@ void add_matrix(const Eigen::MatrixXd& matrix,
 void add_simulation(const std::vector<estimator::SimulationError>& errors,
                     google::protobuf::RepeatedPtrField<rigcal::v1::SimulationResult>* out_list);
 
-/// Adds the requested options to a result message. Kind, step and weight are the values that the
-/// calibration chose.
-void add_options(const estimator::Calibration& calibration,
-                 const estimator::CalibrationOptions& options, rigcal::v1::OptionsResult* out);
-
-/// Adds the options to a result message as they were requested. Values that the calibration chooses
-/// are 0, −1 or empty.
-void add_requested_options(const estimator::CalibrationOptions& options,
-                           rigcal::v1::OptionsResult* out);
+/// Returns the requested options. Kind, step and weight are the values that the calibration chose.
+google::protobuf::Struct chosen_options(const estimator::Calibration& calibration,
+                                        estimator::CalibrationOptions options);
 
 void add_recording(const RecordingUse& recording, rigcal::v1::RecordingResult* out);
 

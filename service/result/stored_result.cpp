@@ -9,6 +9,8 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/renamed_fields.hpp"
+#include "service/options/option_message.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/result/provenance_message.hpp"
 
 namespace service {
@@ -35,7 +37,7 @@ std::vector<estimator::ParameterEstimate> estimates_of(
   return estimates;
 }
 
-CalibratedRig rig_of(const v1::CalibrationResult& result) {
+CalibratedRig rig_of(const std::string& file, const v1::CalibrationResult& result) {
   CalibratedRig rig{.estimates = estimates_of(result.parameters()),
                     .tied = estimates_of(result.dependent()),
                     .kept = {},
@@ -49,8 +51,10 @@ CalibratedRig rig_of(const v1::CalibrationResult& result) {
   for (const v1::RecordingResult& recording : result.recordings()) {
     files += (files.empty() ? "" : ", ") + recording.file();
   }
+  const estimator::CalibrationOptions chosen =
+      read_options(result.options(), file + ": options", true);
   rig.headline = make_headline(result.version(), result.provenance().date(), files,
-                               result.options().parameters(), result.options().step_s());
+                               chosen.kind ? to_text(*chosen.kind) : "", chosen.step);
   return rig;
 }
 
@@ -91,7 +95,7 @@ StoredResult stored_result(const std::string& file, const v1::CalibrationResult&
         ": provenance.rigText: missing, because an older rigcal wrote the result. Calibrate again");
   }
   StoredResult stored{.file = file,
-                      .rig = rig_of(result),
+                      .rig = rig_of(file, result),
                       .covariance = covariance_of(file, result),
                       .noise = noise_of(result),
                       .rig_name = provenance.rig().path(),

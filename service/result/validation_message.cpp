@@ -6,7 +6,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "proto/validation.pb.h"
 #include "service/messages/message_text.hpp"
-#include "service/options/option_names.hpp"
+#include "service/options/option_texts.hpp"
 #include "service/recordings/import_notes.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"

@@ -86,7 +86,8 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
                                                  "daq/scenario/scenario_message.",
                                                  "daq/stream/",
                                                  "firmware_iface/sim/config/",
-                                                 "service/options/",
+                                                 "service/options/option_message.",
+                                                 "service/options/parameter_values.",
                                                  "service/recordings/",
                                                  "service/rig/",
                                                  "service/calibration/",
@@ -102,9 +103,9 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
             include.target.ends_with(".pb.h") || include.target.starts_with("google/protobuf/");
         if (!protobuf || starts_with_any(file.path, kEdge)) return std::nullopt;
         return "Protobuf types stop at proto/, daq/config, daq/scenario/scenario_message, "
-               "daq/stream, firmware_iface/sim/config, service/options, service/recordings, "
-               "service/rig, service/calibration, service/result, files of "
-               "scenarios, service/server and service/cli/remote: " +
+               "daq/stream, firmware_iface/sim/config, service/options/option_message and "
+               "parameter_values, service/recordings, service/rig, service/calibration, "
+               "service/result, files of scenarios, service/server and service/cli/remote: " +
                include.target;
       });
 }

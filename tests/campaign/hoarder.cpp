@@ -36,7 +36,7 @@ void pause(int milliseconds) {
 
 ServiceRequest hello() {
   ServiceRequest request;
-  request.mutable_hello()->set_protocol_version(1);
+  request.mutable_hello()->set_protocol_version(2);
   return request;
 }
 
@@ -146,8 +146,9 @@ void Hoarder::hoard_endless_jobs() {
         pendulum_job(caller_.name() + "-endless-" + std::to_string(++count_), recording_);
     auto& spec = *submit.mutable_submit_job()->mutable_spec();
     constexpr std::array kSteps_s = {1e-6, 1e-5, 1e-4, 1.0};
-    spec.mutable_options()->set_step_s(kSteps_s[random_() % kSteps_s.size()]);
-    spec.mutable_options()->set_max_iterations(100'000);
+    auto& options = *spec.mutable_estimation_options()->mutable_fields();
+    options["stepS"].set_number_value(kSteps_s[random_() % kSteps_s.size()]);
+    options["maxIterations"].set_number_value(100'000);
     if (random_() % 4 != 0) spec.set_deadline_s(2.0);
     refusal = refusal_of(caller_.ask_once(submit));
   }

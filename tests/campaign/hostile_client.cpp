@@ -25,7 +25,7 @@ std::string with_length(const std::string& payload) {
 
 std::string hello_frame() {
   ServiceRequest request;
-  request.mutable_hello()->set_protocol_version(1);
+  request.mutable_hello()->set_protocol_version(2);
   request.mutable_hello()->set_client("hostile");
   return request_frame(request);
 }

@@ -102,8 +102,6 @@ TEST(RenamedFields, NestedFieldOfJsonIsFoundInItsSpelling) {
   const Descriptor& type = *v1::CalibrationResult::descriptor();
   EXPECT_EQ(find_renamed_json_field(kPath, R"({"recordings": [{}, {"heldRows": 0}]})", type),
             "old.file: " + sentence("heldRows", "rowsBeforeRelease"));
-  EXPECT_EQ(find_renamed_json_field(kPath, R"({"options": {"approach": true}})", type),
-            "old.file: " + sentence("approach", "startFromPhysical"));
 }
 
 // A contradiction has a field "kept" to this day; a result no longer has one.

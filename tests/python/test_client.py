@@ -43,10 +43,13 @@ def test_jobs_are_listed_watched_reported_and_deleted(service, csv, tmp_path):
     with rigcal.Client(service) as client:
         session = client.upload(csv)
         assert session in [info.session_id for info in client.sessions()]
-        job = client.submit([f"session:{session}"], RIG, job_id="by-hand", fix={"pivot.b": 3e-4})
+        job = client.submit([f"session:{session}"], RIG, job_id="by-hand", fix={"pivot.b": 3e-4},
+                            filter_cutoff=4, refine=False)
         states = [info.state for info in client.watch(job)]
         assert states[-1] == rigcal_state("JOB_DONE")
-        assert "pivot.b" not in client.result(job).parameters.index
+        found = client.result(job)
+        assert "pivot.b" not in found.parameters.index
+        assert (found.options["filterCutoffHz"], found.options["refineSimulation"]) == (4, False)
         client.report(job, tmp_path / "report.html")
         assert job in [info.job_id for info in client.jobs()]
         client.delete_job(job)
@@ -114,6 +117,7 @@ def test_what_the_service_refuses_is_told(service):
     ({"free": ["pivot.viscous"]}, r"free=\['pivot.viscous'\]: .*Rig.parameters lists all"),
     ({"fix": {"pivot.b": -1.0}}, r"fix=\{'pivot.b': -1.0\}: lies outside its bounds"),
     ({"start": {"pivot.viscous": 1.0}}, r"start=\['pivot.viscous'\]: the rig has no"),
+    ({"filter_cutoff": 0}, r"filter_cutoff is 0; give a number > 0 \[Hz\]"),
     ({"hold_out": ["arm"]}, r"hold_out=\['arm'\]: no such sensor is in use"),
 ])
 def test_mistakes_are_told_in_python_before_anything_is_sent(service, csv, options, words):

@@ -1,12 +1,15 @@
 """Bad input gives one sentence with the place, the problem and the remedy."""
 
+import inspect
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import rigcal
 from conftest import RIG
-from rigcal import _wire
+from rigcal import _rigcal, _wire
 
 
 def refused(*words, **arguments):
@@ -122,6 +125,26 @@ def test_rigs(csv, tmp_path):
 ])
 def test_options(csv, arguments, words):
     refused(*words, recordings=csv, **arguments)
+
+
+def test_every_option_is_listed_and_reaches_the_request():
+    listed = inspect.signature(rigcal.calibrate).parameters
+    for name, values, meaning in _rigcal.option_table():
+        assert name in listed and meaning in rigcal.calibrate.__doc__
+        changes = []
+        for value in {"true or false": (True, False)}.get(values, (0.125, 17, *values.split(" or "))):
+            request = _rigcal.Request("rig", "")
+            try:
+                request.set_option(name, value)
+            except rigcal.InputError as refusal:
+                assert f"{name} is {value!r}; give {values}" == str(refusal)
+            changes.append(len(json.loads(request.changed_options())))
+        assert max(changes) == 1, name
+
+
+def test_unknown_options(csv):
+    with pytest.raises(TypeError, match="'filter_cutof'; did you mean \"filter_cutoff\""):
+        rigcal.calibrate(csv, RIG, filter_cutof=3)
 
 
 def test_scenarios_and_sources():

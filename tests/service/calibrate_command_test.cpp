@@ -104,7 +104,7 @@ TEST_F(CalibrateCommand, NoRefineEndsWithTheJointEstimation) {
   const auto result = read_result<rigcal::v1::CalibrationResult>(folder_.file("r.json"));
   EXPECT_FALSE(result.refined());
   EXPECT_EQ(result.refinement_termination(), "");
-  EXPECT_FALSE(result.options().refine_simulation());
+  EXPECT_FALSE(result.options().fields().at("refineSimulation").bool_value());
 }
 
 // A result that did not converge is shown and written, and the exit status reports it.

@@ -1,86 +1,168 @@
-// Effect of each option of calibrate and crossvalidate: parsing only, nothing is run.
+// Every estimation option of the table, on every way to the estimator.
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <set>
 #include <string>
+#include <vector>
 
-#include "service/cli/estimation_options.hpp"
+#include "proto/notation/number_format.hpp"
+#include "proto/text/files.hpp"
+#include "service/cli/remote/job_spec.hpp"
+#include "service/options/option_message.hpp"
+#include "tests/service/option_examples.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
 
 using estimator::CalibrationOptions;
+using estimator::kOptionRows;
+using estimator::OptionGroup;
+using estimator::OptionRow;
+using test_support::refusal;
 
-EstimationOptions parsed(const std::string& options) {
-  CLI::App app;
-  EstimationOptions result;
-  add_estimation_options(app, result);
-  app.parse("run.csv --rig rig.textproto " + options);
-  return result;
+std::string text_of(double number) { return notation::format_exact(number); }
+
+CalibrationOptions parsed(const std::string& arguments) {
+  CLI::App command;
+  EstimationOptions options;
+  add_estimation_options(command, options);
+  command.parse("a.csv --rig rig.textproto " + arguments);
+  return options.calibration;
 }
 
-struct NumberOption {
-  const char* name;
-  double CalibrationOptions::*value;
-};
+rigcal::v1::JobSpec spec_of(const CalibrationOptions& calibration) {
+  const TemporaryFolder folder;
+  EstimationOptions options;
+  options.calibration = calibration;
+  options.rig = folder.write("rig.textproto", "");
+  return make_spec({}, options, [](const std::string& recording) { return recording; });
+}
 
-constexpr NumberOption kNumbers[] = {
-    {"--step", &CalibrationOptions::step},
-    {"--acceleration-noise", &CalibrationOptions::acceleration_noise},
-    {"--state-error-weight", &CalibrationOptions::state_error_weight},
-    {"--compliance", &CalibrationOptions::compliance},
-    {"--damping-time", &CalibrationOptions::damping_time},
-    {"--filter-cutoff", &CalibrationOptions::filter_cutoff}};
-
-// Each number must set its own option and no other; the rest keep their defaults. Catches an option
-// bound to its neighbour's variable.
-TEST(EstimationOptions, NumbersSetTheirOwnOptionOnly) {
-  const CalibrationOptions defaults;
-  for (const NumberOption& given : kNumbers) {
-    const EstimationOptions options = parsed(std::string(given.name) + " 0.125");
-    for (const NumberOption& each : kNumbers) {
-      EXPECT_EQ(options.calibration.*each.value,
-                each.value == given.value ? 0.125 : defaults.*each.value)
-          << each.name << " where " << given.name << " was given";
-    }
-    EXPECT_EQ(options.calibration.weighting_compliance, defaults.weighting_compliance);
-    EXPECT_EQ(options.calibration.max_iterations, defaults.max_iterations);
+// Each option alone, from the command line to the request, through the job message, and through
+// the message in a stored result: the option has its value, and all others keep their defaults.
+TEST(EstimationOptions, SetTheirMemberOnly) {
+  const auto none = [](const OptionRow&) { return false; };
+  expect_examples(parsed(""), none);
+  EXPECT_EQ(spec_of({}).estimation_options().fields_size(), 0);
+  std::set<std::string> names, keys, arguments;
+  for (const OptionRow& given : kOptionRows) {
+    SCOPED_TRACE(given.name);
+    EXPECT_TRUE(names.emplace(given.name).second && keys.emplace(given.key).second &&
+                arguments.insert(python_name(given)).second);
+    CalibrationOptions options;
+    EXPECT_TRUE(set_option(given, example(given), options));
+    const auto is_given = [&](const OptionRow& row) { return row.name == given.name; };
+    expect_examples(options, is_given);
+    if (is_on_command_line(given)) expect_examples(parsed(argument(given)), is_given);
+    expect_examples(job_options(spec_of(options)), is_given);
+    const google::protobuf::Struct stored = options_message(options, true);
+    EXPECT_EQ(stored.fields_size(), std::ssize(kOptionRows));
+    expect_examples(read_options(stored, "options", true), is_given);
   }
 }
 
-TEST(EstimationOptions, ChoicesReachTheirPlaces) {
-  const EstimationOptions none = parsed("");
-  EXPECT_FALSE(none.calibration.kind.has_value());
-  EXPECT_TRUE(none.calibration.start_from_physical);
-  EXPECT_FALSE(none.no_refine);
-  EXPECT_FALSE(none.quiet);
-  EXPECT_EQ(none.rig, "rig.textproto");
-  EXPECT_EQ(none.recordings, std::vector<std::string>{"run.csv"});
-
-  EXPECT_EQ(parsed("--parameters physical").calibration.kind, estimator::EstimateKind::kPhysical);
-  EXPECT_EQ(parsed("--parameters shadow").calibration.kind, estimator::EstimateKind::kShadow);
-  EXPECT_EQ(parsed("--residual explicit").calibration.residual_form,
-            estimator::ResidualForm::kExplicit);
-  EXPECT_EQ(parsed("--residual implicit").calibration.residual_form,
-            estimator::ResidualForm::kImplicit);
-  EXPECT_EQ(parsed("--states full").calibration.state_form, estimator::StateForm::kFull);
-  EXPECT_EQ(parsed("--states configurations").calibration.state_form,
-            estimator::StateForm::kConfigurations);
-  EXPECT_FALSE(parsed("--no-start-from-physical").calibration.start_from_physical);
-  EXPECT_TRUE(parsed("--no-refine").no_refine);
-  EXPECT_TRUE(parsed("--quiet").quiet);
-  EXPECT_EQ(parsed("--max-iterations 7").calibration.max_iterations, 7);
+// NaN and values outside of the range are refused by the command line and in messages.
+TEST(EstimationOptions, AreRefusedOutsideTheRange) {
+  for (const OptionRow& row : kOptionRows) {
+    SCOPED_TRACE(row.name);
+    std::vector<std::string> wrong = {"a", "nan", "inf", "-inf", "-2", "1,5"};
+    if (!row.is_word() && !row.is_flag()) {
+      CalibrationOptions options;
+      EXPECT_TRUE(set_option(row, text_of(row.range.min), options));
+      if (row.range.min > 0.0) wrong.insert(wrong.end(), {"0", text_of(0.9 * row.range.min)});
+      if (std::isfinite(row.range.max)) {
+        wrong.push_back(text_of(1.1 * row.range.max));
+        EXPECT_TRUE(set_option(row, text_of(row.range.max), options));
+      }
+      if (example(row) == "17") wrong.emplace_back("1.5");
+    }
+    for (const std::string& text : wrong) {
+      SCOPED_TRACE(text);
+      CalibrationOptions options;
+      EXPECT_FALSE(set_option(row, text, options));
+      EXPECT_TRUE(is_default(row, options));
+      if (text != option_text(row, {})) {
+        google::protobuf::Struct message;
+        (*message.mutable_fields())[std::string(row.key)].set_string_value(text);
+        test_support::expect_parts(refusal([&] { (void)read_options(message, "options", true); }),
+                                   {"options." + std::string(row.key) + " is \"" + text,
+                                    "; give " + describe_values(row)});
+      }
+      if (row.is_flag() || argument(row).empty()) continue;
+      EXPECT_THROW((void)parsed("--" + std::string(row.name) + "=" + text), CLI::ParseError);
+    }
+  }
+  for (const char* wrong : {"--from=nan", "--to=inf", "--from=-inf"}) {
+    EXPECT_THROW((void)parsed(wrong), CLI::ValidationError) << wrong;
+  }
+  EXPECT_NO_THROW((void)parsed("--from=-5"));
 }
 
-TEST(EstimationOptions, SelectionsAndEditsReachTheirPlaces) {
-  const EstimationOptions options = parsed(
-      "--from 1.5 --to 2.5 --segments 0,2 --free A --free B --fix C=1 --start D=2 --start E=3");
-  EXPECT_EQ(options.selection.from, 1.5);
-  EXPECT_EQ(options.selection.to, 2.5);
-  EXPECT_EQ(options.segments, "0,2");
-  EXPECT_EQ(options.edits.free, (std::vector<std::string>{"A", "B"}));
-  EXPECT_EQ(options.edits.fix, std::vector<std::string>{"C=1"});
-  EXPECT_EQ(options.edits.start, (std::vector<std::string>{"D=2", "E=3"}));
+// An option that a service does not know would silently change the estimates. A stored result of a
+// later version may have more options.
+TEST(EstimationOptions, RefusesUnknownOptionsOfJobs) {
+  google::protobuf::Struct message;
+  (*message.mutable_fields())["filterCutofHz"].set_number_value(3.0);
+  test_support::expect_parts(refusal([&] { (void)read_options(message, "options", false); }),
+                             {"options.filterCutofHz: unknown", "did you mean \"filterCutoffHz\""});
+  EXPECT_EQ(read_options(message, "options", true).filter_cutoff,
+            CalibrationOptions().filter_cutoff);
+}
+
+// Jobs that a service of protocol version 1 stored keep their options.
+TEST(EstimationOptions, ReadsOptionsOfOldJobs) {
+  rigcal::v1::JobSpec spec;
+  rigcal::v1::JobOptions& old = *spec.mutable_options();
+  old.set_filter_cutoff_hz(3.5);
+  old.set_max_iterations(17);
+  old.set_repair(false);
+  old.set_residual("explicit");
+  old.set_parameters("shadow");
+  const CalibrationOptions options = job_options(spec);
+  EXPECT_EQ(options.filter_cutoff, 3.5);
+  EXPECT_EQ(options.max_iterations, 17);
+  EXPECT_FALSE(options.repair);
+  EXPECT_EQ(options.residual_form, estimator::ResidualForm::kExplicit);
+  EXPECT_EQ(options.kind, estimator::EstimateKind::kShadow);
+  old.set_states("half");
+  test_support::expect_parts(refusal([&] { (void)job_options(spec); }),
+                             {"options.states is \"half\"; give configurations or full"});
+}
+
+constexpr std::string_view kTableBegin = "--gtest_filter=OptionPage.* -->\n";
+constexpr std::string_view kTableEnd = "<!-- End of the generated table -->";
+
+std::string option_table() {
+  std::string text = "| option | JSON | values | default | effect |\n|---|---|---|---|---|\n";
+  for (const OptionRow& row : kOptionRows) {
+    if (row.help.empty()) continue;
+    text += "| `--" + std::string(row.name) + "` | `" + std::string(row.key) + "` | " +
+            (row.is_flag() ? "`false` in JSON" : describe_values(row)) + " | " +
+            (row.is_flag()          ? "not set"
+             : is_in_range(row, {}) ? option_text(row, {})
+                                    : "automatic") +
+            " | " + (row.group == OptionGroup::kSimulator ? "Shadow parameters: " : "") +
+            std::string(row.help) + " |\n";
+  }
+  return text;
+}
+
+// Catches a table that was not generated after a change of the options.
+TEST(OptionPage, ListsTheOptions) {
+  const std::string path = test_support::source_folder() + "/docs/reference/calibrate.md";
+  const std::string page = proto::read_file(path);
+  const std::size_t begin = page.find(kTableBegin) + kTableBegin.size(), end = page.find(kTableEnd);
+  ASSERT_LT(begin, end);
+  if (std::getenv("RIGCAL_WRITE_PAGES") != nullptr) {
+    proto::write_file(path, page.substr(0, begin) + option_table() + page.substr(end));
+    return;
+  }
+  EXPECT_EQ(page.substr(begin, end - begin), option_table())
+      << "run: RIGCAL_WRITE_PAGES=1 build/bin/service_tests --gtest_filter=OptionPage.*";
 }
 
 }  // namespace

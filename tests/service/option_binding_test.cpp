@@ -8,7 +8,9 @@
 
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/remote/job_spec.hpp"
-#include "service/options/job_options.hpp"
+#include "service/options/option_message.hpp"
+#include "service/recordings/recording_selection.hpp"
+#include "tests/service/option_examples.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -18,8 +20,6 @@
 namespace service {
 namespace {
 
-using estimator::ResidualForm;
-using estimator::StateForm;
 using test_support::refusal;
 
 /// A command with its options and arguments. Expects that the arguments use every option except the
@@ -39,16 +39,17 @@ void parse(const std::string& arguments, Options& options, const std::set<std::s
   }
 }
 
+std::string all_arguments() {
+  std::string text;
+  for (const estimator::OptionRow& row : estimator::kOptionRows) text += argument(row);
+  return text;
+}
+
 const std::string kEstimation =
     "a.csv session:b --rig rig.textproto --from 1.5 --to 9.5 --segments 0-3,5 --free 1.b "
-    "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
-    "--acceleration-noise 0.03 --filter-cutoff 3.5 --max-iterations 17 --no-refine "
-    "--state-error-weight 11 "
-    "--compliance 1.25e-7 "
-    "--damping-time 0.004 --residual explicit --states full --no-start-from-physical --threads 3 "
-    "--quiet --verbose "
-    "--hold-out 2 --as-is --parameters values.json --operator Ada "
-    "--inertias exponential-eigenvalue ";
+    "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --threads 3 --quiet --verbose "
+    "--hold-out 2 --parameters values.json --operator Ada" +
+    all_arguments() + " ";
 
 void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "session:b"}));
@@ -61,26 +62,11 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.edits.start, (std::vector<std::string>{"2.b=0.25", "1.b=0.5"}));
   EXPECT_EQ(options.edits.hold_out, std::vector<std::string>{"2"});
   EXPECT_EQ(options.values, "values.json");
-  EXPECT_TRUE(options.no_refine);
   EXPECT_TRUE(options.quiet);
   EXPECT_TRUE(options.verbose);
   EXPECT_EQ(options.threads, 3);
   EXPECT_EQ(options.operator_name, "Ada");
-  const estimator::CalibrationOptions& calibration = options.calibration;
-  EXPECT_EQ(calibration.kind, estimator::EstimateKind::kShadow);
-  EXPECT_EQ(calibration.step, 0.002);
-  EXPECT_EQ(calibration.acceleration_noise, 0.03);
-  EXPECT_EQ(calibration.filter_cutoff, 3.5);
-  EXPECT_EQ(calibration.max_iterations, 17);
-  EXPECT_EQ(calibration.state_error_weight, 11.0);
-  EXPECT_EQ(calibration.compliance, 1.25e-7);
-  EXPECT_EQ(calibration.damping_time, 0.004);
-  EXPECT_EQ(calibration.residual_form, ResidualForm::kExplicit);
-  EXPECT_EQ(calibration.state_form, StateForm::kFull);
-  EXPECT_FALSE(calibration.start_from_physical);
-  EXPECT_FALSE(calibration.repair);
-  EXPECT_EQ(calibration.inertia_parameterization,
-            estimator::InertiaParameterization::kExponentialEigenvalue);
+  expect_examples(options.calibration, is_on_command_line);
 }
 
 const std::string kService =
@@ -108,25 +94,6 @@ TEST(OptionBinding, OfCalibrate) {
   EXPECT_EQ(options.remote.job_id, "mine");
   EXPECT_TRUE(options.remote.detach);
   EXPECT_TRUE(options.remote.skip_cross_validation);
-}
-
-// Without options, the estimator's own defaults hold.
-TEST(OptionBinding, LeavesDefaultsToTheEstimator) {
-  CalibrateOptions options;
-  CLI::App command;
-  add_options(command, options);
-  command.parse("a.csv --rig rig.textproto");
-  const estimator::CalibrationOptions& given = options.estimation.calibration;
-  const estimator::CalibrationOptions plain;
-  EXPECT_EQ(given.kind, plain.kind);
-  EXPECT_EQ(given.step, plain.step);
-  EXPECT_EQ(given.acceleration_noise, plain.acceleration_noise);
-  EXPECT_EQ(given.state_error_weight, plain.state_error_weight);
-  EXPECT_EQ(given.compliance, plain.compliance);
-  EXPECT_EQ(given.damping_time, plain.damping_time);
-  EXPECT_EQ(given.start_from_physical, plain.start_from_physical);
-  EXPECT_EQ(given.repair, plain.repair);
-  EXPECT_FALSE(options.estimation.no_refine);
 }
 
 TEST(OptionBinding, OfCheck) {
@@ -323,8 +290,8 @@ TEST(OptionBinding, OfInit) {
   EXPECT_EQ(columns.segment, "s");
 }
 
-// A job requests the same as a local run. Every field of the job is read back, except the deadline
-// and the cutoff, which no option sets.
+// A job requests the same as a local run. Every field of the job is read back, except the deadline,
+// which no option sets.
 TEST(OptionBinding, OfJobSubmission) {
   const TemporaryFolder folder;
   CalibrateOptions options;
@@ -359,87 +326,7 @@ TEST(OptionBinding, OfJobSubmission) {
   ASSERT_EQ(spec.hold_out_size(), 1);
   EXPECT_EQ(spec.hold_out(0), "2");
   EXPECT_TRUE(spec.skip_cross_validation());
-  const rigcal::v1::JobOptions& job = spec.options();
-  EXPECT_EQ(job.step_s(), 0.002);
-  EXPECT_EQ(job.state_error_weight(), 11.0);
-  EXPECT_EQ(job.compliance(), 1.25e-7);
-  EXPECT_EQ(job.damping_time_s(), 0.004);
-  EXPECT_EQ(job.residual(), "explicit");
-  EXPECT_EQ(job.states(), "full");
-  EXPECT_EQ(job.filter_cutoff_hz(), 3.5);
-  EXPECT_EQ(job.max_iterations(), 17);
-  EXPECT_FALSE(job.refine_simulation());
-  EXPECT_EQ(job.parameters(), "shadow");
-  EXPECT_EQ(job.acceleration_noise(), 0.03);
-  EXPECT_FALSE(job.start_from_physical());
-  EXPECT_FALSE(job.repair());
-  EXPECT_EQ(job.inertias(), "exponential-eigenvalue");
-  EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 14) << "a field more: read it too";
-}
-
-// The service derives from a job the options that the command line derives, each alone: a missing
-// field is the estimator's default, and no option is taken for its neighbour.
-TEST(OptionBinding, IsTheSameInTheService) {
-  const auto there = [](const std::string& option) {
-    CalibrateOptions options;
-    CLI::App command;
-    add_options(command, options);
-    command.parse("a.csv --rig rig.textproto " + option);
-    const TemporaryFolder folder;
-    options.estimation.rig = folder.write("rig.textproto", "");
-    options.estimation.calibration.refine_simulation = !options.estimation.no_refine;
-    const auto spec = make_spec(options.remote, options.estimation,
-                                [](const std::string& recording) { return recording; });
-    return std::pair{options.estimation.calibration, calibration_options(spec.options())};
-  };
-  for (const char* option : {"",
-                             "--step 0.002",
-                             "--state-error-weight 11",
-                             "--compliance 0",
-                             "--compliance 1e-6",
-                             "--damping-time 0",
-                             "--damping-time 0.004",
-                             "--residual explicit",
-                             "--residual implicit",
-                             "--states full",
-                             "--states configurations",
-                             "--no-start-from-physical",
-                             "--no-refine",
-                             "--parameters physical",
-                             "--parameters shadow",
-                             "--acceleration-noise 0.03",
-                             "--filter-cutoff 3.5",
-                             "--max-iterations 17",
-                             "--as-is",
-                             "--inertias log-cholesky",
-                             "--inertias exponential-eigenvalue",
-                             "--inertias entries"}) {
-    SCOPED_TRACE(option);
-    const auto [here, job] = there(option);
-    EXPECT_EQ(job.kind, here.kind);
-    EXPECT_EQ(job.step, here.step);
-    EXPECT_EQ(job.acceleration_noise, here.acceleration_noise);
-    EXPECT_EQ(job.state_error_weight, here.state_error_weight);
-    EXPECT_EQ(job.compliance, here.compliance);
-    EXPECT_EQ(job.damping_time, here.damping_time);
-    EXPECT_EQ(job.residual_form, here.residual_form);
-    EXPECT_EQ(job.state_form, here.state_form);
-    EXPECT_EQ(job.filter_cutoff, here.filter_cutoff);
-    EXPECT_EQ(job.max_iterations, here.max_iterations);
-    EXPECT_EQ(job.refine_simulation, here.refine_simulation);
-    EXPECT_EQ(job.start_from_physical, here.start_from_physical);
-    EXPECT_EQ(job.repair, here.repair);
-    EXPECT_EQ(job.inertia_parameterization, here.inertia_parameterization);
-  }
-  for (const auto& wrong : {+[](rigcal::v1::JobOptions& o) { o.set_parameters("both"); },
-                            +[](rigcal::v1::JobOptions& o) { o.set_residual("Explicit"); },
-                            +[](rigcal::v1::JobOptions& o) { o.set_states("half"); },
-                            +[](rigcal::v1::JobOptions& o) { o.set_inertias("cubic"); }}) {
-    rigcal::v1::JobOptions options;
-    wrong(options);
-    EXPECT_NE(refusal([&] { (void)calibration_options(options); }).find(" is not "),
-              std::string::npos);
-  }
+  expect_examples(job_options(spec), is_on_command_line);
 }
 
 // For a recording: from, to and segments, each omitted for all of it; from is before to.
@@ -458,37 +345,6 @@ TEST(OptionBinding, OfAJobsRecordings) {
   for (const double to_s : {0.0, -1.0}) {
     recording.set_to_s(to_s);
     EXPECT_NE(refusal([&] { (void)selection_of(recording); }).find("\"run\""), std::string::npos);
-  }
-}
-
-// Ranges are closed at both ends; NaN is in none of them.
-TEST(OptionBinding, RefusesNumbersOutsideTheirRange) {
-  const auto refuses = [](const std::string& option) {
-    CalibrateOptions options;
-    CLI::App command;
-    add_options(command, options);
-    try {
-      command.parse("a.csv --rig rig.textproto " + option);
-      return false;
-    } catch (const CLI::ValidationError&) {
-      return true;
-    }
-  };
-  for (const char* option : {"--step", "--state-error-weight", "--compliance", "--damping-time",
-                             "--acceleration-noise", "--from", "--to"}) {
-    for (const char* value : {"nan", "inf", "-inf"}) {
-      EXPECT_TRUE(refuses(std::string(option) + "=" + value)) << option << ' ' << value;
-    }
-  }
-  for (const char* option :
-       {"--step=1e9", "--step=1.001", "--step=0", "--step=-1", "--step=9e-8",
-        "--state-error-weight=0", "--state-error-weight=-1", "--compliance=-1e-9",
-        "--damping-time=-1", "--acceleration-noise=0", "--max-iterations=0"}) {
-    EXPECT_TRUE(refuses(option)) << option;
-  }
-  for (const char* option :
-       {"--step=1", "--step=1e-7", "--compliance=0", "--damping-time=0", "--from=-5"}) {
-    EXPECT_FALSE(refuses(option)) << option;
   }
 }
 

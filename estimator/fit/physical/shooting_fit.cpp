@@ -28,7 +28,6 @@ constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise lev
 constexpr double kNegligibleDecrease = 1e-2;
 constexpr double kStagnantDecrease = 0.1;  // smallest decrease in three steps
 constexpr int kNoiseRounds = 10;
-constexpr int kChanceRounds = 4;        // largest number of accepted restarts
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 
 bool any_sticks(const Mechanism& mechanism) {
@@ -150,7 +149,9 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
 /// has a lower cost with the original noise levels. Unobserved joints stick at instants that the
 /// readings hardly determine. This causes local minima, which states with process noise can leave.
 void ShootingFit::repeat_annealing() {
-  if (is_over(joint_history_) || options_.acceleration_noise > 0.0) return;
+  if (is_over(joint_history_) || options_.acceleration_noise > 0.0 || options_.restarts == 0) {
+    return;
+  }
   const ShootingHistory before = joint_history_;
   const std::vector<bool> significant =
       std::exchange(process_seen_, std::vector<bool>(process_seen_.size(), false));
@@ -192,7 +193,7 @@ void ShootingFit::retry_jointly() {
            try_restart(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
                        joint_history_);
   };
-  for (int round = 0; round < kChanceRounds && !is_over(joint_history_); ++round) {
+  for (int round = 0; round < options_.restarts && !is_over(joint_history_); ++round) {
     joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
     if (!std::ranges::any_of(restart_candidates_at(joint_->mechanism()), is_better)) return;
     estimate_noise();
@@ -314,7 +315,7 @@ void ShootingFit::retry_simulation() {
     return !is_over(simulation_history_) && try_restart(simulation_, simulation_from(chance),
                                                         kNegligibleDecrease, simulation_history_);
   };
-  for (int round = 0; round < kChanceRounds && !is_over(simulation_history_); ++round) {
+  for (int round = 0; round < options_.restarts && !is_over(simulation_history_); ++round) {
     simulation_history_.iterations_most = simulation_history_.iterations + options_.max_iterations;
     if (!std::ranges::any_of(restart_candidates_at(simulation_->mechanism()), is_better)) return;
   }

@@ -14,18 +14,6 @@ constexpr int kPairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};  // of the products xy, x
 
 }  // namespace
 
-std::string_view to_string(InertiaParameterization chart) {
-  switch (chart) {
-    case InertiaParameterization::kLogCholesky:
-      return "log-cholesky";
-    case InertiaParameterization::kExponentialEigenvalue:
-      return "exponential-eigenvalue";
-    case InertiaParameterization::kEntries:
-      return "entries";
-  }
-  return "";
-}
-
 Eigen::Matrix3d second_moments(const Eigen::Matrix3d& inertia) {
   return 0.5 * inertia.trace() * Eigen::Matrix3d::Identity() - inertia;
 }

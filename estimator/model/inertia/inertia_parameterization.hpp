@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <string_view>
 
 #include "estimator/model/moments.hpp"
 
@@ -20,8 +19,6 @@ enum class InertiaParameterization {
   kExponentialEigenvalue,
   kEntries,  ///< moments and mass: an estimate may be physically inconsistent
 };
-
-std::string_view to_string(InertiaParameterization chart);
 
 /// Parameterization of a body's second moments Σ about its centre of mass by unconstrained
 /// coordinates. All coordinates give a physically consistent body.

@@ -22,20 +22,14 @@ CLI::Validator finite_number();
 /// Returns a validator that accepts one of these words, for CLI::Option::check.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-/// Returns the keys of a table.
-template <typename Value>
-std::vector<std::string> words_of(const std::map<std::string, Value>& values) {
-  std::vector<std::string> words;
-  for (const auto& [word, value] : values) words.push_back(word);
-  return words;
-}
-
 /// Returns a validator that accepts one of these words and replaces it by its value, for
 /// CLI::Option::transform.
 template <typename Value>
 CLI::Validator one_of(const std::map<std::string, Value>& values) {
+  std::vector<std::string> words;
+  for (const auto& [word, value] : values) words.push_back(word);
   return CLI::Validator(
-      [values, is_one = one_of(words_of(values))](std::string& text) {
+      [values, is_one = one_of(words)](std::string& text) {
         std::string refusal = is_one(text);
         if (refusal.empty()) text = CLI::detail::value_string(values.at(text));
         return refusal;

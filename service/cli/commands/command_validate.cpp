@@ -45,7 +45,8 @@ ExitCode validate(const ValidateOptions& options) {
   if (!options.files.plot.empty()) {
     proto::write_file(options.files.plot, validation_page(validation, choice, input.context));
   }
-  return is_fitted(validation) || options.estimation.no_refine ? kDone : kNotConverged;
+  return is_fitted(validation) || !options.estimation.calibration.refine_simulation ? kDone
+                                                                                    : kNotConverged;
 }
 
 }  // namespace

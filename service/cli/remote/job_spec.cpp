@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "proto/text/files.hpp"
-#include "service/options/option_names.hpp"
+#include "service/options/option_message.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/rig/rig_file.hpp"
 
@@ -15,26 +15,6 @@ namespace {
 using rigcal::v1::JobSpec;
 
 constexpr std::string_view kSessionPrefix = "session:";
-
-void fill_options(const EstimationOptions& options, rigcal::v1::JobOptions& out) {
-  const estimator::CalibrationOptions& chosen = options.calibration;
-  if (chosen.step > 0.0) out.set_step_s(chosen.step);
-  if (chosen.kind) out.set_parameters(to_text(*chosen.kind));
-  if (chosen.acceleration_noise > 0.0) out.set_acceleration_noise(chosen.acceleration_noise);
-  if (chosen.state_error_weight > 0.0) out.set_state_error_weight(chosen.state_error_weight);
-  if (chosen.compliance >= 0.0) out.set_compliance(chosen.compliance);
-  if (chosen.damping_time >= 0.0) out.set_damping_time_s(chosen.damping_time);
-  if (chosen.residual_form == estimator::ResidualForm::kExplicit) out.set_residual("explicit");
-  if (chosen.state_form == estimator::StateForm::kFull) out.set_states("full");
-  out.set_filter_cutoff_hz(chosen.filter_cutoff);
-  out.set_max_iterations(chosen.max_iterations);
-  out.set_refine_simulation(!options.no_refine);
-  if (!chosen.start_from_physical) out.set_start_from_physical(false);
-  if (!chosen.repair) out.set_repair(false);
-  if (chosen.inertia_parameterization != estimator::InertiaParameterization::kLogCholesky) {
-    out.set_inertias(std::string(to_string(chosen.inertia_parameterization)));
-  }
-}
 
 // Displays the file name, or the path if two recordings have the same file name.
 std::string display_name(const std::string& path, const std::vector<std::string>& paths) {
@@ -75,7 +55,7 @@ JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
   spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
   spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
   spec.mutable_hold_out()->Assign(options.edits.hold_out.begin(), options.edits.hold_out.end());
-  fill_options(options, *spec.mutable_options());
+  *spec.mutable_estimation_options() = options_message(options.calibration, false);
   spec.set_skip_cross_validation(remote.skip_cross_validation);
   return spec;
 }

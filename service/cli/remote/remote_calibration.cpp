@@ -83,7 +83,7 @@ std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
 std::string name_of(const JobSpec& spec) {
   proto::ContentHash name;
   name.add(RIGCAL_VERSION);
-  name.add(spec.SerializeAsString());
+  name.add(spec.DebugString());  // sorts options, which serialization does not
   return "job-" + name.text();
 }
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
-from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, TypeVar, Union
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ Values = Union[Mapping[str, Optional[float]], Names]
 ParametersLike = Union[None, str, "os.PathLike[str]", Result, Mapping[str, float]]
 
 _KINDS = ("physical", "shadow")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def list_recordings(recordings: RecordingsLike) -> list[RecordingLike]:
@@ -166,7 +168,7 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
     if parameters is None:
         return
     if isinstance(parameters, str) and parameters in _KINDS:
-        request.options.kind = parameters
+        request.set_option("parameters", parameters)
     elif isinstance(parameters, Result):
         options = parameters.options
         shadow = options.get("parameters") == "shadow"
@@ -186,41 +188,11 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
         request.read_values(path)
 
 
-def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: bool,
-                acceleration_noise: Optional[float], filter_cutoff: Optional[float],
-                inertias: Optional[str], max_iterations: Optional[int],
-                state_error_weight: Optional[float], compliance: Optional[float],
-                damping_time: Optional[float], residual: Optional[str], states: Optional[str],
-                start_from_physical: bool) -> None:
-    """Copies method settings to the estimator's CalibrationOptions; None keeps the default."""
-    if step is not None:
-        options.step = positive(step, "step", " [s]")
-        if not 1e-7 <= options.step <= 1.0:
-            raise InputError(f"step is {step} s; give a step from 1e-7 s to 1 s")
-    if acceleration_noise is not None:
-        options.acceleration_noise = positive(acceleration_noise, "acceleration_noise")
-    if filter_cutoff is not None:
-        options.filter_cutoff = positive(filter_cutoff, "filter_cutoff", " [Hz]")
-    if inertias is not None:
-        options.inertias = word(inertias, "inertias",
-                                ("log-cholesky", "exponential-eigenvalue", "entries"))
-    if max_iterations is not None:
-        options.max_iterations = count(max_iterations, "max_iterations", 100000)
-    if state_error_weight is not None:
-        options.state_error_weight = positive(state_error_weight, "state_error_weight")
-    for name, value in (("compliance", compliance), ("damping_time", damping_time)):
-        if value is None:
-            continue
-        if not (math.isfinite(number(value, name)) and value >= 0.0):
-            raise InputError(f"{name} parameter {value}; give a number ≥ 0")
-        setattr(options, name, float(value))
-    if residual is not None:
-        options.residual = word(residual, "residual", ("implicit", "explicit"))
-    if states is not None:
-        options.states = word(states, "states", ("configurations", "full"))
-    options.refine = bool(refine)
-    options.start_from_physical = bool(start_from_physical)
-    options.repair = not as_is
+def set_options(request: Any, options: Mapping[str, Any]) -> None:
+    """Sets the options of a request; None keeps the default."""
+    for name, value in options.items():
+        if value is not None:
+            request.set_option(name, value)
 
 
 def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
@@ -235,8 +207,7 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
     request.edits.free = list_names(free, "free")
     request.edits.fix = assignments(fix, "fix")
     request.edits.hold_out = list_names(hold_out, "hold_out")
-    if options:
-        set_options(request.options, **options)
+    set_options(request, options)
     selection = _rigcal.Selection()
     selection.start = -math.inf if from_ is None else number(from_, "from_")
     selection.end = math.inf if to is None else number(to, "to")
@@ -252,3 +223,17 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
         taken.add(name)
         request.add_recording(name, selection, columns)
     return request
+
+
+def accepts_options(function: _Function) -> _Function:
+    """Lists the arguments of make_request and all options in a function's signature and help."""
+    table = _rigcal.option_table()
+    named = {name: each for source in (function, make_request)
+             for name, each in inspect.signature(source).parameters.items() if name != "options"}
+    for name, _, _ in table:
+        named[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+    signature = inspect.signature(function).replace(parameters=list(named.values()))
+    setattr(function, "__signature__", signature)
+    function.__doc__ = (function.__doc__ or "") + "\n    Options:\n" + "".join(
+        f"        {name}: {meaning}. Give {values}.\n" for name, values, meaning in table)
+    return function

@@ -4,22 +4,6 @@ import numpy as np
 
 __version__: str
 
-class Options:
-    step: float
-    acceleration_noise: float
-    state_error_weight: float
-    compliance: float
-    damping_time: float
-    filter_cutoff: float
-    max_iterations: int
-    refine: bool
-    start_from_physical: bool
-    repair: bool
-    kind: str
-    inertias: str
-    residual: str
-    states: str
-
 class Edits:
     start: list[str]
     free: list[str]
@@ -64,8 +48,8 @@ class Rig:
 
 class Request:
     def __init__(self, rig_name: str, rig_text: str) -> None: ...
-    @property
-    def options(self) -> Options: ...
+    def set_option(self, name: str, value: object) -> None: ...
+    def changed_options(self) -> str: ...
     @property
     def edits(self) -> Edits: ...
     def check_edits(self) -> None: ...
@@ -97,6 +81,7 @@ class Validation(CrossValidation):
 class Calibration(Validation):
     def controls(self) -> list[str]: ...
 
+def option_table() -> list[tuple[str, str, str]]: ...
 def parse_segments(text: str) -> list[int]: ...
 def load_recording(request: Request) -> dict[str, Any]: ...
 def simulate(

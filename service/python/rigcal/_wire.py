@@ -19,18 +19,19 @@ from pathlib import Path
 from typing import Any, Generator, Mapping, Optional, Sequence, Union
 
 import pandas as pd
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict, Parse
 from google.protobuf.message import DecodeError
 
 from rigcal import _rigcal
 from rigcal._request import (Names, RecordingLike, RecordingsLike, Values, assignments, columns_of,
-                             count, list_recordings, list_segments, name_of, number, list_names)
+                             list_names, list_recordings, list_segments, name_of, number,
+                             set_options)
 from rigcal.errors import InputError, ServiceError, format_argument
 from rigcal.messages import service_pb2 as pb
 from rigcal.result import Result
 from rigcal.rig import RigLike, as_rig
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 LENGTH_BYTES = 4
 REPLY_BYTES_MAX = 8 << 20
 _PART_BYTES = 1 << 20
@@ -241,33 +242,28 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
            parameters: Union[None, str, Result, Mapping[str, float]] = None, free: Names = (),
            fix: Values = (), start: Values = (), hold_out: Names = (),
            from_: Optional[float] = None, to: Optional[float] = None, segments: Any = None,
-           step: Optional[float] = None, refine: bool = True, as_is: bool = False,
-           max_iterations: Optional[int] = None, cross_validate: bool = True) -> Operation:
+           cross_validate: bool = True, **options: Any) -> Operation:
     """Uploads recordings and submits a job, by default with a random id."""
     described = as_rig(rig)
     spec = pb.JobSpec(rig_name=os.path.basename(described.path), rig_text=described.text,
                       free=list_names(free, "free"), fix=assignments(fix, "fix"),
                       hold_out=list_names(hold_out, "hold_out"),
                       skip_cross_validation=not cross_validate)
+    # Check options and edits here, before anything is sent.
+    checked = _rigcal.Request(described.path, described.text)
+    set_options(checked, options)
     if isinstance(parameters, str):
-        spec.options.parameters = parameters
+        checked.set_option("parameters", parameters)
     elif isinstance(parameters, Result):
         free_ones = parameters.parameters["value"]
         spec.start.extend(assignments(dict(free_ones), "parameters"))
     elif parameters is not None:
         spec.start.extend(assignments(parameters, "parameters"))
     spec.start.extend(assignments(start, "start"))
-    # Check the edits here, before anything is sent.
-    checked = _rigcal.Request(described.path, described.text)
     checked.edits.start, checked.edits.free = list(spec.start), list(spec.free)
     checked.edits.fix, checked.edits.hold_out = list(spec.fix), list(spec.hold_out)
     checked.check_edits()
-    spec.options.refine_simulation = refine
-    spec.options.repair = not as_is
-    if step is not None:
-        spec.options.step_s = number(step, "step")
-    if max_iterations is not None:
-        spec.options.max_iterations = count(max_iterations, "max_iterations", 100000)
+    Parse(checked.changed_options(), spec.estimation_options)
     for index, recording in enumerate(list_recordings(recordings)):
         entry = spec.recordings.add(segments=list_segments(segments))
         if isinstance(recording, str) and recording.startswith("session:"):

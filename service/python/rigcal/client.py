@@ -89,7 +89,7 @@ class Client:
         """Uploads recordings, submits a job and returns its id.
 
         A recording on the service is given as "session:ID". Options: `job_id`, `cross_validate`,
-        and the options of `rigcal.calibrate` that a job supports.
+        and the options of `rigcal.calibrate`.
         """
         return str(self._run(_wire.submit(recordings, rig, **options)).job_id)
 

@@ -7,8 +7,8 @@ from typing import Any, Callable, Iterable, Optional, Union
 
 from rigcal import _rigcal
 from rigcal._progress import ProgressLike, progress_function
-from rigcal._request import (Names, ParametersLike, RecordingsLike, Values, count, make_request,
-                             positive, word)
+from rigcal._request import (Names, ParametersLike, RecordingsLike, Values, accepts_options, count,
+                             make_request, positive, word)
 from rigcal.result import CrossValidation, Examination, Result, Trajectory, Validation
 from rigcal.rig import RigLike
 
@@ -24,16 +24,12 @@ def _trajectories(handle: Any) -> list[Trajectory]:
     return [Trajectory(**fields) for fields in handle.trajectories()]
 
 
+@accepts_options
 def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLike = None,
               free: Names = (), fix: Values = (), start: Values = (), hold_out: Names = (),
-              step: Optional[float] = None, from_: Optional[float] = None,
-              to: Optional[float] = None, segments: Segments = None, refine: bool = True,
-              as_is: bool = False, threads: Optional[int] = None, progress: ProgressLike = None,
-              acceleration_noise: Optional[float] = None, filter_cutoff: Optional[float] = None,
-              inertias: Optional[str] = None, max_iterations: Optional[int] = None,
-              state_error_weight: Optional[float] = None, compliance: Optional[float] = None,
-              damping_time: Optional[float] = None, residual: Optional[str] = None,
-              states: Optional[str] = None, start_from_physical: bool = True) -> Result:
+              from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
+              threads: Optional[int] = None, progress: ProgressLike = None,
+              **options: Any) -> Result:
     """Estimates a rig's free parameters from recordings, like the command `rigcal calibrate`.
 
     Args:
@@ -46,17 +42,12 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
         free, fix, start: parameters to estimate, to fix ({name: value}; None: at the present
             value), or to start at a value.
         hold_out: sensors to hold out; their readings are not used.
-        step: time step h [s]; default: automatic.
         from_, to: use samples from and up to these times [s].
         segments: use only these segments: indices from 0, or "0-3,5".
-        refine: whether to fit the open-loop simulation afterwards.
-        as_is: use the recordings without repairs.
         threads: number of threads; default: one per processor. Does not affect the result.
         progress: True prints on standard error; a function is called with stage, iteration, cost,
             gradient.
-        acceleration_noise, filter_cutoff [Hz], inertias, max_iterations: method settings; default:
-            from the data, 10, "log-cholesky", 100.
-        state_error_weight, compliance, damping_time, residual, states, start_from_physical: for shadow parameters only.
+        **options: options of the method, listed below.
 
     Raises:
         FaultyInput: if estimates would be meaningless; see its `findings`.
@@ -65,23 +56,18 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
     """
     request = make_request(
         recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
-        hold_out=hold_out, from_=from_, to=to, segments=segments, step=step, refine=refine,
-        as_is=as_is, acceleration_noise=acceleration_noise, filter_cutoff=filter_cutoff,
-        inertias=inertias, max_iterations=max_iterations, state_error_weight=state_error_weight, compliance=compliance,
-        damping_time=damping_time, residual=residual, states=states, start_from_physical=start_from_physical)
+        hold_out=hold_out, from_=from_, to=to, segments=segments, **options)
     handle = _run(lambda monitor: _rigcal.calibrate(request, monitor), progress, threads)
     text = handle.json()
     return Result(json.loads(text), trajectories=_trajectories(handle), sensors=handle.sensors(),
                   controls=handle.controls(), text=text, table=handle.table(), page=handle.page())
 
 
+@accepts_options
 def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str] = None,
                   pieces: Optional[int] = None, piece_length: Optional[float] = None,
-                  parameters: ParametersLike = None, free: Names = (), fix: Values = (),
-                  start: Values = (), hold_out: Names = (), step: Optional[float] = None,
-                  from_: Optional[float] = None, to: Optional[float] = None,
-                  segments: Segments = None, refine: bool = True, as_is: bool = False,
-                  threads: Optional[int] = None, progress: ProgressLike = None) -> CrossValidation:
+                  threads: Optional[int] = None, progress: ProgressLike = None,
+                  **options: Any) -> CrossValidation:
     """Cross-validates: predicts each recording, or each piece, from all others.
 
     Args:
@@ -92,9 +78,7 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
 
     Other arguments and exceptions: see `calibrate`.
     """
-    request = make_request(
-        recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
-        hold_out=hold_out, from_=from_, to=to, segments=segments, **_plain(step, refine, as_is))
+    request = make_request(recordings, rig, **options)
     chosen = "" if by is None else word(by, "by", ("recording", "segment"))
     if sum(given is not None for given in (by, pieces, piece_length)) > 1:
         from rigcal.errors import InputError
@@ -108,12 +92,10 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
     return CrossValidation(json.loads(text), text=text, table=handle.table(), page=handle.page())
 
 
-def validate(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLike = None,
-             window: Optional[float] = None, start_window: Optional[float] = None,
-             start: Values = (), hold_out: Names = (), step: Optional[float] = None,
-             from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
-             refine: bool = True, threads: Optional[int] = None,
-             progress: ProgressLike = None) -> Validation:
+@accepts_options
+def validate(recordings: RecordingsLike, rig: RigLike, *, window: Optional[float] = None,
+             start_window: Optional[float] = None, threads: Optional[int] = None,
+             progress: ProgressLike = None, **options: Any) -> Validation:
     """Evaluates given parameters on recordings; rigcal estimates only initial states.
 
     Args:
@@ -125,9 +107,7 @@ def validate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameters
 
     Other arguments and exceptions: see `calibrate`.
     """
-    request = make_request(
-        recordings, rig, parameters=parameters, start=start, hold_out=hold_out, from_=from_, to=to,
-        segments=segments, **_plain(step, refine, False))
+    request = make_request(recordings, rig, **options)
     length = 0.0 if window is None else positive(window, "window", " [s]")
     begun = 0.0 if start_window is None else positive(start_window, "start_window", " [s]")
     handle = _run(lambda monitor: _rigcal.validate(request, length, begun, monitor), progress,
@@ -138,25 +118,16 @@ def validate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameters
                       page=handle.page())
 
 
-def check(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLike = None,
-          free: Names = (), fix: Values = (), start: Values = (), hold_out: Names = (),
-          from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
-          threads: Optional[int] = None, progress: ProgressLike = None) -> Examination:
+@accepts_options
+def check(recordings: RecordingsLike, rig: RigLike, *, threads: Optional[int] = None,
+          progress: ProgressLike = None, **options: Any) -> Examination:
     """Checks recordings and a rig file before a calibration, like the command `rigcal check`.
 
     Arguments and exceptions: see `calibrate`; findings are returned, not raised.
     """
-    request = make_request(
-        recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
-        hold_out=hold_out, from_=from_, to=to, segments=segments, **_plain(None, True, False))
+    request = make_request(recordings, rig, **options)
     text, table, reason = _run(lambda monitor: _rigcal.check(request, monitor), progress, threads)
     document = json.loads(text)
     if reason:
         document["notes"] = [f"identifiability could not be predicted: {reason}"]
     return Examination(document, text=text, table=table)
-
-
-def _plain(step: Optional[float], refine: bool, as_is: bool) -> dict[str, Any]:
-    return dict(step=step, refine=refine, as_is=as_is, acceleration_noise=None, filter_cutoff=None,
-                inertias=None, max_iterations=None, state_error_weight=None, compliance=None, damping_time=None,
-                residual=None, states=None, start_from_physical=True)

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "proto/stream/stream_limits.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/options/option_message.hpp"
 #include "service/server/jobs/job_store.hpp"
 
 namespace service {
@@ -32,6 +34,11 @@ std::optional<ServiceError> JobStore::admission_error(const rigcal::v1::SubmitJo
   }
   if (!std::isfinite(spec.deadline_s()) || spec.deadline_s() < 0.0) {
     return bad("deadline_s is not a duration");
+  }
+  try {
+    (void)job_options(spec);
+  } catch (const proto::InputError& error) {
+    return bad(error.what());
   }
   for (const auto& recording : spec.recordings()) {
     const auto& id = recording.session_id();

@@ -7,7 +7,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/messages/stage_text.hpp"
-#include "service/options/job_options.hpp"
+#include "service/options/option_message.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
@@ -37,7 +37,7 @@ CalibrationRequest make_request(const JobRun& run, const rigcal::v1::JobSpec& sp
          .selection = selection_of(recording),
          .origin = "session:" + recording.session_id()});
   }
-  request.options = calibration_options(spec.options());
+  request.options = job_options(spec);
   request.version = run.version;
   request.duration_s_max = run.duration_s_max;
   return request;

@@ -43,41 +43,50 @@ std::string refusal_of(const CalibrationOptions& options) {
   return "";
 }
 
-struct Choice {
-  const char* name;
-  double CalibrationOptions::*value;
-  bool may_be_zero, may_be_negative;
+/// Converts to any type, to count the members of an aggregate.
+struct AnyValue {
+  template <typename Value>
+  constexpr operator Value() const {
+    return {};
+  }
 };
 
-constexpr Choice kChoices[] = {
-    {"time step", &CalibrationOptions::step, true, false},
-    {"acceleration noise", &CalibrationOptions::acceleration_noise, true, false},
-    {"state error weight", &CalibrationOptions::state_error_weight, true, false},
-    {"the compliance", &CalibrationOptions::compliance, true, true},
-    {"damping time", &CalibrationOptions::damping_time, true, true},
-    {"weighting compliance", &CalibrationOptions::weighting_compliance, true, false},
-    {"filter cutoff", &CalibrationOptions::filter_cutoff, false, false}};
+template <typename... Members>
+constexpr std::size_t member_count() {
+  if constexpr (requires { CalibrationOptions{Members{}..., AnyValue{}}; }) {
+    return member_count<Members..., AnyValue>();
+  }
+  return sizeof...(Members);
+}
+
+// Detects a member without a row, which the command line and stored results would lack.
+static_assert(member_count<>() == std::size(estimator::kOptionRows));
 
 // Every numeric option with every kind of invalid number. A mere check for "> 0" would take a NaN
 // for "not given", and calibrate with other options than requested.
 TEST(CalibrationOptions, AreRefusedByNameIfOutOfRange) {
   EXPECT_EQ(refusal_of({}), "");
-  for (const Choice& choice : kChoices) {
+  for (const estimator::OptionRow& row : estimator::kOptionRows) {
+    const auto* member = std::get_if<double CalibrationOptions::*>(&row.member);
+    if (member == nullptr) continue;
+    const std::string name(row.name);
     const auto with = [&](double value) {
       CalibrationOptions options;
-      options.*choice.value = value;
+      options.** member = value;
       return refusal_of(options);
     };
-    for (const double bad : {kNotANumber, kInfinity, -kInfinity}) {
-      EXPECT_NE(with(bad).find(choice.name), std::string::npos) << choice.name << ' ' << bad;
+    for (const double bad : {kNotANumber, kInfinity, -kInfinity, -2.0}) {
+      EXPECT_NE(with(bad).find(name == "step" && bad > 0.0 ? "too long" : name), std::string::npos)
+          << name << ' ' << bad << ": " << with(bad);
     }
-    EXPECT_EQ(with(0.0) == "", choice.may_be_zero) << choice.name;
-    EXPECT_EQ(with(-1.0) == "", choice.may_be_negative) << choice.name;
-    EXPECT_EQ(with(0.01), "") << choice.name;
+    EXPECT_EQ(with(0.01), "") << name;
   }
   CalibrationOptions options;
-  options.max_iterations = -1;
-  EXPECT_NE(refusal_of(options).find("iteration limit is"), std::string::npos);
+  options.max_iterations = 0;
+  EXPECT_EQ(refusal_of(options), "the max-iterations is 0; give a whole number from 1 to 100000");
+  options.max_iterations = 1;
+  options.filter_cutoff = 0.0;
+  EXPECT_EQ(refusal_of(options), "the filter-cutoff is 0; give a number > 0 [Hz]");
 }
 
 // A step that gives a segment fewer than ten steps is useless. One that gives more steps than fit

@@ -3,9 +3,11 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
@@ -20,11 +22,13 @@ namespace {
 using estimator::Calibration;
 using estimator::CalibrationOptions;
 using estimator::EstimateKind;
+using estimator::FitStage;
 using estimator::JointQuantity;
 using estimator::Mechanism;
 using estimator::ParameterEstimate;
 using estimator::Recording;
 using estimator::SolveKind;
+using estimator::Stage;
 using test_support::ReferenceFuruta;
 using test_support::ReferencePendulum;
 
@@ -306,6 +310,28 @@ TEST(PhysicalCalibration, ReportsAStopInAnyStage) {
     const auto last = result.refined ? result.refinement_termination : result.termination;
     EXPECT_EQ(last, estimator::Termination::kCancelled) << stop_at << " of " << total;
   }
+}
+
+// Catches an option that reaches only one of the fits, or none.
+TEST(PhysicalCalibration, RestartsOnlyIfRequested) {
+  ReferencePendulum rig = sticky_pendulum();
+  rig.b = 0.0;
+  Mechanism mechanism = pendulum_to_fit(rig);
+  mechanism.joint_parameter(0, JointQuantity::kViscous).value = 1e-4;
+  const std::vector<Recording> recordings = {record(rig, 2000, kPhysicalNoise, 5)};
+  const auto count_restarts = [&](const CalibrationOptions& options) {
+    std::map<Stage, int> counts;
+    estimator::CalibrationMonitor monitor;
+    monitor.on_stage = [&](const FitStage& stage, const Mechanism&) {
+      if (stage.solve == SolveKind::kRestart) ++counts[stage.stage];
+    };
+    EXPECT_TRUE(estimator::calibrate(mechanism, recordings, options, monitor).converged());
+    return std::pair{counts[Stage::kJointEstimation], counts[Stage::kSimulationFit]};
+  };
+  const auto [joint, simulation] = count_restarts({});
+  EXPECT_GT(joint, 0);
+  EXPECT_GT(simulation, 0);
+  EXPECT_EQ(count_restarts({.restarts = 0}), (std::pair{0, 0}));
 }
 
 // Options specific to a SPOOK simulator select its parameters, and contradict an explicit request

@@ -132,11 +132,11 @@ TEST_F(Furuta, AConsistentOptimumIsTheSameInAnyChart) {
        {InertiaParameterization::kLogCholesky, InertiaParameterization::kExponentialEigenvalue}) {
     for (const double factor : {0.3, 1.5, 3.0}) {
       const Calibration charted = calibrate(to_fit(factor), {own}, with(chart));
-      ASSERT_TRUE(charted.converged()) << to_string(chart) << " " << factor;
+      ASSERT_TRUE(charted.converged()) << static_cast<int>(chart) << " " << factor;
       // From a distant start the noise levels, determined to 5 %, differ a little.
       const double tolerance = factor > 2.0 ? 0.1 : 0.01;
       EXPECT_LT(largest_difference(entries, charted), tolerance)
-          << to_string(chart) << " " << factor;
+          << static_cast<int>(chart) << " " << factor;
       for (std::size_t i = 0; i < entries.parameters.size(); ++i) {
         EXPECT_NEAR(charted.parameters[i].standard_deviation,
                     entries.parameters[i].standard_deviation,

@@ -56,7 +56,7 @@ TEST(InertiaParameterization, SlopesMatchCentralDifferences) {
         const Moments expected =
             (chart.moments(at + step) - chart.moments(at - step)) / (2 * kStep);
         // O(step²) of moments of 1e-2, and their rounding over the step.
-        EXPECT_LT((slopes.col(i) - expected).norm(), 1e-11) << to_string(kind) << " " << i;
+        EXPECT_LT((slopes.col(i) - expected).norm(), 1e-11) << static_cast<int>(kind) << " " << i;
       }
     }
   }

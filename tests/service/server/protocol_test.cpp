@@ -51,11 +51,11 @@ TEST(Protocol, AnswersAHelloOfAnotherVersionWithAReason) {
   ASSERT_TRUE(service.start()) << service.output();
   SocketClient client(service.port());
   ServiceRequest hello;
-  hello.mutable_hello()->set_protocol_version(2);
+  hello.mutable_hello()->set_protocol_version(1);
   const ServiceReply reply = client.call(hello);
   ASSERT_TRUE(reply.has_error());
   EXPECT_EQ(reply.error().code(), ServiceError::PROTOCOL_VERSION);
-  EXPECT_NE(reply.error().text().find("version 1"), std::string::npos);
+  EXPECT_NE(reply.error().text().find("version 2"), std::string::npos);
   EXPECT_TRUE(client.closed_by_service(10.0));
 }
 
@@ -150,7 +150,7 @@ TEST(Protocol, ServesOthersWhileAThousandConnectionsHang) {
 
 ServiceReply greet(SocketClient& client) {
   ServiceRequest hello;
-  hello.mutable_hello()->set_protocol_version(1);
+  hello.mutable_hello()->set_protocol_version(2);
   return client.call(hello);
 }
 

@@ -122,14 +122,7 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
 }
 
 void add(Fingerprint& key, const estimator::CalibrationOptions& options) {
-  const auto& [kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
-               weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
-               refine_simulation, approach, repair, compare_parts, inertia_parameterization] =
-      options;
-  const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
-  add_all(kind, step, acceleration_noise, state_error_weight, compliance, damping_time,
-          weighting_compliance, residual_form, state_form, filter_cutoff, max_iterations,
-          refine_simulation, approach, repair, compare_parts, inertia_parameterization);
+  for (const auto& row : estimator::kOptionRows) key.add(option_text(row, options));
 }
 
 std::string key_of(const CalibrationTask& task) {
