@@ -85,8 +85,9 @@ std::vector<Violation> folders_are_small(const Tree& tree) {
     if (!is_code(file) || file.path.starts_with("tests/")) continue;
     const std::string folder = file.path.substr(0, file.path.rfind('/'));
     if (++counts[folder] == kFilesMax + 1) {
-      violations.push_back({file.path, 0, folder + " has more than " + std::to_string(kFilesMax) +
-                                              " files; split it by subject"});
+      violations.push_back(
+          {file.path, 0,
+           folder + " has more than " + std::to_string(kFilesMax) + " files; split it by subject"});
     }
   }
   return violations;
@@ -120,33 +121,19 @@ std::vector<Violation> fits_keep_apart(const Tree& tree) {
 
 std::vector<Violation> service_is_layered(const Tree& tree) {
   static const std::vector<std::string> kOrder = {
-      "service/messages/",
-      "service/text/",
-      "service/rig/parameters/",
-      "service/rig/",
-      "service/recordings/",
-      "service/recordings/formats/",
-      "service/simulation/",
-      "service/rig/drawing/",
-      "service/rig/init/",
-      "service/rig/robot/",
-      "service/options/",
-      "service/result/",
-      "service/calibration/",
-      "service/report/charts/",
-      "service/report/sections/",
-      "service/design/",
-      "service/report/",
-      "service/server/storage/",
-      "service/server/sessions/",
-      "service/server/jobs/",
-      "service/server/",
-      "service/cli/",
-      "service/cli/remote/",
-      "service/cli/commands/",
-      "service/python/",
-      "service/",
-      "service/cli/",
+      "service/messages/",        "service/text/",
+      "service/rig/parameters/",  "service/rig/",
+      "service/recordings/",      "service/recordings/formats/",
+      "service/simulation/",      "service/rig/drawing/",
+      "service/rig/init/",        "service/rig/robot/",
+      "service/options/",         "service/result/",
+      "service/calibration/",     "service/report/charts/",
+      "service/report/sections/", "service/design/",
+      "service/report/",          "service/server/storage/",
+      "service/server/sessions/", "service/server/jobs/",
+      "service/server/",          "service/cli/",
+      "service/cli/remote/",      "service/cli/commands/",
+      "service/python/",          "service/",
   };
   return check_order(tree, "service/", kOrder);
 }

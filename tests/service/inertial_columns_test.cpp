@@ -371,7 +371,7 @@ TEST(SensorKinds, AreInOrderAndUseTheSchemasNames) {
     EXPECT_EQ(reading_traits(row.reading).reading, row.reading) << row.unit();
   }
   for (const estimator::SensorTraits& row : estimator::kSensorKinds) {
-    SCOPED_TRACE(row.reads);
+    SCOPED_TRACE(row.what);
     EXPECT_EQ(sensor_traits(row.kind).kind, row.kind);
     const google::protobuf::Descriptor* const first = column_of_axis(row.instruments[0].axes[0]);
     ASSERT_NE(first, nullptr);

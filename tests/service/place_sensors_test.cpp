@@ -6,6 +6,7 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
