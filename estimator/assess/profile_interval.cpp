@@ -63,7 +63,10 @@ class Profile {
     Mechanism mechanism = problem_.mechanism();
     const int index = free_.indices()[static_cast<std::size_t>(position)];
     Parameter& held = mechanism.parameters[static_cast<std::size_t>(index)];
-    held.value = held.lower = held.upper = value;
+    // The value may be outside the bounds by round-off. Bounds that other parameters imply would
+    // then contradict it.
+    held.value = held.lower = held.upper =
+        std::clamp(value, problem_.arrow_lower()[position], problem_.arrow_upper()[position]);
     ShootingProblem problem = problem_.restated(mechanism, segments_, grid_, problem_.noise());
     LmOptions options;
     options.max_iterations = kProfileIterations;

@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union, overload
 
 import numpy as np
 import pandas as pd
@@ -88,12 +88,19 @@ class ResultBase:
             raise InputError("a result loaded from JSON has no table; print its parameters")
         return self._table
 
-    def to_json(self, path: Union[None, str, os.PathLike[str]] = None) -> str:
-        """Returns the JSON that `rigcal --json` writes, and writes it to `path` if given."""
+    @overload
+    def to_json(self) -> str: ...
+
+    @overload
+    def to_json(self, path: Union[str, os.PathLike[str]]) -> None: ...
+
+    def to_json(self, path: Union[None, str, os.PathLike[str]] = None) -> Optional[str]:
+        """Writes the JSON of `rigcal --json` to `path`, or returns its text without `path`."""
         text = json.dumps(self.document, indent=1) if self._text is None else self._text
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
+        if path is None:
+            return text
+        Path(path).write_text(text, encoding="utf-8")
+        return None
 
     def report(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes the report of `rigcal --plot`: an HTML file without external resources."""
