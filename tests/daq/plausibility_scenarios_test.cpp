@@ -111,8 +111,8 @@ double run_once(const ShippedRun& run, std::uint64_t seed) {
   while (loop->tick()) {
     while (loop->records().try_pop(record)) ran = ran || record.phase == RunPhase::kRunning;
   }
-  // A swing-up may exceed the rig's limits. The injected dropouts of a channel may follow each other
-  // for longer than the rig permits. Neither is a false trip.
+  // A swing-up may exceed the rig's limits, and injected dropouts of a channel may follow each
+  // other for longer than the rig permits. Neither is a false trip.
   const Trip* const trip = loop->trip();
   EXPECT_TRUE(ran || trip != nullptr);
   if (trip != nullptr) {
