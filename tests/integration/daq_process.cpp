@@ -69,7 +69,7 @@ void DaqProcess::wait_until_recorded(const std::string& name) {
 }
 
 void DaqProcess::wait_until_off() {
-  constexpr std::size_t kRows = 200;  // of 1 ms
+  constexpr std::size_t kRows = 2 * kTtl_us / 1000;  // one row per millisecond
   ASSERT_TRUE(eventually(
       [&] {
         const std::vector<TruthRow> rows = truth();
