@@ -33,7 +33,7 @@ void add_couplings(const v1::Rig& rig, const proto::TextLocator& root,
     const proto::TextLocator place = root.at("joint", i).at("mimic");
     const std::string others = others_of(mechanism, joint.name());
     if (others.empty()) {
-      place.fail("joint \"" + joint.name() + "\" is the only moving joint. Remove follows");
+      place.fail("joint \"" + joint.name() + "\" is the only moving joint. Remove \"mimic\"");
     }
     if (source.joint().empty()) {
       place.fail("names no joint; write joint: with one of " + others);

@@ -78,7 +78,7 @@ class RigReader {
     for (int i = 0; i < rig_.body_size(); ++i) add_body(i);
     for (int i = 0; i < rig_.joint_size(); ++i) add_joint(i);
     if (mechanism_.joints.empty()) {
-      root_.fail("all joints are fixed. Give at least one a kind that moves");
+      root_.fail("all joints are fixed. Give at least one joint a \"type\" that moves");
     }
     add_couplings(rig_, root_, mechanism_);
     for (int i = 0; i < rig_.body_encoder_size(); ++i) add_body_encoder(i);

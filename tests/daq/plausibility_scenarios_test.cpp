@@ -7,8 +7,8 @@
 #include <string>
 #include <variant>
 
+#include "daq/commands/unit_connection.hpp"
 #include "daq/config/scenario_config.hpp"
-#include "daq/console/unit_connection.hpp"
 #include "daq/loop/control_loop.hpp"
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
@@ -111,7 +111,7 @@ double run_once(const ShippedRun& run, std::uint64_t seed) {
   while (loop->tick()) {
     while (loop->records().try_pop(record)) ran = ran || record.phase == RunPhase::kRunning;
   }
-  // A swing-up may exceed the rig's limits. The injected dropouts of a channel may follow each
+  // A swing-up may exceed the rig's limits, and injected dropouts of a channel may follow each
   // other for longer than the rig permits. Neither is a false trip.
   const Trip* const trip = loop->trip();
   EXPECT_TRUE(ran || trip != nullptr);

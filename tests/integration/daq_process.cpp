@@ -68,6 +68,18 @@ void DaqProcess::wait_until_recorded(const std::string& name) {
       << daq_->output();
 }
 
+void DaqProcess::wait_until_off() {
+  constexpr std::size_t kRows = 2 * kTtl_us / 1000;  // one row per millisecond
+  ASSERT_TRUE(eventually(
+      [&] {
+        const std::vector<TruthRow> rows = truth();
+        if (rows.size() < kRows + 2) return false;
+        return std::all_of(rows.end() - kRows - 1, rows.end() - 1,
+                           [](const TruthRow& row) { return row.at("command_V") == "0"; });
+      },
+      kPatience_s));
+}
+
 void DaqProcess::wait_until_tripped() {
   ASSERT_TRUE(eventually(
       [&] {

@@ -45,6 +45,9 @@ class DaqProcess : public ::testing::Test {
   /// Waits until the scenario drives the rig and some of that is in the file.
   void wait_until_recorded(const std::string& name = "run.mcap");
   void wait_until_tripped();
+
+  /// Waits until the simulated unit has put out nothing for twice its time to live.
+  void wait_until_off();
   int daq_exit_code();
 
   /// Sends Ctrl-C, after which rigcal-sim prints its counts.
