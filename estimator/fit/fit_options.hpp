@@ -83,56 +83,42 @@ constexpr OptionWords enumeration(std::span<const std::string_view> words) {
 }
 
 // clang-format off
-/// The options in the order of their members. To add an option, add its member and its row: name,
-/// key, member, unit, range, group, help.
+/// The options in the order of their members. To add an option, add its member and its row here,
+/// and its help text to kOptionHelp of service/options.
 inline constexpr OptionRow kOptionRows[] = {
     {"parameters", "parameters", OptionWords{kKindWords,
         [](const CalibrationOptions& o) { return o.kind ? static_cast<int>(*o.kind) : -1; },
         [](CalibrationOptions& o, int index) { o.kind = static_cast<EstimateKind>(index); }}},
-    {"step", "stepS", &CalibrationOptions::step, "s", {1e-7, 1.0}, OptionGroup::kMethod,
-     "Time step h; default: automatic. Physical: maximum integration step"},
+    {"step", "stepS", &CalibrationOptions::step, "s", {1e-7, 1.0}, OptionGroup::kMethod},
     {"acceleration-noise", "accelerationNoise", &CalibrationOptions::acceleration_noise,
-     "rad/s²/√Hz", kPositive, OptionGroup::kMethod,
-     "Process noise, for physical parameters; default: from the data"},
+     "rad/s²/√Hz", kPositive, OptionGroup::kMethod},
     {"state-error-weight", "stateErrorWeight", &CalibrationOptions::state_error_weight, "",
-     kPositive, OptionGroup::kSimulator,
-     "Weight of impulse residuals relative to angle residuals; default: from the data"},
+     kPositive, OptionGroup::kSimulator},
     {"compliance", "compliance", &CalibrationOptions::compliance, "m/N, rad/(N·m)", {},
-     OptionGroup::kSimulator, "Compliance of all joints; default: the rig file's"},
+     OptionGroup::kSimulator},
     {"damping-time", "dampingTimeS", &CalibrationOptions::damping_time, "s", {},
-     OptionGroup::kSimulator, "Damping time of all joints; default: the rig file's"},
+     OptionGroup::kSimulator},
     {"weighting-compliance", "weightingCompliance", &CalibrationOptions::weighting_compliance, "",
      {}, OptionGroup::kSimulator},
     {"residual", "residual",
      enumeration<ResidualForm, &CalibrationOptions::residual_form>(kResidualWords), "", {},
-     OptionGroup::kSimulator, "Form of the step residual; default: implicit"},
+     OptionGroup::kSimulator},
     {"states", "states", enumeration<StateForm, &CalibrationOptions::state_form>(kStateWords), "",
-     {}, OptionGroup::kSimulator, "Unknowns of a time step; default: configurations"},
-    {"filter-cutoff", "filterCutoffHz", &CalibrationOptions::filter_cutoff, "Hz",
-     kPositive, OptionGroup::kMethod,
-     "Low-pass cutoff for initial states; raised automatically for fast motion. Lower it for noisy "
-     "sensors"},
+     {}, OptionGroup::kSimulator},
+    {"filter-cutoff", "filterCutoffHz", &CalibrationOptions::filter_cutoff, "Hz", kPositive,
+     OptionGroup::kMethod},
     {"max-iterations", "maxIterations", &CalibrationOptions::max_iterations, "", {1, 100'000},
-     OptionGroup::kMethod,
-     "Maximum number of iterations of a fit; each restart gets as many again"},
-    {"restarts", "restarts", &CalibrationOptions::restarts, "", {0, 100}, OptionGroup::kMethod,
-     "Maximum number of successful restarts of a fit that may have ended in a local minimum, for "
-     "physical parameters. 0: faster, no restarts"},
+     OptionGroup::kMethod},
+    {"restarts", "restarts", &CalibrationOptions::restarts, "", {0, 100}, OptionGroup::kMethod},
     {"no-refine", "refineSimulation", &CalibrationOptions::refine_simulation, "", {},
-     OptionGroup::kMethod, "Joint estimation only: no fit of the open-loop simulation afterwards"},
+     OptionGroup::kMethod},
     {"no-start-from-physical", "startFromPhysical", &CalibrationOptions::start_from_physical, "",
-     {}, OptionGroup::kSimulator,
-     "Start from the given values instead of first estimating physical parameters"},
-    {"as-is", "repair", &CalibrationOptions::repair, "", {}, OptionGroup::kGeneral,
-     "Use recordings unrepaired: reject no outliers, do not split at lost samples, free no offset "
-     "after an encoder slip"},
+     {}, OptionGroup::kSimulator},
+    {"as-is", "repair", &CalibrationOptions::repair},
     {"compare-parts", "compareParts", &CalibrationOptions::compare_parts},
     {"inertias", "inertias",
      enumeration<InertiaParameterization, &CalibrationOptions::inertia_parameterization>(
-         kInertiaWords),
-     "", {}, OptionGroup::kMethod,
-     "Parameterization of completely free inertias: two kinds that guarantee physical "
-     "consistency, or by entries; default: log-cholesky"}};
+         kInertiaWords), "", {}, OptionGroup::kMethod}};
 // clang-format on
 
 /// Callbacks of a running calibration, called on the calling thread.

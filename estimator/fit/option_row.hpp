@@ -27,8 +27,8 @@ struct OptionWords {
 /// Section of the help that lists an option.
 enum class OptionGroup { kGeneral, kMethod, kSimulator };
 
-/// The only statement of an option: command line, messages, Python, reports and reference pages are
-/// made from it.
+/// Name, member and values of an option: command line, messages, Python, reports and reference
+/// pages are made from it.
 struct OptionRow {
   /// Name on the command line, without "--". A flag switches its member to the opposite of the
   /// default. Python uses underscores and omits "no-".
@@ -40,9 +40,6 @@ struct OptionRow {
   std::string_view unit = "";
   OptionRange range = {};
   OptionGroup group = OptionGroup::kGeneral;
-  /// The unit is inserted behind the first clause. An option without help has no name of its own on
-  /// the command line and in Python.
-  std::string_view help = "";
 
   bool is_flag() const { return std::holds_alternative<bool CalibrationOptions::*>(member); }
   bool is_word() const { return std::holds_alternative<OptionWords>(member); }

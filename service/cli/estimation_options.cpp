@@ -53,7 +53,7 @@ CLI::Option* add_option(CLI::App& command, const OptionRow& row, CalibrationOpti
 /// Adds the options of the table in the estimator.
 void add_table_options(CLI::App& command, CalibrationOptions& options) {
   for (const OptionRow& row : estimator::kOptionRows) {
-    if (row.help.empty()) continue;
+    if (option_help(row).empty()) continue;
     CLI::Option* const option = add_option(command, row, options)->description(help_text(row));
     if (row.group == OptionGroup::kMethod) option->group(kMethodGroup);
     if (row.group == OptionGroup::kSimulator) option->group("SPOOK simulator (shadow parameters)");

@@ -3,6 +3,42 @@
 #include <algorithm>
 
 namespace service {
+namespace {
+
+/// Help of an option.
+struct OptionHelp {
+  std::string_view name;  ///< name on the command line
+  std::string_view help;  ///< the unit is inserted behind its first clause
+};
+
+constexpr OptionHelp kOptionHelp[] = {
+    {"step", "Time step h; default: automatic. Physical: maximum integration step"},
+    {"acceleration-noise", "Process noise, for physical parameters; default: from the data"},
+    {"state-error-weight",
+     "Weight of impulse residuals relative to angle residuals; default: from the data"},
+    {"compliance", "Compliance of all joints; default: the rig file's"},
+    {"damping-time", "Damping time of all joints; default: the rig file's"},
+    {"residual", "Form of the step residual; default: implicit"},
+    {"states", "Unknowns of a time step; default: configurations"},
+    {"filter-cutoff",
+     "Low-pass cutoff for initial states; raised automatically for fast motion. Lower it for noisy "
+     "sensors"},
+    {"max-iterations", "Maximum number of iterations of a fit; each restart gets as many again"},
+    {"restarts",
+     "Maximum number of successful restarts of a fit that may have ended in a local minimum, for "
+     "physical parameters. 0: faster, no restarts"},
+    {"no-refine", "Joint estimation only: no fit of the open-loop simulation afterwards"},
+    {"no-start-from-physical",
+     "Start from the given values instead of first estimating physical parameters"},
+    {"as-is",
+     "Use recordings unrepaired: reject no outliers, do not split at lost samples, free no offset "
+     "after an encoder slip"},
+    {"inertias",
+     "Parameterization of completely free inertias: two kinds that guarantee physical consistency, "
+     "or by entries; default: log-cholesky"},
+};
+
+}  // namespace
 
 std::string options_json(const estimator::CalibrationOptions& options, bool all) {
   std::string json;
@@ -15,8 +51,13 @@ std::string options_json(const estimator::CalibrationOptions& options, bool all)
   return json.empty() ? "{}" : json + "}";
 }
 
+std::string_view option_help(const estimator::OptionRow& row) {
+  const auto* const found = std::ranges::find(kOptionHelp, row.name, &OptionHelp::name);
+  return found == std::end(kOptionHelp) ? "" : found->help;
+}
+
 std::string help_text(const estimator::OptionRow& row) {
-  std::string text(row.help);
+  std::string text(option_help(row));
   if (row.unit.empty()) return text;
   return text.insert(std::min(text.find_first_of(".;"), text.size()),
                      " [" + std::string(row.unit) + "]");

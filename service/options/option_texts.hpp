@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "estimator/fit/fit_options.hpp"
 
@@ -9,6 +10,10 @@ namespace service {
 
 /// Returns the options as a JSON object: all, or those that differ from their default.
 std::string options_json(const estimator::CalibrationOptions& options, bool all);
+
+/// Returns the help text of an option; empty for an option that has no name of its own on the
+/// command line and in Python.
+std::string_view option_help(const estimator::OptionRow& row);
 
 /// Returns the help text of an option, with the unit in brackets behind its first clause.
 std::string help_text(const estimator::OptionRow& row);

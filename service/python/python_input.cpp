@@ -134,7 +134,7 @@ const OptionRow& option_of(const std::string& argument) {
   std::vector<std::string> names;
   for (const OptionRow& row : estimator::kOptionRows) {
     if (python_name(row) == argument) return row;
-    if (!row.help.empty()) names.push_back(python_name(row));
+    if (!option_help(row).empty()) names.push_back(python_name(row));
   }
   throw py::type_error("unexpected argument '" + argument + "'" +
                        proto::did_you_mean(argument, names));
@@ -165,8 +165,9 @@ void set_argument(PythonRequest& program, const std::string& name, const py::obj
 py::list option_table() {
   py::list table;
   for (const OptionRow& row : estimator::kOptionRows) {
-    if (row.help.empty()) continue;
-    table.append(py::make_tuple(python_name(row), describe_values(row), std::string(row.help)));
+    if (option_help(row).empty()) continue;
+    table.append(
+        py::make_tuple(python_name(row), describe_values(row), std::string(option_help(row))));
   }
   return table;
 }

@@ -150,7 +150,7 @@ void add_method_options(const Calibration& calibration, const estimator::Calibra
   used.state_error_weight = calibration.state_error_weight;
   for (const estimator::OptionRow& row : estimator::kOptionRows) {
     const bool simulator = row.group == estimator::OptionGroup::kSimulator;
-    if (row.help.empty() || (simulator && is_physical(calibration))) continue;
+    if (option_help(row).empty() || (simulator && is_physical(calibration))) continue;
     const bool given = !is_default(row, asked);
     const auto* number = std::get_if<double estimator::CalibrationOptions::*>(&row.member);
     std::string text = row.is_flag()       ? (given ? "yes" : "no")

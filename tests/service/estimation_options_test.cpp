@@ -11,6 +11,7 @@
 #include "proto/text/files.hpp"
 #include "service/cli/remote/job_spec.hpp"
 #include "service/options/option_message.hpp"
+#include "service/options/option_texts.hpp"
 #include "tests/service/option_examples.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
@@ -139,14 +140,14 @@ constexpr std::string_view kTableEnd = "<!-- End of the generated table -->";
 std::string option_table() {
   std::string text = "| option | JSON | values | default | effect |\n|---|---|---|---|---|\n";
   for (const OptionRow& row : kOptionRows) {
-    if (row.help.empty()) continue;
+    if (option_help(row).empty()) continue;
     text += "| `--" + std::string(row.name) + "` | `" + std::string(row.key) + "` | " +
             (row.is_flag() ? "`false` in JSON" : describe_values(row)) + " | " +
             (row.is_flag()          ? "not set"
              : is_in_range(row, {}) ? option_text(row, {})
                                     : "automatic") +
             " | " + (row.group == OptionGroup::kSimulator ? "Shadow parameters: " : "") +
-            std::string(row.help) + " |\n";
+            std::string(option_help(row)) + " |\n";
   }
   return text;
 }

@@ -20,7 +20,7 @@ inline std::string example(const estimator::OptionRow& row) {
 
 /// Returns the option with its example on the command line; empty for options that it lacks.
 inline std::string argument(const estimator::OptionRow& row) {
-  if (row.help.empty() && row.name != "parameters") return "";
+  if (option_help(row).empty() && row.name != "parameters") return "";
   return " --" + std::string(row.name) + (row.is_flag() ? "" : " " + example(row));
 }
 
