@@ -99,7 +99,8 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
   result.correlation = uncertainty.correlation;
   result.null_directions = uncertainty.null_directions;
   for (const Message& error : find_errors(as_seen(result.mechanism))) {
-    result.notes.push_back({MessageCode::kUnphysicalEstimate, {{"error", std::vector<Message>{error}}}});
+    result.notes.push_back(
+        {MessageCode::kUnphysicalEstimate, {{"error", std::vector<Message>{error}}}});
   }
 }
 

@@ -228,7 +228,8 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
 def accepts_options(function: _Function) -> _Function:
     """Lists the arguments of make_request and all options in a function's signature and help."""
     table = _rigcal.option_table()
-    named = {name: each for source in (function, make_request)
+    sources: tuple[Callable[..., Any], ...] = (function, make_request)
+    named = {name: each for source in sources
              for name, each in inspect.signature(source).parameters.items() if name != "options"}
     for name, _, _ in table:
         named[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)

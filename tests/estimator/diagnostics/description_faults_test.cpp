@@ -126,7 +126,9 @@ void expect_found(const Described& rig, const Case& planted) {
   ASSERT_EQ(findings[0].message.code, MessageCode::kDescriptionError);
   const auto& causes =
       std::get<std::vector<estimator::Message>>(*findings[0].message.find("causes"));
-  EXPECT_EQ(std::ranges::count(causes, hypothesis.message), 1) << describe(findings[0]).what;
+  const auto text = [](const estimator::Message& message) { return service::text_of(message); };
+  EXPECT_EQ(std::ranges::count(causes, text(hypothesis.message), text), 1)
+      << describe(findings[0]).what;
   EXPECT_EQ(describe(findings[0]).kind, service::row_of(causes.front().code).id);
   for (const estimator::Message& cause : causes) {
     const std::string advice = service::fill_template(service::row_of(cause.code).advice, cause);
