@@ -5,7 +5,8 @@
 - A number with a decimal point or an exponent matches within TOLERANCE, or within the tolerance
   of the block (```text within 20 %). Two whole numbers match if they are equal.
 - An estimate matches within four of its standard deviations, which follow it: "4.2 ± 0.1", or
-  "4.2  0.1" in a table with "±" in its heading. A standard deviation matches within a factor of 3.
+  "4.2  0.1" in a table with "±" in its heading. A standard deviation matches within a factor of 3,
+  a bound of the estimate's interval, "4.0 … 4.4", within 12 standard deviations.
 """
 
 import difflib
@@ -52,19 +53,30 @@ def estimates(line, below_heading):
     return pairs
 
 
+def bounds(line):
+    """Returns the indices of the numbers that are bounds of an interval: "4.0 … 4.4"."""
+    text = normalized(line)
+    found = list(re.finditer(STANDALONE, text))
+    lower = [i for i, (a, b) in enumerate(zip(found, found[1:]))
+             if text[a.end():b.start()].strip() == ELLIPSIS]
+    return {i + k for i in lower for k in (0, 1)}
+
+
 def matches_line(expected, actual, tolerance, below_heading=False):
     pattern, numbers = line_pattern(expected)
     found = pattern.fullmatch(normalized(actual))
     if not found:
         return False
     values = found.groups()
-    pairs = estimates(expected, below_heading)
+    pairs, ends = estimates(expected, below_heading), bounds(expected)
     for i, (number, value) in enumerate(zip(numbers, values)):
         if i in pairs:
             deviation = max(float(numbers[i + 1]), float(values[i + 1]))
             matches = abs(float(value) - float(number)) <= 4 * deviation
         elif i - 1 in pairs:
             matches = float(number) / 3 <= float(value) <= float(number) * 3
+        elif pairs and i in ends:
+            matches = abs(float(value) - float(number)) <= 12 * deviation
         else:
             matches = matches_number(number, value, tolerance)
         if not matches:
@@ -76,7 +88,8 @@ def headings(lines):
     """Returns for each line whether it belongs to a table with "±" in its heading."""
     below, marks = False, []
     for line in lines:
-        below = bool(line.strip()) and (below or "±" in line and not re.search(STANDALONE, line))
+        is_heading = "±" in line and not re.search(STANDALONE, line.replace("95 % interval", ""))
+        below = bool(line.strip()) and (below or is_heading)
         marks.append(below)
     return marks
 

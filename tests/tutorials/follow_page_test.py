@@ -132,6 +132,12 @@ class Outputs(unittest.TestCase):
         self.assertTrue(self.matches(table, table.replace("1.000", "1.0039")))
         self.assertFalse(self.matches(table, table.replace("1.000", "1.005")))
 
+    def test_intervals_match_within_twelve_standard_deviations(self):
+        table = "parameter estimate ± sd 95 % interval\nm 1.000 0.001 0.998 … 1.002"
+        self.assertTrue(self.matches(table, table.replace("0.998", "0.987")))
+        self.assertFalse(self.matches(table, table.replace("0.998", "0.985")))
+        self.assertFalse(self.matches(table, table.replace("m 1.000", "m 1.005")))
+
     def test_renewed_output_follows_a_new_layout_and_keeps_omissions(self):
         old = ["The model fits: ratio 1 (…).", "", "a 1.0 0.1 kg", "b 2.0 0.1 kg", "…"]
         new = ["The model fits: ratio 2 (Q = 3).", "", "parameter", "a 1.5 ± 0.1 kg",
