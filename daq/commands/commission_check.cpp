@@ -1,4 +1,4 @@
-#include "daq/commands/commission_check.hpp"
+#include "daq/commands/commands.hpp"
 
 #include "daq/config/commission_file.hpp"
 #include "proto/notation/number_format.hpp"

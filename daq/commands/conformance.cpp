@@ -1,4 +1,4 @@
-#include "daq/commands/conformance.hpp"
+#include "daq/commands/commands.hpp"
 
 #include <algorithm>
 #include <array>
@@ -40,8 +40,8 @@ std::string padded(std::string text, std::size_t width) {
 }
 
 std::string figure_text(const Measurement& figure) {
-  return text_of(figure.value) + " " + figure.unit +
-         (figure.note.empty() ? "" : ", " + figure.note);
+  return fmt::format("{} {}{}", text_of(figure.value), figure.unit,
+                     figure.note.empty() ? "" : ", " + figure.note);
 }
 
 void print_warning(const Settings& settings, std::ostream& out) {
@@ -121,16 +121,14 @@ std::string json_value(double value) {
 }
 
 std::string json_unit(const hello_reply& unit) {
-  return "{\"unit_id\": " + json_text(firmware_iface::conformance::hex_text(unit.unit_id)) +
-         ", \"boot_count\": " + std::to_string(unit.boot_count) +
-         ", \"tick_rate_Hz\": " + std::to_string(unit.tick_rate_Hz) +
-         ", \"ttl_max_ms\": " + std::to_string(unit.ttl_max_ms) +
-         ", \"capabilities\": " + std::to_string(unit.capabilities) +
-         ", \"encoder_count\": " + std::to_string(unit.encoder_count) +
-         ", \"motor_count\": " + std::to_string(unit.motor_count) +
-         ", \"inertial_count\": " + std::to_string(unit.inertial_count) +
-         ", \"configuration_hash\": " +
-         json_text(firmware_iface::conformance::hex_text(unit.configuration_hash)) + "}";
+  return fmt::format(
+      "{{\"unit_id\": {}, \"boot_count\": {}, \"tick_rate_Hz\": {}, \"ttl_max_ms\": {}, "
+      "\"capabilities\": {}, \"encoder_count\": {}, \"motor_count\": {}, \"inertial_count\": {}, "
+      "\"configuration_hash\": {}}}",
+      json_text(firmware_iface::conformance::hex_text(unit.unit_id)), unit.boot_count,
+      unit.tick_rate_Hz, unit.ttl_max_ms, unit.capabilities, unit.encoder_count, unit.motor_count,
+      unit.inertial_count,
+      json_text(firmware_iface::conformance::hex_text(unit.configuration_hash)));
 }
 
 std::string json_row(const CheckResult& row) {
@@ -138,9 +136,9 @@ std::string json_row(const CheckResult& row) {
                      ", \"requirement\": " + json_text(row.check.requirement) + ", \"verdict\": ";
   switch (row.verdict) {
     case Verdict::kPassed:
-      text += "\"pass\", \"value\": " + json_value(row.figure.value) +
-              ", \"unit\": " + json_text(row.figure.unit) +
-              ", \"note\": " + json_text(row.figure.note);
+      text += fmt::format("\"pass\", \"value\": {}, \"unit\": {}, \"note\": {}",
+                          json_value(row.figure.value), json_text(row.figure.unit),
+                          json_text(row.figure.note));
       break;
     case Verdict::kFailed:
       text += "\"fail\", \"detail\": " + json_text(row.detail);
@@ -170,17 +168,15 @@ void check_options(const ConformanceOptions& options) {
 
 std::string conformance_json(const std::string& url, const Settings& settings,
                              const Report& report) {
-  std::string text = "{\"url\": " + json_text(url) +
-                     ",\n \"program_version\": " + json_text(RIGCAL_VERSION) +
-                     ",\n \"protocol_version\": " + std::to_string(PROTOCOL_VERSION) +
-                     ",\n \"command\": " + json_value(settings.command) +
-                     ",\n \"unit\": " + (report.unit ? json_unit(*report.unit) : "null") +
-                     ",\n \"passed\": " + std::to_string(report.count(Verdict::kPassed)) +
-                     ",\n \"failed\": " + std::to_string(report.count(Verdict::kFailed)) +
-                     ",\n \"not_tested\": " + std::to_string(report.count(Verdict::kNotTested)) +
-                     ",\n \"interrupted\": " + (report.is_interrupted ? "true" : "false") +
-                     ",\n \"tripped_at_end\": " + (report.is_tripped ? "true" : "false") +
-                     ",\n \"trouble\": " + json_text(report.trouble) + ",\n \"not_testable\": [";
+  std::string text = fmt::format(
+      "{{\"url\": {},\n \"program_version\": {},\n \"protocol_version\": {},\n \"command\": {},\n "
+      "\"unit\": {},\n \"passed\": {},\n \"failed\": {},\n \"not_tested\": {},\n \"interrupted\": "
+      "{},\n \"tripped_at_end\": {},\n \"trouble\": {},\n \"not_testable\": [",
+      json_text(url), json_text(RIGCAL_VERSION), PROTOCOL_VERSION, json_value(settings.command),
+      report.unit ? json_unit(*report.unit) : "null", report.count(Verdict::kPassed),
+      report.count(Verdict::kFailed), report.count(Verdict::kNotTested),
+      report.is_interrupted ? "true" : "false", report.is_tripped ? "true" : "false",
+      json_text(report.trouble));
   for (const std::string& id : requirements_not_testable()) {
     text += (text.back() == '[' ? "" : ", ") + json_text(id);
   }

@@ -1,4 +1,4 @@
-#include "daq/commands/probe.hpp"
+#include "daq/commands/commands.hpp"
 
 #include <ostream>
 #include <utility>

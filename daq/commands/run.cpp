@@ -1,4 +1,4 @@
-#include "daq/commands/run.hpp"
+#include "daq/commands/commands.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -13,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "daq/commands/commission_check.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "daq/console/recording_sink.hpp"
 #include "daq/console/run_progress.hpp"

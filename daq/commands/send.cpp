@@ -1,11 +1,11 @@
-#include "daq/commands/send.hpp"
+#include "daq/commands/commands.hpp"
 
 #include <chrono>
 #include <memory>
 #include <ostream>
 #include <utility>
 
-#include "daq/stream/spool_completion.hpp"
+#include "daq/stream/spool_folder.hpp"
 #include "daq/stream/stream_sink.hpp"
 #include "proto/text/printable.hpp"
 

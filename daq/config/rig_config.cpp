@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "daq/config/commission_file.hpp"
-#include "daq/config/inertial_config.hpp"
-#include "daq/config/joint_drive_config.hpp"
+#include "daq/config/part_config.hpp"
 #include "daq/scenario/command_limits.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/rig.pb.h"

@@ -10,7 +10,7 @@
 
 #include "daq/realtime/periodic_timer.hpp"
 #include "proto/stream.pb.h"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "proto/tls/tls.hpp"
 
 namespace daq {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "firmware_iface/sim/unit_simulation.hpp"
+#include "firmware_iface/sim/sim_transport.hpp"
 
 namespace firmware_iface::sim {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <memory>
 
-#include "firmware_iface/sim/friction.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/vector3.hpp"
 
 namespace firmware_iface::sim {

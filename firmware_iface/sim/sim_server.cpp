@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "firmware_iface/transport/time_source.hpp"
+#include "firmware_iface/transport/url.hpp"
 
 namespace firmware_iface::sim {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "firmware_iface/sim/hand_input.hpp"
 #include "firmware_iface/sim/host_port.hpp"
-#include "firmware_iface/sim/unit_simulation.hpp"
+#include "firmware_iface/sim/sim_transport.hpp"
 
 namespace firmware_iface::sim {
 

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <google/protobuf/descriptor.h>
+#include <cstdint>
 #include <optional>
+#include <string>
 
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "proto/recording/recording_types.hpp"
 #include "proto/sample.pb.h"
 
@@ -28,5 +32,10 @@ std::optional<Gap> from_message(const rigcal::v1::Gap& message);
 std::optional<Event> from_message(const rigcal::v1::Event& message);
 std::optional<ClockFit> from_message(const rigcal::v1::ClockFit& message);
 std::optional<LoopStats> from_message(const rigcal::v1::LoopStats& message);
+
+/// Declares a channel of Protobuf messages with their schema.
+/// @return id of the channel
+std::uint16_t add_message_channel(McapWriter& writer, const std::string& topic,
+                                  const google::protobuf::Descriptor& type, McapMap metadata = {});
 
 }  // namespace proto

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -252,6 +253,16 @@ Result<Recording> read_recording(const std::string& path) {
     return Error{recording.error().code, path + ": " + recording.error().detail};
   }
   return recording;
+}
+
+double find_release(const std::vector<Event>& events) {
+  bool awaited = false;
+  for (const Event& event : events) {
+    if (event.kind != EventKind::kScenario) continue;
+    if (event.name == "waiting for hold") awaited = true;
+    if (awaited && event.name == "running") return event.timestamp_s;
+  }
+  return (awaited ? 1.0 : -1.0) * std::numeric_limits<double>::infinity();
 }
 
 }  // namespace proto

@@ -68,4 +68,8 @@ Result<Recording> read_recording(const InputFile& file,
                                  std::uint64_t size_bytes_max = std::uint64_t{4} << 30);
 Result<Recording> read_recording(const std::string& path);
 
+/// Returns the time at which a hand released the rig [s]; −∞ if no hand held it, ∞ if it was never
+/// released. Before this time the samples do not show the rig's own motion.
+double find_release(const std::vector<Event>& events);
+
 }  // namespace proto

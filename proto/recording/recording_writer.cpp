@@ -6,7 +6,6 @@
 
 #include "proto/recording/convert.hpp"
 #include "proto/recording/mcap/mcap_writer.hpp"
-#include "proto/recording/message_schema.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/recording/topics.hpp"
 

@@ -1,10 +1,17 @@
 #include "proto/stream/service_limits.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #include "proto/service.pb.h"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream.pb.h"
 
 namespace proto {
 namespace {
+
+// Every message counts as one element, and a sample has up to three arrays of eight channels.
+constexpr std::size_t kBatchElementsMax = 40'000;
+constexpr std::size_t kEnvelopeSize = 32;  // of a batch: tags, lengths, sequence [byte]
 
 constexpr std::size_t kKibi = 1024;
 constexpr std::size_t kIdSize = 128;        // a message with an id and a number [byte]
@@ -21,6 +28,37 @@ std::vector<FrameLimit> joined(std::vector<FrameLimit> limits,
 }
 
 }  // namespace
+
+const std::vector<FrameLimit>& stream_request_limits() {
+  using rigcal::v1::StreamRequest;
+  static const std::vector<FrameLimit> kLimits = {
+      {StreamRequest::kOpenSession, 64u << 10, 257},
+      {StreamRequest::kSampleBatch, kBatchSizeMax + kEnvelopeSize, kBatchElementsMax},
+      {StreamRequest::kCloseSession, 64, 1},
+  };
+  return kLimits;
+}
+
+const std::vector<FrameLimit>& stream_reply_limits() {
+  using rigcal::v1::StreamReply;
+  static const std::vector<FrameLimit> kLimits = {
+      {StreamReply::kSessionOpened, 64, 1},
+      {StreamReply::kAcknowledge, 64, 1},
+      {StreamReply::kSessionClosed, 64, 1},
+      {StreamReply::kSessionRefused, 4096, 1},
+  };
+  return kLimits;
+}
+
+bool is_session_id(const std::string& text) {
+  constexpr std::size_t kSizeMax = 64;
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._-").find(c) != std::string_view::npos;
+  };
+  return !text.empty() && text.size() <= kSizeMax && text[0] != '.' &&
+         std::all_of(text.begin(), text.end(), allowed);
+}
 
 const std::vector<FrameLimit>& service_request_limits() {
   using rigcal::v1::ServiceRequest;
@@ -70,6 +108,45 @@ const std::vector<FrameLimit>& service_reply_limits() {
                                  {ServiceReply::kLiveEnded, kIdSize, 1},
                              });
   return kLimits;
+}
+
+std::string state_name(rigcal::v1::SessionState state) {
+  switch (state) {
+    case rigcal::v1::SESSION_OPEN:
+      return "open";
+    case rigcal::v1::SESSION_CLOSED:
+      return "closed";
+    case rigcal::v1::SESSION_STORED:
+      return "stored";
+    case rigcal::v1::SESSION_UPLOADING:
+      return "uploading";
+    case rigcal::v1::SESSION_FAILED:
+      return "failed";
+    default:
+      return "unreadable";
+  }
+}
+
+std::string state_name(rigcal::v1::JobState state) {
+  switch (state) {
+    case rigcal::v1::JOB_QUEUED:
+      return "queued";
+    case rigcal::v1::JOB_RUNNING:
+      return "running";
+    case rigcal::v1::JOB_DONE:
+      return "done";
+    case rigcal::v1::JOB_FAILED:
+      return "failed";
+    case rigcal::v1::JOB_CANCELLED:
+      return "cancelled";
+    default:
+      return "unreadable";
+  }
+}
+
+bool has_ended(const rigcal::v1::JobInfo& info) {
+  // A job with an unknown state does not continue either.
+  return info.state() != rigcal::v1::JOB_QUEUED && info.state() != rigcal::v1::JOB_RUNNING;
 }
 
 }  // namespace proto

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <google/protobuf/message.h>
-
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -62,5 +61,9 @@ class TextEdit {
   std::string text_;
   const google::protobuf::Message* type_;
 };
+
+/// Returns the differing lines of two texts, as "  12 - text" for the first and "  12 + text" for
+/// the second, each with its line number there; empty if there are none.
+std::string line_diff(std::string_view before, std::string_view after);
 
 }  // namespace proto

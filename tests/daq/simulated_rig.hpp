@@ -9,7 +9,7 @@
 #include "daq/loop/control_loop.hpp"
 #include "daq/loop/run_sink.hpp"
 #include "daq/loop/supervisor.hpp"
-#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "tests/daq/lying_line.hpp"
 #include "tests/support/virtual_time.hpp"

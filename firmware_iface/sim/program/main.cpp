@@ -10,7 +10,7 @@
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/sim_server.hpp"
 #include "firmware_iface/sim/truth_file.hpp"
-#include "firmware_iface/transport/time_source.hpp"
+#include "firmware_iface/transport/url.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/input_error.hpp"
 

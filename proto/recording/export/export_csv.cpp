@@ -13,8 +13,8 @@
 
 #include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/recording/mcap/file.hpp"
+#include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
-#include "proto/recording/release.hpp"
 
 namespace proto {
 namespace {

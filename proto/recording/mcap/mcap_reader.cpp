@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "proto/recording/mcap/crc32.hpp"
-#include "proto/recording/mcap/mcap_compression.hpp"
+#include "proto/recording/mcap/mcap_format.hpp"
 
 namespace proto {
 namespace {

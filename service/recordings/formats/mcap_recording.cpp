@@ -9,7 +9,6 @@
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
 #include "proto/recording/recording_rules.hpp"
-#include "proto/recording/release.hpp"
 #include "proto/recording/series.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/inertial_samples.hpp"
