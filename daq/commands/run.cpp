@@ -9,10 +9,10 @@
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <thread>
 #include <vector>
 
+#include "daq/config/commission_file.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "daq/console/recording_sink.hpp"
 #include "daq/console/run_progress.hpp"
@@ -51,12 +51,6 @@ void require_new_file(const std::string& path, const std::vector<std::string>& e
       path + ": exists already; choose another name, existing files are never overwritten");
 }
 
-std::string hexadecimal(std::uint64_t value, int digits) {
-  std::ostringstream text;
-  text << std::hex << std::setw(digits) << std::setfill('0') << value;
-  return text.str();
-}
-
 proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& scenario,
                                    const firmware_iface::UnitFacts& facts) {
   proto::RecordingHeader header;
@@ -75,8 +69,8 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
   header.facts = {{"rig", rig.name},
                   {"scenario", scenario.scenario.name()},
                   {"unit_url", rig.unit_url},
-                  {"unit_id", hexadecimal(facts.unit_id, 16)},
-                  {"configuration_hash", hexadecimal(facts.configuration_hash, 8)},
+                  {"unit_id", unit_id_text(facts)},
+                  {"configuration_hash", configuration_hash_text(facts)},
                   {"tick_rate_Hz", std::to_string(std::lround(facts.tick_rate_Hz))},
                   {"ttl_ms", std::to_string(rig.ttl_ms)},
                   {"version", RIGCAL_VERSION}};
@@ -210,19 +204,6 @@ void print_readings(const RigConfig& rig, const std::array<int, INERTIAL_SENSORS
   }
 }
 
-LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario, Nanoseconds period,
-                           const std::atomic<std::uint64_t>& heartbeat) {
-  return {.period = period,
-          .host_paced = rig.host_paced,
-          .drive = scenario.scenario.command_peak() > 0.0,
-          .ttl_ms = rig.ttl_ms,
-          .joint_count = rig.channel.size(),
-          .channel = channel_scales(rig),
-          .inertial_count = rig.inertial.size(),
-          .inertial = inertial_scales(rig),
-          .storage_heartbeat = &heartbeat};
-}
-
 // Returns the exit status of a run whose recording is complete on the disk.
 ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
   if (supervisor.sample_counts().lost_in_ring > 0) return ExitCode::kTrouble;
@@ -322,9 +303,11 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
                UnitConnection& session, Sinks& sinks, RunFlags& flags, std::ostream& out) {
   firmware_iface::UnitLink& unit = *session.unit;
   const SafetyLimits limits = with_reading_times(scenario.limits, rig, unit.facts());
-  const auto loop = std::make_unique<ControlLoop>(
-      unit, session.black_box, scenario.scenario, limits,
-      loop_settings(rig, scenario, sample_period(rig, unit.facts()), sinks.recording->heartbeat()));
+  LoopSettings settings = loop_settings(rig, unit.facts());
+  settings.drive = scenario.scenario.command_peak() > 0.0;
+  settings.storage_heartbeat = &sinks.recording->heartbeat();
+  const auto loop =
+      std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario, limits, settings);
   RunProgress progress(out, options.terminal, scenario.scenario.duration_s());
   const Say say = [&](const std::string& line) { progress.say(line); };
   Supervisor supervisor(*loop, session.black_box, limits, *sinks.recording, sinks.stream.get(),
@@ -363,6 +346,26 @@ RigConfig load_rig(const std::string& rig_path, const std::string& url, RigUse u
   if (!rig.unit_url.empty()) return rig;
   throw proto::InputError(rig_path +
                           ": has no unit URL; write unit { url: \"...\" } or give --url");
+}
+
+CommissionNotice check_commissioning(const RigConfig& rig, const firmware_iface::UnitFacts& facts,
+                                     const std::string& scenario_path, const Scenario& scenario,
+                                     bool is_allowed) {
+  constexpr double kShareMax = 0.25;
+  CommissionNotice notice{describe(commission_state(rig, facts), rig)};
+  if (notice.text.empty() || is_allowed) return notice;
+  for (std::size_t m = 0; m < rig.motor.size(); ++m) {
+    const double peak = scenario.command_peak(m);
+    if (peak <= kShareMax * rig.limits.motor[m].command_max) continue;
+    notice.refuses = true;
+    notice.text += ", and " + scenario_path + " commands up to " + notation::format_number(peak) +
+                   " " + rig.motor[m].command_unit +
+                   ", more than 25 % of command_max; commission it with 'rigcal-daq commission "
+                   "--rig " +
+                   rig.path + "', or give --not-commissioned";
+    break;
+  }
+  return notice;
 }
 
 ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& out) {

@@ -2,6 +2,7 @@
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>

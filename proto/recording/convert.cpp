@@ -1,6 +1,7 @@
 #include "proto/recording/convert.hpp"
 
 #include <google/protobuf/descriptor.pb.h>
+
 #include <algorithm>
 #include <cassert>
 #include <limits>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <google/protobuf/descriptor.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,12 @@ void to_message(const Gap& gap, rigcal::v1::Gap& message);
 void to_message(const Event& event, rigcal::v1::Event& message);
 void to_message(const ClockFit& fit, rigcal::v1::ClockFit& message);
 void to_message(const LoopStats& stats, rigcal::v1::LoopStats& message);
+
+/// The Protobuf message of a plain struct: MessageOf<Sample> is rigcal::v1::Sample.
+template <typename Plain, typename Message>
+Message type_of_message(void (*)(const Plain&, Message&));
+template <typename Plain>
+using MessageOf = decltype(type_of_message<Plain>(&to_message));
 
 /// Converts a message. Returns nothing for a sample whose channel arrays differ in length or have
 /// more than kChannelCountMax entries, for more than kMotorCountMax commands, or for an inertial

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <google/protobuf/message.h>
+
 #include <cstddef>
 #include <optional>
 #include <string>
