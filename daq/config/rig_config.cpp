@@ -10,7 +10,6 @@
 #include "daq/scenario/command_limits.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/rig.pb.h"
-#include "proto/text/control_unit.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/text_file.hpp"
 

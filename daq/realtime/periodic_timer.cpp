@@ -5,19 +5,9 @@
 #include <ctime>
 
 namespace daq {
-namespace {
-
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
-
-}  // namespace
-
-Nanoseconds monotonic_now() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return Nanoseconds(now.tv_sec * kNanosecondsPerSecond + now.tv_nsec);
-}
 
 void sleep_until(Nanoseconds deadline) noexcept {
+  constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
   const timespec until{.tv_sec = deadline.count() / kNanosecondsPerSecond,
                        .tv_nsec = deadline.count() % kNanosecondsPerSecond};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "firmware_iface/transport/descriptor.hpp"
+
 namespace daq {
 
 using Nanoseconds = std::chrono::nanoseconds;
@@ -11,8 +13,7 @@ inline double microseconds(Nanoseconds duration) {
   return static_cast<double>(duration.count()) * 1e-3;
 }
 
-/// Returns the time of CLOCK_MONOTONIC, the clock of all deadlines here.
-Nanoseconds monotonic_now() noexcept;
+using firmware_iface::monotonic_now;  // the clock of all deadlines here
 
 /// Sleeps until an absolute time of CLOCK_MONOTONIC; returns at once if it has passed.
 void sleep_until(Nanoseconds deadline) noexcept;

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "daq/commands/commands.hpp"
-#include "daq/config/joint_guide.hpp"
 #include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
