@@ -37,17 +37,12 @@ double SwingUp::command_peak() const noexcept {
 }
 
 std::vector<std::string> SwingUp::faults() const {
-  std::vector<std::string> found;
-  if (settings_.energy_gain == 0.0) found.push_back("swing_up.energy_gain must not be zero");
-  if (!(settings_.command_max > 0.0)) found.push_back("swing_up.command_max must be positive");
-  if (!(settings_.natural_frequency_Hz > 0.0)) {
-    found.push_back("swing_up.natural_frequency_hz must be positive");
-  }
-  if (!(settings_.stop_angle_rad >= 0.0)) {
-    found.push_back("swing_up.stop_angle_rad must not be negative");
-  }
-  if (!(settings_.kick_time_s >= 0.0)) found.push_back("swing_up.kick_time_s must not be negative");
-  return found;
+  return unmet(
+      {{settings_.energy_gain != 0.0, "swing_up.energy_gain must not be zero"},
+       {settings_.command_max > 0.0, "swing_up.command_max must be positive"},
+       {settings_.natural_frequency_Hz > 0.0, "swing_up.natural_frequency_hz must be positive"},
+       {settings_.stop_angle_rad >= 0.0, "swing_up.stop_angle_rad must not be negative"},
+       {settings_.kick_time_s >= 0.0, "swing_up.kick_time_s must not be negative"}});
 }
 
 bool Release::is_held(const JointState& joint) const noexcept {
@@ -100,19 +95,13 @@ double Release::command(const ScenarioInput& now) noexcept {
 }
 
 std::vector<std::string> Release::faults() const {
-  std::vector<std::string> found;
-  if (settings_.has_operator && !(settings_.held_tolerance_rad > 0.0)) {
-    found.push_back(slides(settings_.joint) ? "release.held_tolerance_m must be positive"
-                                            : "release.held_tolerance_rad must be positive");
-  }
-  if (!(settings_.rest_speed_rad_per_s >= 0.0)) {
-    found.push_back("release.rest_speed_rad_per_s must not be negative");
-  }
-  if (!(settings_.rest_speed_m_per_s >= 0.0)) {
-    found.push_back("release.rest_speed_m_per_s must not be negative");
-  }
-  if (!(settings_.rest_time_s >= 0.0)) found.push_back("release.rest_time_s must not be negative");
-  return found;
+  return unmet(
+      {{!settings_.has_operator || settings_.held_tolerance_rad > 0.0,
+        slides(settings_.joint) ? "release.held_tolerance_m must be positive"
+                                : "release.held_tolerance_rad must be positive"},
+       {settings_.rest_speed_rad_per_s >= 0.0, "release.rest_speed_rad_per_s must not be negative"},
+       {settings_.rest_speed_m_per_s >= 0.0, "release.rest_speed_m_per_s must not be negative"},
+       {settings_.rest_time_s >= 0.0, "release.rest_time_s must not be negative"}});
 }
 
 void TestPush::enter(Stage stage, double time_s) noexcept {
@@ -179,10 +168,8 @@ double TestPush::command(const ScenarioInput& now) noexcept {
 double TestPush::command_peak() const noexcept { return std::abs(settings_.level); }
 
 std::vector<std::string> TestPush::faults() const {
-  std::vector<std::string> found;
-  if (!(settings_.push_s_max > 0.0)) found.push_back("nudge.push_s_max must be positive");
-  if (!(settings_.motion_rad > 0.0)) found.push_back("nudge.motion_rad must be positive");
-  return found;
+  return unmet({{settings_.push_s_max > 0.0, "nudge.push_s_max must be positive"},
+                {settings_.motion_rad > 0.0, "nudge.motion_rad must be positive"}});
 }
 
 }  // namespace daq

@@ -22,9 +22,7 @@ struct Step {
   }
   double command_peak() const noexcept { return std::abs(amplitude); }
   std::vector<std::string> faults() const {
-    std::vector<std::string> found;
-    if (!(start_s >= 0.0)) found.push_back("step.start_s must not be negative");
-    return found;
+    return unmet({{start_s >= 0.0, "step.start_s must not be negative"}});
   }
 };
 
@@ -39,10 +37,8 @@ struct Pulse {
   }
   double command_peak() const noexcept { return std::abs(amplitude); }
   std::vector<std::string> faults() const {
-    std::vector<std::string> found;
-    if (!(start_s >= 0.0)) found.push_back("pulse.start_s must not be negative");
-    if (!(width_s > 0.0)) found.push_back("pulse.width_s must be positive");
-    return found;
+    return unmet({{start_s >= 0.0, "pulse.start_s must not be negative"},
+                  {width_s > 0.0, "pulse.width_s must be positive"}});
   }
 };
 
@@ -100,14 +96,10 @@ struct Chirp {
   }
   double command_peak() const noexcept { return std::abs(amplitude); }
   std::vector<std::string> faults() const {
-    std::vector<std::string> found;
-    if (!(start_s >= 0.0)) found.push_back("chirp.start_s must not be negative");
-    if (!(end_s > start_s)) found.push_back("chirp.start_s must lie before duration_s");
-    if (!(frequency_start_Hz >= 0.0)) {
-      found.push_back("chirp.frequency_start_hz must not be negative");
-    }
-    if (!(frequency_end_Hz >= 0.0)) found.push_back("chirp.frequency_end_hz must not be negative");
-    return found;
+    return unmet({{start_s >= 0.0, "chirp.start_s must not be negative"},
+                  {end_s > start_s, "chirp.start_s must lie before duration_s"},
+                  {frequency_start_Hz >= 0.0, "chirp.frequency_start_hz must not be negative"},
+                  {frequency_end_Hz >= 0.0, "chirp.frequency_end_hz must not be negative"}});
   }
 };
 
