@@ -12,8 +12,16 @@
 namespace daq {
 namespace {
 
-using namespace firmware_iface::conformance;
 using firmware_iface::ErrorCode;
+using firmware_iface::conformance::all_checks;
+using firmware_iface::conformance::Check;
+using firmware_iface::conformance::CheckResult;
+using firmware_iface::conformance::is_selected_by;
+using firmware_iface::conformance::Report;
+using firmware_iface::conformance::requirements_not_testable;
+using firmware_iface::conformance::Settings;
+using firmware_iface::conformance::text_of;
+using firmware_iface::conformance::Verdict;
 
 constexpr int kIdWidth = 7;
 
@@ -165,19 +173,19 @@ ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<b
   print_warning(options.settings, table);
   const std::size_t width = requirement_width();
   bool is_within_row = false;
-  const Report report = run_checks(*transport.value(), options.settings, options.only, stop,
-                                   {.begin =
-                                        [&](const Check& check) {
-                                          table << fmt::format("{:<{}}{:<{}}", check.id, kIdWidth,
-                                                               check.requirement, width)
-                                                << std::flush;
-                                          is_within_row = true;
-                                        },
-                                    .end =
-                                        [&](const CheckResult& row) {
-                                          print_end(row, table);
-                                          is_within_row = false;
-                                        }});
+  const Report report = firmware_iface::conformance::run_checks(
+      *transport.value(), options.settings, options.only, stop,
+      {.begin =
+           [&](const Check& check) {
+             table << fmt::format("{:<{}}{:<{}}", check.id, kIdWidth, check.requirement, width)
+                   << std::flush;
+             is_within_row = true;
+           },
+       .end =
+           [&](const CheckResult& row) {
+             print_end(row, table);
+             is_within_row = false;
+           }});
   if (is_within_row) table << "-     ended early\n";
   print_end_of_test(report, table);
   const std::string json = conformance_json(options.url, options.settings, report);

@@ -82,14 +82,14 @@ constexpr const char* kHowToAllowPauses =
 
 std::string at_time(const Trip& trip) { return fmt::format(", at t = {:.3f} s", trip.time_s); }
 
-std::string number(double value, int digits) {
+std::string number_or_nan(double value, int digits) {
   return std::isnan(value) ? "NaN" : notation::format_number(value, digits);
 }
 
-std::string milliseconds(double seconds) { return number(1e3 * seconds, 5); }
+std::string milliseconds(double seconds) { return number_or_nan(1e3 * seconds, 5); }
 
 std::string figure(double value, const std::string& unit) {
-  return number(value, 4) + (unit.empty() ? "" : " " + unit);
+  return number_or_nan(value, 4) + (unit.empty() ? "" : " " + unit);
 }
 
 std::string describe_unit_trip(const Trip& trip) {
@@ -289,7 +289,7 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
   const char* quantity = is_position ? "position" : text_of(trip.cause).quantity;
   const std::string unit(unit_of(trip.cause, slides));
   const auto exact = [&](double value) {
-    return number(value, 6) + (unit.empty() ? "" : " " + unit);
+    return number_or_nan(value, 6) + (unit.empty() ? "" : " " + unit);
   };
   std::string place = subject_name_of(trip, limits);
   if (!place.empty()) place += ": ";

@@ -24,7 +24,7 @@ Bytes good_frame() { return frame_of(message_of(describe_request{PART_ENCODER, 0
 Bytes clear_message() { return message_of(clear_request{1, 0}); }
 
 /// Returns a message of zeros after its type byte.
-Bytes message_of(std::uint8_t type, std::size_t size_bytes) {
+Bytes blank_message(std::uint8_t type, std::size_t size_bytes) {
   Bytes bytes(size_bytes, 0);
   bytes[0] = type;
   return bytes;
@@ -93,12 +93,12 @@ Measurement drops_wrong_length(TestHost& host) {
   std::vector<Bytes> frames;
   for (const auto& [type, sizes] : sizes_bytes) {
     for (const std::size_t size_bytes : sizes) {
-      frames.push_back(stuffed(with_crc(message_of(type, size_bytes),
+      frames.push_back(stuffed(with_crc(blank_message(type, size_bytes),
                                         type == MESSAGE_HELLO ? HELLO_CRC_SEED : LAYOUT_HASH)));
     }
   }
   for (const std::size_t size_bytes : {1U, 4U}) {  // too short for a CRC
-    frames.push_back(stuffed(message_of(MESSAGE_CLEAR, size_bytes)));
+    frames.push_back(stuffed(blank_message(MESSAGE_CLEAR, size_bytes)));
   }
   return expect_dropped(host, frames, "a frame of the wrong length");
 }
@@ -218,13 +218,13 @@ Measurement ignores_units_messages(TestHost& host) {
   const sample_shape shape{host.facts().encoder_count,
                            static_cast<std::uint8_t>(host.motor_count()), false};
   const std::vector<Bytes> messages = {
-      message_of(MESSAGE_HELLO_REPLY, HELLO_REPLY_SIZE_BYTES),
-      message_of(MESSAGE_CONFIGURE_REPLY, CONFIGURE_REPLY_SIZE_BYTES),
-      message_of(MESSAGE_CLEAR_REPLY, CLEAR_REPLY_SIZE_BYTES),
-      message_of(MESSAGE_FAULT, FAULT_SIZE_BYTES),
-      message_of(MESSAGE_DESCRIBE_REPLY, DESCRIBE_REPLY_SIZE_BYTES),
-      message_of(MESSAGE_SAMPLE, sample_size_bytes(shape)),
-      message_of(MESSAGE_INERTIAL, INERTIAL_SIZE_BYTES_MIN)};
+      blank_message(MESSAGE_HELLO_REPLY, HELLO_REPLY_SIZE_BYTES),
+      blank_message(MESSAGE_CONFIGURE_REPLY, CONFIGURE_REPLY_SIZE_BYTES),
+      blank_message(MESSAGE_CLEAR_REPLY, CLEAR_REPLY_SIZE_BYTES),
+      blank_message(MESSAGE_FAULT, FAULT_SIZE_BYTES),
+      blank_message(MESSAGE_DESCRIBE_REPLY, DESCRIBE_REPLY_SIZE_BYTES),
+      blank_message(MESSAGE_SAMPLE, sample_size_bytes(shape)),
+      blank_message(MESSAGE_INERTIAL, INERTIAL_SIZE_BYTES_MIN)};
   const Sample first = host.next_sample();
   for (const Bytes& each : messages) {
     const Replies before = replies(host);

@@ -24,8 +24,8 @@ constexpr int kAttempts = 4;
 constexpr Nanoseconds kReadSlice = 5ms;
 constexpr int kCommandsToDrive = 60;
 
-template <int kSizeBytes, typename Message>
-Bytes encoded(void (*encode)(const Message*, std::uint8_t*), const Message& message) {
+template <int kSizeBytes>
+Bytes encoded(auto encode, const auto& message) {
   Bytes bytes(kSizeBytes);
   encode(&message, bytes.data());
   return bytes;
