@@ -11,10 +11,9 @@
 #include "proto/result.hpp"
 
 namespace google::protobuf {
-class Message;
-}
-
 class Descriptor;
+class Message;
+}  // namespace google::protobuf
 
 namespace proto {
 

@@ -1,7 +1,9 @@
 #include "proto/stream/service_limits.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "proto/service.pb.h"
 #include "proto/stream.pb.h"
@@ -25,6 +27,11 @@ std::vector<FrameLimit> joined(std::vector<FrameLimit> limits,
                                const std::vector<FrameLimit>& more) {
   limits.insert(limits.end(), more.begin(), more.end());
   return limits;
+}
+
+std::string name_in(std::initializer_list<std::pair<int, const char*>> names, int state) {
+  const auto* const found = std::ranges::find(names, state, &std::pair<int, const char*>::first);
+  return found == names.end() ? "unreadable" : found->second;
 }
 
 }  // namespace
@@ -111,37 +118,23 @@ const std::vector<FrameLimit>& service_reply_limits() {
 }
 
 std::string state_name(rigcal::v1::SessionState state) {
-  switch (state) {
-    case rigcal::v1::SESSION_OPEN:
-      return "open";
-    case rigcal::v1::SESSION_CLOSED:
-      return "closed";
-    case rigcal::v1::SESSION_STORED:
-      return "stored";
-    case rigcal::v1::SESSION_UPLOADING:
-      return "uploading";
-    case rigcal::v1::SESSION_FAILED:
-      return "failed";
-    default:
-      return "unreadable";
-  }
+  using namespace rigcal::v1;
+  return name_in({{SESSION_OPEN, "open"},
+                  {SESSION_CLOSED, "closed"},
+                  {SESSION_STORED, "stored"},
+                  {SESSION_UPLOADING, "uploading"},
+                  {SESSION_FAILED, "failed"}},
+                 state);
 }
 
 std::string state_name(rigcal::v1::JobState state) {
-  switch (state) {
-    case rigcal::v1::JOB_QUEUED:
-      return "queued";
-    case rigcal::v1::JOB_RUNNING:
-      return "running";
-    case rigcal::v1::JOB_DONE:
-      return "done";
-    case rigcal::v1::JOB_FAILED:
-      return "failed";
-    case rigcal::v1::JOB_CANCELLED:
-      return "cancelled";
-    default:
-      return "unreadable";
-  }
+  using namespace rigcal::v1;
+  return name_in({{JOB_QUEUED, "queued"},
+                  {JOB_RUNNING, "running"},
+                  {JOB_DONE, "done"},
+                  {JOB_FAILED, "failed"},
+                  {JOB_CANCELLED, "cancelled"}},
+                 state);
 }
 
 bool has_ended(const rigcal::v1::JobInfo& info) {
