@@ -4,7 +4,7 @@
 
 #include "firmware_iface/conformance/check.hpp"
 #include "firmware_iface/wire/message_type.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
 
 namespace firmware_iface::conformance {
 namespace {

@@ -9,7 +9,7 @@
 #include "firmware_iface/link/baud_budget.hpp"
 #include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/coding/cobs.h"
-#include "firmware_iface/wire/coding/crc32c.h"
+#include "firmware_iface/wire/coding/crc.h"
 #include "firmware_iface/wire/frame.h"
 #include "firmware_iface/wire/message_type.h"
 

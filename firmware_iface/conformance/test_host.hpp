@@ -11,14 +11,11 @@
 
 #include "firmware_iface/link/frame_decoder.hpp"
 #include "firmware_iface/transport/transport.hpp"
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/describe.h"
 #include "firmware_iface/wire/fault.h"
-#include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 
 namespace firmware_iface::conformance {
 
