@@ -1,6 +1,7 @@
 #include "daq/commands/commands.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <chrono>
 #include <cmath>
@@ -18,7 +19,7 @@
 #include "daq/console/run_progress.hpp"
 #include "daq/console/slow_notice.hpp"
 #include "daq/console/unit_connection.hpp"
-#include "daq/loop/loop_thread.hpp"
+#include "daq/loop/control_loop.hpp"
 #include "daq/loop/supervisor.hpp"
 #include "daq/scenario/plan.hpp"
 #include "daq/stream/stream_sink.hpp"
@@ -143,6 +144,43 @@ class StreamWatch {
   Say say_;
   std::string problem_;
   bool loses_samples_ = false;
+};
+
+/// Runs a control loop on its own thread. The thread is stopped and joined even if the caller
+/// throws.
+class LoopThread {
+ public:
+  /// @param stop  stop flag of the loop; others may set it too
+  LoopThread(ControlLoop& loop, const RealTimeSettings& settings, std::atomic<bool>& stop)
+      : stop_(stop), thread_([this, &loop, settings] {
+          report_ = enter_real_time(settings);
+          ready_.store(true, std::memory_order_release);
+          ready_.notify_one();
+          loop.run(stop_);
+          was_stopped_ = stop_.load();
+          ended_.store(true, std::memory_order_release);
+        }) {
+    ready_.wait(false, std::memory_order_acquire);
+  }
+  ~LoopThread() { join(); }
+
+  void stop() { stop_.store(true, std::memory_order_relaxed); }
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+  void join() {
+    stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  const RealTimeReport& report() const { return report_; }
+  /// Returns whether a stop was requested. To be called after the loop has ended.
+  bool was_stopped() const { return was_stopped_; }
+
+ private:
+  std::atomic<bool>& stop_;
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> ended_{false};
+  RealTimeReport report_;
+  bool was_stopped_ = false;
+  std::thread thread_;
 };
 
 // Supervises until the loop has ended; stops the loop if the disk fails.

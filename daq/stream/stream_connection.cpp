@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "daq/realtime/periodic_timer.hpp"
+#include "daq/realtime/timing.hpp"
 #include "proto/stream.pb.h"
 #include "proto/stream/service_limits.hpp"
 #include "proto/tls/tls.hpp"

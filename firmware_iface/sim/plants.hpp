@@ -1,7 +1,6 @@
 #pragma once
 
 #include "firmware_iface/sim/plant.hpp"
-#include "firmware_iface/sim/vector3.hpp"
 
 namespace firmware_iface::sim {
 

@@ -1,4 +1,4 @@
-#include "proto/check/number_ranges.hpp"
+#include "proto/check/number_check.hpp"
 
 #include <google/protobuf/descriptor.h>
 

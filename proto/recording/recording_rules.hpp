@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/check/number_ranges.hpp"
+#include "proto/check/number_check.hpp"
 #include "proto/recording/recording_types.hpp"
 
 namespace proto {

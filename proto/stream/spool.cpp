@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "proto/recording/mcap/byte_cursor.hpp"
-#include "proto/recording/mcap/crc32.hpp"
 #include "proto/stream/service_limits.hpp"
 
 namespace proto {

@@ -3,7 +3,7 @@
 #include <lz4frame.h>
 #include <zstd.h>
 
-#include "proto/recording/mcap/crc32.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
 
 namespace proto {
 namespace {

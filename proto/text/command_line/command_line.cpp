@@ -12,7 +12,6 @@
 
 #include "proto/notation/number_format.hpp"
 #include "proto/text/command_line/command_options.hpp"
-#include "proto/text/command_line/help_output.hpp"
 #include "proto/text/command_line/standard_streams.hpp"
 #include "proto/text/printable.hpp"
 #include "proto/text/spelling_suggestions.hpp"

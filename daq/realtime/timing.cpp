@@ -1,9 +1,11 @@
-#include "daq/realtime/timing_histogram.hpp"
+#include "daq/realtime/timing.hpp"
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 
 namespace daq {
 namespace {
@@ -14,6 +16,34 @@ void add_to(std::atomic<std::int64_t>& value, std::int64_t by) noexcept {
 }
 
 }  // namespace
+
+void sleep_until(Nanoseconds deadline) noexcept {
+  constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+  const timespec until{.tv_sec = deadline.count() / kNanosecondsPerSecond,
+                       .tv_nsec = deadline.count() % kNanosecondsPerSecond};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+
+NextDeadline next_deadline(Nanoseconds deadline, Nanoseconds period, Nanoseconds now) noexcept {
+  assert(period.count() > 0);
+  const Nanoseconds next = deadline + period;
+  if (now < next) return {next, 0};
+  const std::int64_t skipped = (now - next) / period + 1;
+  return {next + skipped * period, skipped};
+}
+
+PeriodicTimer::PeriodicTimer(Nanoseconds period) noexcept
+    : period_(period), deadline_(monotonic_now() + period) {
+  assert(period.count() > 0);
+}
+
+std::int64_t PeriodicTimer::wait() noexcept {
+  const NextDeadline next = next_deadline(deadline_, period_, monotonic_now());
+  deadline_ = next.deadline;
+  sleep_until(deadline_);
+  return next.skipped;
+}
 
 void TimingHistogram::add(Nanoseconds duration) noexcept {
   const std::int64_t ns = std::max<std::int64_t>(duration.count(), 0);
