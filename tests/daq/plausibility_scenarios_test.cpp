@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "daq/commands/unit_connection.hpp"
+#include "daq/console/unit_connection.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "daq/loop/control_loop.hpp"
 #include "firmware_iface/sim/config/sim_config.hpp"
