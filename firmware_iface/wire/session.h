@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-/* Messages that start and end sessions, streams and trips. Each encoder writes exactly its message's
- * size. Each decoder returns false, leaving its result unchanged, unless size and type byte are the
- * expected ones. */
+/* Messages that start and end sessions, streams and trips. Each encoder writes exactly the size of
+ * its message. Each decoder returns false, leaving its result unchanged, unless size and type byte
+ * are the expected ones. */
 
 /* DESCRIBE, host -> unit: requests the description of one encoder or motor of the unit. The host
  * repeats it until it is answered.
