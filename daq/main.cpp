@@ -7,12 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daq/commands/commission.hpp"
-#include "daq/commands/conformance.hpp"
-#include "daq/commands/latency.hpp"
-#include "daq/commands/probe.hpp"
-#include "daq/commands/run.hpp"
-#include "daq/commands/send.hpp"
+#include "daq/commands/commands.hpp"
 #include "proto/recording/mcap/file.hpp"
 #include "proto/text/command_line/command_line.hpp"
 

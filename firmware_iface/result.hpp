@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cassert>
 #include <string>
-#include <utility>
 #include <variant>
+
+#include "proto/result.hpp"
 
 namespace firmware_iface {
 
@@ -28,30 +28,8 @@ struct Error {
   std::string detail;  // e.g. "/dev/ttyACM0: no reply to HELLO within 200 ms"
 };
 
-/// A value, or the Error that prevented it. Replaces std::expected (C++23).
 template <typename T>
-class [[nodiscard]] Result {
- public:
-  Result(T value) : state_(std::move(value)) {}
-  Result(Error error) : state_(std::move(error)) {}
-
-  bool ok() const noexcept { return std::holds_alternative<T>(state_); }
-  T& value() {
-    assert(ok());
-    return *std::get_if<T>(&state_);
-  }
-  const T& value() const {
-    assert(ok());
-    return *std::get_if<T>(&state_);
-  }
-  const Error& error() const {
-    assert(!ok());
-    return *std::get_if<Error>(&state_);
-  }
-
- private:
-  std::variant<T, Error> state_;
-};
+using Result = proto::ResultOr<T, Error>;
 
 /// The outcome of a function without a return value.
 using Status = Result<std::monostate>;

@@ -26,12 +26,12 @@ struct Error {
   std::string detail;  // e.g. "run.mcap: exists already; choose another name"
 };
 
-/// A value, or the Error that prevented it. Replaces std::expected (C++23).
-template <typename T>
-class [[nodiscard]] Result {
+/// A value, or the error that prevented it. Replaces std::expected (C++23).
+template <typename T, typename E>
+class [[nodiscard]] ResultOr {
  public:
-  Result(T value) : state_(std::move(value)) {}
-  Result(Error error) : state_(std::move(error)) {}
+  ResultOr(T value) : state_(std::move(value)) {}
+  ResultOr(E error) : state_(std::move(error)) {}
 
   bool ok() const noexcept { return std::holds_alternative<T>(state_); }
   T& value() {
@@ -42,14 +42,17 @@ class [[nodiscard]] Result {
     assert(ok());
     return *std::get_if<T>(&state_);
   }
-  const Error& error() const {
+  const E& error() const {
     assert(!ok());
-    return *std::get_if<Error>(&state_);
+    return *std::get_if<E>(&state_);
   }
 
  private:
-  std::variant<T, Error> state_;
+  std::variant<T, E> state_;
 };
+
+template <typename T>
+using Result = ResultOr<T, Error>;
 
 /// The outcome of a function without a return value.
 using Status = Result<std::monostate>;

@@ -151,13 +151,14 @@ def read_ranges(path):
     for name, value in re.findall(r"constexpr double (k\w+) = ([\d.e']+);", text):
         numbers[name] = number(value)
     ranges = {}
-    rows = r"\b(between|within|up_to|above_zero)\(\"([\w.]+)\", ([^)]+)\)"
-    for row, name, arguments in re.findall(rows, text):
+    rows = r"\b(between|within|up_to|above_zero)\(\"([\w.]+)\.([\w ]+)\",\s+([^)]+)\)"
+    for row, message, fields, arguments in re.findall(rows, text):
         limits = [number(word) for word in arguments.split(",")]
-        ranges[name] = {
-            "between": lambda a, b=None: (a, b, False),
-            "within": lambda a: (-a, a, False),
-            "up_to": lambda a: (0.0, a, False),
-            "above_zero": lambda a: (0.0, a, True),
-        }[row](*limits)
+        for field in fields.split():
+            ranges[f"{message}.{field}"] = {
+                "between": lambda a, b=None: (a, b, False),
+                "within": lambda a: (-a, a, False),
+                "up_to": lambda a: (0.0, a, False),
+                "above_zero": lambda a: (0.0, a, True),
+            }[row](*limits)
     return ranges

@@ -1,4 +1,4 @@
-#include "daq/commands/commission.hpp"
+#include "daq/commands/commands.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,13 +9,12 @@
 #include <ostream>
 
 #include "daq/commands/commission_dialog.hpp"
-#include "daq/commands/run.hpp"
 #include "daq/commission/commission_json.hpp"
 #include "daq/config/commission_file.hpp"
 #include "daq/console/unit_connection.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "proto/text/line_diff.hpp"
+#include "proto/text/text_edit.hpp"
 
 namespace daq {
 namespace {

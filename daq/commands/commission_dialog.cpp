@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "daq/config/joint_guide.hpp"
+#include "daq/config/commission_file.hpp"
 #include "daq/console/unit_connection.hpp"
 #include "daq/safety/unit_report_monitor.hpp"
 #include "proto/notation/number_format.hpp"
@@ -20,6 +20,7 @@ using firmware_iface::UnitSample;
 constexpr double kHandsOff_s = 2.0;
 constexpr double kSwitchOff_s_max = 1.0;
 constexpr double kRest_s_max = 15.0;
+constexpr int kMissedMax = 1000;  // samples in a row
 constexpr Nanoseconds kStatusPeriod = std::chrono::milliseconds(100);
 
 // Levels of the test pulses, as shares of command_max.
@@ -45,14 +46,12 @@ bool concerns_link(TripCause cause) {
 
 // --- Reading and asking ---
 
-// Answers each sample with "output off", which also suits a unit that the host paces.
-bool CommissionDialog::read_sample(EncoderRecorder& watch) {
+// Returns the next sample; nothing if none arrives in time.
+std::optional<UnitSample> CommissionDialog::read_sample(bool may_stop) {
   const Nanoseconds period = sample_period(found_.rig(), unit_.facts());
-  const Nanoseconds until = unit_.transport().now() + 2 * period;
   UnitSample sample;
-  unit_.write_idle();
-  const ReadStatus status = unit_.read_sample(until, sample);
-  if (stop_.load()) {
+  const ReadStatus status = unit_.read_sample(unit_.transport().now() + 2 * period, sample);
+  if (may_stop && stop_.load()) {
     throw CommissionEnded{ExitCode::kNotCommissioned,
                           "Stopped. The motor is off, and nothing was written."};
   }
@@ -60,40 +59,39 @@ bool CommissionDialog::read_sample(EncoderRecorder& watch) {
     throw CommissionEnded{ExitCode::kTrouble,
                           "the connection to the unit is lost; nothing was written"};
   }
-  if (status != ReadStatus::kSample) return false;
-  watch.add(sample);
-  if (!UnitReportMonitor::is_off(sample)) {
+  return status == ReadStatus::kSample ? std::optional(sample) : std::nullopt;
+}
+
+// Answers each sample with "output off", which also suits a unit that the host paces.
+void CommissionDialog::record_sample(EncoderRecorder& watch) {
+  unit_.write_idle();
+  const std::optional<UnitSample> sample = read_sample(true);
+  missed_ = sample ? 0 : missed_ + 1;
+  if (missed_ > kMissedMax) {
+    throw CommissionEnded{ExitCode::kTrouble, "the unit sends no samples; nothing was written"};
+  }
+  if (!sample) return;
+  watch.add(*sample);
+  if (!UnitReportMonitor::is_off(*sample)) {
     throw CommissionEnded{
         ExitCode::kTrouble,
         "THE UNIT MAY STILL DRIVE: it left the tripped state by itself. Switch off "
         "the motor's supply. Nothing was written"};
   }
-  return true;
 }
 
 void CommissionDialog::watch(EncoderRecorder& watch, double duration_s) {
-  int missed = 0;
-  while (watch.duration_s() < duration_s) {
-    missed = read_sample(watch) ? 0 : missed + 1;
-    if (missed > 1000) {
-      throw CommissionEnded{ExitCode::kTrouble, "the unit sends no samples; nothing was written"};
-    }
-  }
+  missed_ = 0;
+  while (watch.duration_s() < duration_s) record_sample(watch);
 }
 
 void CommissionDialog::switch_off() {
-  const Nanoseconds period = sample_period(found_.rig(), unit_.facts());
   const Nanoseconds give_up =
       unit_.transport().now() + Nanoseconds(std::llround(kSwitchOff_s_max * 1e9));
-  UnitSample sample;
   while (unit_.transport().now() < give_up) {
     unit_.write_trip();
-    const ReadStatus status = unit_.read_sample(unit_.transport().now() + 2 * period, sample);
-    if (status == ReadStatus::kClosed || status == ReadStatus::kInconsistent) {
-      throw CommissionEnded{ExitCode::kTrouble,
-                            "the connection to the unit is lost; nothing was written"};
-    }
-    if (status == ReadStatus::kSample && UnitReportMonitor::is_off(sample)) return;
+    const std::optional<UnitSample> sample = read_sample(false);
+    if (sample && UnitReportMonitor::is_off(*sample)) return;
   }
   throw CommissionEnded{ExitCode::kTrouble,
                         "THE UNIT MAY STILL DRIVE: it does not confirm that it tripped. Switch off "
@@ -105,12 +103,9 @@ std::string CommissionDialog::ask(const std::string& question, EncoderRecorder& 
   person_.forget_typed();
   person_.ask(question, 2);
   Nanoseconds shown{0};
-  int missed = 0;
+  missed_ = 0;
   for (;;) {
-    missed = read_sample(watch) ? 0 : missed + 1;
-    if (missed > 1000) {
-      throw CommissionEnded{ExitCode::kTrouble, "the unit sends no samples; nothing was written"};
-    }
+    record_sample(watch);
     if (auto answer = person_.take_answer()) {
       if (*answer != "q") return *answer;
       throw CommissionEnded{ExitCode::kNotCommissioned,

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "daq/commission/commissioning.hpp"
@@ -59,7 +60,8 @@ class CommissionDialog {
   void repeat(const Step& step);
   void watch(EncoderRecorder& watch, double duration_s);
   std::string ask(const std::string& question, EncoderRecorder& watch, const Status& status);
-  bool read_sample(EncoderRecorder& watch);
+  std::optional<firmware_iface::UnitSample> read_sample(bool may_stop);
+  void record_sample(EncoderRecorder& watch);
   std::string counts_status(const EncoderRecorder& watch, std::size_t own) const;
   void say(const Findings& findings);
 
@@ -70,6 +72,7 @@ class CommissionDialog {
   Operator& person_;
   Findings findings_;
   double level_ = 0.0;  // level at which the motor moves its joint
+  int missed_ = 0;      // samples in a row that did not arrive
 };
 
 }  // namespace daq

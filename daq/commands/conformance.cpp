@@ -1,8 +1,8 @@
-#include "daq/commands/conformance.hpp"
+#include "daq/commands/commands.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <ostream>
 
 #include "firmware_iface/open/open_transport.hpp"
@@ -17,7 +17,6 @@ using firmware_iface::conformance::all_checks;
 using firmware_iface::conformance::Check;
 using firmware_iface::conformance::CheckResult;
 using firmware_iface::conformance::is_selected_by;
-using firmware_iface::conformance::Measurement;
 using firmware_iface::conformance::Report;
 using firmware_iface::conformance::requirements_not_testable;
 using firmware_iface::conformance::Settings;
@@ -34,16 +33,6 @@ std::size_t requirement_width() {
   return width + 2;
 }
 
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(text.size(), width), ' ');
-  return text;
-}
-
-std::string figure_text(const Measurement& figure) {
-  return text_of(figure.value) + " " + figure.unit +
-         (figure.note.empty() ? "" : ", " + figure.note);
-}
-
 void print_warning(const Settings& settings, std::ostream& out) {
   if (settings.command == 0.0) {
     out << "This test enables the unit's output with commands of 0. A fault-free unit does not "
@@ -55,15 +44,11 @@ void print_warning(const Settings& settings, std::ostream& out) {
   out << "Keep clear of the motors. Ctrl-C trips the unit and ends the test.\n\n";
 }
 
-// Prints a requirement when its check starts, and its result when the check ends.
-void print_begin(const Check& check, std::size_t width, std::ostream& out) {
-  out << padded(check.id, kIdWidth) << padded(check.requirement, width) << std::flush;
-}
-
 void print_end(const CheckResult& row, std::ostream& out) {
+  const auto& [value, unit, note] = row.figure;
   switch (row.verdict) {
     case Verdict::kPassed:
-      out << "pass  " << figure_text(row.figure);
+      out << "pass  " << text_of(value) << ' ' << unit << (note.empty() ? "" : ", ") << note;
       break;
     case Verdict::kFailed:
       out << "FAIL\n" << std::string(kIdWidth, ' ') << row.detail;
@@ -78,12 +63,6 @@ void print_end(const CheckResult& row, std::ostream& out) {
   out << std::endl;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 void print_end_of_test(const Report& report, std::ostream& out) {
   std::vector<std::string> failed;
   for (const CheckResult& row : report.rows) {
@@ -92,9 +71,11 @@ void print_end_of_test(const Report& report, std::ostream& out) {
   out << '\n'
       << report.count(Verdict::kPassed) << " passed, " << failed.size() << " failed, "
       << report.count(Verdict::kNotTested) << " not tested.\n";
-  if (!failed.empty()) out << "Failed: " << joined(failed) << ". See firmware_iface/PROTOCOL.md.\n";
-  out << "Requirements that need a test of the board itself: "
-      << joined(requirements_not_testable()) << ".\n";
+  if (!failed.empty()) {
+    out << fmt::format("Failed: {}. See firmware_iface/PROTOCOL.md.\n", fmt::join(failed, ", "));
+  }
+  out << fmt::format("Requirements that need a test of the board itself: {}.\n",
+                     fmt::join(requirements_not_testable(), ", "));
   if (report.unit && report.is_tripped) out << "The unit is tripped.\n";
 }
 
@@ -104,9 +85,7 @@ std::string json_text(const std::string& text) {
     if (c == '"' || c == '\\') {
       quoted += std::string("\\") + c;
     } else if (static_cast<unsigned char>(c) < 0x20) {
-      std::array<char, 8> code{};
-      std::snprintf(code.data(), code.size(), "\\u%04x", static_cast<unsigned>(c));
-      quoted += code.data();
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
       quoted += c;
     }
@@ -114,42 +93,26 @@ std::string json_text(const std::string& text) {
   return quoted + '"';
 }
 
-std::string json_value(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.9g", value);
-  return text.data();
-}
-
 std::string json_unit(const hello_reply& unit) {
-  return "{\"unit_id\": " + json_text(firmware_iface::conformance::hex_text(unit.unit_id)) +
-         ", \"boot_count\": " + std::to_string(unit.boot_count) +
-         ", \"tick_rate_Hz\": " + std::to_string(unit.tick_rate_Hz) +
-         ", \"ttl_max_ms\": " + std::to_string(unit.ttl_max_ms) +
-         ", \"capabilities\": " + std::to_string(unit.capabilities) +
-         ", \"encoder_count\": " + std::to_string(unit.encoder_count) +
-         ", \"motor_count\": " + std::to_string(unit.motor_count) +
-         ", \"inertial_count\": " + std::to_string(unit.inertial_count) +
-         ", \"configuration_hash\": " +
-         json_text(firmware_iface::conformance::hex_text(unit.configuration_hash)) + "}";
+  return fmt::format(
+      R"({{"unit_id": "{:#x}", "boot_count": {}, "tick_rate_Hz": {}, "ttl_max_ms": {}, )"
+      R"("capabilities": {}, "encoder_count": {}, "motor_count": {}, "inertial_count": {}, )"
+      R"("configuration_hash": "{:#x}"}})",
+      unit.unit_id, unit.boot_count, unit.tick_rate_Hz, unit.ttl_max_ms, unit.capabilities,
+      unit.encoder_count, unit.motor_count, unit.inertial_count, unit.configuration_hash);
 }
 
 std::string json_row(const CheckResult& row) {
-  std::string text = "{\"id\": " + json_text(row.check.id) +
-                     ", \"requirement\": " + json_text(row.check.requirement) + ", \"verdict\": ";
-  switch (row.verdict) {
-    case Verdict::kPassed:
-      text += "\"pass\", \"value\": " + json_value(row.figure.value) +
-              ", \"unit\": " + json_text(row.figure.unit) +
-              ", \"note\": " + json_text(row.figure.note);
-      break;
-    case Verdict::kFailed:
-      text += "\"fail\", \"detail\": " + json_text(row.detail);
-      break;
-    case Verdict::kNotTested:
-      text += "\"not tested\", \"detail\": " + json_text(row.detail);
-      break;
-  }
-  return text + ", \"repetitions\": " + std::to_string(row.repetitions) + "}";
+  const std::string detail = json_text(row.detail);
+  const std::string result =
+      row.verdict == Verdict::kPassed
+          ? fmt::format(R"("pass", "value": {:.9g}, "unit": {}, "note": {})", row.figure.value,
+                        json_text(row.figure.unit), json_text(row.figure.note))
+      : row.verdict == Verdict::kFailed ? R"("fail", "detail": )" + detail
+                                        : R"("not tested", "detail": )" + detail;
+  return fmt::format(R"({{"id": {}, "requirement": {}, "verdict": {}, "repetitions": {}}})",
+                     json_text(row.check.id), json_text(row.check.requirement), result,
+                     row.repetitions);
 }
 
 void check_options(const ConformanceOptions& options) {
@@ -170,25 +133,28 @@ void check_options(const ConformanceOptions& options) {
 
 std::string conformance_json(const std::string& url, const Settings& settings,
                              const Report& report) {
-  std::string text = "{\"url\": " + json_text(url) +
-                     ",\n \"program_version\": " + json_text(RIGCAL_VERSION) +
-                     ",\n \"protocol_version\": " + std::to_string(PROTOCOL_VERSION) +
-                     ",\n \"command\": " + json_value(settings.command) +
-                     ",\n \"unit\": " + (report.unit ? json_unit(*report.unit) : "null") +
-                     ",\n \"passed\": " + std::to_string(report.count(Verdict::kPassed)) +
-                     ",\n \"failed\": " + std::to_string(report.count(Verdict::kFailed)) +
-                     ",\n \"not_tested\": " + std::to_string(report.count(Verdict::kNotTested)) +
-                     ",\n \"interrupted\": " + (report.is_interrupted ? "true" : "false") +
-                     ",\n \"tripped_at_end\": " + (report.is_tripped ? "true" : "false") +
-                     ",\n \"trouble\": " + json_text(report.trouble) + ",\n \"not_testable\": [";
-  for (const std::string& id : requirements_not_testable()) {
-    text += (text.back() == '[' ? "" : ", ") + json_text(id);
-  }
-  text += "],\n \"requirements\": [";
-  for (const CheckResult& row : report.rows) {
-    text += (text.back() == '[' ? "\n  " : ",\n  ") + json_row(row);
-  }
-  return text + "]}\n";
+  std::vector<std::string> rows;
+  for (const CheckResult& row : report.rows) rows.push_back("\n  " + json_row(row));
+  return fmt::format(R"({{"url": {},
+ "program_version": {},
+ "protocol_version": {},
+ "command": {:.9g},
+ "unit": {},
+ "passed": {},
+ "failed": {},
+ "not_tested": {},
+ "interrupted": {},
+ "tripped_at_end": {},
+ "trouble": {},
+ "not_testable": ["{}"],
+ "requirements": [{}]}}
+)",
+                     json_text(url), json_text(RIGCAL_VERSION), int{PROTOCOL_VERSION},
+                     settings.command, report.unit ? json_unit(*report.unit) : "null",
+                     report.count(Verdict::kPassed), report.count(Verdict::kFailed),
+                     report.count(Verdict::kNotTested), report.is_interrupted, report.is_tripped,
+                     json_text(report.trouble), fmt::join(requirements_not_testable(), "\", \""),
+                     fmt::join(rows, ","));
 }
 
 ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<bool>& stop,
@@ -211,7 +177,8 @@ ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<b
       *transport.value(), options.settings, options.only, stop,
       {.begin =
            [&](const Check& check) {
-             print_begin(check, width, table);
+             table << fmt::format("{:<{}}{:<{}}", check.id, kIdWidth, check.requirement, width)
+                   << std::flush;
              is_within_row = true;
            },
        .end =

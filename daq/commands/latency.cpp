@@ -1,4 +1,4 @@
-#include "daq/commands/latency.hpp"
+#include "daq/commands/commands.hpp"
 
 #include <cmath>
 #include <iomanip>

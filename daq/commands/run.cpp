@@ -1,6 +1,7 @@
-#include "daq/commands/run.hpp"
+#include "daq/commands/commands.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <chrono>
 #include <cmath>
@@ -9,17 +10,16 @@
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <thread>
 #include <vector>
 
-#include "daq/commands/commission_check.hpp"
+#include "daq/config/commission_file.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "daq/console/recording_sink.hpp"
 #include "daq/console/run_progress.hpp"
 #include "daq/console/slow_notice.hpp"
 #include "daq/console/unit_connection.hpp"
-#include "daq/loop/loop_thread.hpp"
+#include "daq/loop/control_loop.hpp"
 #include "daq/loop/supervisor.hpp"
 #include "daq/scenario/plan.hpp"
 #include "daq/stream/stream_sink.hpp"
@@ -52,12 +52,6 @@ void require_new_file(const std::string& path, const std::vector<std::string>& e
       path + ": exists already; choose another name, existing files are never overwritten");
 }
 
-std::string hexadecimal(std::uint64_t value, int digits) {
-  std::ostringstream text;
-  text << std::hex << std::setw(digits) << std::setfill('0') << value;
-  return text.str();
-}
-
 proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& scenario,
                                    const firmware_iface::UnitFacts& facts) {
   proto::RecordingHeader header;
@@ -76,8 +70,8 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
   header.facts = {{"rig", rig.name},
                   {"scenario", scenario.scenario.name()},
                   {"unit_url", rig.unit_url},
-                  {"unit_id", hexadecimal(facts.unit_id, 16)},
-                  {"configuration_hash", hexadecimal(facts.configuration_hash, 8)},
+                  {"unit_id", unit_id_text(facts)},
+                  {"configuration_hash", configuration_hash_text(facts)},
                   {"tick_rate_Hz", std::to_string(std::lround(facts.tick_rate_Hz))},
                   {"ttl_ms", std::to_string(rig.ttl_ms)},
                   {"version", RIGCAL_VERSION}};
@@ -152,6 +146,43 @@ class StreamWatch {
   bool loses_samples_ = false;
 };
 
+/// Runs a control loop on its own thread. The thread is stopped and joined even if the caller
+/// throws.
+class LoopThread {
+ public:
+  /// @param stop  stop flag of the loop; others may set it too
+  LoopThread(ControlLoop& loop, const RealTimeSettings& settings, std::atomic<bool>& stop)
+      : stop_(stop), thread_([this, &loop, settings] {
+          report_ = enter_real_time(settings);
+          ready_.store(true, std::memory_order_release);
+          ready_.notify_one();
+          loop.run(stop_);
+          was_stopped_ = stop_.load();
+          ended_.store(true, std::memory_order_release);
+        }) {
+    ready_.wait(false, std::memory_order_acquire);
+  }
+  ~LoopThread() { join(); }
+
+  void stop() { stop_.store(true, std::memory_order_relaxed); }
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+  void join() {
+    stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  const RealTimeReport& report() const { return report_; }
+  /// Returns whether a stop was requested. To be called after the loop has ended.
+  bool was_stopped() const { return was_stopped_; }
+
+ private:
+  std::atomic<bool>& stop_;
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> ended_{false};
+  RealTimeReport report_;
+  bool was_stopped_ = false;
+  std::thread thread_;
+};
+
 // Supervises until the loop has ended; stops the loop if the disk fails.
 void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
                RunProgress& progress) {
@@ -209,19 +240,6 @@ void print_readings(const RigConfig& rig, const std::array<int, INERTIAL_SENSORS
     }
     out << " readings recorded\n";
   }
-}
-
-LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario, Nanoseconds period,
-                           const std::atomic<std::uint64_t>& heartbeat) {
-  return {.period = period,
-          .host_paced = rig.host_paced,
-          .drive = scenario.scenario.command_peak() > 0.0,
-          .ttl_ms = rig.ttl_ms,
-          .joint_count = rig.channel.size(),
-          .channel = channel_scales(rig),
-          .inertial_count = rig.inertial.size(),
-          .inertial = inertial_scales(rig),
-          .storage_heartbeat = &heartbeat};
 }
 
 // Returns the exit status of a run whose recording is complete on the disk.
@@ -323,9 +341,11 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
                UnitConnection& session, Sinks& sinks, RunFlags& flags, std::ostream& out) {
   firmware_iface::UnitLink& unit = *session.unit;
   const SafetyLimits limits = with_reading_times(scenario.limits, rig, unit.facts());
-  const auto loop = std::make_unique<ControlLoop>(
-      unit, session.black_box, scenario.scenario, limits,
-      loop_settings(rig, scenario, sample_period(rig, unit.facts()), sinks.recording->heartbeat()));
+  LoopSettings settings = loop_settings(rig, unit.facts());
+  settings.drive = scenario.scenario.command_peak() > 0.0;
+  settings.storage_heartbeat = &sinks.recording->heartbeat();
+  const auto loop =
+      std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario, limits, settings);
   RunProgress progress(out, options.terminal, scenario.scenario.duration_s());
   const Say say = [&](const std::string& line) { progress.say(line); };
   Supervisor supervisor(*loop, session.black_box, limits, *sinks.recording, sinks.stream.get(),
@@ -364,6 +384,26 @@ RigConfig load_rig(const std::string& rig_path, const std::string& url, RigUse u
   if (!rig.unit_url.empty()) return rig;
   throw proto::InputError(rig_path +
                           ": has no unit URL; write unit { url: \"...\" } or give --url");
+}
+
+CommissionNotice check_commissioning(const RigConfig& rig, const firmware_iface::UnitFacts& facts,
+                                     const std::string& scenario_path, const Scenario& scenario,
+                                     bool is_allowed) {
+  constexpr double kShareMax = 0.25;
+  CommissionNotice notice{describe(commission_state(rig, facts), rig)};
+  if (notice.text.empty() || is_allowed) return notice;
+  for (std::size_t m = 0; m < rig.motor.size(); ++m) {
+    const double peak = scenario.command_peak(m);
+    if (peak <= kShareMax * rig.limits.motor[m].command_max) continue;
+    notice.refuses = true;
+    notice.text += ", and " + scenario_path + " commands up to " + notation::format_number(peak) +
+                   " " + rig.motor[m].command_unit +
+                   ", more than 25 % of command_max; commission it with 'rigcal-daq commission "
+                   "--rig " +
+                   rig.path + "', or give --not-commissioned";
+    break;
+  }
+  return notice;
 }
 
 ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& out) {

@@ -1,18 +1,18 @@
-#include "daq/commands/send.hpp"
+#include "daq/commands/commands.hpp"
 
 #include <chrono>
 #include <memory>
 #include <ostream>
 #include <utility>
 
-#include "daq/stream/spool_completion.hpp"
+#include "daq/stream/spool_folder.hpp"
 #include "daq/stream/stream_sink.hpp"
 #include "proto/text/printable.hpp"
 
 namespace daq {
 namespace {
 
-constexpr std::chrono::milliseconds kTurn(200);
+constexpr std::chrono::milliseconds kWaitTime(200);
 
 }  // namespace
 
@@ -33,7 +33,7 @@ ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, s
   bool done = false;
   bool refused = false;
   while (!done && !refused && !stop.load()) {
-    done = stream->wait(kTurn);
+    done = stream->wait(kWaitTime);
     refused = stream->is_refused();
     if (stream->problem() == problem) continue;
     problem = stream->problem();

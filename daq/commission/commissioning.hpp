@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "daq/commission/encoder_recorder.hpp"
 #include "daq/commission/hand_motion.hpp"
 #include "daq/commission/motor_test.hpp"
 #include "daq/config/rig_config.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <set>
+#include <vector>
 
 #include "proto/notation/number_format.hpp"
 #include "proto/rig.pb.h"
@@ -128,6 +129,57 @@ void set_record(const CommissionRecord& record, proto::TextEdit& text) {
   set("hash", record.hash);
 }
 
+/// Returns "+y", or "(0.6 0.8 0)" for a direction along no axis of the frame; empty if no direction
+/// is given.
+std::string direction_text(const v1::Direction& direction) {
+  const double values[] = {direction.x(), direction.y(), direction.z()};
+  const auto count = std::ranges::count_if(values, [](double value) { return value != 0.0; });
+  if (count == 0) return "";
+  if (count > 1) {
+    return "(" + notation::format_number(values[0]) + " " + notation::format_number(values[1]) +
+           " " + notation::format_number(values[2]) + ")";
+  }
+  const auto axis = std::ranges::find_if(values, [](double value) { return value != 0.0; });
+  return std::string(*axis > 0.0 ? "+" : "-") + "xyz"[axis - values];
+}
+
+std::string positive_way(const v1::Joint& joint) {
+  const std::string axis = direction_text(joint.parent().axis());
+  if (axis.empty()) return "";
+  const std::string body = joint.parent().body();
+  const bool is_on_ground = body == "ground";
+  const std::string of = is_on_ground ? " of the world" : " of body \"" + body + "\"";
+  if (joint.type() == v1::Joint::PRISMATIC) return "toward " + axis + of;
+  // World y points up.
+  if (is_on_ground && axis == "+y") return "counter-clockwise seen from above";
+  if (is_on_ground && axis == "-y") return "clockwise seen from above";
+  return "counter-clockwise when its axis, " + axis + of + ", points at you";
+}
+
+/// Returns the rig file's comment beside the zero mark, or else the mark's direction.
+std::string zero_words(const RigConfig& rig, const v1::Joint& joint, int index) {
+  const proto::TextEdit text(rig.path, rig.text, v1::Rig::default_instance());
+  const auto* joint_field = v1::Rig::descriptor()->FindFieldByName("joint");
+  for (const char* side : {"parent", "child"}) {
+    const auto* side_field = v1::Joint::descriptor()->FindFieldByName(side);
+    const auto* zero = v1::JointSide::descriptor()->FindFieldByName("zero_direction");
+    const std::vector<proto::FieldStep> steps = {
+        {joint_field, index}, {side_field, -1}, {zero, -1}};
+    if (!text.has(steps)) continue;
+    if (std::string comment = text.comment_of(text.line_of(steps)); !comment.empty()) {
+      return comment;
+    }
+  }
+  const std::string parent = direction_text(joint.parent().zero_direction());
+  const std::string child = direction_text(joint.child().zero_direction());
+  if (parent.empty() || child.empty()) return "its mark";
+  const auto body = [](const std::string& name) {
+    return name == "ground" ? std::string("the world") : "body \"" + name + "\"";
+  };
+  return child + " of " + body(joint.child().body()) + " along " + parent + " of " +
+         body(joint.parent().body());
+}
+
 }  // namespace
 
 std::string commissioned_fields(const v1::Rig& rig) {
@@ -225,6 +277,17 @@ std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit) {
   record.hash = commission_hash(edited.commissioned_fields, record.configuration_hash);
   set_record(record, text);
   return text.text();
+}
+
+JointGuide read_joint_guide(const RigConfig& rig, const std::string& joint) {
+  v1::Rig message;
+  proto::TextLocator::Tree tree;
+  proto::parse_text(rig.path, rig.text, message, tree);
+  for (int i = 0; i < message.joint_size(); ++i) {
+    if (message.joint(i).name() != joint) continue;
+    return {positive_way(message.joint(i)), zero_words(rig, message.joint(i), i)};
+  }
+  return {"", "its mark"};  // an encoder between two bodies
 }
 
 }  // namespace daq

@@ -63,4 +63,13 @@ struct CommissionEdit {
 /// @throws proto::InputError if a field to change is inside a list, [ ... ]
 std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit);
 
+/// Descriptions of a joint's positive direction and zero for the operator, from the rig file.
+struct JointGuide {
+  std::string positive_way;  ///< e.g. "counter-clockwise seen from above"; empty: unknown
+  std::string zero;          ///< zero position, e.g. "hanging"
+};
+
+/// Reads the descriptions for one joint from a valid rig file.
+JointGuide read_joint_guide(const RigConfig& rig, const std::string& joint);
+
 }  // namespace daq

@@ -16,19 +16,6 @@ constexpr std::chrono::milliseconds kTakePeriod(5);
 constexpr double kAfterTrip_s = 0.1;
 constexpr double kNoStall_s = 1e3;
 
-LoopSettings trial_settings(const RigConfig& rig, const firmware_iface::UnitFacts& facts) {
-  LoopSettings settings;
-  settings.period = sample_period(rig, facts);
-  settings.host_paced = rig.host_paced;
-  settings.ttl_ms = rig.ttl_ms;
-  settings.after_trip_s = kAfterTrip_s;
-  settings.joint_count = rig.channel.size();
-  settings.channel = channel_scales(rig);
-  settings.inertial_count = rig.inertial.size();
-  settings.inertial = inertial_scales(rig);
-  return settings;
-}
-
 // Takes the records of the loop.
 class TrialRecorder {
  public:
@@ -75,10 +62,11 @@ MotorTrial run_test_push(const RigConfig& rig, firmware_iface::UnitLink& unit, B
   command_max = std::min(command_max, std::abs(nudge.level));
   // No stall check: the push is short, and serves to find out whether the joint moves.
   limits.motion[nudge.joint].stall_time_s = kNoStall_s;
+  LoopSettings settings = loop_settings(rig, unit.facts());
+  settings.after_trip_s = kAfterTrip_s;
   const double duration_s = 2.0 * nudge.push_s_max + nudge.rest_s + 1.0;
   const auto loop = std::make_unique<ControlLoop>(
-      unit, black_box, Scenario("nudge", {{TestPush(nudge), motor}}, duration_s), limits,
-      trial_settings(rig, unit.facts()));
+      unit, black_box, Scenario("nudge", {{TestPush(nudge), motor}}, duration_s), limits, settings);
   TrialRecorder recorder(rig.channel.size(), nudge.joint, motor);
   std::atomic<bool> has_ended(false);
   std::thread thread([&] {

@@ -19,10 +19,10 @@ RecordingSink::RecordingSink(proto::RecordingWriter writer) : writer_(std::move(
 
 RecordingSink::~RecordingSink() { stop(); }
 
-proto::Status RecordingSink::write(const proto::Event& message) {
+proto::Status RecordingSink::write(const proto::RecordingMessage& message) {
   push([message](proto::RecordingWriter& writer) {
     const proto::Status status = writer.write(message);
-    return status.ok() ? writer.flush() : status;
+    return status.ok() && std::holds_alternative<proto::Event>(message) ? writer.flush() : status;
   });
   return proto::success();
 }

@@ -21,15 +21,8 @@ class RecordingSink final : public RunSink {
   /// Waits until all messages are written to the disk.
   ~RecordingSink() override;
 
-  proto::Status write(const proto::Sample& message) override { return hand_over(message); }
-  proto::Status write(const proto::InertialReading& message) override { return hand_over(message); }
-  proto::Status write(const proto::Command& message) override { return hand_over(message); }
-  proto::Status write(const proto::Gap& message) override { return hand_over(message); }
-  proto::Status write(const proto::ClockFit& message) override { return hand_over(message); }
-  proto::Status write(const proto::LoopStats& message) override { return hand_over(message); }
-
-  /// Writes an event at once, as events are rare and a trip must survive whatever follows.
-  proto::Status write(const proto::Event& message) override;
+  /// Events end their chunk at once, as they are rare and a trip must survive whatever follows.
+  proto::Status write(const proto::RecordingMessage& message) override;
 
   /// Wakes the writing thread. @return status()
   proto::Status idle() override;
@@ -52,11 +45,6 @@ class RecordingSink final : public RunSink {
  private:
   using Task = std::function<proto::Status(proto::RecordingWriter&)>;
 
-  template <typename Message>
-  proto::Status hand_over(const Message& message) {
-    push([message](proto::RecordingWriter& writer) { return writer.write(message); });
-    return proto::success();
-  }
   void push(Task task);
   void run();
   void note(const proto::Status& status);

@@ -12,16 +12,16 @@ namespace daq {
 /// scopes that may wait for a hanging disk.
 class SlowNotice {
  public:
-  SlowNotice(std::chrono::milliseconds patience, std::function<void()> notice);
-  ~SlowNotice();
-  SlowNotice(const SlowNotice&) = delete;
-  SlowNotice& operator=(const SlowNotice&) = delete;
+  SlowNotice(std::chrono::milliseconds patience, std::function<void()> notice)
+      : thread_([patience, notice = std::move(notice)](const std::stop_token& over) {
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any().wait_for(lock, over, patience, [] { return false; });
+          if (!over.stop_requested()) notice();
+        }) {}
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool over_ = false;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace daq

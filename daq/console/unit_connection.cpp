@@ -156,12 +156,6 @@ Nanoseconds sample_period(const RigConfig& rig, const UnitFacts& facts) {
   return Nanoseconds(std::llround(1e9 * rig.divider / facts.tick_rate_Hz));
 }
 
-std::array<InertialScale, INERTIAL_SENSORS_MAX> inertial_scales(const RigConfig& rig) {
-  std::array<InertialScale, INERTIAL_SENSORS_MAX> scales{};
-  for (std::size_t i = 0; i < rig.inertial.size(); ++i) scales[i] = rig.inertial[i].scale;
-  return scales;
-}
-
 std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig) {
   std::array<ChannelScale, kJointsMax> scales{};
   for (std::size_t j = 0; j < rig.channel.size(); ++j) {
@@ -171,6 +165,17 @@ std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig) {
     scales[j] = {sign * whole / channel.counts_per_turn, channel.offset_rad};
   }
   return scales;
+}
+
+LoopSettings loop_settings(const RigConfig& rig, const UnitFacts& facts) {
+  LoopSettings settings{.period = sample_period(rig, facts),
+                        .host_paced = rig.host_paced,
+                        .ttl_ms = rig.ttl_ms,
+                        .joint_count = rig.channel.size(),
+                        .channel = channel_scales(rig),
+                        .inertial_count = rig.inertial.size()};
+  std::ranges::transform(rig.inertial, settings.inertial.begin(), &InertialConfig::scale);
+  return settings;
 }
 
 firmware_iface::Result<std::unique_ptr<UnitConnection>> open_session(const RigConfig& rig,

@@ -44,10 +44,10 @@ SafetyLimits with_reading_times(SafetyLimits limits, const RigConfig& rig,
 /// Returns the time between two samples, in seconds of the unit's clock.
 Nanoseconds sample_period(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
 
-/// Returns the scales from counts to readings for the inertial sensors of the rig file.
-std::array<InertialScale, INERTIAL_SENSORS_MAX> inertial_scales(const RigConfig& rig);
-
 /// Returns the scales from counts to angles for the channels of the rig file.
 std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig);
+
+/// Returns the settings of a control loop that follow from rig file and unit.
+LoopSettings loop_settings(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
 
 }  // namespace daq

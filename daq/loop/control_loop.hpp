@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "daq/realtime/spsc_ring.hpp"
-#include "daq/realtime/timing_histogram.hpp"
+#include "daq/realtime/timing.hpp"
 #include "daq/safety/black_box.hpp"
 #include "daq/safety/encoder_motion_monitor.hpp"
 #include "daq/safety/joint_tracker.hpp"

@@ -12,13 +12,7 @@ namespace daq {
 class RunSink {
  public:
   virtual ~RunSink() = default;
-  virtual proto::Status write(const proto::Sample& sample) = 0;
-  virtual proto::Status write(const proto::InertialReading& reading) = 0;
-  virtual proto::Status write(const proto::Command& command) = 0;
-  virtual proto::Status write(const proto::Gap& gap) = 0;
-  virtual proto::Status write(const proto::Event& event) = 0;
-  virtual proto::Status write(const proto::ClockFit& fit) = 0;
-  virtual proto::Status write(const proto::LoopStats& stats) = 0;
+  virtual proto::Status write(const proto::RecordingMessage& message) = 0;
 
   /// Called about every 10 ms, for work that depends on time rather than on data.
   virtual proto::Status idle() { return proto::success(); }

@@ -166,8 +166,7 @@ Supervisor::Supervisor(ControlLoop& loop, const BlackBox& black_box, const Safet
       stream_(stream),
       say_(std::move(say)) {}
 
-template <typename Message>
-void Supervisor::publish(const Message& message) {
+void Supervisor::publish(const proto::RecordingMessage& message) {
   if (const proto::Status status = recording_.write(message); !status.ok() && !storage_error_) {
     storage_error_ = status.error();
   }
@@ -279,10 +278,7 @@ void Supervisor::note_phase(const LoopRecord& record) {
                        .kind = proto::EventKind::kScenario,
                        .name = text_of(phase_).name,
                        .text = prompt,
-                       .channel = {},
-                       .unit = {},
-                       .sequence = record.sample.sequence,
-                       .last_frames = {}});
+                       .sequence = record.sample.sequence});
 }
 
 std::string Supervisor::prompt_of(const LoopRecord& record) const {
@@ -322,8 +318,7 @@ void Supervisor::note_trip() {
                        .value = trip->value,
                        .limit = trip->limit,
                        .unit = std::string(unit_of(trip->cause, slides)),
-                       .sequence = last_.sample.sequence,
-                       .last_frames = {}});
+                       .sequence = last_.sample.sequence});
 }
 
 // Reported at every change, and repeatedly while the unit still drives.
@@ -368,10 +363,7 @@ void Supervisor::note_black_box() {
                      .kind = proto::EventKind::kTrip,
                      .name = "black box",
                      .text = "Messages on the link before and after the trip.",
-                     .channel = {},
-                     .unit = {},
-                     .sequence = last_.sample.sequence,
-                     .last_frames = {}};
+                     .sequence = last_.sample.sequence};
   for (std::size_t k = 0; k < black_box_.count(); ++k) {
     const KeptMessage& kept = black_box_.message(k);
     const std::span<const std::uint8_t> bytes = kept.message();
@@ -447,10 +439,7 @@ void Supervisor::report(proto::EventKind kind, const std::string& name, const st
                        .kind = kind,
                        .name = name,
                        .text = text,
-                       .channel = {},
-                       .unit = {},
-                       .sequence = last_.sample.sequence,
-                       .last_frames = {}});
+                       .sequence = last_.sample.sequence});
 }
 
 void Supervisor::finish(std::optional<std::uint64_t> samples_sent) {

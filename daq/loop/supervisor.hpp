@@ -88,8 +88,7 @@ class Supervisor {
   void note_storage_error();
   double time_of(std::uint64_t sequence) const;
 
-  template <typename Message>
-  void publish(const Message& message);
+  void publish(const proto::RecordingMessage& message);
   void note_stream_failure(const proto::Error& error);
 
   ControlLoop& loop_;

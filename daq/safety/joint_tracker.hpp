@@ -13,7 +13,15 @@ class JointTracker {
   static constexpr std::size_t kWindow = 16;
 
   /// Adds an angle; times must increase. Returns the speed [rad/s], zero for the first sample.
-  double add(double time_s, double angle_rad) noexcept;
+  double add(double time_s, double angle_rad) noexcept {
+    if (count_ > 0) {
+      const Entry& oldest = entries_[count_ < kWindow ? 0 : count_ % kWindow];
+      speed_rad_per_s_ = (angle_rad - oldest.angle_rad) / (time_s - oldest.time_s);
+    }
+    entries_[count_ % kWindow] = {time_s, angle_rad};
+    ++count_;
+    return speed_rad_per_s_;
+  }
 
   /// Returns the speed of the last `add` [rad/s].
   double speed_rad_per_s() const noexcept { return speed_rad_per_s_; }

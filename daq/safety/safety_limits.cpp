@@ -1,9 +1,11 @@
 #include "daq/safety/safety_limits.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
+#include <utility>
 
 #include "firmware_iface/wire/fault.h"
 #include "proto/notation/number_format.hpp"
@@ -57,87 +59,75 @@ const CauseText& text_of(TripCause cause) { return kCauses[static_cast<std::size
 }  // namespace
 
 std::string describe_fault_flags(unsigned flags) {
-  struct Flag {
-    unsigned bit;
-    const char* meaning;
-  };
-  constexpr Flag kFlags[] = {{FAULT_BOOT, "not unlocked since the unit started"},
-                             {FAULT_TTL, "no new command before the last one expired"},
-                             {FAULT_SESSION, "a new session was started while driving"},
-                             {FAULT_COMMAND, "a command with an invalid time to live"},
-                             {FAULT_HOST, "tripped by the host"},
-                             {FAULT_AMPLIFIER, "fault of the power stage"},
-                             {FAULT_INTERNAL, "internal fault"}};
-  std::string causes;
-  for (const Flag& flag : kFlags) {
-    if ((flags & flag.bit) != 0) causes += (causes.empty() ? "" : ", ") + std::string(flag.meaning);
+  constexpr std::pair<unsigned, const char*> kFlags[] = {
+      {FAULT_BOOT, "not unlocked since the unit started"},
+      {FAULT_TTL, "no new command before the last one expired"},
+      {FAULT_SESSION, "a new session was started while driving"},
+      {FAULT_COMMAND, "a command with an invalid time to live"},
+      {FAULT_HOST, "tripped by the host"},
+      {FAULT_AMPLIFIER, "fault of the power stage"},
+      {FAULT_INTERNAL, "internal fault"}};
+  std::vector<const char*> causes;
+  for (const auto& [bit, meaning] : kFlags) {
+    if ((flags & bit) != 0) causes.push_back(meaning);
   }
-  return causes;
+  return fmt::format("{}", fmt::join(causes, ", "));
 }
 
 namespace {
-
-std::string at_time(const Trip& trip) {
-  char text[48];
-  std::snprintf(text, sizeof text, ", at t = %.3f s", trip.time_s);
-  return text;
-}
-
-std::string milliseconds(double seconds) {
-  return std::isnan(seconds) ? "NaN" : notation::format_number(1e3 * seconds, 5);
-}
 
 constexpr const char* kHowToAllowPauses =
     "Close other programs and run rigcal-daq latency, or raise unit { ttl_ms } and safety { "
     "staleness_ms_max }";
 
-std::string describe_unit_trip(const Trip& trip) {
-  const auto flags = static_cast<unsigned>(trip.value);
-  char figures[64];
-  std::snprintf(figures, sizeof figures, " (fault flags 0x%02x)", flags);
-  std::string causes = describe_fault_flags(flags);
-  if (causes.empty()) causes = "it does not respond";
-  std::string text = (trip.cause == TripCause::kUnitTripped ? "the unit switched off: "
-                                                            : "the unit cannot be unlocked: ") +
-                     causes + figures + at_time(trip);
-  if (trip.cause == TripCause::kUnitTripped && (flags & FAULT_TTL) != 0) {
-    text += ". In the second before the trip, this computer paused for up to " +
-            milliseconds(trip.pause_s) + " ms. " + kHowToAllowPauses;
-  }
-  return text;
+std::string at_time(const Trip& trip) { return fmt::format(", at t = {:.3f} s", trip.time_s); }
+
+std::string number_or_nan(double value, int digits) {
+  return std::isnan(value) ? "NaN" : notation::format_number(value, digits);
 }
 
-bool is_of_this_computer(TripCause cause) {
-  return cause == TripCause::kHostPaused || cause == TripCause::kRecordingStalled ||
-         cause == TripCause::kRingFull;
-}
-
-// Describes a trip caused by this computer, and the remedy.
-std::string describe_host_trip(const Trip& trip) {
-  const std::string off = at_time(trip) + "; motor off. ";
-  if (trip.cause == TripCause::kHostPaused) {
-    return "this computer paused for " + milliseconds(trip.value) + " ms, " +
-           milliseconds(trip.limit) + " ms allowed" + off + kHowToAllowPauses;
-  }
-  if (trip.cause == TripCause::kRingFull) {
-    return notation::format_number(trip.limit) +
-           " samples are waiting to be recorded, and the buffer is full" + off +
-           "The disk is too slow, or something keeps this program from writing";
-  }
-  return "no data were stored for " + milliseconds(trip.value) + " ms, " +
-         milliseconds(trip.limit) + " ms allowed" + off +
-         "The disk hangs or is too slow; record to another disk";
-}
-
-std::string describe_flag_byte(double flags) {
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%02x", static_cast<unsigned>(flags));
-  return text;
-}
+std::string milliseconds(double seconds) { return number_or_nan(1e3 * seconds, 5); }
 
 std::string figure(double value, const std::string& unit) {
-  return (std::isnan(value) ? "NaN" : notation::format_number(value, 4)) +
-         (unit.empty() ? "" : " " + unit);
+  return number_or_nan(value, 4) + (unit.empty() ? "" : " " + unit);
+}
+
+std::string describe_unit_trip(const Trip& trip) {
+  const auto flags = static_cast<unsigned>(trip.value);
+  const bool has_tripped = trip.cause == TripCause::kUnitTripped;
+  const std::string causes = describe_fault_flags(flags);
+  std::string text =
+      fmt::format("the unit {}: {} (fault flags 0x{:02x}){}",
+                  has_tripped ? "switched off" : "cannot be unlocked",
+                  causes.empty() ? "it does not respond" : causes, flags, at_time(trip));
+  if (has_tripped && (flags & FAULT_TTL) != 0) {
+    text += fmt::format(". In the second before the trip, this computer paused for up to {} ms. {}",
+                        milliseconds(trip.pause_s), kHowToAllowPauses);
+  }
+  return text;
+}
+
+/// Describes a trip caused by this computer, and the remedy; empty for any other cause.
+std::string describe_host_trip(const Trip& trip) {
+  const std::string off = at_time(trip) + "; motor off. ";
+  const std::string value = milliseconds(trip.value), limit = milliseconds(trip.limit);
+  switch (trip.cause) {
+    case TripCause::kHostPaused:
+      return fmt::format("this computer paused for {} ms, {} ms allowed{}{}", value, limit, off,
+                         kHowToAllowPauses);
+    case TripCause::kRingFull:
+      return fmt::format(
+          "{} samples are waiting to be recorded, and the buffer is full{}The disk "
+          "is too slow, or something keeps this program from writing",
+          notation::format_number(trip.limit), off);
+    case TripCause::kRecordingStalled:
+      return fmt::format(
+          "no data were stored for {} ms, {} ms allowed{}The disk hangs or is too "
+          "slow; record to another disk",
+          value, limit, off);
+    default:
+      return {};
+  }
 }
 
 /// Describes a failed check of a joint's motion, and the remedy; empty for any other cause.
@@ -177,26 +167,29 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
 }
 
 std::string describe_sample_age(const Trip& trip) {
-  const std::string allowed = ", allowed " + figure(trip.limit, "s") + at_time(trip) + ". ";
-  if (trip.value < 0.0) {
-    return "a sample arrived " + figure(-trip.value, "s") + " before its time stamp" + allowed +
-           "The unit's clock jumped ahead; check the unit";
-  }
-  return "a sample arrived " + figure(trip.value, "s") + " after it was taken" + allowed +
-         "Samples are delayed on the way, or this computer was busy. Check the line, hubs and "
-         "adapters, or raise safety { staleness_ms_max }";
+  const bool is_early = trip.value < 0.0;
+  return fmt::format(
+      "a sample arrived {} {}, allowed {}{}. {}", figure(std::abs(trip.value), "s"),
+      is_early ? "before its time stamp" : "after it was taken", figure(trip.limit, "s"),
+      at_time(trip),
+      is_early ? "The unit's clock jumped ahead; check the unit"
+               : "Samples are delayed on the way, or this computer was busy. Check the line, hubs "
+                 "and adapters, or raise safety { staleness_ms_max }");
 }
 
 std::string describe_clock_trip(const Trip& trip) {
-  const std::string allowed = figure(trip.limit, "%") + at_time(trip) + ". ";
+  const std::string allowed = figure(trip.limit, "%") + at_time(trip);
   if (std::isnan(trip.value)) {
-    return "the rate of the unit's clock cannot be determined to " + allowed +
-           "Its samples arrive too irregularly; check the line, hubs and adapters";
+    return fmt::format(
+        "the rate of the unit's clock cannot be determined to {}. Its samples arrive "
+        "too irregularly; check the line, hubs and adapters",
+        allowed);
   }
-  return "the unit's clock is " + std::string(trip.value < 0.0 ? "slow" : "fast") + " by " +
-         figure(std::abs(trip.value), "%") + ", allowed " + allowed +
-         "Speeds and times have the same relative error. Check the unit's tick rate, and whether "
-         "the line delays samples increasingly";
+  return fmt::format(
+      "the unit's clock is {} by {}, allowed {}. Speeds and times have the same "
+      "relative error. Check the unit's tick rate, and whether the line delays "
+      "samples increasingly",
+      trip.value < 0.0 ? "slow" : "fast", figure(std::abs(trip.value), "%"), allowed);
 }
 
 /// Describes a failed check of the unit's reports, and the remedy; empty for any other cause.
@@ -208,17 +201,19 @@ std::string describe_report_trip(const Trip& trip) {
       return (trip.value == trip.limit
                   ? "the unit reports the output that was sent, " + figure(trip.value, "") +
                         ", but with a status or a command number that contradicts it"
-                  : "the unit reports an output of " + figure(trip.value, "") + " where " +
-                        figure(trip.limit, "") + " was sent") +
+                  : fmt::format("the unit reports an output of {} where {} was sent",
+                                figure(trip.value, ""), figure(trip.limit, ""))) +
              at_time(trip) + kFaulty;
     case TripCause::kFaultMismatch:
-      return "the unit's status and its fault flags, " + describe_flag_byte(trip.value) +
-             ", contradict each other" + at_time(trip) + kFaulty;
+      return fmt::format(
+          "the unit's status and its fault flags, 0x{:02x}, contradict each other{}{}",
+          static_cast<unsigned>(trip.value), at_time(trip), kFaulty);
     case TripCause::kStaleCommand:
-      return "the command in effect is " + figure(trip.value, "s") + " old, allowed " +
-             figure(trip.limit, "s") + at_time(trip) +
-             ". Commands are delayed on the way to the unit, or arrive too late. Check the "
-             "line, hubs and adapters";
+      return fmt::format(
+          "the command in effect is {} old, allowed {}{}. Commands are delayed on "
+          "the way to the unit, or arrive too late. Check the line, hubs and "
+          "adapters",
+          figure(trip.value, "s"), figure(trip.limit, "s"), at_time(trip));
     case TripCause::kSampleAge:
       return describe_sample_age(trip);
     case TripCause::kUnitClock:
@@ -229,14 +224,12 @@ std::string describe_report_trip(const Trip& trip) {
 }
 
 std::string describe_end_of_stream(const Trip& trip) {
-  const std::string since =
-      notation::format_number(trip.value, 3) + " s after the last sample" + at_time(trip);
-  if (trip.cause == TripCause::kPortClosed) {
-    return "the port closed (cable pulled, adapter or unit switched off?) " + since;
-  }
-  return "the sample stream is broken (the unit restarted, or its clock or sample numbers "
-         "jumped) " +
-         since;
+  return fmt::format("the {} {} s after the last sample{}",
+                     trip.cause == TripCause::kPortClosed
+                         ? "port closed (cable pulled, adapter or unit switched off?)"
+                         : "sample stream is broken (the unit restarted, or its clock or sample "
+                           "numbers jumped)",
+                     notation::format_number(trip.value, 3), at_time(trip));
 }
 
 }  // namespace
@@ -263,15 +256,9 @@ bool concerns_inertial_sensor(TripCause cause) {
 }
 
 TripCause cause_of(InertialFault fault) {
-  switch (fault) {
-    case InertialFault::kMissing:
-      return TripCause::kInertialMissing;
-    case InertialFault::kStuck:
-      return TripCause::kInertialStuck;
-    case InertialFault::kSaturated:
-      return TripCause::kInertialSaturated;
-  }
-  return TripCause::kInertialMissing;
+  constexpr TripCause kInertialCauses[kInertialFaultCount] = {
+      TripCause::kInertialMissing, TripCause::kInertialStuck, TripCause::kInertialSaturated};
+  return kInertialCauses[static_cast<std::size_t>(fault)];
 }
 
 std::string subject_name_of(const Trip& trip, const SafetyLimits& limits) {
@@ -295,20 +282,20 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause == TripCause::kPortClosed || trip.cause == TripCause::kUnitRestarted) {
     return describe_end_of_stream(trip);
   }
-  if (is_of_this_computer(trip.cause)) return describe_host_trip(trip);
+  if (const std::string text = describe_host_trip(trip); !text.empty()) return text;
   const bool named = concerns_joint(trip.cause) && trip.joint < limits.joint.size();
   const bool slides = named && limits.joint[trip.joint].slides;
   const bool is_position = slides && trip.cause == TripCause::kAngle;
   const char* quantity = is_position ? "position" : text_of(trip.cause).quantity;
   const std::string unit(unit_of(trip.cause, slides));
-  const auto figure = [&](double value) {
-    return (std::isnan(value) ? "NaN" : notation::format_number(value, 6)) +
-           (unit.empty() ? "" : " " + unit);
+  const auto exact = [&](double value) {
+    return number_or_nan(value, 6) + (unit.empty() ? "" : " " + unit);
   };
-  const std::string place = subject_name_of(trip, limits);
+  std::string place = subject_name_of(trip, limits);
+  if (!place.empty()) place += ": ";
   std::string text = describe_motion_trip(trip, unit);
   if (text.empty()) text = describe_report_trip(trip);
-  if (!text.empty()) return (place.empty() ? std::string() : place + ": ") + text;
+  if (!text.empty()) return place + text;
   const bool is_of_encoder =
       trip.cause == TripCause::kEncoderJump || trip.cause == TripCause::kMissingChannel;
   const bool is_of_line =
@@ -317,27 +304,29 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
                        : is_of_line  ? ". Check the line, its adapters and the unit's supply"
                        : concerns_inertial_sensor(trip.cause) ? ". Check the sensor and its cable"
                                                               : "";
-  return (place.empty() ? std::string() : place + ": ") + quantity + " " + figure(trip.value) +
-         ", allowed " + figure(trip.limit) + at_time(trip) + remedy;
+  return fmt::format("{}{} {}, allowed {}{}{}", place, quantity, exact(trip.value),
+                     exact(trip.limit), at_time(trip), remedy);
 }
 
 std::string describe_start_remedy(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause != TripCause::kAngle || trip.joint >= limits.joint.size()) return "";
   const JointLimits& joint = limits.joint[trip.joint];
-  const std::string unit = joint.slides ? " m" : " rad";
-  const std::string between = notation::format_number(joint.angle_rad_min) + " and " +
-                              notation::format_number(joint.angle_rad_max) + unit;
-  const std::string stands = joint.joint + "\" is at " + notation::format_number(trip.value) + unit;
-  const std::string again =
+  const std::string lower = notation::format_number(joint.angle_rad_min);
+  const std::string upper = notation::format_number(joint.angle_rad_max);
+  const std::string value = notation::format_number(trip.value);
+  constexpr const char* kAgain =
       "and switch the unit off and on, because its encoders count from the power-on position.";
   if (joint.slides) {
-    return "The motor stayed off: joint \"" + stands + ". Move it by hand to a position between " +
-           between + ", or move the rig to its start position " + again;
+    return fmt::format(
+        "The motor stayed off: joint \"{}\" is at {} m. Move it by hand to a position "
+        "between {} and {} m, or move the rig to its start position {}",
+        joint.joint, value, lower, upper, kAgain);
   }
-  return "The motor stayed off: joint \"" + stands + " (" +
-         notation::format_number(trip.value / (2.0 * std::numbers::pi), 3) +
-         " turns). Turn it by hand to an angle between " + between + ", or bring the rig to rest " +
-         again;
+  return fmt::format(
+      "The motor stayed off: joint \"{}\" is at {} rad ({} turns). Turn it by hand to "
+      "an angle between {} and {} rad, or bring the rig to rest {}",
+      joint.joint, value, notation::format_number(trip.value / (2.0 * std::numbers::pi), 3), lower,
+      upper, kAgain);
 }
 
 std::vector<std::string> find_faults(const SafetyLimits& limits) {

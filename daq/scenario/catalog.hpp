@@ -6,16 +6,9 @@
 #include <variant>
 #include <vector>
 
-#include "daq/scenario/chirp.hpp"
-#include "daq/scenario/multisine.hpp"
+#include "daq/scenario/feedback.hpp"
 #include "daq/scenario/observation.hpp"
-#include "daq/scenario/pulse.hpp"
-#include "daq/scenario/pulse_train.hpp"
-#include "daq/scenario/release.hpp"
-#include "daq/scenario/replay.hpp"
-#include "daq/scenario/step.hpp"
-#include "daq/scenario/swing_up.hpp"
-#include "daq/scenario/test_push.hpp"
+#include "daq/scenario/open_loop.hpp"
 
 namespace daq {
 

@@ -3,8 +3,12 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <numbers>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace daq {
 
@@ -44,6 +48,16 @@ struct ScenarioInput {
 /// Returns the difference of two angles on the circle [rad].
 inline double wrapped_difference(double angle_rad, double other_rad) noexcept {
   return std::remainder(angle_rad - other_rad, 2.0 * std::numbers::pi);
+}
+
+/// Returns the sentences of the conditions that do not hold.
+inline std::vector<std::string> unmet(
+    std::initializer_list<std::pair<bool, const char*>> conditions) {
+  std::vector<std::string> sentences;
+  for (const auto& [holds, sentence] : conditions) {
+    if (!holds) sentences.emplace_back(sentence);
+  }
+  return sentences;
 }
 
 /// Progress of a scenario. The supervisor reports it to the operator.

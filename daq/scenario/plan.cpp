@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "proto/notation/axis_ticks.hpp"
-#include "proto/text/markup.hpp"
 #include "proto/text/printable.hpp"
 
 namespace daq {

@@ -8,9 +8,9 @@
 #include <span>
 #include <utility>
 
-#include "daq/realtime/periodic_timer.hpp"
+#include "daq/realtime/timing.hpp"
 #include "proto/stream.pb.h"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "proto/tls/tls.hpp"
 
 namespace daq {

@@ -48,22 +48,12 @@ StreamSink::~StreamSink() {
   if (thread_.joinable()) thread_.join();
 }
 
-template <typename Message>
-proto::Status StreamSink::keep(const Message& message, SampleBatch& batch) {
-  proto::to_message(message, *add(batch, message));
+proto::Status StreamSink::write(const proto::RecordingMessage& message) {
+  std::visit([this](const auto& plain) { proto::to_message(plain, *add(*batch_, plain)); },
+             message);
   if (++batch_message_count_ >= kBatchMessagesMax) hand_over();
   return proto::success();
 }
-
-proto::Status StreamSink::write(const proto::Sample& sample) { return keep(sample, *batch_); }
-proto::Status StreamSink::write(const proto::InertialReading& reading) {
-  return keep(reading, *batch_);
-}
-proto::Status StreamSink::write(const proto::Command& command) { return keep(command, *batch_); }
-proto::Status StreamSink::write(const proto::Gap& gap) { return keep(gap, *batch_); }
-proto::Status StreamSink::write(const proto::Event& event) { return keep(event, *batch_); }
-proto::Status StreamSink::write(const proto::ClockFit& fit) { return keep(fit, *batch_); }
-proto::Status StreamSink::write(const proto::LoopStats& stats) { return keep(stats, *batch_); }
 
 proto::Status StreamSink::idle() {
   if (std::chrono::steady_clock::now() - batch_started_ >= kBatchAge) hand_over();

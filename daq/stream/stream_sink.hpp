@@ -31,13 +31,7 @@ class StreamSink final : public RunSink {
   StreamSink(const ServiceEndpoint& service, SpoolFolder folder);
   ~StreamSink() override;
 
-  proto::Status write(const proto::Sample& sample) override;
-  proto::Status write(const proto::InertialReading& reading) override;
-  proto::Status write(const proto::Command& command) override;
-  proto::Status write(const proto::Gap& gap) override;
-  proto::Status write(const proto::Event& event) override;
-  proto::Status write(const proto::ClockFit& fit) override;
-  proto::Status write(const proto::LoopStats& stats) override;
+  proto::Status write(const proto::RecordingMessage& message) override;
 
   /// Passes the current batch to the spool if it is old enough.
   proto::Status idle() override;
@@ -64,8 +58,6 @@ class StreamSink final : public RunSink {
   std::uint64_t backlog() const;
 
  private:
-  template <typename Message>
-  proto::Status keep(const Message& message, rigcal::v1::SampleBatch& batch);
   void hand_over();
   void run(const ServiceEndpoint& service);
   bool spool_batches(std::deque<std::string>& batches, std::string& problem);

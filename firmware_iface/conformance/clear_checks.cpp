@@ -28,20 +28,20 @@ std::uint16_t begin_with_token(TestHost& host) {
 /// Throws Failed unless the next sample of a state after `what` is tripped.
 void expect_tripped(TestHost& host, const std::string& what) {
   host.next_sample();
-  expect(host.next_sample().is_tripped(), what + " ends the trip");
+  expect(host.next_sample().is_tripped(), "{} ends the trip", what);
 }
 
 void expect_result(const clear_reply& reply, int result, const std::string& what) {
-  expect(reply.result == result, what + " is answered with result " + std::to_string(reply.result) +
-                                     ", expected " + std::to_string(result));
+  expect(reply.result == result, "{} is answered with result {}, expected {}", what, reply.result,
+         result);
 }
 
 Measurement step_one_changes_nothing(TestHost& host) {
   begin_tripped(host);
   const clear_reply reply = host.clear(1, 0);
   expect_result(reply, CLEAR_DONE, "CLEAR step 1");
-  expect((reply.fault_flags & FAULT_HOST) != 0,
-         "CLEAR step 1 leaves " + fault_names(reply.fault_flags));
+  expect((reply.fault_flags & FAULT_HOST) != 0, "CLEAR step 1 leaves {}",
+         fault_names(reply.fault_flags));
   expect_tripped(host, "CLEAR step 1 alone");
   return counted(1, "step", "still tripped");
 }
@@ -58,8 +58,7 @@ Measurement tokens_are_new(TestHost& host) {
     repeated += token == before ? 1 : 0;
     before = token;
   }
-  expect(repeated < 2, std::to_string(repeated) + " of " + std::to_string(kTokens) +
-                           " tokens are the same as the one before");
+  expect(repeated < 2, "{} of {} tokens are the same as the one before", repeated, kTokens);
   return counted(kTokens, "token");
 }
 
@@ -78,11 +77,11 @@ Measurement step_two_ends_trip(TestHost& host) {
   begin_tripped(host);
   const clear_reply reply = host.clear(2, host.clear(1, 0).token);
   expect_result(reply, CLEAR_DONE, "CLEAR step 2 with the token");
-  expect(reply.fault_flags == 0, "CLEAR step 2 leaves " + fault_names(reply.fault_flags));
+  expect(reply.fault_flags == 0, "CLEAR step 2 leaves {}", fault_names(reply.fault_flags));
   host.next_sample();
   const Sample sample = host.next_sample();
-  expect(!sample.is_tripped() && !sample.is_driving(),
-         "after CLEAR: " + status_names(sample.report.status));
+  expect(!sample.is_tripped() && !sample.is_driving(), "after CLEAR: {}",
+         status_names(sample.report.status));
   return counted(2, "step");
 }
 
@@ -147,8 +146,8 @@ Measurement stays_off_after_clear(TestHost& host) {
   for (const Sample& sample : host.samples_for(400ms)) {
     expect(!sample.is_driving(), "a COMMAND from before the CLEAR drives after it");
     expect(!sample.is_tripped() || sample.report.fault_flags == FAULT_HOST,
-           "a COMMAND from before the CLEAR trips after it: " +
-               fault_names(sample.report.fault_flags));
+           "a COMMAND from before the CLEAR trips after it: {}",
+           fault_names(sample.report.fault_flags));
   }
   host.drive(host.time_to_live_ms(100));
   return {400.0, "ms", "off"};
@@ -189,11 +188,11 @@ Measurement forgets_command_of_before(TestHost& host) {
 Measurement reply_repeats_request(TestHost& host) {
   begin_tripped(host);
   const clear_reply wrong = host.clear(2, 0xABCD);
-  expect(wrong.token == 0xABCD,
-         "CLEAR_REPLY of step 2 has token " + hex_text(wrong.token) + ", sent was 0xabcd");
+  expect(wrong.token == 0xABCD, "CLEAR_REPLY of step 2 has token {:#x}, sent was 0xabcd",
+         wrong.token);
   expect(wrong.fault_flags == host.next_sample().report.fault_flags,
-         "CLEAR_REPLY has fault_flags " + fault_names(wrong.fault_flags) + ", SAMPLE has " +
-             fault_names(host.last_sample()->report.fault_flags));
+         "CLEAR_REPLY has fault_flags {}, SAMPLE has {}", fault_names(wrong.fault_flags),
+         fault_names(host.last_sample()->report.fault_flags));
   return counted(1, "reply");
 }
 

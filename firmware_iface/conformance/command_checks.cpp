@@ -23,20 +23,23 @@ int testable_age_ticks(const TestHost& host) {
 
 int longest_ttl_ms(const TestHost& host) { return std::max<int>(host.facts().ttl_max_ms, 1); }
 
-/// Fails unless exactly one sample after an invalid COMMAND reports its rejection and none drives.
-void expect_rejected(TestHost& host, std::uint16_t sequence, const std::string& what,
+/// Sends an invalid COMMAND. Fails unless exactly one sample after it reports its rejection and
+/// none drives.
+void expect_rejected(TestHost& host, std::int64_t answers, int ttl_ms, const std::string& what,
                      int samples = 20) {
+  host.skip_command_sequences(kSequencesApart);
+  const std::uint16_t sequence = host.command(COMMAND_ENABLE, answers, ttl_ms);
   int rejections = 0;
   for (int k = 0; k < samples; ++k) {
     const Sample sample = host.next_sample();
     rejections += sample.has_rejected() ? 1 : 0;
-    expect(!sample.is_driving(), what + " is accepted and drives");
-    expect(!sample.is_tripped(), what + " trips: " + fault_names(sample.report.fault_flags));
+    expect(!sample.is_driving(), "{} is accepted and drives", what);
+    expect(!sample.is_tripped(), "{} trips: {}", what, fault_names(sample.report.fault_flags));
     expect(!sample.has_seen_command() || sample.report.command_sequence != sequence,
-           what + " appears in command_sequence");
+           "{} appears in command_sequence", what);
   }
-  expect(rejections == 1, what + " sets STATUS_COMMAND_REJECTED in " + std::to_string(rejections) +
-                              " samples, not in one");
+  expect(rejections == 1, "{} sets STATUS_COMMAND_REJECTED in {} samples, not in one", what,
+         rejections);
 }
 
 Measurement idle_switches_off(TestHost& host) {
@@ -46,8 +49,8 @@ Measurement idle_switches_off(TestHost& host) {
   host.idle();
   for (const Sample& sample : host.samples_for(2ms * ttl_ms + 50ms)) {
     expect(!sample.is_driving() && !sample.is_tripped(),
-           "after a COMMAND without COMMAND_ENABLE: " + status_names(sample.report.status) + ", " +
-               fault_names(sample.report.fault_flags));
+           "after a COMMAND without COMMAND_ENABLE: {}, {}", status_names(sample.report.status),
+           fault_names(sample.report.fault_flags));
   }
   return {2.0 * ttl_ms + 50.0, "ms", "without a trip"};
 }
@@ -66,11 +69,10 @@ Measurement accepts_late_idle(TestHost& host) {
   for (const std::int64_t answers : {std::int64_t{0}, std::int64_t{0xFFFFFFFF}}) {
     const Sample driving = drive_after_sample_0_expired(host);
     host.command(0, answers, 0);
-    const Sample off =
-        host.sample_until([](const Sample& sample) { return !sample.is_driving(); },
-                          "a COMMAND without COMMAND_ENABLE is accepted for any answered sample");
-    expect(!off.is_tripped(), "instead of the idle COMMAND a trip ends driving: " +
-                                  fault_names(off.report.fault_flags));
+    const Sample off = host.sample_until(
+        is_not_driving, "a COMMAND without COMMAND_ENABLE is accepted for any answered sample");
+    expect(!off.is_tripped(), "instead of the idle COMMAND a trip ends driving: {}",
+           fault_names(off.report.fault_flags));
     slowest = std::max(slowest, off.time_us - driving.time_us);
   }
   return {static_cast<double>(slowest) * 1e-3, "ms", "until off"};
@@ -81,10 +83,8 @@ Measurement accepts_late_trip(TestHost& host) {
     drive_after_sample_0_expired(host);
     host.command(static_cast<std::uint8_t>(flags), 0xFFFFFFFF, 0);
     const Sample tripped =
-        host.sample_until([](const Sample& sample) { return sample.is_tripped(); },
-                          "COMMAND_TRIP is accepted for any answered sample");
-    expect((tripped.report.fault_flags & FAULT_HOST) != 0,
-           "the unit trips, but with the cause " + fault_names(tripped.report.fault_flags));
+        host.sample_until(&Sample::is_tripped, "COMMAND_TRIP is accepted for any answered sample");
+    expect_cause(tripped.report.fault_flags, FAULT_HOST);
   }
   return counted(2, "trip");
 }
@@ -92,21 +92,17 @@ Measurement accepts_late_trip(TestHost& host) {
 Measurement rejects_future(TestHost& host) {
   for (const std::int64_t ahead : {1, 1000}) {
     host.begin_armed({.divider = 255});
-    const Sample sample = host.next_sample();
-    host.skip_command_sequences(kSequencesApart);
-    const std::uint16_t sequence =
-        host.command(COMMAND_ENABLE, sample.number + ahead, longest_ttl_ms(host));
-    expect_rejected(host, sequence, "a COMMAND that answers a sample not sent yet", 3);
+    expect_rejected(host, host.next_sample().number + ahead, longest_ttl_ms(host),
+                    "a COMMAND that answers a sample not sent yet", 3);
   }
   return counted(2, "COMMAND", "rejected");
 }
 
 Measurement rejects_before_stream(TestHost& host) {
   host.begin_armed();
-  for (int k = 0; k < 5; ++k) host.next_sample();
-  host.skip_command_sequences(kSequencesApart);
-  const std::uint16_t sequence = host.command(COMMAND_ENABLE, 0xFFFFFFFF, longest_ttl_ms(host));
-  expect_rejected(host, sequence, "a COMMAND that answers the sample before number 0");
+  host.skip_samples(5);
+  expect_rejected(host, 0xFFFFFFFF, longest_ttl_ms(host),
+                  "a COMMAND that answers the sample before number 0");
   return counted(1, "COMMAND", "rejected");
 }
 
@@ -116,7 +112,7 @@ Measurement rejects_without_stream(TestHost& host) {
   host.command(COMMAND_ENABLE, 0, host.time_to_live_ms(20));
   host.wait(100ms);
   const unsigned faults = host.hello().fault_flags;
-  expect(faults == 0, "after a COMMAND without a stream: " + fault_names(faults));
+  expect(faults == 0, "after a COMMAND without a stream: {}", fault_names(faults));
   return counted(1, "COMMAND", "ignored");
 }
 
@@ -124,15 +120,12 @@ Measurement rejects_too_old(TestHost& host) {
   const int age = testable_age_ticks(host);
   host.begin_armed({.divider = age + 1, .command_age_ticks = age});
   const std::int64_t answered = host.next_sample().number;
-  host.sample_until([&](const Sample& sample) { return sample.number > answered; },
-                    "samples go on");
-  host.skip_command_sequences(kSequencesApart);
-  const std::uint16_t sequence =
-      host.command(COMMAND_ENABLE, host.last_sample()->number - 1, longest_ttl_ms(host));
-  expect_rejected(host, sequence,
-                  "a COMMAND that answers a sample " + std::to_string(age + 1) +
-                      " ticks old, with " + std::to_string(age) + " allowed,");
-  return counted(age + 1, "tick", std::to_string(age) + " allowed");
+  const Sample newest = host.sample_until(
+      [&](const Sample& sample) { return sample.number > answered; }, "samples go on");
+  expect_rejected(
+      host, newest.number - 1, longest_ttl_ms(host),
+      fmt::format("a COMMAND that answers a sample {} ticks old, with {} allowed,", age + 1, age));
+  return counted(age + 1, "tick", fmt::format("{} allowed", age));
 }
 
 // Answers samples far in the past. A unit that stores only its last latches must not mistake the
@@ -154,8 +147,8 @@ Measurement rejects_far_past(TestHost& host) {
         const Sample sample = host.next_sample();
         rejections += sample.has_rejected() ? 1 : 0;
         expect(!sample.is_driving() && !sample.is_tripped(),
-               "a COMMAND that answers a sample " + std::to_string(behind + more) +
-                   " samples old: " + status_names(sample.report.status));
+               "a COMMAND that answers a sample {} samples old: {}", behind + more,
+               status_names(sample.report.status));
       }
     }
   }
@@ -170,16 +163,17 @@ Measurement accepts_oldest_allowed(TestHost& host) {
   host.begin_armed({.divider = age, .command_age_ticks = age});
   host.next_sample();
   for (int k = 0; k < kTries; ++k) {
-    const Sample newest = host.next_sample();
-    host.command(COMMAND_ENABLE, newest.number - 1, longest_ttl_ms(host));
+    host.command(COMMAND_ENABLE, host.next_sample().number - 1, longest_ttl_ms(host));
     for (int later = 0; later < 3; ++later) {
       if (host.next_sample().is_driving()) {
-        return counted(age, "tick", std::to_string(age) + " allowed");
+        return counted(age, "tick", fmt::format("{} allowed", age));
       }
     }
   }
-  throw Failed{"of " + std::to_string(kTries) + " COMMANDs that answer a sample " +
-               std::to_string(age) + " ticks old, with as many allowed, none is accepted"};
+  throw Failed{
+      fmt::format("of {} COMMANDs that answer a sample {} ticks old, with as many "
+                  "allowed, none is accepted",
+                  kTries, age)};
 }
 
 Measurement rejects_expired(TestHost& host) {
@@ -189,16 +183,14 @@ Measurement rejects_expired(TestHost& host) {
   host.sample_until(
       [&](const Sample& sample) { return sample.time_us >= answered.time_us + 1000 * ttl_ms; },
       "samples go on");
-  host.skip_command_sequences(kSequencesApart);
-  const std::uint16_t sequence = host.command(COMMAND_ENABLE, answered.number, ttl_ms);
-  expect_rejected(host, sequence, "a COMMAND whose time to live has expired");
+  expect_rejected(host, answered.number, ttl_ms, "a COMMAND whose time to live has expired");
   return {static_cast<double>(ttl_ms), "ms", "rejected after it"};
 }
 
 Measurement rejects_superseded(TestHost& host) {
   host.begin_armed();
   const int ttl_ms = longest_ttl_ms(host);
-  for (int k = 0; k < 5; ++k) host.next_sample();
+  host.skip_samples(5);
   const Sample driving = host.drive(ttl_ms);
   // drive() has answered the samples before it.
   host.command(COMMAND_ENABLE, driving.number, ttl_ms);
@@ -214,8 +206,8 @@ Measurement rejects_superseded(TestHost& host) {
   }
   expect(rejections == 1,
          "a COMMAND that answers an earlier sample than the one accepted before sets "
-         "STATUS_COMMAND_REJECTED in " +
-             std::to_string(rejections) + " samples, not in one");
+         "STATUS_COMMAND_REJECTED in {} samples, not in one",
+         rejections);
   return counted(1, "COMMAND", "rejected");
 }
 
@@ -226,7 +218,7 @@ Measurement accepts_same_sample(TestHost& host) {
     host.command(COMMAND_ENABLE, answered.number, longest_ttl_ms(host));
     for (int later = 0; later < 3; ++later) {
       expect(!host.next_sample().has_rejected(),
-             "the COMMAND number " + std::to_string(k + 1) + " that answers a sample is rejected");
+             "the COMMAND number {} that answers a sample is rejected", k + 1);
     }
   }
   return counted(3, "COMMAND", "accepted");
@@ -239,18 +231,19 @@ Measurement puts_out_commands(TestHost& host) {
   int worst_q15 = 0;
   for (int round = 0; round < 20; ++round) {
     for (int k = 0; k < host.motor_count(); ++k) {
-      const int error_q15 = std::abs(sample.report.command_q15[k] - host.command_q15(k));
-      expect(error_q15 <= kCoarsest_q15 && (host.command_q15(k) != 0 || error_q15 == 0),
-             "motor " + std::to_string(k) + " is commanded " + std::to_string(host.command_q15(k)) +
-                 ", SAMPLE reports " + std::to_string(sample.report.command_q15[k]));
+      const int commanded_q15 = host.command_q15(k);
+      const int error_q15 = std::abs(sample.report.command_q15[k] - commanded_q15);
+      expect(error_q15 <= kCoarsest_q15 && (commanded_q15 != 0 || error_q15 == 0),
+             "motor {} is commanded {}, SAMPLE reports {}", k, commanded_q15,
+             sample.report.command_q15[k]);
       worst_q15 = std::max(worst_q15, error_q15);
     }
     host.command(COMMAND_ENABLE, sample.number, longest_ttl_ms(host));
     sample = host.next_sample();
-    if (!sample.is_driving()) throw Failed{"driving ends while COMMANDs come"};
+    expect(sample.is_driving(), "driving ends while COMMANDs come");
   }
   return {static_cast<double>(worst_q15), "of 32767",
-          "rounding at " + text_of(100.0 * host.settings().command) + " % of the range"};
+          fmt::format("rounding at {} % of the range", text_of(100.0 * host.settings().command))};
 }
 
 Measurement ignores_other_motor_counts(TestHost& host) {
@@ -264,13 +257,13 @@ Measurement ignores_other_motor_counts(TestHost& host) {
       host.send(
           message_of(host.command_of(COMMAND_ENABLE, sample.number, longest_ttl_ms(host)), count));
       sample = host.next_sample();
-      const std::string what = "a COMMAND for " + std::to_string(count) + " motors";
-      expect(!sample.is_driving(), what + " drives");
-      expect(!sample.has_seen_command(), what + " appears in command_sequence");
-      expect(!sample.is_tripped(), what + " trips");
+      expect(!sample.is_driving(), "a COMMAND for {} motors drives", count);
+      expect(!sample.has_seen_command(), "a COMMAND for {} motors appears in command_sequence",
+             count);
+      expect(!sample.is_tripped(), "a COMMAND for {} motors trips", count);
     }
   }
-  return counted(static_cast<std::int64_t>(counts.size()), "length", "ignored");
+  return counted(counts.size(), "length", "ignored");
 }
 
 // Undefined flag bits must neither enable the output nor prevent a COMMAND from switching it off.
@@ -279,10 +272,9 @@ Measurement ignores_unknown_flags(TestHost& host) {
   host.drive(longest_ttl_ms(host));
   constexpr int kUnknown = 0xFF & ~(COMMAND_ENABLE | COMMAND_TRIP);
   host.command(kUnknown, host.last_sample()->number, 0);
-  const Sample off =
-      host.sample_until([](const Sample& sample) { return !sample.is_driving(); },
-                        "a COMMAND with unknown flags and without COMMAND_ENABLE is idle");
-  expect(!off.is_tripped(), "unknown flags trip: " + fault_names(off.report.fault_flags));
+  const Sample off = host.sample_until(
+      is_not_driving, "a COMMAND with unknown flags and without COMMAND_ENABLE is idle");
+  expect(!off.is_tripped(), "unknown flags trip: {}", fault_names(off.report.fault_flags));
   return counted(6, "bit");
 }
 

@@ -24,12 +24,11 @@ Measurement expect_unsupported(TestHost& host, const std::vector<Stream>& stream
     request.divider = static_cast<std::uint8_t>(std::max(stream.divider, 0));
     const configure_reply reply = host.request_configure(request);
     expect(reply.result == CONFIGURE_UNSUPPORTED,
-           "CONFIGURE with flags " + hex_text(request.flags) + ", divider " +
-               std::to_string(request.divider) + ", command_age_ticks " +
-               std::to_string(request.command_age_ticks) + " is answered with result " +
-               std::to_string(reply.result) + ", not with CONFIGURE_UNSUPPORTED (1)");
+           "CONFIGURE with flags {:#x}, divider {}, command_age_ticks {} is answered with result "
+           "{}, not with CONFIGURE_UNSUPPORTED (1)",
+           request.flags, request.divider, request.command_age_ticks, reply.result);
   }
-  return counted(static_cast<std::int64_t>(streams.size()), "CONFIGURE", "refused");
+  return counted(streams.size(), "CONFIGURE", "refused");
 }
 
 Measurement refuses_flags(TestHost& host) {
@@ -85,7 +84,7 @@ Refusal refuse_during_stream(TestHost& host) {
     host.begin();
     const configure_request request = host.configure_request_of({});
     const configure_reply stream = host.request_configure(request);
-    for (int k = 0; k < 5; ++k) host.next_sample();
+    host.skip_samples(5);
     const Sample before = host.next_sample();
     const configure_reply reply = host.configure(bad);
     if (reply.result == CONFIGURE_UNSUPPORTED) return {request, stream, reply, before};
@@ -96,15 +95,13 @@ Refusal refuse_during_stream(TestHost& host) {
 Measurement refusal_changes_nothing(TestHost& host) {
   const auto [request, stream, reply, before] = refuse_during_stream(host);
   expect(reply.flags == stream.flags && reply.divider == stream.divider,
-         "the refusal reports flags " + hex_text(reply.flags) + " and divider " +
-             std::to_string(reply.divider) + ", the current ones are " + hex_text(stream.flags) +
-             " and " + std::to_string(stream.divider));
-  expect(reply.stream_count == stream.stream_count && reply.samples_sent == 0 &&
-             reply.start_tick_us == 0,
-         "the refusal reports stream_count " + std::to_string(reply.stream_count) +
-             ", samples_sent " + std::to_string(reply.samples_sent) + ", start_tick_us " +
-             std::to_string(reply.start_tick_us) + "; expected " +
-             std::to_string(stream.stream_count) + ", 0, 0");
+         "the refusal reports flags {:#x} and divider {}, the current ones are {:#x} and {}",
+         reply.flags, reply.divider, stream.flags, stream.divider);
+  expect(
+      reply.stream_count == stream.stream_count && reply.samples_sent == 0 &&
+          reply.start_tick_us == 0,
+      "the refusal reports stream_count {}, samples_sent {}, start_tick_us {}; expected {}, 0, 0",
+      reply.stream_count, reply.samples_sent, reply.start_tick_us, stream.stream_count);
   const Sample after = host.sample_until(
       [number = before.number](const Sample& sample) { return sample.number >= number + 20; },
       "the stream goes on after a refused CONFIGURE");
@@ -112,8 +109,8 @@ Measurement refusal_changes_nothing(TestHost& host) {
                            static_cast<double>(after.number - before.number);
   const double expected_us = host.tick_us() * stream.divider;
   expect(period_us < 1.5 * expected_us && period_us > 0.5 * expected_us,
-         "after a refused CONFIGURE samples come every " + text_of(period_us) +
-             " us, before every " + text_of(expected_us) + " us");
+         "after a refused CONFIGURE samples come every {} us, before every {} us",
+         text_of(period_us), text_of(expected_us));
   return counted(after.number - before.number, "sample", "after the refusal");
 }
 
@@ -122,7 +119,7 @@ Measurement repeats_its_answer(TestHost& host) {
   const configure_request request = host.configure_request_of({});
   const configure_reply first = host.request_configure(request);
   expect(first.result == CONFIGURE_DONE, "CONFIGURE is not carried out");
-  for (int k = 0; k < 10; ++k) host.next_sample();
+  host.skip_samples(10);
   for (int k = 0; k < 3; ++k) {
     const std::int64_t before = host.next_sample().number;
     const configure_reply again = host.request_configure(request);
@@ -130,20 +127,19 @@ Measurement repeats_its_answer(TestHost& host) {
     Bytes b(CONFIGURE_REPLY_SIZE_BYTES);
     configure_reply_encode(&first, a.data());
     configure_reply_encode(&again, b.data());
-    expect(a == b, "the answer to a repeated CONFIGURE differs: stream_count " +
-                       std::to_string(again.stream_count) + ", before " +
-                       std::to_string(first.stream_count) + "; start_tick_us " +
-                       std::to_string(again.start_tick_us) + ", before " +
-                       std::to_string(first.start_tick_us));
+    expect(a == b,
+           "the answer to a repeated CONFIGURE differs: stream_count {}, before {}; start_tick_us "
+           "{}, before {}",
+           again.stream_count, first.stream_count, again.start_tick_us, first.start_tick_us);
     // Not next_sample: configure() counts samples after a reply as those of a new stream.
     const Sample after = host.next_sample();
-    expect(after.number > before, "after a repeated CONFIGURE the stream goes on with number " +
-                                      std::to_string(after.number) + ", before it came " +
-                                      std::to_string(before));
+    expect(after.number > before,
+           "after a repeated CONFIGURE the stream goes on with number {}, before it came {}",
+           after.number, before);
   }
   const std::uint16_t streams = host.hello().stream_count;
-  expect(streams == first.stream_count,
-         "repeated CONFIGUREs start " + std::to_string(streams - first.stream_count) + " streams");
+  expect(streams == first.stream_count, "repeated CONFIGUREs start {} streams",
+         streams - first.stream_count);
   // Repetitions are recognized only within a session.
   configure_reply reply = host.request_configure(request);
   expect(reply.stream_count != first.stream_count,
@@ -155,10 +151,9 @@ Measurement repeats_its_answer_after_refusal(TestHost& host) {
   const Refusal refusal = refuse_during_stream(host);
   const configure_reply again = host.request_configure(refusal.request);
   expect(again.result == CONFIGURE_DONE && again.stream_count == refusal.stream.stream_count,
-         "after a refusal a repeated CONFIGURE is answered with result " +
-             std::to_string(again.result) + " and stream_count " +
-             std::to_string(again.stream_count) + ", the first time with 0 and " +
-             std::to_string(refusal.stream.stream_count));
+         "after a refusal a repeated CONFIGURE is answered with result {} and stream_count {}, the "
+         "first time with 0 and {}",
+         again.result, again.stream_count, refusal.stream.stream_count);
   return counted(1, "repetition", "same answer");
 }
 
@@ -168,20 +163,19 @@ Measurement configure_ends_stream(TestHost& host) {
   for (const int count : {2, 53}) {
     const std::uint32_t before_first = host.begin_stream().samples_sent;
     expect(before_first == 0,
-           "the first stream after HELLO ended no other stream, but samples_sent is " +
-               std::to_string(before_first));
-    for (int k = 0; k < count; ++k) host.next_sample();
+           "the first stream after HELLO ended no other stream, but samples_sent is {}",
+           before_first);
+    host.skip_samples(count);
     const configure_reply reply = host.configure({.flags = 0});
-    expect(reply.result == CONFIGURE_DONE,
-           "CONFIGURE without STREAM_ON is answered with result " + std::to_string(reply.result));
+    expect(reply.result == CONFIGURE_DONE, "CONFIGURE without STREAM_ON is answered with result {}",
+           reply.result);
     sent = host.last_sample()->number + 1;
     const int before = host.count_of(MESSAGE_SAMPLE);
     host.wait(kSilence);
     const int after = host.count_of(MESSAGE_SAMPLE) - before;
-    expect(after == 0, std::to_string(after) + " samples come after the stream's end");
+    expect(after == 0, "{} samples come after the stream's end", after);
     expect(reply.samples_sent == static_cast<std::uint32_t>(sent),
-           "samples_sent is " + std::to_string(reply.samples_sent) +
-               ", the last sample was number " + std::to_string(sent - 1));
+           "samples_sent is {}, the last sample was number {}", reply.samples_sent, sent - 1);
   }
   return counted(sent, "sample", "sent and reported");
 }
@@ -198,18 +192,15 @@ Measurement starts_stream_anew(TestHost& host) {
   const configure_reply second = host.request_configure(request);
   expect(second.result == CONFIGURE_DONE, "CONFIGURE of another stream is not carried out");
   expect(second.flags == request.flags && second.divider == request.divider,
-         "CONFIGURE_REPLY has flags " + hex_text(second.flags) + " and divider " +
-             std::to_string(second.divider) + ", requested were " + hex_text(request.flags) +
-             " and " + std::to_string(request.divider));
+         "CONFIGURE_REPLY has flags {:#x} and divider {}, requested were {:#x} and {}",
+         second.flags, second.divider, request.flags, request.divider);
   expect(second.stream_count == static_cast<std::uint16_t>(first.stream_count + 1),
-         "stream_count is " + std::to_string(second.stream_count) + " after " +
-             std::to_string(first.stream_count));
+         "stream_count is {} after {}", second.stream_count, first.stream_count);
   const Sample sample = host.next_sample();
-  expect(sample.number == 0,
-         "the first sample of the next stream has number " + std::to_string(sample.number));
+  expect(sample.number == 0, "the first sample of the next stream has number {}", sample.number);
   expect(!sample.has_seen_command() && !sample.has_rejected(),
-         "the first sample of the next stream reports a COMMAND of the stream before: " +
-             status_names(sample.report.status));
+         "the first sample of the next stream reports a COMMAND of the stream before: {}",
+         status_names(sample.report.status));
   return counted(2, "stream");
 }
 
@@ -218,12 +209,12 @@ Measurement configure_while_driving_trips(TestHost& host) {
     host.begin_armed();
     host.drive(host.time_to_live_ms(100));
     const configure_reply reply = host.configure({.flags = flags});
-    expect(reply.result == CONFIGURE_DONE,
-           "CONFIGURE while driving is answered with result " + std::to_string(reply.result));
+    expect(reply.result == CONFIGURE_DONE, "CONFIGURE while driving is answered with result {}",
+           reply.result);
     const unsigned faults =
         flags != 0 ? host.next_sample().report.fault_flags : host.hello().fault_flags;
-    expect((faults & FAULT_SESSION) != 0, "after CONFIGURE with flags " + hex_text(flags) +
-                                              " while driving: " + fault_names(faults));
+    expect((faults & FAULT_SESSION) != 0, "after CONFIGURE with flags {:#x} while driving: {}",
+           flags, fault_names(faults));
   }
   return counted(2, "trip");
 }

@@ -20,15 +20,14 @@ Measurement streams_compact(TestHost& host) {
   constexpr int kSamples = 300;  // more than one wrap of an 8-bit sequence
   host.begin_stream({.flags = STREAM_ON | STREAM_COMPACT});
   Sample before = host.next_sample();
-  expect(before.number == 0,
-         "the first compact sample has number " + std::to_string(before.number));
+  expect(before.number == 0, "the first compact sample has number {}", before.number);
   for (int k = 1; k < kSamples; ++k) {
     const Sample sample = host.next_sample();
     const double periods =
         static_cast<double>(sample.time_us - before.time_us) / (host.tick_us() * host.divider());
     expect(sample.number == before.number + 1 && periods > 0.5 && periods < 1.5,
-           "compact sample " + std::to_string(before.number) + " is followed by sample " +
-               std::to_string(sample.number) + " after " + text_of(periods) + " periods");
+           "compact sample {} is followed by sample {} after {} periods", before.number,
+           sample.number, text_of(periods));
     before = sample;
   }
   expect(host.count_of(MESSAGE_SAMPLE) == 0, "SAMPLE comes in a compact stream");
@@ -52,10 +51,9 @@ Measurement accepts_compact_commands(TestHost& host) {
   }
   expect(is_rejected, "COMMAND_COMPACT that answers the sample before number 0 is not rejected");
   host.drive(ttl_ms);
-  const Sample tripped = host.sample_until([](const Sample& sample) { return sample.is_tripped(); },
-                                           "the time to live of COMMAND_COMPACT expires", 1000);
-  expect((tripped.report.fault_flags & FAULT_TTL) != 0,
-         "the unit trips, but with the cause " + fault_names(tripped.report.fault_flags));
+  const Sample tripped =
+      host.sample_until(&Sample::is_tripped, "the time to live of COMMAND_COMPACT expires", 1000);
+  expect_cause(tripped.report.fault_flags, FAULT_TTL);
   return {static_cast<double>(ttl_ms), "ms", "time to live"};
 }
 
@@ -81,12 +79,11 @@ Measurement is_paced_by_host(TestHost& host) {
   for (int k = 0; k < kCommands; ++k) {
     host.command(0, 0, 0);
     const Sample sample = host.next_sample();
-    expect(sample.number == k, "COMMAND " + std::to_string(k) + " is answered with sample " +
-                                   std::to_string(sample.number));
+    expect(sample.number == k, "COMMAND {} is answered with sample {}", k, sample.number);
     host.wait(3ms);
   }
   const std::size_t unasked = host.samples_for(kSilence).size();
-  expect(unasked == 0, std::to_string(unasked) + " samples come without a COMMAND");
+  expect(unasked == 0, "{} samples come without a COMMAND", unasked);
   return counted(kCommands, "sample");
 }
 
@@ -100,9 +97,8 @@ Measurement host_paced_ttl_trips(TestHost& host) {
   host.drive(ttl_ms);
   host.wait(1ms * ttl_ms + 50ms);
   const unsigned faults = host.hello().fault_flags;
-  expect(faults == FAULT_TTL,
-         std::to_string(ttl_ms + 50) +
-             " ms after the last COMMAND of a host-paced stream: " + fault_names(faults));
+  expect(faults == FAULT_TTL, "{} ms after the last COMMAND of a host-paced stream: {}",
+         ttl_ms + 50, fault_names(faults));
   return {static_cast<double>(ttl_ms), "ms", "time to live"};
 }
 
@@ -119,11 +115,11 @@ Measurement reports_marks(TestHost& host) {
   for (int k = 0; k < kSamples; ++k) {
     const sample_report report = host.next_sample().report;
     expect((report.index_passed & ~has_index) == 0,
-           "index_passed is " + hex_text(report.index_passed) +
-               ", encoders with an index pulse are " + hex_text(has_index));
-    expect((report.home_closed & ~has_home) == 0, "home_closed is " + hex_text(report.home_closed) +
-                                                      ", encoders with a home switch are " +
-                                                      hex_text(has_home));
+           "index_passed is {:#x}, encoders with an index pulse are {:#x}", report.index_passed,
+           has_index);
+    expect((report.home_closed & ~has_home) == 0,
+           "home_closed is {:#x}, encoders with a home switch are {:#x}", report.home_closed,
+           has_home);
   }
   return counted(kSamples, "sample");
 }
@@ -147,34 +143,38 @@ Measurement reads_inertial_sensors(TestHost& host) {
   for (const Inertial& inertial : host.inertial()) {
     const std::int64_t number = inertial.sample_number;
     expect(inertial.report.sequence == static_cast<std::uint16_t>(number & 0xFFFF),
-           "INERTIAL of sample " + std::to_string(inertial.report.sequence) +
-               " comes after sample " + std::to_string(number));
+           "INERTIAL of sample {} comes after sample {}", inertial.report.sequence, number);
     for (std::size_t k = 0; k < read.size(); ++k) {
       if (((inertial.report.sensors >> k) & 1) == 0) continue;
       expect(static_cast<int>(k) < count && number % stream.inertial_divider[k] == 0,
-             "sensor " + std::to_string(k) + " is read with sample " + std::to_string(number) +
-                 ", for which it is not due");
+             "sensor {} is read with sample {}, for which it is not due", k, number);
       ++read[k];
     }
   }
   for (int k = 0; k < count; ++k) {
-    expect(read[static_cast<std::size_t>(k)] > 0, "sensor " + std::to_string(k) +
-                                                      " is never read in " +
-                                                      std::to_string(samples) + " samples");
+    expect(read[static_cast<std::size_t>(k)] > 0, "sensor {} is never read in {} samples", k,
+           samples);
   }
   return counted(std::accumulate(read.begin(), read.end(), 0), "reading");
 }
 
 /// Throws Failed if any message violated the requirement `id`.
-Measurement was_never_violated(TestHost& host, const std::string& id) {
+void expect_never_violated(const TestHost& host, const std::string& id) {
   const auto found = host.violations().find(id);
   if (found != host.violations().end()) throw Failed{found->second};
-  return counted(static_cast<std::int64_t>(host.samples_received()), "sample");
+}
+
+/// Returns a check of a requirement on all samples.
+Check check_of_samples(const char* id, const char* requirement) {
+  return {id, requirement, [id](TestHost& host) {
+            expect_never_violated(host, id);
+            return counted(host.samples_received(), "sample");
+          }};
 }
 
 Measurement sends_only_frames(TestHost& host) {
-  was_never_violated(host, "F9");
-  return counted(static_cast<std::int64_t>(host.frames_received()), "frame");
+  expect_never_violated(host, "F9");
+  return counted(host.frames_received(), "frame");
 }
 
 Measurement reads_each_encoder(TestHost& host) {
@@ -182,16 +182,10 @@ Measurement reads_each_encoder(TestHost& host) {
   for (std::size_t k = 0; k < std::min<std::size_t>(host.facts().encoder_count, ENCODERS_MAX);
        ++k) {
     const auto valid = static_cast<double>(host.valid_samples(k));
-    expect(valid > 0.0 || host.samples_received() == 0,
-           "encoder " + std::to_string(k) + " is never valid");
+    expect(valid > 0.0 || host.samples_received() == 0, "encoder {} is never valid", k);
     least = std::min(least, valid / std::max(1.0, static_cast<double>(host.samples_received())));
   }
   return {100.0 * least, "%", "of all samples at least"};
-}
-
-template <char... Id>
-Measurement holds_in_all_samples(TestHost& host) {
-  return was_never_violated(host, std::string{Id...});
 }
 
 }  // namespace
@@ -216,14 +210,11 @@ std::vector<Check> format_checks() {
 std::vector<Check> overall_checks() {
   return {
       {"F9", "Only good frames of a unit come over the port.", sends_only_frames},
-      {"M2b", "Bits that PROTOCOL.md does not list are 0.", holds_in_all_samples<'M', '2', 'b'>},
-      {"T6", "command_q15 is 0 unless the unit drives.", holds_in_all_samples<'T', '6'>},
-      {"T8a", "STATUS_TRIPPED is set exactly if fault_flags is not 0.",
-       holds_in_all_samples<'T', '8', 'a'>},
-      {"E1", "Counts of a valid encoder are from 0 to its modulus - 1.",
-       holds_in_all_samples<'E', '1'>},
-      {"E2a", "encoders_valid has bits only of the unit's encoders.",
-       holds_in_all_samples<'E', '2', 'a'>},
+      check_of_samples("M2b", "Bits that PROTOCOL.md does not list are 0."),
+      check_of_samples("T6", "command_q15 is 0 unless the unit drives."),
+      check_of_samples("T8a", "STATUS_TRIPPED is set exactly if fault_flags is not 0."),
+      check_of_samples("E1", "Counts of a valid encoder are from 0 to its modulus - 1."),
+      check_of_samples("E2a", "encoders_valid has bits only of the unit's encoders."),
       {"E2b", "Each encoder is valid in some sample.", reads_each_encoder},
   };
 }

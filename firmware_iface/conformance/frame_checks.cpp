@@ -23,6 +23,13 @@ Bytes good_frame() { return frame_of(message_of(describe_request{PART_ENCODER, 0
 // CLEAR step 1: a reply shows that it was accepted, and it has no effect.
 Bytes clear_message() { return message_of(clear_request{1, 0}); }
 
+/// Returns a message of zeros after its type byte.
+Bytes blank_message(std::uint8_t type, std::size_t size_bytes) {
+  Bytes bytes(size_bytes, 0);
+  bytes[0] = type;
+  return bytes;
+}
+
 /// Numbers of replies received since begin().
 struct Replies {
   int to_good_frames = 0;
@@ -43,7 +50,7 @@ void expect_answers(TestHost& host, int count, const Replies& before, const std:
   }
   expect(replies(host).to_good_frames == before.to_good_frames + count &&
              replies(host).others == before.others,
-         after + " is accepted and answered");
+         "{} is accepted and answered", after);
 }
 
 /// Sends each frame and a good frame right after it. The unit must answer the good frames and count
@@ -61,8 +68,7 @@ Measurement expect_dropped(TestHost& host, const std::vector<Bytes>& frames,
   const int errors =
       static_cast<std::uint8_t>(host.next_sample().report.error_count - errors_before);
   const auto sent = static_cast<int>(frames.size());
-  expect(errors == sent % 256, "error_count grows by " + std::to_string(errors) + " for " +
-                                   std::to_string(sent) + " such frames");
+  expect(errors == sent % 256, "error_count grows by {} for {} such frames", errors, sent);
   return counted(sent, "frame", "dropped and counted");
 }
 
@@ -78,29 +84,21 @@ Measurement drops_wrong_crc(TestHost& host) {
 }
 
 Measurement drops_wrong_length(TestHost& host) {
-  const auto message = [](std::uint8_t type, std::size_t size_bytes) {
-    Bytes bytes(size_bytes, 0);
-    bytes[0] = type;
-    return bytes;
-  };
+  const std::pair<std::uint8_t, std::vector<std::size_t>> sizes_bytes[] = {
+      {MESSAGE_CLEAR, {1, 3, 5, 40}},
+      {MESSAGE_DESCRIBE, {2, 4}},
+      {MESSAGE_CONFIGURE, {9, 11}},
+      {MESSAGE_COMMAND, {8, 10, 26}},
+      {MESSAGE_HELLO, {7, 58}}};
   std::vector<Bytes> frames;
-  for (const std::size_t size_bytes : {1U, 3U, 5U, 40U}) {
-    frames.push_back(stuffed(with_crc(message(MESSAGE_CLEAR, size_bytes))));
-  }
-  for (const std::size_t size_bytes : {2U, 4U}) {
-    frames.push_back(stuffed(with_crc(message(MESSAGE_DESCRIBE, size_bytes))));
-  }
-  for (const std::size_t size_bytes : {9U, 11U}) {
-    frames.push_back(stuffed(with_crc(message(MESSAGE_CONFIGURE, size_bytes))));
-  }
-  for (const std::size_t size_bytes : {8U, 10U, 26U}) {
-    frames.push_back(stuffed(with_crc(message(MESSAGE_COMMAND, size_bytes))));
-  }
-  for (const std::size_t size_bytes : {7U, 58U}) {
-    frames.push_back(stuffed(with_crc(message(MESSAGE_HELLO, size_bytes), HELLO_CRC_SEED)));
+  for (const auto& [type, sizes] : sizes_bytes) {
+    for (const std::size_t size_bytes : sizes) {
+      frames.push_back(stuffed(with_crc(blank_message(type, size_bytes),
+                                        type == MESSAGE_HELLO ? HELLO_CRC_SEED : LAYOUT_HASH)));
+    }
   }
   for (const std::size_t size_bytes : {1U, 4U}) {  // too short for a CRC
-    frames.push_back(stuffed(message(MESSAGE_CLEAR, size_bytes)));
+    frames.push_back(stuffed(blank_message(MESSAGE_CLEAR, size_bytes)));
   }
   return expect_dropped(host, frames, "a frame of the wrong length");
 }
@@ -186,7 +184,7 @@ Measurement reads_split_frames(TestHost& host) {
   expect_answers(host, kJoined, before, "a good frame right before it");
   expect(host.next_sample().report.error_count == errors_before,
          "split or joined frames are counted in error_count");
-  return counted(static_cast<std::int64_t>(frame.size()) - 1, "place", "of a split");
+  return counted(frame.size() - 1, "place", "of a split");
 }
 
 Measurement survives_garbage(TestHost& host) {
@@ -217,31 +215,27 @@ Measurement survives_garbage(TestHost& host) {
 
 Measurement ignores_units_messages(TestHost& host) {
   host.begin_stream();
-  const auto message = [](std::uint8_t type, std::size_t size_bytes) {
-    Bytes bytes(size_bytes, 0);
-    bytes[0] = type;
-    return bytes;
-  };
   const sample_shape shape{host.facts().encoder_count,
                            static_cast<std::uint8_t>(host.motor_count()), false};
-  const std::vector<Bytes> messages = {message(MESSAGE_HELLO_REPLY, HELLO_REPLY_SIZE_BYTES),
-                                       message(MESSAGE_CONFIGURE_REPLY, CONFIGURE_REPLY_SIZE_BYTES),
-                                       message(MESSAGE_CLEAR_REPLY, CLEAR_REPLY_SIZE_BYTES),
-                                       message(MESSAGE_FAULT, FAULT_SIZE_BYTES),
-                                       message(MESSAGE_DESCRIBE_REPLY, DESCRIBE_REPLY_SIZE_BYTES),
-                                       message(MESSAGE_SAMPLE, sample_size_bytes(shape)),
-                                       message(MESSAGE_INERTIAL, INERTIAL_SIZE_BYTES_MIN)};
+  const std::vector<Bytes> messages = {
+      blank_message(MESSAGE_HELLO_REPLY, HELLO_REPLY_SIZE_BYTES),
+      blank_message(MESSAGE_CONFIGURE_REPLY, CONFIGURE_REPLY_SIZE_BYTES),
+      blank_message(MESSAGE_CLEAR_REPLY, CLEAR_REPLY_SIZE_BYTES),
+      blank_message(MESSAGE_FAULT, FAULT_SIZE_BYTES),
+      blank_message(MESSAGE_DESCRIBE_REPLY, DESCRIBE_REPLY_SIZE_BYTES),
+      blank_message(MESSAGE_SAMPLE, sample_size_bytes(shape)),
+      blank_message(MESSAGE_INERTIAL, INERTIAL_SIZE_BYTES_MIN)};
   const Sample first = host.next_sample();
   for (const Bytes& each : messages) {
     const Replies before = replies(host);
     host.write(frame_of(each));
     host.write(good_frame());
-    expect_answers(host, 1, before, "a message of type " + hex_text(each[0]));
+    expect_answers(host, 1, before, fmt::format("a message of type {:#x}", each[0]));
   }
   const Sample after = host.next_sample();
-  expect(after.report.fault_flags == first.report.fault_flags,
-         "fault_flags change to " + fault_names(after.report.fault_flags));
-  return counted(static_cast<std::int64_t>(messages.size()), "message", "ignored");
+  expect(after.report.fault_flags == first.report.fault_flags, "fault_flags change to {}",
+         fault_names(after.report.fault_flags));
+  return counted(messages.size(), "message", "ignored");
 }
 
 }  // namespace

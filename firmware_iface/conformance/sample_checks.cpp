@@ -25,8 +25,9 @@ Measurement clock_agrees_with_host(TestHost& host) {
   }
   expect(clock.fit().valid, "too few samples in 2.5 s");
   const double error_ppm = clock.fit().rate_error_ppm;
-  expect(std::abs(error_ppm) < kErrorMax_ppm, "the unit's clock differs from this computer's by " +
-                                                  text_of(error_ppm) + " ppm, allowed are 10000");
+  expect(std::abs(error_ppm) < kErrorMax_ppm,
+         "the unit's clock differs from this computer's by {} ppm, allowed are 10000",
+         text_of(error_ppm));
   return {error_ppm, "ppm"};
 }
 
@@ -37,12 +38,11 @@ Measurement begins_at_start_tick(TestHost& host) {
     host.wait(host.ticks(5.0 + k));
     const configure_reply stream = host.configure(Stream{});
     const Sample sample = host.next_sample();
-    expect(sample.number == 0,
-           "the first sample has number " + std::to_string(sample.number) + ", not 0");
+    expect(sample.number == 0, "the first sample has number {}, not 0", sample.number);
     const auto late_us = static_cast<std::int32_t>(sample.report.tick_us - stream.start_tick_us);
     expect(std::abs(late_us) <= kTickTolerance * host.tick_us(),
-           "sample 0 has tick_us " + std::to_string(sample.report.tick_us) + ", start_tick_us is " +
-               std::to_string(stream.start_tick_us));
+           "sample 0 has tick_us {}, start_tick_us is {}", sample.report.tick_us,
+           stream.start_tick_us);
     if (std::abs(late_us) > std::abs(worst_us)) worst_us = late_us;
   }
   return {worst_us, "us", "from start_tick_us"};
@@ -61,10 +61,8 @@ Measurement keeps_its_period(TestHost& host) {
           static_cast<double>(sample.number - first.number) * divider * host.tick_us();
       const double error_us = static_cast<double>(sample.time_us - first.time_us) - expected_us;
       expect(std::abs(error_us) <= kTickTolerance * host.tick_us(),
-             "with divider " + std::to_string(divider) + " sample " +
-                 std::to_string(sample.number) + " is latched " +
-                 std::to_string(sample.time_us - first.time_us) + " us after sample " +
-                 std::to_string(first.number) + ", expected " + text_of(expected_us));
+             "with divider {} sample {} is latched {} us after sample {}, expected {}", divider,
+             sample.number, sample.time_us - first.time_us, first.number, text_of(expected_us));
       worst_us = std::max(worst_us, std::abs(error_us));
     }
   }
@@ -76,12 +74,11 @@ Measurement has_no_gaps(TestHost& host) {
   const double rate_Hz = host.facts().tick_rate_Hz / static_cast<double>(host.divider());
   const int count = std::max(200, static_cast<int>(rate_Hz));
   Sample before = host.next_sample();
-  expect(before.number == 0, "the first sample has number " + std::to_string(before.number));
+  expect(before.number == 0, "the first sample has number {}", before.number);
   for (int k = 1; k < count; ++k) {
     const Sample sample = host.next_sample();
-    expect(sample.number == before.number + 1, "sample " + std::to_string(before.number) +
-                                                   " is followed by sample " +
-                                                   std::to_string(sample.number));
+    expect(sample.number == before.number + 1, "sample {} is followed by sample {}", before.number,
+           sample.number);
     before = sample;
   }
   return counted(count, "sample");
@@ -103,12 +100,11 @@ Measurement echoes_commands(TestHost& host) {
     if (!sample.has_seen_command()) return;
     const auto found = std::ranges::find(sent, sample.report.command_sequence,
                                          &std::pair<std::uint16_t, std::int64_t>::first);
-    expect(found != sent.end(), "command_sequence is " +
-                                    std::to_string(sample.report.command_sequence) +
-                                    ", but no COMMAND of this stream has that sequence");
+    expect(found != sent.end(),
+           "command_sequence is {}, but no COMMAND of this stream has that sequence",
+           sample.report.command_sequence);
     const auto count = static_cast<std::size_t>(found - sent.begin()) + 1;
-    expect(count >= echoed,
-           "command_sequence goes back to " + std::to_string(sample.report.command_sequence));
+    expect(count >= echoed, "command_sequence goes back to {}", sample.report.command_sequence);
     if (count == echoed) return;
     echoed = count;
     const std::int64_t delay = (sample.number - found->second) * host.divider();
@@ -125,9 +121,9 @@ Measurement echoes_commands(TestHost& host) {
     take_echo();
   }
   expect(echoed > 0, "no sample reports a COMMAND");
-  expect(echoed == sent.size(), "the last COMMAND, sequence " + std::to_string(sent.back().first) +
-                                    ", is not reported; command_sequence stays " +
-                                    std::to_string(sample.report.command_sequence));
+  expect(echoed == sent.size(),
+         "the last COMMAND, sequence {}, is not reported; command_sequence stays {}",
+         sent.back().first, sample.report.command_sequence);
   return counted(delay_max, "tick", "delay, least " + std::to_string(delay_min));
 }
 

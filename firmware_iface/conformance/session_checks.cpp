@@ -4,7 +4,7 @@
 
 #include "firmware_iface/conformance/check.hpp"
 #include "firmware_iface/wire/message_type.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
 
 namespace firmware_iface::conformance {
 namespace {
@@ -29,17 +29,15 @@ hello_head answered_head(TestHost& host, const hello_head& head, std::size_t siz
 
 void expect_own_head(const hello_head& answer) {
   expect(answer.protocol_version == PROTOCOL_VERSION && answer.layout_hash == LAYOUT_HASH,
-         "the answer has version " + std::to_string(answer.protocol_version) + " and layout " +
-             hex_text(answer.layout_hash) + ", not " + std::to_string(PROTOCOL_VERSION) + " and " +
-             hex_text(LAYOUT_HASH));
+         "the answer has version {} and layout {:#x}, not {} and {:#x}", answer.protocol_version,
+         answer.layout_hash, PROTOCOL_VERSION, LAYOUT_HASH);
 }
 
 Measurement is_silent_before_hello(TestHost& host) {
   if (!host.is_fresh() && !host.settings().after_reset) throw NotTested{kNotFresh};
   for (const auto& [type, count] : host.messages_before_hello()) {
-    expect(type == MESSAGE_FAULT, std::to_string(count) + " messages of type " +
-                                      hex_text(static_cast<unsigned>(type)) +
-                                      " come without a request");
+    expect(type == MESSAGE_FAULT, "{} messages of type {:#x} come without a request", count,
+           static_cast<unsigned>(type));
   }
   return {200.0, "ms", "without a message"};
 }
@@ -69,8 +67,8 @@ Measurement replies_in_time(TestHost& host) {
     measure("HELLO during a stream");
   }
   const double longest_ms = std::chrono::duration<double, std::milli>(longest).count();
-  expect(longest <= kReplyMax,
-         slowest + " is answered after " + text_of(longest_ms) + " ms, allowed are 50 ms");
+  expect(longest <= kReplyMax, "{} is answered after {} ms, allowed are 50 ms", slowest,
+         text_of(longest_ms));
   return {longest_ms, "ms", "at most"};
 }
 
@@ -105,12 +103,12 @@ Measurement answers_other_layouts(TestHost& host) {
 Measurement hello_ends_stream(TestHost& host) {
   constexpr Nanoseconds kSilence = 150ms;
   host.begin_stream();
-  for (int k = 0; k < 20; ++k) host.next_sample();
+  host.skip_samples(20);
   host.hello();
   const int before = host.count_of(MESSAGE_SAMPLE);
   host.wait(kSilence);
   const int after = host.count_of(MESSAGE_SAMPLE) - before;
-  expect(after == 0, std::to_string(after) + " samples come after HELLO_REPLY");
+  expect(after == 0, "{} samples come after HELLO_REPLY", after);
   return {150.0, "ms", "without a sample"};
 }
 
@@ -118,15 +116,14 @@ Measurement hello_reports_samples_sent(TestHost& host) {
   std::int64_t sent = 0;
   for (const int count : {1, 37, 0}) {
     const configure_reply stream = host.begin_stream();
-    for (int k = 0; k < count; ++k) host.next_sample();
+    host.skip_samples(count);
     const hello_reply facts = host.hello();
     sent = host.last_sample() ? host.last_sample()->number + 1 : 0;
     expect(facts.samples_sent == static_cast<std::uint32_t>(sent),
-           "samples_sent is " + std::to_string(facts.samples_sent) + ", the stream had " +
-               std::to_string(sent) + " samples");
+           "samples_sent is {}, the stream had {} samples", facts.samples_sent, sent);
     expect(facts.stream_count == stream.stream_count,
-           "stream_count is " + std::to_string(facts.stream_count) +
-               ", in CONFIGURE_REPLY it was " + std::to_string(stream.stream_count));
+           "stream_count is {}, in CONFIGURE_REPLY it was {}", facts.stream_count,
+           stream.stream_count);
   }
   return counted(3, "stream");
 }
@@ -134,9 +131,7 @@ Measurement hello_reports_samples_sent(TestHost& host) {
 Measurement facts_are_constant_and_possible(TestHost& host) {
   const hello_reply& first = host.first_facts();
   const auto within = [](const char* name, int value, int low, int high) {
-    expect(value >= low && value <= high, std::string(name) + " is " + std::to_string(value) +
-                                              ", valid are " + std::to_string(low) + " to " +
-                                              std::to_string(high));
+    expect(value >= low && value <= high, "{} is {}, valid are {} to {}", name, value, low, high);
   };
   within("encoder_count", first.encoder_count, 1, ENCODERS_MAX);
   within("motor_count", first.motor_count, 0, MOTORS_MAX);
@@ -162,8 +157,8 @@ Measurement facts_are_constant_and_possible(TestHost& host) {
     hello_reply_encode(&first, a.data());
     hello_reply_encode(&again, b.data());
     const auto difference = std::ranges::mismatch(a, b);
-    expect(difference.in1 == a.end(), "HELLO_REPLY differs from the first one in byte " +
-                                          std::to_string(difference.in1 - a.begin()));
+    expect(difference.in1 == a.end(), "HELLO_REPLY differs from the first one in byte {}",
+           difference.in1 - a.begin());
   }
   return {static_cast<double>(first.tick_rate_Hz), "Hz",
           "ttl_max_ms " + std::to_string(first.ttl_max_ms)};
@@ -173,13 +168,13 @@ void expect_possible(const describe_reply& reply) {
   const bool is_motor = reply.part == PART_MOTOR;
   const part_description& part = reply.description;
   const std::string name = (is_motor ? "motor " : "encoder ") + std::to_string(reply.index);
-  expect(part.kind <= (is_motor ? MOTOR_AMPERE : ENCODER_ABSOLUTE),
-         name + " is of kind " + std::to_string(part.kind));
-  expect(part.flags <= (is_motor ? 0 : ENCODER_HAS_INDEX | ENCODER_HAS_HOME),
-         name + " has flags " + hex_text(part.flags));
+  expect(part.kind <= (is_motor ? MOTOR_AMPERE : ENCODER_ABSOLUTE), "{} is of kind {}", name,
+         part.kind);
+  expect(part.flags <= (is_motor ? 0 : ENCODER_HAS_INDEX | ENCODER_HAS_HOME), "{} has flags {:#x}",
+         name, part.flags);
   if (!is_motor) return;
-  expect(part.scale >= 1, name + " has scale 0");
-  expect(part.modulus == 0, name + " has modulus " + std::to_string(part.modulus));
+  expect(part.scale >= 1, "{} has scale 0", name);
+  expect(part.modulus == 0, "{} has modulus {}", name, part.modulus);
 }
 
 Measurement describes_each_part(TestHost& host) {
@@ -205,13 +200,12 @@ Measurement reports_missing_parts(TestHost& host) {
                                                  {255, 0}};
   for (const describe_request& request : missing) {
     const part_description part = host.describe(request.part, request.index).description;
-    const std::string name =
-        "part " + std::to_string(request.part) + ", index " + std::to_string(request.index);
-    expect(part.kind == PART_MISSING, name + " has kind " + std::to_string(part.kind));
+    const std::string name = fmt::format("part {}, index {}", request.part, request.index);
+    expect(part.kind == PART_MISSING, "{} has kind {}", name, part.kind);
     expect(part.flags == 0 && part.scale == 0 && part.modulus == 0,
-           name + " is missing, but its other fields are not 0");
+           "{} is missing, but its other fields are not 0", name);
   }
-  return counted(static_cast<std::int64_t>(missing.size()), "part", "missing");
+  return counted(missing.size(), "part", "missing");
 }
 
 Measurement hashes_configuration(TestHost& host) {
@@ -220,9 +214,10 @@ Measurement hashes_configuration(TestHost& host) {
   const std::uint32_t hash =
       unit_configuration_hash(&facts, host.encoders().data(), host.motors().data());
   expect(facts.configuration_hash == hash,
-         "configuration_hash is " + hex_text(facts.configuration_hash) +
-             ", the facts and descriptions give " + hex_text(hash));
-  return counted(facts.encoder_count + host.motor_count(), "description", hex_text(hash));
+         "configuration_hash is {:#x}, the facts and descriptions give {:#x}",
+         facts.configuration_hash, hash);
+  return counted(facts.encoder_count + host.motor_count(), "description",
+                 fmt::format("{:#x}", hash));
 }
 
 Measurement refuses_configure_before_hello(TestHost& host) {
@@ -239,12 +234,10 @@ Measurement compact_is_possible(TestHost& host) {
     throw NotTested{"the unit has no compact format"};
   }
   expect(facts.motor_count == 1 && facts.encoder_count <= COMPACT_ENCODERS_MAX,
-         "the unit has " + std::to_string(facts.encoder_count) + " encoders and " +
-             std::to_string(facts.motor_count) + " motors");
+         "the unit has {} encoders and {} motors", facts.encoder_count, facts.motor_count);
   for (std::size_t k = 0; k < facts.encoder_count; ++k) {
     const std::uint32_t modulus = host.encoders()[k].modulus;
-    expect(modulus <= 1U << 24U,
-           "encoder " + std::to_string(k) + " has modulus " + std::to_string(modulus));
+    expect(modulus <= 1U << 24U, "encoder {} has modulus {}", k, modulus);
   }
   return counted(facts.encoder_count, "encoder");
 }

@@ -1,9 +1,16 @@
 #include "firmware_iface/conformance/test_host.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "firmware_iface/link/baud_budget.hpp"
+#include "firmware_iface/wire/coding/bytes.h"
+#include "firmware_iface/wire/coding/cobs.h"
+#include "firmware_iface/wire/coding/crc.h"
+#include "firmware_iface/wire/frame.h"
 #include "firmware_iface/wire/message_type.h"
 
 namespace firmware_iface::conformance {
@@ -17,7 +24,65 @@ constexpr int kAttempts = 4;
 constexpr Nanoseconds kReadSlice = 5ms;
 constexpr int kCommandsToDrive = 60;
 
+template <int kSizeBytes>
+Bytes encoded(auto encode, const auto& message) {
+  Bytes bytes(kSizeBytes);
+  encode(&message, bytes.data());
+  return bytes;
+}
+
 }  // namespace
+
+Bytes message_of(const hello_head& head) { return encoded<HELLO_SIZE_BYTES>(hello_encode, head); }
+
+Bytes message_of(const describe_request& request) {
+  return encoded<DESCRIBE_SIZE_BYTES>(describe_request_encode, request);
+}
+
+Bytes message_of(const configure_request& request) {
+  return encoded<CONFIGURE_SIZE_BYTES>(configure_request_encode, request);
+}
+
+Bytes message_of(const clear_request& request) {
+  return encoded<CLEAR_SIZE_BYTES>(clear_request_encode, request);
+}
+
+Bytes message_of(const command_request& request, int motor_count) {
+  Bytes message(COMMAND_SIZE_BYTES_MAX);
+  message.resize(
+      command_request_encode(&request, static_cast<std::uint8_t>(motor_count), message.data()));
+  return message;
+}
+
+Bytes compact_message_of(const command_request& request) {
+  return encoded<COMMAND_COMPACT_SIZE_BYTES>(command_compact_encode, request);
+}
+
+Bytes with_crc(Bytes message, std::uint32_t seed) {
+  const std::size_t size_bytes = message.size();
+  const std::uint32_t crc = crc32c(seed, message.data(), size_bytes);
+  message.resize(size_bytes + 4);
+  put_u32(message.data() + size_bytes, crc);
+  return message;
+}
+
+Bytes stuffed(const Bytes& plain) {
+  Bytes frame(plain.size() + FRAME_OVERHEAD_BYTES);
+  const std::size_t size_bytes =
+      cobs_encode(plain.data(), plain.size(), frame.data(), frame.size());
+  assert(size_bytes == plain.size() + 1);
+  frame[size_bytes] = 0;
+  return frame;
+}
+
+Bytes frame_of(const Bytes& message) {
+  Bytes frame(FRAME_SIZE_BYTES_MAX);
+  const std::size_t size_bytes =
+      frame_encode(message.data(), message.size(), frame.data(), frame.size());
+  assert(size_bytes > 0);
+  frame.resize(size_bytes);
+  return frame;
+}
 
 TestHost::TestHost(Transport& transport, const Settings& settings, const std::atomic<bool>& stop)
     : transport_(&transport), settings_(settings), stop_(&stop) {}
@@ -179,7 +244,7 @@ void TestHost::take(const Bytes& message, Nanoseconds at) {
       break;
     default:
       if (is_connected_) {
-        note_violation("F9", "a message of type " + hex_text(type) + ", which only hosts send");
+        note_violation("F9", fmt::format("a message of type {:#x}, which only hosts send", type));
       }
   }
   const std::uint64_t damaged = decoder_.counters().damaged() - damaged_before_;
@@ -202,19 +267,20 @@ hello_reply TestHost::hello() {
   hello_head head{};
   hello_head_decode(reply.data(), reply.size(), &head);
   if (head.protocol_version != PROTOCOL_VERSION || head.layout_hash != LAYOUT_HASH) {
-    throw Failed{"the unit has protocol version " + std::to_string(head.protocol_version) +
-                 " and layout " + hex_text(head.layout_hash) + "; this is a test of version " +
-                 std::to_string(PROTOCOL_VERSION) + ", layout " + hex_text(LAYOUT_HASH)};
+    throw Failed{
+        fmt::format("the unit has protocol version {} and layout {:#x}; this is a test of "
+                    "version {}, layout {:#x}",
+                    head.protocol_version, head.layout_hash, int{PROTOCOL_VERSION}, LAYOUT_HASH)};
   }
   hello_reply facts{};
   if (!hello_reply_decode(reply.data(), reply.size(), &facts)) {
-    throw Failed{"HELLO_REPLY has " + std::to_string(reply.size()) + " bytes, not " +
-                 std::to_string(HELLO_REPLY_SIZE_BYTES)};
+    throw Failed{
+        fmt::format("HELLO_REPLY has {} bytes, not {}", reply.size(), int{HELLO_REPLY_SIZE_BYTES})};
   }
   const hello_reply before = std::exchange(facts_, facts);
   if (is_connected_ && facts.boot_count != before.boot_count) {
-    throw Failed{"the unit was reset: boot_count " + std::to_string(facts.boot_count) +
-                 ", before " + std::to_string(before.boot_count)};
+    throw Failed{fmt::format("the unit was reset: boot_count {}, before {}", facts.boot_count,
+                             before.boot_count)};
   }
   return facts;
 }
@@ -359,14 +425,12 @@ Sample TestHost::drive(int ttl_ms) {
 
 void TestHost::idle() {
   command(0, last_ ? last_->number : 0);
-  sample_until([](const Sample& sample) { return !sample.is_driving(); },
-               "a COMMAND without COMMAND_ENABLE ends STATUS_DRIVING");
+  sample_until(is_not_driving, "a COMMAND without COMMAND_ENABLE ends STATUS_DRIVING");
 }
 
 void TestHost::trip() {
   command(COMMAND_TRIP, 0);
-  sample_until([](const Sample& sample) { return sample.is_tripped(); },
-               "COMMAND_TRIP trips the unit");
+  sample_until(&Sample::is_tripped, "COMMAND_TRIP trips the unit");
 }
 
 // --- Whole session ---
@@ -385,10 +449,9 @@ bool TestHost::finish() {
     }
     return hello().fault_flags != 0;
   } catch (const Failed&) {
-    return false;
   } catch (const PortClosed&) {
-    return false;
   }
+  return false;
 }
 
 }  // namespace firmware_iface::conformance

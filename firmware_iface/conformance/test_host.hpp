@@ -2,20 +2,42 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "firmware_iface/conformance/messages.hpp"
 #include "firmware_iface/link/frame_decoder.hpp"
 #include "firmware_iface/transport/transport.hpp"
+#include "firmware_iface/wire/command.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 
 namespace firmware_iface::conformance {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// Messages, starting with the type byte.
+Bytes message_of(const hello_head& head);
+Bytes message_of(const describe_request& request);
+Bytes message_of(const configure_request& request);
+Bytes message_of(const clear_request& request);
+Bytes message_of(const command_request& request, int motor_count);
+Bytes compact_message_of(const command_request& request);
+
+/// Returns a message with its CRC-32C appended. Unlike frame_encode it accepts any length and any
+/// seed.
+Bytes with_crc(Bytes message, std::uint32_t seed = LAYOUT_HASH);
+
+/// Returns the COBS encoding of up to 254 bytes, with the delimiter of the frame appended.
+Bytes stuffed(const Bytes& plain);
+
+/// Returns the valid frame of a message.
+Bytes frame_of(const Bytes& message);
 
 struct Settings {
   double command = 0.0;  ///< value of enabled commands as a share of each motor's range, -1 to 1
@@ -51,6 +73,8 @@ struct Sample {
   bool has_rejected() const { return (report.status & STATUS_COMMAND_REJECTED) != 0; }
   bool has_seen_command() const { return (report.status & STATUS_COMMAND_SEEN) != 0; }
 };
+
+inline bool is_not_driving(const Sample& sample) { return !sample.is_driving(); }
 
 struct Fault {
   fault_report report{};
@@ -135,6 +159,7 @@ class TestHost {
   // --- Samples ---
 
   Sample next_sample();
+  void skip_samples(int count);
   const std::optional<Sample>& last_sample() const { return last_; }
   /// Reads and returns the samples that arrive during `duration`.
   std::vector<Sample> samples_for(Nanoseconds duration);
@@ -225,7 +250,6 @@ class TestHost {
   std::array<std::uint64_t, ENCODERS_MAX> valid_samples_{};
 };
 
-std::string hex_text(std::uint64_t value);
 /// Returns the names of the set flags: "FAULT_BOOT, FAULT_TTL"; "none" if no flag is set.
 std::string fault_names(unsigned fault_flags);
 std::string status_names(unsigned status);

@@ -1,10 +1,12 @@
 // Evaluation of samples in TestHost.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "firmware_iface/conformance/test_host.hpp"
 #include "firmware_iface/wire/message_type.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
 
 namespace firmware_iface::conformance {
 namespace {
@@ -29,21 +31,11 @@ std::string names(unsigned bits, std::initializer_list<std::pair<unsigned, const
     text += (text.empty() ? "" : ", ") + std::string(name);
     bits &= ~bit;
   }
-  if (bits != 0) text += (text.empty() ? "" : ", ") + hex_text(bits);
+  if (bits != 0) text += (text.empty() ? "" : ", ") + fmt::format("{:#x}", bits);
   return text.empty() ? "none" : text;
 }
 
 }  // namespace
-
-std::string hex_text(std::uint64_t value) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string text;
-  do {
-    text.insert(text.begin(), kDigits[value & 0xFU]);
-    value >>= 4U;
-  } while (value != 0);
-  return "0x" + text;
-}
 
 std::string fault_names(unsigned fault_flags) {
   return names(fault_flags, {{FAULT_BOOT, "FAULT_BOOT"},
@@ -74,9 +66,9 @@ void TestHost::take_sample(const Bytes& message, Nanoseconds at) {
       is_compact ? sample_compact_decode(message.data(), message.size(), shape(), &sample.report)
                  : sample_report_decode(message.data(), message.size(), shape(), &sample.report);
   if (!is_good) {
-    note_violation("F9", "a sample of type " + hex_text(message.front()) + " with " +
-                             std::to_string(message.size()) +
-                             " bytes is not of the format that CONFIGURE requested");
+    note_violation("F9", fmt::format("a sample of type {:#x} with {} bytes is not of the format "
+                                     "that CONFIGURE requested",
+                                     message.front(), message.size()));
     return;
   }
   const sample_report& report = sample.report;
@@ -101,8 +93,8 @@ void TestHost::judge_sample(const Sample& sample, bool is_compact) {
   constexpr unsigned kStatusBits =
       STATUS_TRIPPED | STATUS_DRIVING | STATUS_COMMAND_SEEN | STATUS_COMMAND_REJECTED;
   if ((report.status & ~kStatusBits) != 0 || (report.fault_flags & 0x80U) != 0) {
-    note_violation("M2b", "status " + hex_text(report.status) + ", fault_flags " +
-                              hex_text(report.fault_flags));
+    note_violation(
+        "M2b", fmt::format("status {:#x}, fault_flags {:#x}", report.status, report.fault_flags));
   }
   if (sample.is_tripped() != (report.fault_flags != 0)) {
     note_violation("T8a", "status " + status_names(report.status) + " with fault_flags " +
@@ -110,26 +102,23 @@ void TestHost::judge_sample(const Sample& sample, bool is_compact) {
   }
   for (int k = 0; k < motor_count(); ++k) {
     if (sample.is_driving() || report.command_q15[k] == 0) continue;
-    note_violation("T6", "motor " + std::to_string(k) + " has command_q15 " +
-                             std::to_string(report.command_q15[k]) + " with status " +
-                             status_names(report.status));
+    note_violation("T6", fmt::format("motor {} has command_q15 {} with status {}", k,
+                                     report.command_q15[k], status_names(report.status)));
   }
   for (std::size_t k = 0; k < valid_samples_.size(); ++k) {
     valid_samples_[k] += (static_cast<unsigned>(report.encoders_valid) >> k) & 1U;
   }
   if ((static_cast<unsigned>(report.encoders_valid) >> shape().encoder_count) != 0) {
-    note_violation("E2a", "encoders_valid is " + hex_text(report.encoders_valid) +
-                              ", the unit has " + std::to_string(shape().encoder_count) +
-                              " encoders");
+    note_violation("E2a", fmt::format("encoders_valid is {:#x}, the unit has {} encoders",
+                                      report.encoders_valid, shape().encoder_count));
   }
   for (std::size_t k = 0; k < shape().encoder_count && is_described_ && !is_compact; ++k) {
     const std::uint32_t modulus = encoders_[k].modulus;
     const auto counts = static_cast<std::uint32_t>(report.encoder_counts[k]);
     const bool is_valid = ((static_cast<unsigned>(report.encoders_valid) >> k) & 1U) != 0;
     if (!is_valid || modulus == 0 || counts < modulus) continue;
-    note_violation("E1", "encoder " + std::to_string(k) + " is valid with " +
-                             std::to_string(report.encoder_counts[k]) + " counts, its modulus is " +
-                             std::to_string(modulus));
+    note_violation("E1", fmt::format("encoder {} is valid with {} counts, its modulus is {}", k,
+                                     report.encoder_counts[k], modulus));
   }
 }
 
@@ -143,6 +132,10 @@ Sample TestHost::next_sample() {
     throw Failed{"after " + std::to_string(kSamplesMax) + " samples this is still undecided"};
   }
   return *last_;
+}
+
+void TestHost::skip_samples(int count) {
+  for (int k = 0; k < count; ++k) next_sample();
 }
 
 std::vector<Sample> TestHost::samples_for(Nanoseconds duration) {
@@ -160,9 +153,9 @@ Sample TestHost::sample_until(const std::function<bool(const Sample&)>& conditio
     const Sample sample = next_sample();
     if (condition(sample)) return sample;
   }
-  throw Failed{"expected that " + expected + "; " + std::to_string(samples_max) +
-               " samples later: " + status_names(last_->report.status) + ", faults " +
-               fault_names(last_->report.fault_flags)};
+  throw Failed{fmt::format("expected that {}; {} samples later: {}, faults {}", expected,
+                           samples_max, status_names(last_->report.status),
+                           fault_names(last_->report.fault_flags))};
 }
 
 }  // namespace firmware_iface::conformance

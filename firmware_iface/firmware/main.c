@@ -2,7 +2,7 @@
 
 #include "firmware_iface/firmware/board/board.h"
 #include "firmware_iface/firmware/serial.h"
-#include "firmware_iface/wire/coding/crc32c.h"
+#include "firmware_iface/wire/coding/crc.h"
 #include "firmware_iface/wire/fault.h"
 
 /* Limits the work of a tick. At 921 600 baud, 93 bytes arrive per millisecond; the rest waits. */

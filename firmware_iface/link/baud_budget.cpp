@@ -8,7 +8,7 @@
 #include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/limits.h"
 #include "firmware_iface/wire/message_type.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
 #include "proto/notation/number_format.hpp"
 
 namespace firmware_iface {

@@ -4,12 +4,12 @@
 #include <cassert>
 #include <cmath>
 
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/command.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/message_type.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 
 // Functions called at the sampling rate. Sessions start and end in unit_session.cpp.
 

@@ -14,7 +14,7 @@
 #include "firmware_iface/result.hpp"
 #include "firmware_iface/transport/transport.hpp"
 #include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/hello.h"
+#include "firmware_iface/wire/session.h"
 
 namespace firmware_iface {
 

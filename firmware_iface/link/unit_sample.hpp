@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "firmware_iface/transport/transport.hpp"
-#include "firmware_iface/wire/describe.h"
 #include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/limits.h"
+#include "firmware_iface/wire/session.h"
 
 namespace firmware_iface {
 
@@ -22,7 +22,7 @@ struct EncoderFacts {
 
 /// Description of one motor of a unit.
 struct MotorFacts {
-  int kind = MOTOR_VOLT;     ///< MOTOR_* (wire/describe.h), the unit of its command
+  int kind = MOTOR_VOLT;     ///< MOTOR_* (wire/session.h), the unit of its command
   double command_max = 0.0;  ///< range of commands to either side, in that unit
 };
 

@@ -6,10 +6,9 @@
 
 #include "firmware_iface/link/baud_budget.hpp"
 #include "firmware_iface/link/unit_link.hpp"
-#include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/message_type.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 
 namespace firmware_iface {
 namespace {

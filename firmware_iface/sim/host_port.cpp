@@ -17,7 +17,7 @@
 #include <functional>
 
 #include "firmware_iface/transport/descriptor.hpp"
-#include "firmware_iface/transport/time_source.hpp"
+#include "firmware_iface/transport/url.hpp"
 #include "proto/text/host_port.hpp"
 #include "proto/text/input_error.hpp"
 

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "firmware_iface/sim/plant.hpp"
-#include "firmware_iface/sim/vector3.hpp"
 #include "firmware_iface/wire/inertial.h"
 
 namespace firmware_iface::sim {

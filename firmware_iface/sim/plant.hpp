@@ -1,13 +1,41 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <memory>
 
-#include "firmware_iface/sim/friction.hpp"
-#include "firmware_iface/sim/vector3.hpp"
-
 namespace firmware_iface::sim {
+
+/// A vector in world coordinates, y up.
+using Vector3 = std::array<double, 3>;
+
+inline Vector3 scaled(double s, const Vector3& a) { return {s * a[0], s * a[1], s * a[2]}; }
+inline Vector3 sum(const Vector3& a, const Vector3& b) {
+  return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
+}
+inline Vector3 difference(const Vector3& a, const Vector3& b) { return sum(a, scaled(-1.0, b)); }
+inline double dot(const Vector3& a, const Vector3& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+inline Vector3 cross(const Vector3& a, const Vector3& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+inline double norm(const Vector3& a) { return std::sqrt(dot(a, a)); }
+
+/// Returns a vector rotated by a rotation vector [rad] (Rodrigues' formula).
+inline Vector3 rotated(const Vector3& a, const Vector3& turn) {
+  const double angle = norm(turn);
+  if (angle == 0.0) return a;
+  const Vector3 axis = scaled(1.0 / angle, turn);
+  return sum(sum(scaled(std::cos(angle), a), scaled(std::sin(angle), cross(axis, a))),
+             scaled((1.0 - std::cos(angle)) * dot(axis, a), axis));
+}
+
+/// Returns gravity (0, −g, 0) [m/s²], rotated by a rotation vector.
+inline Vector3 tilted_gravity(double g, const Vector3& tilt) {
+  return rotated({0.0, -g, 0.0}, tilt);
+}
 
 inline constexpr int kJointsMax = 2;
 using JointArray = std::array<double, kJointsMax>;
@@ -16,6 +44,33 @@ using JointArray = std::array<double, kJointsMax>;
 struct JointState {
   JointArray angle_rad{};
   JointArray speed_rad_s{};
+};
+
+/// Friction of one joint. The dry friction torque is at most
+///
+///   τ_c + r_μ N + (τ_s − τ_c) exp(−ζ ω²),
+///
+/// with N the force in the bearing [N] and ω the speed of the joint [rad/s]. Viscous torque b ω and
+/// air drag c |ω| ω are added.
+struct JointFriction {
+  double viscous = 0.0;          ///< b [N·m·s/rad], ≥ 0
+  double quadratic_drag = 0.0;   ///< c [N·m·s²/rad²], ≥ 0
+  double coulomb = 0.0;          ///< τ_c [N·m], ≥ 0
+  double stribeck_excess = 0.0;  ///< τ_s − τ_c [N·m], ≥ 0
+  double stribeck_rate = 0.0;    ///< ζ [s²/rad²], ≥ 0
+  double load_arm = 0.0;         ///< r_μ: dry torque per newton of bearing force [m], ≥ 0
+
+  /// Returns the largest dry torque at speed ω under the load N [N·m].
+  double dry_limit(double omega, double load) const {
+    return coulomb + load_arm * load + stribeck_excess * std::exp(-stribeck_rate * omega * omega);
+  }
+
+  /// Returns the smooth part of the friction torque [N·m].
+  double smooth_torque(double omega) const {
+    return -viscous * omega - quadratic_drag * std::abs(omega) * omega;
+  }
+
+  bool is_dry() const { return coulomb > 0.0 || load_arm > 0.0 || stribeck_excess > 0.0; }
 };
 
 /// End stops of a joint; infinite: no stop.

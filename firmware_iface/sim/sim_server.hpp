@@ -2,12 +2,30 @@
 
 #include <atomic>
 #include <optional>
+#include <string>
+#include <string_view>
 
-#include "firmware_iface/sim/hand_input.hpp"
 #include "firmware_iface/sim/host_port.hpp"
-#include "firmware_iface/sim/unit_simulation.hpp"
+#include "firmware_iface/sim/sim_transport.hpp"
 
 namespace firmware_iface::sim {
+
+/// Simulated hand on a rig, controlled by lines of text from a file descriptor. "JOINT ANGLE_RAD
+/// [SECONDS]" turns a joint, counted from 1, and holds the rig. "release" releases the rig.
+class HandInput {
+ public:
+  explicit HandInput(int descriptor) : descriptor_(descriptor) {}
+
+  /// Executes the lines written so far; never waits. Reports invalid lines on standard error.
+  void poll(UnitSimulation& simulation, Nanoseconds now);
+
+ private:
+  int descriptor_;
+  std::string pending_;  // an incomplete line
+};
+
+/// Executes a line of input. Returns the error in the line; empty if it was executed.
+std::string move_hand(std::string_view line, SimulatedUnit& unit, Nanoseconds now);
 
 /// Runs a simulation in real time behind a port, until `stop` is set or `end` (CLOCK_MONOTONIC) has
 /// passed. Returns the number of bytes that the host did not accept.

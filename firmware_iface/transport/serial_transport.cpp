@@ -1,15 +1,47 @@
 #include "firmware_iface/transport/serial_transport.hpp"
 
 #include <libserialport.h>
+#include <linux/serial.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <vector>
 
 #include "firmware_iface/transport/descriptor.hpp"
-#include "firmware_iface/transport/tty_latency.hpp"
-#include "firmware_iface/transport/tty_lock.hpp"
 
 namespace firmware_iface {
 namespace {
+
+std::string set_low_latency(int fd) {
+  serial_struct serial{};
+  if (ioctl(fd, TIOCGSERIAL, &serial) != 0) {
+    return "low_latency: not set, the driver does not offer it: " + describe_errno(errno);
+  }
+  serial.flags |= ASYNC_LOW_LATENCY;
+  if (ioctl(fd, TIOCSSERIAL, &serial) != 0) {
+    return "low_latency: not set: " + describe_errno(errno);
+  }
+  return "low_latency: set";
+}
+
+// Writes "1" to a driver's attribute and returns its value afterwards.
+std::string set_to_one(const std::filesystem::path& attribute, const std::string& name,
+                       const std::string& unit) {
+  std::error_code error;
+  if (!std::filesystem::exists(attribute, error)) return name + ": this driver has none";
+  std::string before;
+  std::ifstream(attribute) >> before;
+  if (before == "1") return name + ": 1 " + unit;
+  std::ofstream(attribute) << "1\n";
+  std::string after;
+  std::ifstream(attribute) >> after;
+  if (after == "1") return name + ": 1 " + unit + " (was " + before + ")";
+  return name + ": " + after + " " + unit + ", not granted; as root: echo 1 > " +
+         attribute.string();
+}
 
 constexpr int kBaudRateDefault = 921'600;
 
@@ -95,7 +127,35 @@ std::string configure(sp_port* port, int baud_rate) {
   return {};
 }
 
+// Configures the driver of an open serial port for low latency: ASYNC_LOW_LATENCY, the USB
+// adapter's latency_timer (with FTDI's default of 16 ms it would deliver 62 batches a second), and
+// the UART's rx_trig_bytes. Returns one sentence for each: its value, or why it could not be set.
+std::vector<std::string> reduce_tty_latency(int fd, const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path device = std::filesystem::canonical(path, error);
+  const std::filesystem::path attributes =
+      std::filesystem::path("/sys/class/tty") / device.filename();
+  return {set_low_latency(fd),
+          set_to_one(attributes / "device" / "latency_timer", "latency_timer", "ms"),
+          set_to_one(attributes / "rx_trig_bytes", "rx_trig_bytes", "bytes")};
+}
+
 }  // namespace
+
+Status lock_terminal(int fd, const std::string& path) {
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) {
+      return Error{ErrorCode::kPortBusy,
+                   path + ": another program has locked it; end that program first (fuser " + path +
+                       " shows it)"};
+    }
+    return Error{ErrorCode::kPortFailed, path + ": flock: " + describe_errno(errno)};
+  }
+  if (ioctl(fd, TIOCEXCL) != 0) {
+    return Error{ErrorCode::kPortFailed, path + ": TIOCEXCL: " + describe_errno(errno)};
+  }
+  return success();
+}
 
 Result<std::unique_ptr<Transport>> open_serial(const Url& url) {
   if (const Status known = check_options(url, "baud"); !known.ok()) return known.error();

@@ -10,7 +10,7 @@
 #include <charconv>
 
 #include "firmware_iface/transport/descriptor.hpp"
-#include "firmware_iface/transport/tty_lock.hpp"
+#include "firmware_iface/transport/serial_transport.hpp"
 
 namespace firmware_iface {
 namespace {

@@ -1,7 +1,11 @@
 #include "firmware_iface/transport/url.hpp"
 
+#include <cerrno>
 #include <charconv>
+#include <ctime>
 #include <sstream>
+
+#include "firmware_iface/transport/descriptor.hpp"
 
 namespace firmware_iface {
 
@@ -59,6 +63,16 @@ Result<int> int_option(const Url& url, const std::string& key, int fallback, int
                                          " to " + std::to_string(max)};
   }
   return value;
+}
+
+Nanoseconds MonotonicTime::now() const noexcept { return monotonic_now(); }
+
+void MonotonicTime::sleep_until(Nanoseconds time) noexcept {
+  timespec until{};
+  until.tv_sec = time.count() / 1'000'000'000;
+  until.tv_nsec = time.count() % 1'000'000'000;
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
 }
 
 }  // namespace firmware_iface

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "firmware_iface/result.hpp"
+#include "firmware_iface/transport/transport.hpp"
 
 namespace firmware_iface {
 
@@ -22,5 +23,23 @@ Status check_options(const Url& url, const std::string& known);
 
 /// Returns the integer value of an option within [min, max], or `fallback` if it is not given.
 Result<int> int_option(const Url& url, const std::string& key, int fallback, int min, int max);
+
+/// Clock of a simulated line or unit.
+class TimeSource {
+ public:
+  TimeSource() = default;
+  TimeSource(const TimeSource&) = delete;
+  TimeSource& operator=(const TimeSource&) = delete;
+  virtual ~TimeSource() = default;
+  virtual Nanoseconds now() const noexcept = 0;
+  virtual void sleep_until(Nanoseconds time) noexcept = 0;
+};
+
+/// The computer's clock CLOCK_MONOTONIC.
+class MonotonicTime final : public TimeSource {
+ public:
+  Nanoseconds now() const noexcept override;
+  void sleep_until(Nanoseconds time) noexcept override;
+};
 
 }  // namespace firmware_iface

@@ -2,8 +2,7 @@
 
 #include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/coding/cobs.h"
-#include "firmware_iface/wire/coding/crc16.h"
-#include "firmware_iface/wire/coding/crc32c.h"
+#include "firmware_iface/wire/coding/crc.h"
 #include "firmware_iface/wire/message_type.h"
 
 enum { PLAIN_SIZE_BYTES_MAX = MESSAGE_SIZE_BYTES_MAX + CRC_SIZE_BYTES_MAX };

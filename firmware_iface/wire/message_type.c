@@ -1,15 +1,11 @@
 #include "firmware_iface/wire/message_type.h"
 
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/describe.h"
 #include "firmware_iface/wire/fault.h"
-#include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/limits.h"
 #include "firmware_iface/wire/sample.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/session.h"
 
 /* Sizes from min to max in steps of step_size_bytes; step 0 means min only. HELLO and HELLO_REPLY
  * may have any size from that of their fixed head, so that other versions are recognized. */

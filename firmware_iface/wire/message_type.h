@@ -13,17 +13,17 @@ extern "C" {
 #endif
 
 enum {
-  MESSAGE_HELLO = 0x01,           /* host -> unit, hello.h */
-  MESSAGE_HELLO_REPLY = 0x02,     /* unit -> host, hello.h */
-  MESSAGE_CONFIGURE = 0x03,       /* host -> unit, configure.h */
-  MESSAGE_CONFIGURE_REPLY = 0x04, /* unit -> host, configure.h */
-  MESSAGE_CLEAR = 0x05,           /* host -> unit, clear.h */
-  MESSAGE_CLEAR_REPLY = 0x06,     /* unit -> host, clear.h */
+  MESSAGE_HELLO = 0x01,           /* host -> unit, session.h */
+  MESSAGE_HELLO_REPLY = 0x02,     /* unit -> host, session.h */
+  MESSAGE_CONFIGURE = 0x03,       /* host -> unit, session.h */
+  MESSAGE_CONFIGURE_REPLY = 0x04, /* unit -> host, session.h */
+  MESSAGE_CLEAR = 0x05,           /* host -> unit, session.h */
+  MESSAGE_CLEAR_REPLY = 0x06,     /* unit -> host, session.h */
   MESSAGE_FAULT = 0x07,           /* unit -> host, fault.h */
-  MESSAGE_DESCRIBE = 0x08,        /* host -> unit, describe.h */
-  MESSAGE_DESCRIBE_REPLY = 0x09,  /* unit -> host, describe.h */
+  MESSAGE_DESCRIBE = 0x08,        /* host -> unit, session.h */
+  MESSAGE_DESCRIBE_REPLY = 0x09,  /* unit -> host, session.h */
   MESSAGE_SAMPLE = 0x10,          /* unit -> host, sample.h */
-  MESSAGE_SAMPLE_COMPACT = 0x11,  /* unit -> host, sample_compact.h */
+  MESSAGE_SAMPLE_COMPACT = 0x11,  /* unit -> host, sample.h */
   MESSAGE_INERTIAL = 0x12,        /* unit -> host, inertial.h */
   MESSAGE_COMMAND = 0x20,         /* host -> unit, command.h */
   MESSAGE_COMMAND_COMPACT = 0x21  /* host -> unit, command.h */

@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "proto/check/number_ranges.hpp"
 #include "proto/notation/number_format.hpp"
 
 namespace proto {

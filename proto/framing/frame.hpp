@@ -2,15 +2,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/result.hpp"
 
 namespace google::protobuf {
+class Descriptor;
 class Message;
-}
+}  // namespace google::protobuf
 
 namespace proto {
 
@@ -84,5 +87,13 @@ Status append_frame(const google::protobuf::Message& envelope, std::span<const F
 ///     `limits` allows
 Status parse_frame(const Frame& frame, std::span<const FrameLimit> limits,
                    google::protobuf::Message& envelope);
+
+/// Counts the elements that parsing `bytes` as `type` would allocate, without allocating them:
+/// message fields and entries of repeated fields (also packed ones), at all depths.
+///
+/// @param count_max  counting stops beyond it; the result is then count_max + 1
+/// @return empty if the bytes are not well-formed or nest deeper than 16 levels
+std::optional<std::size_t> count_elements(const google::protobuf::Descriptor& type,
+                                          std::string_view bytes, std::size_t count_max);
 
 }  // namespace proto

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "proto/notation/exponent.hpp"
 #include "proto/notation/number_format.hpp"
 
 namespace notation {

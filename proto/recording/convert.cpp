@@ -1,11 +1,16 @@
 #include "proto/recording/convert.hpp"
 
+#include <google/protobuf/descriptor.pb.h>
+
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <utility>
 
 namespace proto {
 namespace {
+
+using CommandField = google::protobuf::RepeatedField<double>;
 
 // The plain enumerators are listed in the order of the schema's numbers.
 static_assert(static_cast<int>(GapCause::kNotListed) == rigcal::v1::Gap::CAUSE_NOT_LISTED);
@@ -35,8 +40,6 @@ void read_vector(const rigcal::v1::Vector3& from, double* to) {
   to[2] = from.z();
 }
 
-using CommandField = google::protobuf::RepeatedField<double>;
-
 bool are_commands(const CommandField& field) {
   return field.size() <= static_cast<int>(kMotorCountMax);
 }
@@ -45,6 +48,22 @@ bool are_commands(const CommandField& field) {
 std::uint32_t read_commands(const CommandField& from, MotorCommands& to) {
   std::copy(from.begin(), from.end(), to.begin());
   return static_cast<std::uint32_t>(std::max(from.size(), 1));
+}
+
+void add_file(const google::protobuf::FileDescriptor& file,
+              google::protobuf::FileDescriptorSet& set) {
+  for (int k = 0; k < file.dependency_count(); ++k) add_file(*file.dependency(k), set);
+  for (const auto& present : set.file()) {
+    if (present.name() == file.name()) return;
+  }
+  file.CopyTo(set.add_file());
+}
+
+// Returns a message's schema in MCAP's form: a FileDescriptorSet with all its dependencies.
+std::string file_descriptor_set(const google::protobuf::Descriptor& type) {
+  google::protobuf::FileDescriptorSet set;
+  add_file(*type.file(), set);
+  return set.SerializeAsString();
 }
 
 }  // namespace
@@ -247,6 +266,13 @@ std::optional<LoopStats> from_message(const rigcal::v1::LoopStats& message) {
                    .wakeup_us_max = message.wakeup_us_max(),
                    .cycle_us_mean = message.cycle_us_mean(),
                    .cycle_us_max = message.cycle_us_max()};
+}
+
+std::uint16_t add_message_channel(McapWriter& writer, const std::string& topic,
+                                  const google::protobuf::Descriptor& type, McapMap metadata) {
+  const std::string schema = file_descriptor_set(type);
+  return writer.add_channel(topic, "protobuf", std::string(type.full_name()), "protobuf",
+                            as_bytes(schema), std::move(metadata));
 }
 
 }  // namespace proto

@@ -1,7 +1,12 @@
 #pragma once
 
-#include <optional>
+#include <google/protobuf/descriptor.h>
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "proto/recording/mcap/mcap_writer.hpp"
 #include "proto/recording/recording_types.hpp"
 #include "proto/sample.pb.h"
 
@@ -17,6 +22,12 @@ void to_message(const Event& event, rigcal::v1::Event& message);
 void to_message(const ClockFit& fit, rigcal::v1::ClockFit& message);
 void to_message(const LoopStats& stats, rigcal::v1::LoopStats& message);
 
+/// The Protobuf message of a plain struct: MessageOf<Sample> is rigcal::v1::Sample.
+template <typename Plain, typename Message>
+Message type_of_message(void (*)(const Plain&, Message&));
+template <typename Plain>
+using MessageOf = decltype(type_of_message<Plain>(&to_message));
+
 /// Converts a message. Returns nothing for a sample whose channel arrays differ in length or have
 /// more than kChannelCountMax entries, for more than kMotorCountMax commands, or for an inertial
 /// reading without a count for each axis. An unknown enumerator becomes kUnspecified.
@@ -28,5 +39,10 @@ std::optional<Gap> from_message(const rigcal::v1::Gap& message);
 std::optional<Event> from_message(const rigcal::v1::Event& message);
 std::optional<ClockFit> from_message(const rigcal::v1::ClockFit& message);
 std::optional<LoopStats> from_message(const rigcal::v1::LoopStats& message);
+
+/// Declares a channel of Protobuf messages with their schema.
+/// @return id of the channel
+std::uint16_t add_message_channel(McapWriter& writer, const std::string& topic,
+                                  const google::protobuf::Descriptor& type, McapMap metadata = {});
 
 }  // namespace proto

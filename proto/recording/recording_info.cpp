@@ -1,9 +1,9 @@
 #include "proto/recording/recording_info.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <ctime>
 #include <limits>
 #include <numeric>
@@ -19,6 +19,7 @@ namespace proto {
 namespace {
 
 constexpr std::size_t kEventsShown = 100;
+constexpr std::size_t kLineMax_bytes = 511;  // of untrusted text
 
 constexpr std::array<const char*, kGapCauseCount> kCauseNames = {
     "for an unknown reason",
@@ -104,13 +105,10 @@ class Inspector final : public RecordingVisitor {
   bool first_ = true;
 };
 
-[[gnu::format(printf, 2, 3)]] void append_line(std::string& text, const char* format, ...) {
-  std::array<char, 512> line;
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(line.data(), line.size(), format, arguments);
-  va_end(arguments);
-  text.append(escape_for_terminal(line.data())).append("\n");
+template <typename... Args>
+void append_line(std::string& text, fmt::format_string<Args...> format, Args&&... args) {
+  const std::string line = fmt::format(format, std::forward<Args>(args)...);
+  text.append(escape_for_terminal(line.substr(0, kLineMax_bytes))).append("\n");
 }
 
 // UTC, to the second.
@@ -124,69 +122,55 @@ std::string format_date(std::int64_t unix_ns) {
 }
 
 void append_facts(const RecordingInfo& info, std::string& text) {
-  append_line(text, "started     %s", format_date(info.header.epoch_unix_ns).c_str());
-  for (const auto& [name, value] : info.header.facts) {
-    append_line(text, "%-11s %s", name.c_str(), value.c_str());
-  }
-  const double duration_s = info.last_s - info.first_s;
-  const auto count = static_cast<unsigned long long>(info.scan.sample_count);
-  append_line(text, "samples     %llu in %.3f s, %.1f kB", count, duration_s,
-              1e-3 * static_cast<double>(info.size_bytes));
+  append_line(text, "started     {}", format_date(info.header.epoch_unix_ns));
+  for (const auto& [name, value] : info.header.facts) append_line(text, "{:<11} {}", name, value);
+  append_line(text, "samples     {} in {:.3f} s, {:.1f} kB", info.scan.sample_count,
+              info.last_s - info.first_s, 1e-3 * static_cast<double>(info.size_bytes));
   for (std::size_t m = 0; m < info.motors.size(); ++m) {
     const bool named = m < info.header.motors.size();
-    append_line(text, "command     %.3f to %.3f %s%s", info.motors[m].command_min,
-                info.motors[m].command_max, command_unit_of(info.header, m).c_str(),
-                named ? (" at " + info.header.motors[m]).c_str() : "");
+    append_line(text, "command     {:.3f} to {:.3f} {}{}", info.motors[m].command_min,
+                info.motors[m].command_max, command_unit_of(info.header, m),
+                named ? " at " + info.header.motors[m] : "");
   }
   for (std::size_t c = 0; c < info.channels.size(); ++c) {
     const RecordingInfo::Channel& channel = info.channels[c];
-    append_line(text, "%-11s %.4f to %.4f %s, %llu samples without a reading",
-                info.header.joints[c].c_str(), channel.angle_rad_min, channel.angle_rad_max,
-                unit_of(info.header, c), static_cast<unsigned long long>(channel.invalid_count));
+    append_line(text, "{:<11} {:.4f} to {:.4f} {}, {} samples without a reading",
+                info.header.joints[c], channel.angle_rad_min, channel.angle_rad_max,
+                unit_of(info.header, c), channel.invalid_count);
   }
   for (std::size_t i = 0; i < info.inertial.size(); ++i) {
     const RecordingInfo::Inertial& sensor = info.inertial[i];
-    append_line(text, "%-11s up to %s rad/s and %s m/s², %llu readings, %llu saturated",
-                info.header.inertial_sensors[i].c_str(),
-                notation::format_number(sensor.rate_max).c_str(),
-                notation::format_number(sensor.force_max).c_str(),
-                static_cast<unsigned long long>(sensor.reading_count),
-                static_cast<unsigned long long>(sensor.saturated_count));
+    append_line(text, "{:<11} up to {} rad/s and {} m/s², {} readings, {} saturated",
+                info.header.inertial_sensors[i], notation::format_number(sensor.rate_max),
+                notation::format_number(sensor.force_max), sensor.reading_count,
+                sensor.saturated_count);
   }
 }
 
 void append_quality(const RecordingInfo& info, std::string& text) {
   if (info.clock) {
-    append_line(text, "clock       unit %+.2f ± %.2f ppm against the host",
+    append_line(text, "clock       unit {:+.2f} ± {:.2f} ppm against the host",
                 info.clock->rate_error_ppm, info.clock->rate_error_ppm_sd);
   }
-  append_line(text, "missing     %llu samples in %llu gaps",
-              static_cast<unsigned long long>(info.missing_count()),
-              static_cast<unsigned long long>(info.gap_count));
+  append_line(text, "missing     {} samples in {} gaps", info.missing_count(), info.gap_count);
   for (std::size_t cause = 0; cause < info.missing_counts.size(); ++cause) {
     if (info.missing_counts[cause] == 0) continue;
-    append_line(text, "            %llu %s",
-                static_cast<unsigned long long>(info.missing_counts[cause]), kCauseNames[cause]);
+    append_line(text, "            {} {}", info.missing_counts[cause], kCauseNames[cause]);
   }
   if (info.loop) {
-    append_line(
-        text,
-        "loop        sample jitter 99 %% below %.0f µs, longest %.0f µs; %llu periods without "
-        "a sample, %llu skipped",
-        info.loop->wakeup_us_p99, info.loop->wakeup_us_max,
-        static_cast<unsigned long long>(info.loop->link_timeouts),
-        static_cast<unsigned long long>(info.loop->skipped_periods));
+    append_line(text,
+                "loop        sample jitter 99 % below {:.0f} µs, longest {:.0f} µs; {} periods "
+                "without a sample, {} skipped",
+                info.loop->wakeup_us_p99, info.loop->wakeup_us_max, info.loop->link_timeouts,
+                info.loop->skipped_periods);
   }
   for (const Event& event : info.events) {
-    append_line(text, "%10.3f s %s: %s", event.timestamp_s, event.name.c_str(), event.text.c_str());
+    append_line(text, "{:10.3f} s {}: {}", event.timestamp_s, event.name, event.text);
   }
   if (info.event_count > info.events.size()) {
-    append_line(text, "            and %llu more events",
-                static_cast<unsigned long long>(info.event_count - info.events.size()));
+    append_line(text, "            and {} more events", info.event_count - info.events.size());
   }
-  for (const std::string& name : info.attachments) {
-    append_line(text, "attached    %s", name.c_str());
-  }
+  for (const std::string& name : info.attachments) append_line(text, "attached    {}", name);
 }
 
 void append_condition(const RecordingInfo& info, std::string& text) {
@@ -196,18 +180,14 @@ void append_condition(const RecordingInfo& info, std::string& text) {
     append_line(text, "condition   complete, all checksums correct");
     return;
   }
-  append_line(text,
-              "condition   %s; %llu chunks damaged, %llu bytes skipped, %llu messages rejected",
+  append_line(text, "condition   {}; {} chunks damaged, {} bytes skipped, {} messages rejected",
               container.finished ? "complete" : "incomplete: repair it with 'rigcal recover'",
-              static_cast<unsigned long long>(container.damaged_chunk_count),
-              static_cast<unsigned long long>(container.skipped_bytes),
-              static_cast<unsigned long long>(info.scan.unreadable_count));
+              container.damaged_chunk_count, container.skipped_bytes, info.scan.unreadable_count);
   if (!info.scan.first_violation.empty()) {
-    append_line(text, "            %s", info.scan.first_violation.c_str());
+    append_line(text, "            {}", info.scan.first_violation);
   }
-  for (const std::string& problem : container.problems) {
-    append_line(text, "            %s", problem.c_str());
-  }
+  for (const std::string& problem : container.problems)
+    append_line(text, "            {}", problem);
 }
 
 }  // namespace

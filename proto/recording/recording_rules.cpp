@@ -23,27 +23,12 @@ RuleViolation breach_of_time(const std::string& what, double timestamp_s) {
          text_of(kTimeMax_s) + " s of the recording's start";
 }
 
-// Ranges are looked up by name once, because numbers are checked a thousand times a second.
-const NumberRange& angle_range() {
-  static const NumberRange& range = range_of("Sample.angle_rad");
-  return range;
-}
-const NumberRange& output_range() {
-  static const NumberRange& range = range_of("Sample.command");
-  return range;
-}
-const NumberRange& command_range() {
-  static const NumberRange& range = range_of("Command.command");
-  return range;
-}
-const NumberRange& reading_range() {
-  static const NumberRange& range = range_of("Vector3.x");
-  return range;
-}
-const NumberRange& rate_range() {
-  static const NumberRange& range = range_of("ClockFit.rate_error_ppm");
-  return range;
-}
+// Looked up once, because numbers are checked a thousand times a second.
+const NumberRange& kAngleRange = range_of("Sample.angle_rad");
+const NumberRange& kOutputRange = range_of("Sample.command");
+const NumberRange& kCommandRange = range_of("Command.command");
+const NumberRange& kReadingRange = range_of("Vector3.x");
+const NumberRange& kRateRange = range_of("ClockFit.rate_error_ppm");
 
 RuleViolation breach_of_number(const std::string& what, const char* quantity, double number,
                                const NumberRange& range) {
@@ -62,18 +47,17 @@ std::vector<std::string> split_names(const std::string& list) {
   return names;
 }
 
-bool are_different(const std::vector<std::string>& names) {
-  const std::set<std::string> different(names.begin(), names.end());
-  return different.size() == names.size() && !different.contains("");
-}
-
 // Parses a list of at most `count_max` different names; returns nothing for any other list.
-std::optional<std::vector<std::string>> parse_up_to(std::size_t count_max,
-                                                    const std::string& list) {
+std::optional<std::vector<std::string>> parse_names(const std::string& list,
+                                                    std::size_t count_max) {
   if (list.empty()) return std::vector<std::string>();
   std::vector<std::string> names = split_names(list);
-  if (names.size() > count_max || !are_different(names)) return std::nullopt;
-  return names;
+  return are_valid_names(names, count_max) ? std::optional(std::move(names)) : std::nullopt;
+}
+
+bool are_among(const std::vector<std::string>& names, const std::vector<std::string>& all) {
+  return std::ranges::all_of(
+      names, [&](const std::string& name) { return std::ranges::count(all, name) > 0; });
 }
 
 // Older recordings, which could have only one motor, named it and its unit like this.
@@ -82,37 +66,12 @@ constexpr std::string_view kOneUnitKey = "command_unit";
 
 }  // namespace
 
-std::vector<std::string> parse_joints(const std::string& names) {
-  std::vector<std::string> joints = split_names(names);
-  const bool fine = joints.size() <= kChannelCountMax && are_different(joints);
-  return fine ? joints : std::vector<std::string>();
-}
-
-std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string& names) {
-  return parse_up_to(kInertialCountMax, names);
-}
-
-std::optional<std::vector<std::string>> parse_motors(const std::string& names) {
-  return parse_up_to(kMotorCountMax, names);
-}
-
-std::optional<std::vector<std::string>> parse_command_units(const std::string& units,
-                                                            std::size_t motors) {
-  if (units.empty()) return std::vector<std::string>();
-  std::vector<std::string> list = split_names(units);
-  if (list.size() != motors) return std::nullopt;
-  return list;
-}
-
-std::optional<std::vector<std::string>> parse_slides(const std::string& names,
-                                                     const std::vector<std::string>& joints) {
-  if (names.empty()) return std::vector<std::string>();
-  std::vector<std::string> slides = split_names(names);
-  const bool are_joints = std::ranges::all_of(slides, [&](const std::string& name) {
-    return std::ranges::find(joints, name) != joints.end();
-  });
-  if (!are_joints || !are_different(slides)) return std::nullopt;
-  return slides;
+bool are_valid_names(const std::vector<std::string>& names, std::size_t count_max) {
+  const std::set<std::string> different(names.begin(), names.end());
+  return names.size() <= count_max && different.size() == names.size() &&
+         std::ranges::none_of(names, [](const std::string& name) {
+           return name.empty() || name.find(',') != std::string::npos;
+         });
 }
 
 std::string join_names(const std::vector<std::string>& names) {
@@ -136,23 +95,25 @@ std::map<std::string, std::string> metadata_of_names(const RecordingHeader& head
 
 std::optional<RecordingHeader> header_from_metadata(
     const std::function<std::string(std::string_view key)>& entry) {
-  std::optional<RecordingHeader> header(RecordingHeader{.joints = parse_joints(entry(kJointsKey))});
-  auto slides = parse_slides(entry(kSlidesKey), header->joints);
-  auto sensors = parse_inertial_sensors(entry(kInertialKey));
-  if (header->joints.empty() || !slides || !sensors) return std::nullopt;
-  header->slides = std::move(*slides);
-  header->inertial_sensors = std::move(*sensors);
-  std::string motor_names = entry(kMotorsKey);
-  const bool names_motors = !motor_names.empty();
-  if (!names_motors) motor_names = entry(kOneMotorKey);
-  auto motors = parse_motors(motor_names);
-  if (!motors) return std::nullopt;
-  header->motors = std::move(*motors);
-  if (header->motors.empty()) return header;
-  auto units = parse_command_units(entry(names_motors ? kCommandUnitsKey : kOneUnitKey),
-                                   header->motors.size());
-  if (!units) return std::nullopt;
-  header->command_units = std::move(*units);
+  auto joints = parse_names(entry(kJointsKey), kChannelCountMax);
+  auto slides = parse_names(entry(kSlidesKey), kChannelCountMax);
+  auto sensors = parse_names(entry(kInertialKey), kInertialCountMax);
+  const std::string motor_names = entry(kMotorsKey);
+  const bool is_old = motor_names.empty();
+  auto motors = parse_names(is_old ? entry(kOneMotorKey) : motor_names, kMotorCountMax);
+  if (!joints || joints->empty() || !slides || !are_among(*slides, *joints) || !sensors ||
+      !motors) {
+    return std::nullopt;
+  }
+  RecordingHeader header{.joints = std::move(*joints),
+                         .slides = std::move(*slides),
+                         .motors = std::move(*motors),
+                         .inertial_sensors = std::move(*sensors)};
+  if (header.motors.empty()) return header;
+  // Units may be equal or empty.
+  const std::string units = entry(is_old ? kOneUnitKey : kCommandUnitsKey);
+  if (!units.empty()) header.command_units = split_names(units);
+  if (!units.empty() && header.command_units.size() != header.motors.size()) return std::nullopt;
   return header;
 }
 
@@ -180,30 +141,29 @@ RuleViolation find_epoch_violation(std::int64_t epoch_unix_ns) {
 
 RuleViolation find_violation(const RecordingHeader& header) {
   const std::string names = join_names(header.joints);
-  if (header.joints.empty() || parse_joints(names) != header.joints) {
+  if (header.joints.empty() || !are_valid_names(header.joints, kChannelCountMax)) {
     return "the joint names \"" + names + "\" must be 1 to " + std::to_string(kChannelCountMax) +
            " different names without commas";
   }
-  const std::string slides = join_names(header.slides);
-  if (parse_slides(slides, header.joints) != header.slides) {
-    return "the sliding joints \"" + slides + "\" must be different ones of the joints \"" + names +
-           "\"";
+  if (!are_valid_names(header.slides, kChannelCountMax) ||
+      !are_among(header.slides, header.joints)) {
+    return "the sliding joints \"" + join_names(header.slides) +
+           "\" must be different ones of the joints \"" + names + "\"";
   }
-  const std::string motors = join_names(header.motors);
-  if (parse_motors(motors) != header.motors) {
-    return "the motor names \"" + motors + "\" must be at most " + std::to_string(kMotorCountMax) +
-           " different names without commas";
+  if (!are_valid_names(header.motors, kMotorCountMax)) {
+    return "the motor names \"" + join_names(header.motors) + "\" must be at most " +
+           std::to_string(kMotorCountMax) + " different names without commas";
   }
-  const std::string units = join_names(header.command_units);
   const auto has_comma = [](const std::string& unit) { return unit.find(',') != unit.npos; };
   if (!header.command_units.empty() && (header.command_units.size() != header.motors.size() ||
                                         std::ranges::any_of(header.command_units, has_comma))) {
-    return "the command units \"" + units + "\" must be one per motor, without commas";
+    return "the command units \"" + join_names(header.command_units) +
+           "\" must be one per motor, without commas";
   }
-  const std::string sensors = join_names(header.inertial_sensors);
-  if (parse_inertial_sensors(sensors) != header.inertial_sensors) {
-    return "the inertial sensor names \"" + sensors + "\" must be at most " +
-           std::to_string(kInertialCountMax) + " different names without commas";
+  if (!are_valid_names(header.inertial_sensors, kInertialCountMax)) {
+    return "the inertial sensor names \"" + join_names(header.inertial_sensors) +
+           "\" must be at most " + std::to_string(kInertialCountMax) +
+           " different names without commas";
   }
   return find_epoch_violation(header.epoch_unix_ns);
 }
@@ -244,7 +204,7 @@ RuleViolation RecordingRules::breach_of_commands(const std::string& what, std::s
 RuleViolation RecordingRules::take(const Sample& sample) {
   const std::string what = "sample " + std::to_string(sample.sequence);
   if (auto breach = breach_of_time(what, sample.timestamp_s)) return breach;
-  if (auto breach = breach_of_commands(what, sample.motor_count, sample.command, output_range()))
+  if (auto breach = breach_of_commands(what, sample.motor_count, sample.command, kOutputRange))
     return breach;
   if (sample.device_time_us > kDeviceTimeMax_us || sample.device_time_us < -kDeviceTimeMax_us) {
     return what + " has the unit's time " + std::to_string(sample.device_time_us) +
@@ -253,7 +213,7 @@ RuleViolation RecordingRules::take(const Sample& sample) {
   if (auto breach = breach_of_order(sample)) return breach;
   for (std::size_t c = 0; c < sample.channel_count; ++c) {
     if (!sample.valid[c]) continue;
-    if (auto breach = breach_of_number(what, "angle", sample.angle_rad[c], angle_range()))
+    if (auto breach = breach_of_number(what, "angle", sample.angle_rad[c], kAngleRange))
       return breach;
   }
   has_last_ = true;
@@ -279,7 +239,7 @@ RuleViolation RecordingRules::take(const InertialReading& reading) {
   }
   for (const double value : reading.value) {
     if (std::isnan(value)) continue;  // not read
-    if (auto breach = breach_of_number(what, "value", value, reading_range())) return breach;
+    if (auto breach = breach_of_number(what, "value", value, kReadingRange)) return breach;
   }
   last = reading.sequence;
   return std::nullopt;
@@ -288,7 +248,7 @@ RuleViolation RecordingRules::take(const InertialReading& reading) {
 RuleViolation RecordingRules::take(const Command& command) const {
   const std::string what = "command " + std::to_string(command.command_sequence);
   if (auto breach = breach_of_time(what, command.timestamp_s)) return breach;
-  return breach_of_commands(what, command.motor_count, command.command, command_range());
+  return breach_of_commands(what, command.motor_count, command.command, kCommandRange);
 }
 
 RuleViolation RecordingRules::take(const Gap& gap) const {
@@ -307,7 +267,7 @@ RuleViolation RecordingRules::take(const Event& event) const {
 
 RuleViolation RecordingRules::take(const ClockFit& fit) const {
   if (auto breach = breach_of_time("a clock fit", fit.timestamp_s)) return breach;
-  return breach_of_number("a clock fit", "rate", fit.rate_error_ppm, rate_range());
+  return breach_of_number("a clock fit", "rate", fit.rate_error_ppm, kRateRange);
 }
 
 RuleViolation RecordingRules::take(const LoopStats& stats) const {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/check/number_ranges.hpp"
+#include "proto/check/number_check.hpp"
 #include "proto/recording/recording_types.hpp"
 
 namespace proto {
@@ -31,29 +31,11 @@ inline constexpr std::int64_t kEpochMax_unix_ns = 8'000'000'000'000'000'000;
 /// Reason why a recording cannot contain a message or header, as a clause; nullopt if it can.
 using RuleViolation = std::optional<std::string>;
 
-/// Parses a header's list of joint names such as "arm,pendulum", in the order of the channels.
-/// Returns an empty list unless there are 1 to kChannelCountMax different names.
-std::vector<std::string> parse_joints(const std::string& names);
+/// Returns whether a recording can contain these names: at most `count_max` different names without
+/// commas.
+bool are_valid_names(const std::vector<std::string>& names, std::size_t count_max);
 
-/// Parses a header's list of inertial sensors, at most kInertialCountMax different names. Returns
-/// nullopt for any other list.
-std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string& names);
-
-/// Parses a header's list of sliding joints, different names out of `joints`. Returns nullopt for
-/// any other list.
-std::optional<std::vector<std::string>> parse_slides(const std::string& names,
-                                                     const std::vector<std::string>& joints);
-
-/// Parses a header's list of driven joints, at most kMotorCountMax different names. Returns nullopt
-/// for any other list.
-std::optional<std::vector<std::string>> parse_motors(const std::string& names);
-
-/// Parses a header's list of command units such as "V,duty", one for each motor, or none. Units may
-/// be equal or empty. Returns nullopt for a list of another length.
-std::optional<std::vector<std::string>> parse_command_units(const std::string& units,
-                                                            std::size_t motors);
-
-/// Joins names into a list such as "arm,pendulum", the inverse of the parse functions.
+/// Joins names into a list such as "arm,pendulum".
 std::string join_names(const std::vector<std::string>& names);
 
 /// Returns a header's lists of names as entries of metadata, without empty lists.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace proto {
@@ -135,6 +136,10 @@ struct LoopStats {
   double cycle_us_mean = 0.0;
   double cycle_us_max = 0.0;
 };
+
+/// A message of a recording.
+using RecordingMessage =
+    std::variant<Sample, InertialReading, Command, Gap, Event, ClockFit, LoopStats>;
 
 /// Metadata of a recording, known when it starts.
 struct RecordingHeader {

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "proto/recording/convert.hpp"
 #include "proto/recording/mcap/mcap_writer.hpp"
-#include "proto/recording/message_schema.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/recording/topics.hpp"
 
@@ -57,16 +58,18 @@ class RecordingWriter::Impl {
         rules_(shape_of(header)),
         epoch_unix_ns_(header.epoch_unix_ns) {
     // Metadata records have no checksum, so the header is repeated in a channel within a chunk.
-    add<rigcal::v1::Sample>(kSampleTopic, sample_channel_, make_metadata(header).values);
-    for (std::size_t k = 0; k < header.inertial_sensors.size(); ++k) {
-      const std::string topic = std::string(kInertialTopics.name) + header.inertial_sensors[k];
-      add<rigcal::v1::InertialReading>({topic, kInertialTopics.message_type}, inertial_channel_[k]);
+    const std::uint16_t samples = add<Sample>(kSampleTopic.name, make_metadata(header).values);
+    for (const std::string& sensor : header.inertial_sensors) {
+      add<InertialReading>(std::string(kInertialTopics.name) + sensor);
     }
-    add<rigcal::v1::Command>(kCommandTopic, command_channel_);
-    add<rigcal::v1::Gap>(kGapTopic, gap_channel_);
-    add<rigcal::v1::Event>(kEventTopic, event_channel_);
-    add<rigcal::v1::ClockFit>(kClockTopic, clock_channel_);
-    add<rigcal::v1::LoopStats>(kLoopStatsTopic, loop_stats_channel_);
+    // The channels of inertial sensors follow that of the samples.
+    channels_ = {samples,
+                 static_cast<std::uint16_t>(samples + 1),
+                 add<Command>(kCommandTopic.name),
+                 add<Gap>(kGapTopic.name),
+                 add<Event>(kEventTopic.name),
+                 add<ClockFit>(kClockTopic.name),
+                 add<LoopStats>(kLoopStatsTopic.name)};
   }
 
   Status start(const RecordingHeader& header) {
@@ -74,59 +77,9 @@ class RecordingWriter::Impl {
     return writer_.write_metadata(make_metadata(header));
   }
 
-  Status write(const Sample& sample) {
-    if (const auto breach = rules_.take(sample)) return refusal(*breach);
-    to_message(sample, sample_message_);
-    Status status = put(sample_channel_, sample.timestamp_s, sample_message_);
-    chunk_.include(sample.timestamp_s, sample.sequence, 1);
-    ++chunk_.sample_count;
-    ++sample_count_;
-    return status;
-  }
-
-  Status write(const Gap& gap) {
-    if (const auto breach = rules_.take(gap)) return refusal(*breach);
-    rigcal::v1::Gap message;
-    to_message(gap, message);
-    Status status = put(gap_channel_, gap.timestamp_s, message);
-    chunk_.include(gap.timestamp_s, gap.first_sequence, gap.sample_count);
-    return status;
-  }
-
-  Status write(const Event& event) {
-    if (const auto breach = rules_.take(event)) return refusal(*breach);
-    rigcal::v1::Event message;
-    to_message(event, message);
-    Status status = put(event_channel_, event.timestamp_s, message);
-    chunk_events_.push_back(event);
-    return status;
-  }
-
-  Status write(const InertialReading& reading) {
-    if (const auto breach = rules_.take(reading)) return refusal(*breach);
-    to_message(reading, inertial_message_);
-    return put(inertial_channel_[reading.sensor], reading.timestamp_s, inertial_message_);
-  }
-
-  Status write(const Command& command) {
-    if (const auto breach = rules_.take(command)) return refusal(*breach);
-    rigcal::v1::Command message;
-    to_message(command, message);
-    return put(command_channel_, command.timestamp_s, message);
-  }
-
-  Status write(const ClockFit& fit) {
-    if (const auto breach = rules_.take(fit)) return refusal(*breach);
-    rigcal::v1::ClockFit message;
-    to_message(fit, message);
-    return put(clock_channel_, fit.timestamp_s, message);
-  }
-
-  Status write(const LoopStats& stats) {
-    if (const auto breach = rules_.take(stats)) return refusal(*breach);
-    rigcal::v1::LoopStats message;
-    to_message(stats, message);
-    return put(loop_stats_channel_, stats.timestamp_s, message);
+  Status write(const RecordingMessage& message) {
+    const std::uint16_t channel = channels_[message.index()];
+    return std::visit([&](const auto& plain) { return write(plain, channel); }, message);
   }
 
   Status attach(const Attachment& attachment) {
@@ -158,11 +111,35 @@ class RecordingWriter::Impl {
   std::uint64_t lost_sample_count() const { return lost_sample_count_; }
 
  private:
-  template <typename Message>
-  void add(const Topic& topic, std::uint16_t& channel, McapMap metadata = {}) {
-    channel = add_message_channel(writer_, std::string(topic.name), *Message::descriptor(),
-                                  std::move(metadata));
+  template <typename Plain>
+  std::uint16_t add(std::string_view topic, McapMap metadata = {}) {
+    return add_message_channel(writer_, std::string(topic), *MessageOf<Plain>::descriptor(),
+                               std::move(metadata));
   }
+
+  template <typename Plain>
+  Status write(const Plain& plain, std::uint16_t channel) {
+    if (const auto breach = rules_.take(plain)) return refusal(*breach);
+    auto& message = std::get<MessageOf<Plain>>(messages_);
+    to_message(plain, message);
+    if constexpr (std::is_same_v<Plain, InertialReading>) {
+      channel = static_cast<std::uint16_t>(channel + plain.sensor);
+    }
+    Status status = put(channel, plain.timestamp_s, message);
+    note(plain);
+    return status;
+  }
+
+  void note(const Sample& sample) {
+    chunk_.include(sample.timestamp_s, sample.sequence, 1);
+    ++chunk_.sample_count;
+    ++sample_count_;
+  }
+  void note(const Gap& gap) {
+    chunk_.include(gap.timestamp_s, gap.first_sequence, gap.sample_count);
+  }
+  void note(const Event& event) { chunk_events_.push_back(event); }
+  void note(const auto&) {}
 
   static Error refusal(const std::string& breach) {
     return {ErrorCode::kUnsupported, "a recording cannot contain this: " + breach};
@@ -217,13 +194,12 @@ class RecordingWriter::Impl {
   McapWriter writer_;
   RecordingRules rules_;
   std::int64_t epoch_unix_ns_;
-  std::uint16_t sample_channel_ = 0, command_channel_ = 0, gap_channel_ = 0, event_channel_ = 0,
-                clock_channel_ = 0, loop_stats_channel_ = 0;
-  std::array<std::uint16_t, kInertialCountMax> inertial_channel_{};
+  std::array<std::uint16_t, std::variant_size_v<RecordingMessage>> channels_{};
   std::array<std::uint32_t, 8 + kInertialCountMax>
       sequences_{};  // sequence numbers of messages, by channel
-  rigcal::v1::Sample sample_message_;
-  rigcal::v1::InertialReading inertial_message_;
+  std::tuple<rigcal::v1::Sample, rigcal::v1::InertialReading, rigcal::v1::Command, rigcal::v1::Gap,
+             rigcal::v1::Event, rigcal::v1::ClockFit, rigcal::v1::LoopStats>
+      messages_;  // reused
   std::string payload_;
 
   SampleExtent chunk_;  // of the current chunk
@@ -262,13 +238,7 @@ RecordingWriter::~RecordingWriter() = default;
 RecordingWriter::RecordingWriter(RecordingWriter&&) noexcept = default;
 RecordingWriter& RecordingWriter::operator=(RecordingWriter&&) noexcept = default;
 
-Status RecordingWriter::write(const Sample& sample) { return impl_->write(sample); }
-Status RecordingWriter::write(const InertialReading& reading) { return impl_->write(reading); }
-Status RecordingWriter::write(const Command& command) { return impl_->write(command); }
-Status RecordingWriter::write(const Gap& gap) { return impl_->write(gap); }
-Status RecordingWriter::write(const Event& event) { return impl_->write(event); }
-Status RecordingWriter::write(const ClockFit& fit) { return impl_->write(fit); }
-Status RecordingWriter::write(const LoopStats& stats) { return impl_->write(stats); }
+Status RecordingWriter::write(const RecordingMessage& message) { return impl_->write(message); }
 Status RecordingWriter::attach(const Attachment& attachment) { return impl_->attach(attachment); }
 Status RecordingWriter::flush() { return impl_->flush(); }
 Status RecordingWriter::sync() { return impl_->mcap().sync(); }

@@ -38,13 +38,7 @@ class RecordingWriter {
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
 
   /// Writes a message. If it violates RecordingRules, returns kUnsupported with the reason instead.
-  Status write(const Sample& sample);
-  Status write(const InertialReading& reading);
-  Status write(const Command& command);
-  Status write(const Gap& gap);
-  Status write(const Event& event);
-  Status write(const ClockFit& fit);
-  Status write(const LoopStats& stats);
+  Status write(const RecordingMessage& message);
   Status attach(const Attachment& attachment);
 
   /// Ends the current chunk and passes it to the operating system. To be called when samples stop

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -33,5 +34,15 @@ inline constexpr int kUploadIdsMax = 9;
 
 /// Returns the content's name within an upload id; empty if the id does not contain one.
 std::string_view content_hash_of(std::string_view upload_id);
+
+/// Range of the size of a session's secret [byte].
+inline constexpr std::size_t kSecretSizeMin = 16;
+inline constexpr std::size_t kSecretSizeMax = 32;
+
+/// Returns kSecretSizeMax random bytes.
+std::string make_secret();
+
+/// Returns whether two secrets are equal, in a time that does not depend on their content.
+bool secrets_equal(std::string_view one, std::string_view other);
 
 }  // namespace proto

@@ -1,10 +1,19 @@
 #include "proto/stream/service_limits.hpp"
 
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
 #include "proto/service.pb.h"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream.pb.h"
 
 namespace proto {
 namespace {
+
+// Every message counts as one element, and a sample has up to three arrays of eight channels.
+constexpr std::size_t kBatchElementsMax = 40'000;
+constexpr std::size_t kEnvelopeSize = 32;  // of a batch: tags, lengths, sequence [byte]
 
 constexpr std::size_t kKibi = 1024;
 constexpr std::size_t kIdSize = 128;        // a message with an id and a number [byte]
@@ -20,7 +29,43 @@ std::vector<FrameLimit> joined(std::vector<FrameLimit> limits,
   return limits;
 }
 
+std::string name_in(std::initializer_list<std::pair<int, const char*>> names, int state) {
+  const auto* const found = std::ranges::find(names, state, &std::pair<int, const char*>::first);
+  return found == names.end() ? "unreadable" : found->second;
+}
+
 }  // namespace
+
+const std::vector<FrameLimit>& stream_request_limits() {
+  using rigcal::v1::StreamRequest;
+  static const std::vector<FrameLimit> kLimits = {
+      {StreamRequest::kOpenSession, 64u << 10, 257},
+      {StreamRequest::kSampleBatch, kBatchSizeMax + kEnvelopeSize, kBatchElementsMax},
+      {StreamRequest::kCloseSession, 64, 1},
+  };
+  return kLimits;
+}
+
+const std::vector<FrameLimit>& stream_reply_limits() {
+  using rigcal::v1::StreamReply;
+  static const std::vector<FrameLimit> kLimits = {
+      {StreamReply::kSessionOpened, 64, 1},
+      {StreamReply::kAcknowledge, 64, 1},
+      {StreamReply::kSessionClosed, 64, 1},
+      {StreamReply::kSessionRefused, 4096, 1},
+  };
+  return kLimits;
+}
+
+bool is_session_id(const std::string& text) {
+  constexpr std::size_t kSizeMax = 64;
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._-").find(c) != std::string_view::npos;
+  };
+  return !text.empty() && text.size() <= kSizeMax && text[0] != '.' &&
+         std::all_of(text.begin(), text.end(), allowed);
+}
 
 const std::vector<FrameLimit>& service_request_limits() {
   using rigcal::v1::ServiceRequest;
@@ -70,6 +115,31 @@ const std::vector<FrameLimit>& service_reply_limits() {
                                  {ServiceReply::kLiveEnded, kIdSize, 1},
                              });
   return kLimits;
+}
+
+std::string state_name(rigcal::v1::SessionState state) {
+  using namespace rigcal::v1;
+  return name_in({{SESSION_OPEN, "open"},
+                  {SESSION_CLOSED, "closed"},
+                  {SESSION_STORED, "stored"},
+                  {SESSION_UPLOADING, "uploading"},
+                  {SESSION_FAILED, "failed"}},
+                 state);
+}
+
+std::string state_name(rigcal::v1::JobState state) {
+  using namespace rigcal::v1;
+  return name_in({{JOB_QUEUED, "queued"},
+                  {JOB_RUNNING, "running"},
+                  {JOB_DONE, "done"},
+                  {JOB_FAILED, "failed"},
+                  {JOB_CANCELLED, "cancelled"}},
+                 state);
+}
+
+bool has_ended(const rigcal::v1::JobInfo& info) {
+  // A job with an unknown state does not continue either.
+  return info.state() != rigcal::v1::JOB_QUEUED && info.state() != rigcal::v1::JOB_RUNNING;
 }
 
 }  // namespace proto

@@ -1,10 +1,26 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "proto/framing/frame.hpp"
+#include "proto/service.pb.h"
 
 namespace proto {
+
+/// Version of proto/stream.proto that this program implements.
+inline constexpr std::uint32_t kStreamVersion = 1;
+
+/// Largest size of a batch [byte]: over a thousand samples of eight channels.
+inline constexpr std::size_t kBatchSizeMax = 256u << 10;
+
+/// Return the limits of frames with a StreamRequest and with a StreamReply.
+const std::vector<FrameLimit>& stream_request_limits();
+const std::vector<FrameLimit>& stream_reply_limits();
+
+/// Returns whether an id is 1 to 64 characters of [A-Za-z0-9._-] without a leading dot, so that it
+/// can be used as a file name.
+bool is_session_id(const std::string& text);
 
 /// Version of proto/service.proto that this program implements.
 inline constexpr std::uint32_t kServiceVersion = 2;
@@ -15,5 +31,13 @@ inline constexpr std::size_t kFilePartSizeMax = 1u << 20;
 /// Return the limits of frames with a ServiceRequest and with a ServiceReply.
 const std::vector<FrameLimit>& service_request_limits();
 const std::vector<FrameLimit>& service_reply_limits();
+
+/// Return one word for the state of a session or job: "open", "queued", ...; "unreadable" for an
+/// unknown value.
+std::string state_name(rigcal::v1::SessionState state);
+std::string state_name(rigcal::v1::JobState state);
+
+/// Returns whether the job has ended: done, failed or cancelled.
+bool has_ended(const rigcal::v1::JobInfo& info);
 
 }  // namespace proto

@@ -13,8 +13,7 @@
 #include <utility>
 
 #include "proto/recording/mcap/byte_cursor.hpp"
-#include "proto/recording/mcap/crc32.hpp"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/service_limits.hpp"
 
 namespace proto {
 namespace {

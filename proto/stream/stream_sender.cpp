@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "proto/stream.pb.h"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/service_limits.hpp"
 
 namespace proto {
 namespace {

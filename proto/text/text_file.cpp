@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "proto/check/number_check.hpp"
+#include "proto/notation/number_format.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/renamed_fields.hpp"
@@ -279,6 +280,16 @@ void parse_text(const std::string& path, const std::string& text,
   TextLocator place(path, message.GetDescriptor(), &tree);
   for (const FieldStep& step : fault->path) place = place.at(step.field->name(), step.index);
   place.fail(fault->sentence);
+}
+
+double read_control_max(const std::string& unit, double stated, const TextLocator& motor) {
+  if (unit != kDutyUnit) return stated;
+  if (stated > 1.0) {
+    motor.at("control_max")
+        .fail("control_max is " + notation::format_number(stated) +
+              ", but a duty is at most 1; lower it, or correct control_unit");
+  }
+  return stated == 0.0 ? 1.0 : stated;
 }
 
 }  // namespace proto

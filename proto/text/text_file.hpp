@@ -4,6 +4,7 @@
 #include <google/protobuf/text_format.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/check/number_check.hpp"
@@ -55,5 +56,15 @@ class TextLocator {
 void parse_text(const std::string& path, const std::string& text,
                 google::protobuf::Message& message, TextLocator::Tree& tree,
                 std::span<const NumberRange> ranges = number_ranges());
+
+/// Control unit of a PWM motor: the share of the supply voltage, from −1 to 1.
+inline constexpr std::string_view kDutyUnit = "duty";
+
+/// Returns the largest magnitude of a motor's control signal [its unit]; 0: not given. For a duty
+/// it is at most 1, and 1 by default.
+/// @param stated  value in the rig file; 0: not given
+/// @param motor   location of the motor in its file
+/// @throws InputError for a duty above 1
+double read_control_max(const std::string& unit, double stated, const TextLocator& motor);
 
 }  // namespace proto

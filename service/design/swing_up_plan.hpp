@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "daq/scenario/swing_up.hpp"
+#include "daq/scenario/feedback.hpp"
 #include "estimator/design/design.hpp"
 
 namespace service {

@@ -6,7 +6,6 @@
 
 #include "estimator/signal/time_series.hpp"
 #include "proto/recording/recording_reader.hpp"
-#include "proto/recording/series.hpp"
 #include "service/rig/rig_file.hpp"
 
 namespace service {

@@ -6,9 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "proto/recording/convert.hpp"
 #include "proto/recording/mcap/file.hpp"
 #include "proto/recording/mcap/mcap_writer.hpp"
-#include "proto/recording/message_schema.hpp"
 #include "proto/recording/topics.hpp"
 #include "proto/sample.pb.h"
 #include "proto/text/input_error.hpp"

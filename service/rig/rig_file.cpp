@@ -11,7 +11,6 @@
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "proto/rig.pb.h"
-#include "proto/text/control_unit.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"

@@ -7,8 +7,6 @@
 
 #include "proto/recording/mcap/file.hpp"
 #include "proto/stream/service_limits.hpp"
-#include "proto/stream/service_states.hpp"
-#include "proto/stream/stream_limits.hpp"
 #include "proto/text/renamed_fields.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"

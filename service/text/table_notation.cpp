@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "proto/notation/exponent.hpp"
+#include "proto/notation/number_format.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

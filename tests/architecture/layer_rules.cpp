@@ -146,7 +146,8 @@ std::vector<Violation> modules_keep_apart(const Tree& tree) {
   static const std::vector<Module> kDependencies = {
       {"estimator/", {"proto/notation/"}},
       {"proto/", {}},
-      {"firmware_iface/", {"proto/notation/", "proto/sim.pb.h", "proto/check/", "proto/text/"}},
+      {"firmware_iface/",
+       {"proto/notation/", "proto/result.", "proto/sim.pb.h", "proto/check/", "proto/text/"}},
       {"daq/", {"firmware_iface/", "proto/"}},
       {"service/", {"estimator/", "proto/"}},
   };

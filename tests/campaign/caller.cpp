@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "proto/stream/service_states.hpp"
+#include "proto/stream/service_limits.hpp"
 
 namespace campaign {
 namespace {

@@ -15,7 +15,7 @@
 #include "proto/recording/recording_reader.hpp"
 #include "proto/rig.pb.h"
 #include "proto/scenario.pb.h"
-#include "proto/stream/service_states.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "tests/campaign/pendulum_recording.hpp"
 #include "tests/integration/child_process.hpp"
 #include "tests/support/source_folder.hpp"

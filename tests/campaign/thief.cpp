@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "proto/stream/session_secret.hpp"
+#include "proto/stream/content_hash.hpp"
 
 namespace campaign {
 namespace {

@@ -4,13 +4,12 @@
 
 #include <string>
 
-#include "daq/commands/commission_check.hpp"
-#include "daq/config/joint_guide.hpp"
+#include "daq/commands/commands.hpp"
 #include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "proto/text/input_error.hpp"
-#include "proto/text/line_diff.hpp"
+#include "proto/text/text_edit.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/virtual_time.hpp"
 

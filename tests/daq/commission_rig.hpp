@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "daq/commands/commission.hpp"
-#include "firmware_iface/sim/furuta_plant.hpp"
+#include "daq/commands/commands.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "tests/daq/lying_line.hpp"
 #include "tests/support/temporary_folder.hpp"

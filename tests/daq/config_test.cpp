@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daq/commands/run.hpp"
+#include "daq/commands/commands.hpp"
 #include "daq/config/rig_config.hpp"
 #include "daq/config/scenario_config.hpp"
 #include "daq/console/unit_connection.hpp"

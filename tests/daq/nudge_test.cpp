@@ -1,4 +1,4 @@
-#include "daq/scenario/test_push.hpp"
+#include "daq/scenario/feedback.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,9 @@
 #include <memory>
 #include <thread>
 
-#include "daq/realtime/periodic_timer.hpp"
 #include "daq/realtime/rt_thread.hpp"
 #include "daq/realtime/spsc_ring.hpp"
-#include "daq/realtime/timing_histogram.hpp"
+#include "daq/realtime/timing.hpp"
 #include "tests/support/alloc_counter.hpp"
 
 namespace daq {

@@ -9,7 +9,7 @@
 #include "daq/loop/control_loop.hpp"
 #include "daq/loop/run_sink.hpp"
 #include "daq/loop/supervisor.hpp"
-#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "tests/daq/lying_line.hpp"
 #include "tests/support/virtual_time.hpp"
@@ -27,15 +27,10 @@ class MemorySink final : public RunSink {
   std::vector<proto::ClockFit> clock_fits;
   std::vector<proto::LoopStats> stats;
 
-  proto::Status write(const proto::Sample& message) override { return keep(samples, message); }
-  proto::Status write(const proto::InertialReading& message) override {
-    return keep(inertial, message);
+  proto::Status write(const proto::RecordingMessage& message) override {
+    std::visit([this](const auto& plain) { keep(plain); }, message);
+    return proto::success();
   }
-  proto::Status write(const proto::Command& message) override { return keep(commands, message); }
-  proto::Status write(const proto::Gap& message) override { return keep(gaps, message); }
-  proto::Status write(const proto::Event& message) override { return keep(events, message); }
-  proto::Status write(const proto::ClockFit& message) override { return keep(clock_fits, message); }
-  proto::Status write(const proto::LoopStats& message) override { return keep(stats, message); }
 
   const proto::Event* find(const std::string& name) const {
     for (const proto::Event& event : events) {
@@ -45,11 +40,13 @@ class MemorySink final : public RunSink {
   }
 
  private:
-  template <typename Message>
-  proto::Status keep(std::vector<Message>& list, const Message& message) {
-    list.push_back(message);
-    return proto::success();
-  }
+  void keep(const proto::Sample& sample) { samples.push_back(sample); }
+  void keep(const proto::InertialReading& reading) { inertial.push_back(reading); }
+  void keep(const proto::Command& command) { commands.push_back(command); }
+  void keep(const proto::Gap& gap) { gaps.push_back(gap); }
+  void keep(const proto::Event& event) { events.push_back(event); }
+  void keep(const proto::ClockFit& fit) { clock_fits.push_back(fit); }
+  void keep(const proto::LoopStats& statistics) { stats.push_back(statistics); }
 };
 
 SafetyLimits furuta_limits();

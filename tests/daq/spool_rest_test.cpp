@@ -1,11 +1,11 @@
-#include "daq/stream/spool_completion.hpp"
+#include "daq/stream/spool_folder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <sstream>
 
-#include "daq/commands/send.hpp"
+#include "daq/commands/commands.hpp"
 #include "proto/recording/convert.hpp"
 #include "proto/recording/recording_recover.hpp"
 #include "proto/recording/recording_writer.hpp"

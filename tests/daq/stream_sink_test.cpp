@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-#include "daq/commands/send.hpp"
+#include "daq/commands/commands.hpp"
 #include "daq/stream/service_endpoint.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"

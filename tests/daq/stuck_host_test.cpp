@@ -235,18 +235,10 @@ TEST(FullRing, TripsAndListsWhatIsLost) {
 // A recording that always has this much to write.
 class BusySink final : public RunSink {
  public:
-  template <typename Message>
-  proto::Status take(const Message&) {
+  proto::Status write(const proto::RecordingMessage&) override {
     ++unwritten_;
     return proto::success();
   }
-  proto::Status write(const proto::Sample& sample) override { return take(sample); }
-  proto::Status write(const proto::InertialReading& reading) override { return take(reading); }
-  proto::Status write(const proto::Command& command) override { return take(command); }
-  proto::Status write(const proto::Gap& gap) override { return take(gap); }
-  proto::Status write(const proto::Event& event) override { return take(event); }
-  proto::Status write(const proto::ClockFit& fit) override { return take(fit); }
-  proto::Status write(const proto::LoopStats& stats) override { return take(stats); }
   std::size_t unwritten_count() const override { return unwritten_; }
 
  private:

@@ -7,9 +7,9 @@
 #include <limits>
 #include <random>
 
-#include "firmware_iface/wire/describe.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/message_type.h"
+#include "firmware_iface/wire/session.h"
 #include "tests/firmware/image_fixture.hpp"
 
 namespace {

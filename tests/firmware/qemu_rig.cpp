@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "firmware_iface/transport/time_source.hpp"
+#include "firmware_iface/transport/url.hpp"
 
 namespace test_support {
 namespace {

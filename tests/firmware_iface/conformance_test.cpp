@@ -5,8 +5,8 @@
 #include <regex>
 #include <set>
 
-#include "firmware_iface/conformance/run.hpp"
-#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/conformance/check.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "firmware_iface/wire/message_type.h"
 #include "tests/firmware_iface/planted_faults.hpp"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <optional>
 
-#include "firmware_iface/conformance/messages.hpp"
+#include "firmware_iface/conformance/test_host.hpp"
 #include "tests/firmware_iface/core_board.hpp"
 
 /// Helpers for injected faults: functions that parse frames, and hooks of a BoardFault that change

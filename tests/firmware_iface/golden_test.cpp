@@ -3,17 +3,14 @@
 #include <functional>
 #include <set>
 
-#include "firmware_iface/wire/clear.h"
-#include "firmware_iface/wire/coding/crc16.h"
-#include "firmware_iface/wire/coding/crc32c.h"
+#include "firmware_iface/wire/coding/crc.h"
 #include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/frame.h"
-#include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/message_type.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 #include "tests/firmware_iface/protocol_document.hpp"
 
 namespace {

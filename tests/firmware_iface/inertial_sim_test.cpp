@@ -3,9 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/inertial_sensor.hpp"
-#include "firmware_iface/sim/pendulum_plant.hpp"
+#include "firmware_iface/sim/plants.hpp"
 
 namespace {
 

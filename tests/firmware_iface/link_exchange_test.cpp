@@ -4,7 +4,7 @@
 
 #include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/wire/fault.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
 #include "tests/firmware_iface/scripted_unit.hpp"
 
 // Unusual single messages of a unit, which a correct simulated unit never sends.

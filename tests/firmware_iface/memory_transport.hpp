@@ -4,7 +4,7 @@
 #include <string>
 
 #include "firmware_iface/transport/byte_channel.hpp"
-#include "firmware_iface/transport/time_source.hpp"
+#include "firmware_iface/transport/url.hpp"
 
 namespace firmware_iface {
 

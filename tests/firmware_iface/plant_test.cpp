@@ -4,8 +4,7 @@
 #include <numbers>
 #include <random>
 
-#include "firmware_iface/sim/furuta_plant.hpp"
-#include "firmware_iface/sim/pendulum_plant.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "tests/support/reference_simulators.hpp"
 #include "tests/support/stopped_motion.hpp"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/message_type.h"
+#include "firmware_iface/wire/session.h"
 #include "tests/firmware_iface/fault_hooks.hpp"
 #include "tests/firmware_iface/planted_faults.hpp"
 

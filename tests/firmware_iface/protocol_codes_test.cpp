@@ -6,13 +6,10 @@
 #include <regex>
 #include <string>
 
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/describe.h"
 #include "firmware_iface/wire/fault.h"
-#include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 #include "tests/support/source_folder.hpp"
 
 namespace {

@@ -8,11 +8,9 @@
 
 #include "firmware_iface/link/frame_decoder.hpp"
 #include "firmware_iface/transport/transport.hpp"
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 #include "tests/support/virtual_time.hpp"
 
 namespace scripted_unit {

@@ -3,8 +3,8 @@
 
 #include <numbers>
 
-#include "firmware_iface/sim/hand_input.hpp"
-#include "firmware_iface/sim/pendulum_plant.hpp"
+#include "firmware_iface/sim/plants.hpp"
+#include "firmware_iface/sim/sim_server.hpp"
 
 // The simulated operator's hand, and the wiring mistakes that commissioning must find.
 

@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "firmware_iface/open/open_transport.hpp"
-#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/sim_server.hpp"
 #include "firmware_iface/transport/descriptor.hpp"
 #include "tests/firmware_iface/memory_transport.hpp"

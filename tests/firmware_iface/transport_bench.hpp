@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "firmware_iface/sim/host_port.hpp"
-#include "firmware_iface/sim/unit_simulation.hpp"
+#include "firmware_iface/sim/sim_transport.hpp"
 #include "firmware_iface/transport/transport.hpp"
 #include "tests/support/temporary_folder.hpp"
 

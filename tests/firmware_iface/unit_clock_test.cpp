@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "firmware_iface/link/encoder_unwrap.hpp"
+#include "firmware_iface/link/sample_tracker.hpp"
 #include "firmware_iface/link/unit_clock.hpp"
 
 namespace {

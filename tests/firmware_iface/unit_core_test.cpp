@@ -5,9 +5,9 @@
 #include <memory>
 #include <span>
 
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/limits.h"
+#include "firmware_iface/wire/session.h"
 #include "tests/firmware_iface/core_board.hpp"
 
 // Properties of the unit's core that the simulated unit, with its one motor and without a

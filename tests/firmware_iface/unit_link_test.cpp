@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/fault.h"
+#include "firmware_iface/wire/session.h"
 #include "tests/firmware_iface/memory_transport.hpp"
 #include "tests/firmware_iface/scripted_unit.hpp"
 #include "tests/firmware_iface/virtual_rig.hpp"

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "firmware_iface/link/frame_decoder.hpp"
-#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/simulated_unit.hpp"
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/fault.h"
+#include "firmware_iface/wire/session.h"
 
 // The unit's reaction to single messages when they arrive: rules of PROTOCOL.md that a correct host
 // never exercises.

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "firmware_iface/link/unit_link.hpp"
-#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
 
 namespace virtual_rig {

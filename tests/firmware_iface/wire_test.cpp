@@ -6,11 +6,11 @@
 
 #include "firmware_iface/link/frame_decoder.hpp"
 #include "firmware_iface/wire/coding/cobs.h"
-#include "firmware_iface/wire/coding/crc32c.h"
+#include "firmware_iface/wire/coding/crc.h"
 #include "firmware_iface/wire/command.h"
 #include "firmware_iface/wire/frame.h"
 #include "firmware_iface/wire/message_type.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
 
 namespace {
 

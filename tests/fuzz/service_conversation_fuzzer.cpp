@@ -22,7 +22,6 @@
 #include "proto/service.pb.h"
 #include "proto/stream/batch_store.hpp"
 #include "proto/stream/service_limits.hpp"
-#include "proto/stream/stream_limits.hpp"
 #include "proto/stream/stream_sender.hpp"
 #include "service/server/conversation.hpp"
 #include "service/server/jobs/worker_messages.hpp"

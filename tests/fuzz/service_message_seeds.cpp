@@ -13,7 +13,6 @@
 #include "proto/framing/frame.hpp"
 #include "proto/service.pb.h"
 #include "proto/stream/service_limits.hpp"
-#include "proto/stream/stream_limits.hpp"
 
 namespace {
 

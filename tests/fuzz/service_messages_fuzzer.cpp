@@ -55,9 +55,12 @@ void check(const std::vector<proto::FrameLimit>& limits, const std::uint8_t* dat
       if (envelope.has_sample_batch())
         static_cast<void>(batches.check_and_add(envelope.sample_batch()));
       if (envelope.has_open_session()) {
-        for (const auto& [key, value] : envelope.open_session().metadata()) {
-          require(proto::parse_joints(value).size() <= proto::kChannelCountMax);
-        }
+        const auto& metadata = envelope.open_session().metadata();
+        const auto header = proto::header_from_metadata([&](std::string_view key) {
+          const auto found = metadata.find(std::string(key));
+          return found == metadata.end() ? std::string() : found->second;
+        });
+        require(!header || !proto::find_violation(*header));
       }
     }
   }

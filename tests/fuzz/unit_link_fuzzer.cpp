@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "firmware_iface/link/unit_link.hpp"
-#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "firmware_iface/wire/coding/cobs.h"
 #include "firmware_iface/wire/message_type.h"

@@ -8,14 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/frame.h"
-#include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/inertial.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 
 namespace {
 

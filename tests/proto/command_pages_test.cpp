@@ -1,4 +1,4 @@
-#include "proto/text/command_line/help_output.hpp"
+#include "proto/text/command_line/command_options.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

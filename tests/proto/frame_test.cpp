@@ -6,7 +6,6 @@
 #include <limits>
 #include <random>
 
-#include "proto/framing/element_count.hpp"
 #include "proto/stream.pb.h"
 
 namespace proto {

@@ -1,4 +1,4 @@
-#include "proto/recording/mcap/mcap_compression.hpp"
+#include "proto/recording/mcap/mcap_format.hpp"
 
 #include <gtest/gtest.h>
 

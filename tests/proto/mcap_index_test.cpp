@@ -3,7 +3,7 @@
 #include <cstring>
 #include <map>
 
-#include "proto/recording/mcap/crc32.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/recording/mcap/mcap_format.hpp"
 #include "proto/recording/mcap/mcap_writer.hpp"
 #include "tests/proto/recording_support.hpp"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "proto/recording/mcap/byte_cursor.hpp"
-#include "proto/recording/mcap/crc32.hpp"
 #include "proto/recording/mcap/mcap_format.hpp"
 
 namespace test_support {

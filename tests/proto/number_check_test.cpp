@@ -7,7 +7,6 @@
 #include <memory>
 #include <set>
 
-#include "proto/check/number_ranges.hpp"
 #include "proto/daemon.pb.h"
 #include "proto/rig.pb.h"
 #include "proto/scenario.pb.h"

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "proto/recording/convert.hpp"
-#include "proto/recording/mcap/crc32.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/recording/mcap/mcap_format.hpp"
 #include "proto/recording/mcap/mcap_recover.hpp"
 #include "proto/recording/mcap/mcap_writer.hpp"

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "proto/stream.pb.h"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "proto/stream/stream_sender.hpp"
 
 // The sender's messages, field by field, and its time limits at their bounds.

@@ -9,7 +9,7 @@
 
 #include "proto/framing/frame.hpp"
 #include "proto/stream.pb.h"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/service_limits.hpp"
 
 namespace test_support {
 

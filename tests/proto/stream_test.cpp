@@ -3,7 +3,7 @@
 #include <random>
 
 #include "proto/stream.pb.h"
-#include "proto/stream/session_secret.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "proto/stream/spool.hpp"
 #include "proto/stream/stream_sender.hpp"
 #include "tests/proto/recording_support.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "proto/check/number_ranges.hpp"
+#include "proto/check/number_check.hpp"
 
 namespace service {
 

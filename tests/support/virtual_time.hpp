@@ -1,6 +1,6 @@
 #pragma once
 
-#include "firmware_iface/transport/time_source.hpp"
+#include "firmware_iface/transport/url.hpp"
 
 namespace firmware_iface {
 

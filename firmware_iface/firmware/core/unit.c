@@ -1,10 +1,10 @@
 #include "firmware_iface/firmware/core/unit.h"
 
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/message_type.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 
 enum { RING_MASK = UNIT_ANSWERABLE_SAMPLES - 1, COMPACT_ANSWERS_MASK = 0xFFFFFF };
 

@@ -17,12 +17,10 @@
 #include <stdint.h>
 
 #include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/describe.h"
 #include "firmware_iface/wire/frame.h"
-#include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/limits.h"
 #include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,9 +5,8 @@
 #include <string>
 #include <variant>
 
-#include "firmware_iface/sim/furuta_plant.hpp"
-#include "firmware_iface/sim/pendulum_plant.hpp"
-#include "firmware_iface/sim/unit_simulation.hpp"
+#include "firmware_iface/sim/plants.hpp"
+#include "firmware_iface/sim/sim_transport.hpp"
 
 namespace firmware_iface::sim {
 

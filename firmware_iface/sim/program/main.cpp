@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -6,11 +7,12 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/sim_server.hpp"
 #include "firmware_iface/sim/truth_file.hpp"
-#include "firmware_iface/transport/time_source.hpp"
+#include "firmware_iface/transport/url.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/input_error.hpp"
 
@@ -39,47 +41,42 @@ struct Options {
   sim::SimOverrides overrides;
 };
 
-void print_line(const char* name, std::uint64_t value) {
-  std::printf("%s: %llu\n", name, static_cast<unsigned long long>(value));
-}
-
 void print_faults(const char* direction, const LineFaultCounters& faults) {
-  std::printf(
-      "faults %s: %llu frames lost, %llu duplicated, %llu delayed, %llu stalls, "
-      "%llu bursts, %llu bytes lost, %llu duplicated, %llu bits flipped, "
-      "%llu bytes overflowed\n",
-      direction, static_cast<unsigned long long>(faults.frames_lost),
-      static_cast<unsigned long long>(faults.frames_duplicated),
-      static_cast<unsigned long long>(faults.frames_delayed),
-      static_cast<unsigned long long>(faults.stalls),
-      static_cast<unsigned long long>(faults.bursts),
-      static_cast<unsigned long long>(faults.bytes_lost),
-      static_cast<unsigned long long>(faults.bytes_duplicated),
-      static_cast<unsigned long long>(faults.bits_flipped),
-      static_cast<unsigned long long>(faults.bytes_overflowed));
+  const std::string line = fmt::format(
+      "faults {}: {} frames lost, {} duplicated, {} delayed, {} stalls, {} bursts, {} bytes lost, "
+      "{} duplicated, {} bits flipped, {} bytes overflowed\n",
+      direction, faults.frames_lost, faults.frames_duplicated, faults.frames_delayed, faults.stalls,
+      faults.bursts, faults.bytes_lost, faults.bytes_duplicated, faults.bits_flipped,
+      faults.bytes_overflowed);
+  std::fputs(line.c_str(), stdout);
 }
 
 void print_statistics(UnitSimulation& simulation, std::uint64_t undelivered_bytes) {
   const sim::UnitCounters unit = simulation.unit().counters();
-  print_line("ticks", unit.ticks);
-  print_line("samples_sent", unit.samples_sent);
-  print_line("streams", unit.streams);
-  print_line("hellos", unit.hellos);
-  print_line("commands", unit.commands);
-  print_line("commands_rejected", unit.commands_rejected);
-  print_line("clears", unit.clears);
-  print_line("trips_boot", unit.trips[0]);
-  print_line("trips_ttl", unit.trips[1]);
-  print_line("trips_session", unit.trips[2]);
-  print_line("trips_command", unit.trips[3]);
-  print_line("trips_host", unit.trips[4]);
-  print_line("unattended_us_max",
-             static_cast<std::uint64_t>(unit.longest_unrefreshed_output.count()) / 1000);
-  print_line("resets", unit.resets);
-  print_line("dropouts", unit.dropouts);
-  print_line("releases", unit.releases);
-  print_line("frames_damaged", unit.frames_damaged);
-  print_line("bytes_undelivered", undelivered_bytes);
+  const std::pair<const char*, std::uint64_t> lines[] = {
+      {"ticks", unit.ticks},
+      {"samples_sent", unit.samples_sent},
+      {"streams", unit.streams},
+      {"hellos", unit.hellos},
+      {"commands", unit.commands},
+      {"commands_rejected", unit.commands_rejected},
+      {"clears", unit.clears},
+      {"trips_boot", unit.trips[0]},
+      {"trips_ttl", unit.trips[1]},
+      {"trips_session", unit.trips[2]},
+      {"trips_command", unit.trips[3]},
+      {"trips_host", unit.trips[4]},
+      {"unattended_us_max",
+       static_cast<std::uint64_t>(unit.longest_unrefreshed_output.count()) / 1000},
+      {"resets", unit.resets},
+      {"dropouts", unit.dropouts},
+      {"releases", unit.releases},
+      {"frames_damaged", unit.frames_damaged},
+      {"bytes_undelivered", undelivered_bytes},
+  };
+  for (const auto& [name, value] : lines) {
+    std::printf("%s: %llu\n", name, static_cast<unsigned long long>(value));
+  }
   print_faults("to_host", simulation.to_host().counters());
   print_faults("to_unit", simulation.to_unit().counters());
 }

@@ -13,8 +13,8 @@
 
 #include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/recording/mcap/file.hpp"
+#include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
-#include "proto/recording/release.hpp"
 
 namespace proto {
 namespace {
@@ -190,7 +190,7 @@ bool read_command_columns(std::span<const std::string> columns, RecordingHeader&
     header.motors.push_back(column.substr(name, underscore - name));
     header.command_units.push_back(column.substr(underscore + 1));
   }
-  return !columns.empty() && parse_motors(join_names(header.motors)) == header.motors;
+  return !columns.empty() && are_valid_names(header.motors, kMotorCountMax);
 }
 
 Result<RecordingScan> export_csv(const std::string& recording_path, const std::string& csv_path) {

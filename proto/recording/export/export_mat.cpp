@@ -15,8 +15,8 @@
 
 #include "proto/recording/export/export_csv.hpp"
 #include "proto/recording/mcap/file.hpp"
+#include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
-#include "proto/recording/release.hpp"
 
 namespace proto {
 namespace {

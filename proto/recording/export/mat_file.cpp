@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -33,73 +34,38 @@ std::size_t element_count(const matvar_t& variable) {
   return count;
 }
 
-bool is_numeric(const matvar_t& variable) {
-  switch (variable.class_type) {
-    case MAT_C_DOUBLE:
-    case MAT_C_SINGLE:
-    case MAT_C_INT8:
-    case MAT_C_UINT8:
-    case MAT_C_INT16:
-    case MAT_C_UINT16:
-    case MAT_C_INT32:
-    case MAT_C_UINT32:
-    case MAT_C_INT64:
-    case MAT_C_UINT64:
-      return variable.isComplex == 0 && variable.rank == 2 && variable.dims != nullptr;
-    default:
-      return false;
-  }
-}
-
 template <typename Number>
 std::vector<double> as_doubles(const matvar_t& variable, std::size_t count) {
   const auto* const numbers = static_cast<const Number*>(variable.data);
-  std::vector<double> values(count);
-  for (std::size_t k = 0; k < count; ++k) values[k] = static_cast<double>(numbers[k]);
-  return values;
+  return {numbers, numbers + count};
 }
 
-std::vector<double> numbers_of(const matvar_t& variable, std::size_t count) {
-  switch (variable.class_type) {
-    case MAT_C_DOUBLE:
-      return as_doubles<double>(variable, count);
-    case MAT_C_SINGLE:
-      return as_doubles<float>(variable, count);
-    case MAT_C_INT8:
-      return as_doubles<std::int8_t>(variable, count);
-    case MAT_C_UINT8:
-      return as_doubles<std::uint8_t>(variable, count);
-    case MAT_C_INT16:
-      return as_doubles<std::int16_t>(variable, count);
-    case MAT_C_UINT16:
-      return as_doubles<std::uint16_t>(variable, count);
-    case MAT_C_INT32:
-      return as_doubles<std::int32_t>(variable, count);
-    case MAT_C_UINT32:
-      return as_doubles<std::uint32_t>(variable, count);
-    case MAT_C_INT64:
-      return as_doubles<std::int64_t>(variable, count);
-    default:
-      return as_doubles<std::uint64_t>(variable, count);
-  }
+/// How matio stores a class of numbers.
+struct NumberClass {
+  matio_classes type;
+  std::size_t size_bytes;
+  std::vector<double> (*read)(const matvar_t& variable, std::size_t count);
+};
+
+template <typename Number>
+constexpr NumberClass stored_as(matio_classes type) {
+  return {type, sizeof(Number), as_doubles<Number>};
 }
 
-std::size_t size_of(matio_classes type) {
-  switch (type) {
-    case MAT_C_DOUBLE:
-    case MAT_C_INT64:
-    case MAT_C_UINT64:
-      return 8;
-    case MAT_C_SINGLE:
-    case MAT_C_INT32:
-    case MAT_C_UINT32:
-      return 4;
-    case MAT_C_INT16:
-    case MAT_C_UINT16:
-      return 2;
-    default:
-      return 1;
-  }
+constexpr NumberClass kNumberClasses[] = {
+    stored_as<double>(MAT_C_DOUBLE),      stored_as<float>(MAT_C_SINGLE),
+    stored_as<std::int8_t>(MAT_C_INT8),   stored_as<std::uint8_t>(MAT_C_UINT8),
+    stored_as<std::int16_t>(MAT_C_INT16), stored_as<std::uint16_t>(MAT_C_UINT16),
+    stored_as<std::int32_t>(MAT_C_INT32), stored_as<std::uint32_t>(MAT_C_UINT32),
+    stored_as<std::int64_t>(MAT_C_INT64), stored_as<std::uint64_t>(MAT_C_UINT64)};
+
+/// Returns the class of a full real matrix of numbers; null for any other variable.
+const NumberClass* number_class(const matvar_t& variable) {
+  const auto* const found =
+      std::ranges::find(kNumberClasses, variable.class_type, &NumberClass::type);
+  const bool is_real_matrix =
+      variable.isComplex == 0 && variable.rank == 2 && variable.dims != nullptr;
+  return is_real_matrix && found != std::end(kNumberClasses) ? found : nullptr;
 }
 
 /// Returns the ASCII part of a text with one or two bytes per character.
@@ -136,7 +102,7 @@ void MatFile::list_variables() {
     if (!info) break;
     if (info->name == nullptr) continue;
     Variable variable{.name = info->name};
-    variable.is_numeric = is_numeric(*info) && element_count(*info) <= kElementsMax;
+    variable.is_numeric = number_class(*info) != nullptr && element_count(*info) <= kElementsMax;
     if (variable.is_numeric) {
       variable.rows = info->dims[0];
       variable.columns = info->dims[1];
@@ -162,12 +128,12 @@ std::vector<double> MatFile::read(const std::string& name) const {
   const VariableInfo variable = owned(Mat_VarRead(file_.get(), name.c_str()));
   const std::size_t count = known->rows * known->columns;
   if (count == 0) return {};
-  if (!variable || variable->data == nullptr || !is_numeric(*variable) ||
-      element_count(*variable) != count ||
-      variable->nbytes < count * size_of(variable->class_type)) {
+  const NumberClass* const stored = variable ? number_class(*variable) : nullptr;
+  if (stored == nullptr || variable->data == nullptr || element_count(*variable) != count ||
+      variable->nbytes < count * stored->size_bytes) {
     fail(name, "is damaged; save the file again");
   }
-  return numbers_of(*variable, count);
+  return stored->read(*variable, count);
 }
 
 std::vector<std::string> MatFile::read_texts(const std::string& name) const {

@@ -1,4 +1,4 @@
-#include "proto/recording/mcap/crc32.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
 
 #include <array>
 #include <cstddef>

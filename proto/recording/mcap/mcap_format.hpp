@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,6 +14,16 @@
 #include "proto/recording/mcap/byte_cursor.hpp"
 
 namespace proto {
+
+/// Returns whether chunks with a compression can be read: "zstd", "lz4" (frames), or "" for none.
+bool is_known_compression(std::string_view compression);
+
+/// Decompresses the records of a chunk into `out`.
+/// @param compression  "zstd" or "lz4"
+/// @param size         uncompressed size given in the chunk; allocated beforehand
+/// @return false if the bytes are damaged, or do not expand to exactly `size`
+bool expand_records(std::string_view compression, std::span<const std::uint8_t> records,
+                    std::size_t size, Bytes& out);
 
 /// The MCAP container, version 0, as specified at mcap.dev/spec: a magic, then records
 /// <u8 opcode><u64 content length><content>, then the magic again. Integers are little-endian,

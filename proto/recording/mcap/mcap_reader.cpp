@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "proto/recording/mcap/crc32.hpp"
-#include "proto/recording/mcap/mcap_compression.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
+#include "proto/recording/mcap/mcap_format.hpp"
 
 namespace proto {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/recording/mcap/crc32.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/recording/mcap/mcap_writer.hpp"
 
 namespace proto {

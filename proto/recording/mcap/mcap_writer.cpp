@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "proto/recording/mcap/crc32.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
 
 namespace proto {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/command_line/command_options.hpp"
-#include "proto/text/command_line/help_output.hpp"
 
 namespace proto {
 namespace {

@@ -2,7 +2,6 @@
 #include <sstream>
 
 #include "proto/text/command_line/command_options.hpp"
-#include "proto/text/command_line/help_output.hpp"
 
 namespace proto {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "proto/recording/recording_rules.hpp"
-#include "proto/stream/service_states.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "proto/text/command_line/standard_streams.hpp"
 #include "proto/text/printable.hpp"
 #include "service/cli/command.hpp"

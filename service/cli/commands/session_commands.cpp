@@ -1,7 +1,7 @@
 #include <iostream>
 #include <memory>
 
-#include "proto/stream/service_states.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/printable.hpp"
 #include "service/cli/command.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "proto/stream/service_states.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "proto/text/printable.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/text/number_format.hpp"

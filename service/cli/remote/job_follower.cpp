@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <iostream>
 
-#include "proto/stream/service_states.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "proto/text/command_line/standard_streams.hpp"
 #include "proto/text/printable.hpp"
 #include "service/cli/remote/job_display.hpp"

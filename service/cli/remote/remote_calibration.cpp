@@ -6,7 +6,6 @@
 #include "proto/recording/mcap/file.hpp"
 #include "proto/stream/content_hash.hpp"
 #include "proto/stream/service_limits.hpp"
-#include "proto/stream/stream_limits.hpp"
 #include "proto/text/files.hpp"
 #include "service/cli/interrupt.hpp"
 #include "service/cli/progress_line.hpp"

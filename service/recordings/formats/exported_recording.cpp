@@ -7,7 +7,7 @@
 #include <span>
 #include <type_traits>
 
-#include "proto/check/number_ranges.hpp"
+#include "proto/check/number_check.hpp"
 #include "proto/recording/export/export_csv.hpp"
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/export/mat_file.hpp"

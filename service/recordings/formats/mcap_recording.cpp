@@ -5,12 +5,10 @@
 #include <limits>
 
 #include "estimator/model/encoder.hpp"
-#include "proto/check/number_ranges.hpp"
+#include "proto/check/number_check.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
 #include "proto/recording/recording_rules.hpp"
-#include "proto/recording/release.hpp"
-#include "proto/recording/series.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/inertial_samples.hpp"
 #include "service/recordings/row_times.hpp"

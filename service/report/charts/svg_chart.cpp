@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "proto/notation/axis_ticks.hpp"
-#include "proto/text/markup.hpp"
+#include "proto/text/printable.hpp"
 #include "service/report/charts/chart_legend.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"

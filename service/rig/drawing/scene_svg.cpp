@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <set>
 
-#include "proto/text/markup.hpp"
 #include "proto/text/printable.hpp"
 #include "service/rig/drawing/label_layout.hpp"
 #include "service/rig/drawing/projected_scene.hpp"

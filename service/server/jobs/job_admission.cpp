@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/options/option_message.hpp"
 #include "service/server/jobs/job_store.hpp"

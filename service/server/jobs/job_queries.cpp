@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "proto/stream/service_states.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "service/server/jobs/job_store.hpp"
 #include "service/server/storage/utf8_prefix.hpp"
 

@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "proto/stream/service_states.hpp"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/job_folder.hpp"
 #include "service/server/storage/log.hpp"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "proto/recording/recording_rules.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "proto/stream/service_limits.hpp"
-#include "proto/stream/session_secret.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 #include "service/server/storage/session_folder.hpp"

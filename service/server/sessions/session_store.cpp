@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "proto/recording/recording_rules.hpp"
-#include "proto/stream/service_states.hpp"
-#include "proto/stream/session_secret.hpp"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/content_hash.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 #include "service/server/storage/record_file.hpp"

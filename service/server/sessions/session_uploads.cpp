@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "proto/stream/content_hash.hpp"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "service/server/sessions/session_store.hpp"
 
 namespace service {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "daq/loop/control_loop.hpp"
-#include "daq/scenario/step.hpp"
-#include "firmware_iface/sim/furuta_plant.hpp"
+#include "daq/scenario/open_loop.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/support/virtual_time.hpp"

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-#include "daq/commands/latency.hpp"
+#include "daq/commands/commands.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "tests/integration/child_process.hpp"
 #include "tests/support/source_folder.hpp"

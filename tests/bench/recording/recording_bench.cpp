@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "proto/recording/mcap/crc32.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_writer.hpp"
 

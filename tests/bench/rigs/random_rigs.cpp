@@ -10,8 +10,7 @@
 
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"
-#include "firmware_iface/sim/furuta_plant.hpp"
-#include "firmware_iface/sim/pendulum_plant.hpp"
+#include "firmware_iface/sim/plants.hpp"
 #include "tests/bench/rigs/planar_models.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"

@@ -9,12 +9,11 @@
 #include <ctime>
 
 #include "firmware_iface/link/frame_decoder.hpp"
-#include "firmware_iface/wire/coding/crc32c.h"
+#include "firmware_iface/wire/coding/crc.h"
 #include "firmware_iface/wire/command.h"
 #include "firmware_iface/wire/frame.h"
 #include "firmware_iface/wire/limits.h"
 #include "firmware_iface/wire/sample.h"
-#include "firmware_iface/wire/sample_compact.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <google/protobuf/descriptor.h>
 
 #include "proto/stream/content_hash.hpp"
-#include "proto/stream/stream_limits.hpp"
+#include "proto/stream/service_limits.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
 

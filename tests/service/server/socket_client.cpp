@@ -12,9 +12,8 @@
 #include <utility>
 
 #include "proto/recording/convert.hpp"
+#include "proto/stream/content_hash.hpp"
 #include "proto/stream/service_limits.hpp"
-#include "proto/stream/session_secret.hpp"
-#include "proto/stream/stream_limits.hpp"
 #include "tests/proto/recording_support.hpp"
 
 namespace test_support {

@@ -1,0 +1,175 @@
+#include "daq/scenario/feedback.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace daq {
+namespace {
+
+// Time for which a hand holds still. A swinging pendulum does not stay near one angle that long.
+constexpr double kHeldTime_s = 0.5;
+constexpr double kHeldSpeed_rad_per_s = 0.5;
+constexpr double kHeldSpeed_m_per_s = 0.05;
+
+}  // namespace
+
+double SwingUp::command(const ScenarioInput& now) const noexcept {
+  const JointState& pendulum = now.joint[settings_.pendulum];
+  if (!pendulum.valid) return 0.0;
+  if (now.time_s < settings_.kick_time_s) return settings_.kick_command;
+
+  const double theta = pendulum.angle_rad;
+  const double w = pendulum.speed_rad_per_s;
+  const double from_upright = wrapped_difference(theta, std::numbers::pi);
+  if (std::abs(from_upright) < settings_.stop_angle_rad) return 0.0;
+
+  const double w_0 = 2.0 * std::numbers::pi * settings_.natural_frequency_Hz;
+  const double E = 0.5 * (w / w_0) * (w / w_0) - std::cos(theta);
+  const double direction = w * std::cos(theta);
+  const double sign = direction > 0.0 ? 1.0 : (direction < 0.0 ? -1.0 : 0.0);
+  return std::clamp(settings_.energy_gain * (1.0 - E) * sign, -settings_.command_max,
+                    settings_.command_max);
+}
+
+double SwingUp::command_peak() const noexcept {
+  return std::max(settings_.command_max, std::abs(settings_.kick_command));
+}
+
+std::vector<std::string> SwingUp::faults() const {
+  return unmet(
+      {{settings_.energy_gain != 0.0, "swing_up.energy_gain must not be zero"},
+       {settings_.command_max > 0.0, "swing_up.command_max must be positive"},
+       {settings_.natural_frequency_Hz > 0.0, "swing_up.natural_frequency_hz must be positive"},
+       {settings_.stop_angle_rad >= 0.0, "swing_up.stop_angle_rad must not be negative"},
+       {settings_.kick_time_s >= 0.0, "swing_up.kick_time_s must not be negative"}});
+}
+
+bool Release::is_held(const JointState& joint) const noexcept {
+  const double held = settings_.held_angle_rad;
+  const double distance =
+      slides(settings_.joint) ? joint.angle_rad - held : wrapped_difference(joint.angle_rad, held);
+  return joint.valid && std::abs(distance) <= settings_.held_tolerance_rad;
+}
+
+bool Release::is_at_rest(const ScenarioInput& now) const noexcept {
+  for (std::size_t j = 0; j < settings_.joint_count; ++j) {
+    const double slower = slides(j) ? settings_.rest_speed_m_per_s : settings_.rest_speed_rad_per_s;
+    const JointState& joint = now.joint[j];
+    if (!(joint.valid && std::abs(joint.speed_rad_per_s) < slower)) return false;
+  }
+  return true;
+}
+
+double Release::command(const ScenarioInput& now) noexcept {
+  const JointState& joint = now.joint[settings_.joint];
+  const auto lasted = [&](bool condition, double wanted_s) {
+    if (!condition) since_s_ = -1.0;
+    if (condition && since_s_ < 0.0) since_s_ = now.time_s;
+    return condition && now.time_s - since_s_ >= wanted_s;
+  };
+  switch (phase_) {
+    case Phase::kWaitingForHold:
+      if (lasted(is_held(joint) &&
+                     std::abs(joint.speed_rad_per_s) <
+                         (slides(settings_.joint) ? kHeldSpeed_m_per_s : kHeldSpeed_rad_per_s),
+                 kHeldTime_s)) {
+        phase_ = Phase::kWaitingForRelease;
+      }
+      break;
+    case Phase::kWaitingForRelease:
+      if (joint.valid && !is_held(joint)) {
+        phase_ = Phase::kRunning;
+        since_s_ = -1.0;
+      }
+      break;
+    case Phase::kRunning:
+      if (waits_for_rest() && lasted(is_at_rest(now), settings_.rest_time_s)) {
+        phase_ = Phase::kFinished;
+      }
+      break;
+    case Phase::kFinished:
+      break;
+  }
+  return 0.0;
+}
+
+std::vector<std::string> Release::faults() const {
+  return unmet(
+      {{!settings_.has_operator || settings_.held_tolerance_rad > 0.0,
+        slides(settings_.joint) ? "release.held_tolerance_m must be positive"
+                                : "release.held_tolerance_rad must be positive"},
+       {settings_.rest_speed_rad_per_s >= 0.0, "release.rest_speed_rad_per_s must not be negative"},
+       {settings_.rest_speed_m_per_s >= 0.0, "release.rest_speed_m_per_s must not be negative"},
+       {settings_.rest_time_s >= 0.0, "release.rest_time_s must not be negative"}});
+}
+
+void TestPush::enter(Stage stage, double time_s) noexcept {
+  stage_ = stage;
+  since_s_ = time_s;
+}
+
+// An angle that is NaN counts as motion.
+bool TestPush::has_moved(const ScenarioInput& now) const noexcept {
+  const std::size_t count = std::min({settings_.joint_count, now.joint.size(), kJointsMax});
+  for (std::size_t j = 0; j < count; ++j) {
+    const double limit = j == settings_.joint ? settings_.motion_rad : settings_.other_motion_rad;
+    if (!(std::abs(now.joint[j].angle_rad - start_rad_[j]) < limit)) return true;
+  }
+  return false;
+}
+
+// A slow joint counts rarely: it has stopped if no count has come for a while.
+bool TestPush::has_stopped(const ScenarioInput& now) noexcept {
+  constexpr double kWithoutCount_s = 0.04;
+  const double motion =
+      (now.joint[settings_.joint].angle_rad - start_rad_[settings_.joint]) * direction_;
+  if (motion > farthest_rad_) {
+    farthest_rad_ = motion;
+    farthest_s_ = now.time_s;
+  }
+  return !(now.time_s - farthest_s_ < kWithoutCount_s);
+}
+
+double TestPush::command(const ScenarioInput& now) noexcept {
+  if (stage_ == Stage::kBegin) {
+    const std::size_t count = std::min({settings_.joint_count, now.joint.size(), kJointsMax});
+    for (std::size_t j = 0; j < count; ++j) start_rad_[j] = now.joint[j].angle_rad;
+    enter(Stage::kPush, now.time_s);
+  }
+  const double passed_s = now.time_s - since_s_;
+  switch (stage_) {
+    case Stage::kBegin:
+    case Stage::kOver:
+      return 0.0;
+    case Stage::kPush: {
+      if (!has_moved(now) && passed_s < settings_.push_s_max) {
+        const double share = settings_.rise_s > 0.0 ? passed_s / settings_.rise_s : 1.0;
+        return pushed_command_ = settings_.level * std::min(share, 1.0);
+      }
+      pushed_s_ = passed_s;
+      const double motion = now.joint[settings_.joint].angle_rad - start_rad_[settings_.joint];
+      direction_ = motion > 0.0 ? 1.0 : motion < 0.0 ? -1.0 : 0.0;
+      farthest_s_ = now.time_s;
+      enter(direction_ != 0.0 ? Stage::kBrake : Stage::kRest, now.time_s);
+      return stage_ == Stage::kBrake ? -pushed_command_ : 0.0;
+    }
+    case Stage::kBrake:
+      if (passed_s < pushed_s_ && !has_stopped(now)) return -pushed_command_;
+      enter(Stage::kRest, now.time_s);
+      return 0.0;
+    case Stage::kRest:
+      if (!(passed_s < settings_.rest_s)) enter(Stage::kOver, now.time_s);
+      return 0.0;
+  }
+  return 0.0;
+}
+
+double TestPush::command_peak() const noexcept { return std::abs(settings_.level); }
+
+std::vector<std::string> TestPush::faults() const {
+  return unmet({{settings_.push_s_max > 0.0, "nudge.push_s_max must be positive"},
+                {settings_.motion_rad > 0.0, "nudge.motion_rad must be positive"}});
+}
+
+}  // namespace daq

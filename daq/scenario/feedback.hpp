@@ -1,0 +1,139 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "daq/scenario/observation.hpp"
+
+namespace daq {
+
+/// Settings of a pendulum's swing-up by energy shaping [AF00]. With θ the pendulum's angle (0
+/// hanging), w its speed and w₀ its small-oscillation frequency, the normalized energy is E = w²/(2
+/// w₀²) − cos θ, −1 hanging at rest and 1 upright at rest. The command is gain · (1 − E) · sign(w
+/// cos θ), limited to command_max. Near upright the command is zero: the pendulum swings over the
+/// top and is not caught.
+///
+/// [AF00] K. J. Åström, K. Furuta, Swinging up a pendulum by energy control, Automatica 36(2),
+/// 2000.
+struct SwingUpSettings {
+  std::size_t pendulum = 0;           // joint to swing up
+  double energy_gain = 0.0;           // [unit of the control signal]; its sign depends on the rig
+  double command_max = 0.0;           // [unit of the control signal]
+  double natural_frequency_Hz = 0.0;  // w₀ / 2π
+  double stop_angle_rad = 0.0;        // the command is zero within this distance of upright
+  double kick_command = 0.0;  // first command: a pendulum at rest has no direction to pump in
+  double kick_time_s = 0.0;
+};
+
+class SwingUp {
+ public:
+  explicit SwingUp(const SwingUpSettings& settings) : settings_(settings) {}
+
+  double command(const ScenarioInput& now) const noexcept;
+  double command_peak() const noexcept;
+  std::vector<std::string> faults() const;
+
+ private:
+  SwingUpSettings settings_;
+};
+
+/// Settings of a run without commands. The run waits until the operator holds a joint near an angle
+/// or a position, then until the joint is released, and ends when every joint is at rest. A
+/// simulation has no operator and starts from the joints' initial state.
+struct ReleaseSettings {
+  bool has_operator = true;
+  std::size_t joint = 0;
+  std::size_t joint_count = 1;
+  std::vector<bool> slides = {};  // sliding joints: read m for rad; empty: all turn
+  double held_angle_rad = 0.0;    // of the held joint, or its position
+  double held_tolerance_rad = 0.1;
+  double rest_speed_rad_per_s = 0.0;  // 0: do not wait for rest, run for the duration
+  double rest_speed_m_per_s = 0.0;
+  double rest_time_s = 1.0;
+};
+
+/// The joint that an operator must hold, and the angle to hold it at. For a sliding joint the unit
+/// is m instead of rad.
+struct HeldJoint {
+  std::size_t joint = 0;
+  bool slides = false;
+  double angle_rad = 0.0;
+  double tolerance_rad = 0.0;
+};
+
+class Release {
+ public:
+  explicit Release(const ReleaseSettings& settings)
+      : settings_(settings),
+        phase_(settings.has_operator ? Phase::kWaitingForHold : Phase::kRunning) {}
+
+  double command(const ScenarioInput& now) noexcept;
+  double command_peak() const noexcept { return 0.0; }
+  Phase phase() const noexcept { return phase_; }
+  std::vector<std::string> faults() const;
+  HeldJoint held_joint() const {
+    return {settings_.joint, slides(settings_.joint), settings_.held_angle_rad,
+            settings_.held_tolerance_rad};
+  }
+
+ private:
+  bool is_held(const JointState& joint) const noexcept;
+  bool is_at_rest(const ScenarioInput& now) const noexcept;
+  bool slides(std::size_t joint) const noexcept {
+    return joint < settings_.slides.size() && settings_.slides[joint];
+  }
+  bool waits_for_rest() const noexcept {
+    return settings_.rest_speed_rad_per_s > 0.0 || settings_.rest_speed_m_per_s > 0.0;
+  }
+
+  ReleaseSettings settings_;
+  Phase phase_;
+  double since_s_ = -1.0;  // since when the joint is held, or all are at rest; negative: not
+};
+
+/// Settings of a test of an unknown motor. The test applies a command until a joint has moved a
+/// little, then the opposite command until that joint stops, for at most as long as the first
+/// command.
+struct TestPushSettings {
+  std::size_t joint = 0;  // joint of the motor
+  std::size_t joint_count = 1;
+  double level = 0.0;             // command, reached after rise_s [unit of the control signal]
+  double rise_s = 0.0;            // 0: immediately
+  double push_s_max = 0.0;        // longest time of the command, with or without motion
+  double motion_rad = 0.0;        // motion of the joint that ends the push
+  double other_motion_rad = 0.0;  // motion of any other joint that ends the push
+  double rest_s = 0.1;            // time without a command at the end
+};
+
+class TestPush {
+ public:
+  explicit TestPush(const TestPushSettings& settings) : settings_(settings) {}
+
+  double command(const ScenarioInput& now) noexcept;
+  double command_peak() const noexcept;
+  Phase phase() const noexcept {
+    return stage_ == Stage::kOver ? Phase::kFinished : Phase::kRunning;
+  }
+  std::vector<std::string> faults() const;
+
+ private:
+  enum class Stage { kBegin, kPush, kBrake, kRest, kOver };
+
+  bool has_moved(const ScenarioInput& now) const noexcept;
+  bool has_stopped(const ScenarioInput& now) noexcept;
+  void enter(Stage stage, double time_s) noexcept;
+
+  TestPushSettings settings_;
+  Stage stage_ = Stage::kBegin;
+  double since_s_ = 0.0;  // start time of the stage
+  double pushed_s_ = 0.0;
+  double pushed_command_ = 0.0;  // when the push ended
+  double direction_ = 0.0;       // sign of the joint's motion in the push
+  double farthest_rad_ = 0.0;    // largest motion in this direction
+  double farthest_s_ = 0.0;
+  std::array<double, kJointsMax> start_rad_{};
+};
+
+}  // namespace daq
