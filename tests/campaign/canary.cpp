@@ -1,13 +1,9 @@
-#include "tests/campaign/canary.hpp"
+#include "tests/campaign/clients.hpp"
 
 #include <chrono>
 #include <optional>
 #include <thread>
 #include <utility>
-
-#include "tests/campaign/real_rig.hpp"
-#include "tests/proto/recording_support.hpp"
-#include "tests/service/server/socket_client.hpp"
 
 namespace campaign {
 namespace {
@@ -26,8 +22,8 @@ constexpr double kPatience_s = 30.0;
 // One session over as many connections as needed.
 class CanarySession {
  public:
-  CanarySession(std::string id, Caller& caller, Ledger& ledger)
-      : id_(std::move(id)), caller_(caller), ledger_(ledger) {}
+  CanarySession(std::string id, Caller& caller)
+      : id_(std::move(id)), caller_(caller), ledger_(caller.ledger()) {}
 
   void run() {
     const auto end = Clock::now() + kPatience;
@@ -36,7 +32,8 @@ class CanarySession {
       if (Clock::now() > end) return ledger_.fail(id_ + ": is not taken in time");
       std::this_thread::sleep_for(kBatchPeriod);
     }
-    compare();
+    expect_stored(caller_, id_, kBatches * kSamplesPerBatch,
+                  "samples of " + caller_.name() + " stored and compared");
   }
 
  private:
@@ -90,18 +87,6 @@ class CanarySession {
     return false;
   }
 
-  void compare() {
-    const auto stored = wait_for_recording(caller_.service(), id_, ledger_);
-    if (!stored) return;
-    bool all = stored->samples.size() == kBatches * kSamplesPerBatch && stored->gaps.empty();
-    for (std::size_t k = 0; all && k < stored->samples.size(); ++k) {
-      all = test_support::same(stored->samples[k], test_support::make_sample(k));
-    }
-    if (!all) ledger_.fail(id_ + ": is stored as something else than was sent");
-    ledger_.count("samples of " + caller_.name() + " stored and compared", stored->samples.size());
-    delete_session(caller_, id_);
-  }
-
   std::string id_;
   Caller& caller_;
   Ledger& ledger_;
@@ -112,9 +97,9 @@ class CanarySession {
 
 }  // namespace
 
-void Canary::run(const std::atomic<bool>& stop) {
-  for (int k = 1; !stop.load() && !caller_.service().dead(); ++k) {
-    CanarySession(caller_.name() + "-" + std::to_string(k), caller_, ledger_).run();
+void run_canary(Caller caller, const std::atomic<bool>& stop) {
+  for (int k = 1; !stop.load() && !caller.service().dead(); ++k) {
+    CanarySession(caller.name() + "-" + std::to_string(k), caller).run();
   }
 }
 

@@ -203,7 +203,7 @@ TEST(PlotScenario, RefusesCommandsThatDependOnTheMotion) {
   const RunOptions pulse = {.rig_path = kConfigs + "rig-paper-furuta.textproto",
                             .scenario_path = kConfigs + "scenario-pulse.textproto"};
   EXPECT_EQ(plot_scenario(pulse, plan, out), ExitCode::kDone);
-  EXPECT_NE(out.str().find("at most 3"), std::string::npos) << out.str();
+  expect_parts(out.str(), {"at most 3"});
   EXPECT_TRUE(std::filesystem::exists(plan));
 }
 

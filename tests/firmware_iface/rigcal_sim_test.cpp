@@ -12,6 +12,7 @@
 
 #include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/open/open_transport.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -21,6 +22,7 @@ namespace {
 
 using namespace firmware_iface;
 using namespace std::chrono_literals;
+using test_support::expect_parts;
 using test_support::TemporaryFolder;
 
 /// rigcal-sim as a child process, its output in a file.
@@ -154,14 +156,11 @@ TEST(RigcalSim, RefusesBadInputWithOneMessage) {
     EXPECT_NE(program.finish(0), 0);
     return program.output();
   };
-  EXPECT_NE(complaint({"--config", bad}).find("bad.textproto:2:"), std::string::npos);
-  EXPECT_NE(complaint({"--config", folder.file("none")}).find("none"), std::string::npos);
-  EXPECT_NE(complaint({"--config", kConfig, "--truth", kept}).find("exists already"),
-            std::string::npos);
-  EXPECT_NE(complaint({"--config", kConfig, "--link", kept}).find("exists already"),
-            std::string::npos);
-  EXPECT_NE(complaint({"--config", kConfig, "--tcp", "0", "--link", "x"}).find("--link"),
-            std::string::npos);
+  expect_parts(complaint({"--config", bad}), {"bad.textproto:2:"});
+  expect_parts(complaint({"--config", folder.file("none")}), {"none"});
+  expect_parts(complaint({"--config", kConfig, "--truth", kept}), {"exists already"});
+  expect_parts(complaint({"--config", kConfig, "--link", kept}), {"exists already"});
+  expect_parts(complaint({"--config", kConfig, "--tcp", "0", "--link", "x"}), {"--link"});
   std::string content;
   std::ifstream(kept) >> content;
   EXPECT_EQ(content, "precious");
@@ -201,13 +200,13 @@ TEST(RigcalSim, ReplacesOnlyTheLinkOfAKilledSimulation) {
   ASSERT_TRUE(std::filesystem::is_symlink(link));
   Program alive({"--config", kConfig, "--link", link}, folder.file("second.txt"));
   alive.wait_for_output();
-  EXPECT_NE(alive.output().find("pty://" + link), std::string::npos) << alive.output();
+  expect_parts(alive.output(), {"pty://" + link});
 
   std::filesystem::create_directory(folder.file("sub"));
   for (const std::string& same : {link, folder.file("sub/../rig")}) {
     Program refused({"--config", kConfig, "--link", same}, folder.file("third.txt"));
     EXPECT_EQ(refused.finish(0), 1);
-    EXPECT_NE(refused.output().find("is in use by another rigcal-sim"), std::string::npos);
+    expect_parts(refused.output(), {"is in use by another rigcal-sim"});
   }
   EXPECT_EQ(alive.finish(SIGTERM), 0);
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(link)));
@@ -221,7 +220,7 @@ TEST(RigcalSim, DoesNotFollowLinks) {
     Program program({"--config", kConfig, "--truth", folder.file("truth.csv"), "--duration", "1"},
                     folder.file("out.txt"));
     EXPECT_EQ(program.finish(0), 1);
-    EXPECT_NE(program.output().find(name + ": exists already"), std::string::npos);
+    expect_parts(program.output(), {name + ": exists already"});
     EXPECT_FALSE(std::filesystem::exists(folder.file("elsewhere")));
     std::filesystem::remove(folder.file(name));
     EXPECT_FALSE(std::filesystem::exists(folder.file("truth.csv"))) << "half of a pair";

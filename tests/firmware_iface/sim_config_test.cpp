@@ -10,6 +10,7 @@
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/truth_file.hpp"
 #include "proto/text/input_error.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 
 using namespace firmware_iface;
 using firmware_iface::sim::load_sim_config;
+using test_support::expect_parts;
 using test_support::TemporaryFolder;
 namespace fs = std::filesystem;
 
@@ -56,44 +58,32 @@ TEST(SimConfig, OverridesReplaceTheFilesValuesAndAreWrittenDown) {
   EXPECT_EQ(config.settings.to_unit.baud_rate, 230'400);
   EXPECT_EQ(config.settings.unit.clock_error_ppm, 99.5);
   EXPECT_NE(config.settings.to_host.faults.seed, config.settings.to_unit.faults.seed);
-  EXPECT_NE(config.resolved_text.find("99.5"), std::string::npos);
+  expect_parts(config.resolved_text, {"99.5"});
 }
 
 // Each mistake is reported with file, line and remedy.
 TEST(SimConfig, MistakesAreReportedWithTheirPlace) {
   const std::string pendulum = "pendulum { mass_kg: 1 center_distance_m: 0.1 inertia: 0.01 }\n";
   EXPECT_EQ(complaint_about(pendulum), "accepted");
-  EXPECT_NE(complaint_about("").find("add pendulum"), std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { tick_rate_hz: 0 }").find("bad.textproto:2:"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { colour: 1 }").find("colour"), std::string::npos);
-  EXPECT_NE(complaint_about("pendulum { mass_kg: -1 center_distance_m: 0.1 }").find("mass_kg"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "line { to_host { bit_flipped: 2 } }")
-                .find("line.to_host.bit_flipped is 2; it must be from 0 to 1"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { encoder {} encoder {} }").find("1 joints"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { inertial { joint: 1 } }").find("joints 0 to 0"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { inertial {} inertial {} inertial {} inertial {} "
-                                       "inertial {} }")
-                .find("at most 4"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { inertial { divider: 256 } }").find("divider"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit_faults { dropout_channel: 1 }").find("channels 0"),
-            std::string::npos);
+  expect_parts(complaint_about(""), {"add pendulum"});
+  expect_parts(complaint_about(pendulum + "unit { tick_rate_hz: 0 }"), {"bad.textproto:2:"});
+  expect_parts(complaint_about(pendulum + "unit { colour: 1 }"), {"colour"});
+  expect_parts(complaint_about("pendulum { mass_kg: -1 center_distance_m: 0.1 }"), {"mass_kg"});
+  expect_parts(complaint_about(pendulum + "line { to_host { bit_flipped: 2 } }"),
+               {"line.to_host.bit_flipped is 2; it must be from 0 to 1"});
+  expect_parts(complaint_about(pendulum + "unit { encoder {} encoder {} }"), {"1 joints"});
+  expect_parts(complaint_about(pendulum + "unit { inertial { joint: 1 } }"), {"joints 0 to 0"});
+  expect_parts(complaint_about(pendulum + "unit { inertial {} inertial {} inertial {} inertial {} "
+                                          "inertial {} }"),
+               {"at most 4"});
+  expect_parts(complaint_about(pendulum + "unit { inertial { divider: 256 } }"), {"divider"});
+  expect_parts(complaint_about(pendulum + "unit_faults { dropout_channel: 1 }"), {"channels 0"});
   const std::string stopped = "pendulum { mass_kg: 1 center_distance_m: 0.1\n";
-  EXPECT_NE(
-      complaint_about(stopped + "stops { lower_rad: 1 upper_rad: 0.5 } }").find("bad.textproto:2:"),
-      std::string::npos);
-  EXPECT_NE(complaint_about(stopped + "stops { lower_rad: 0.5 } }").find("beyond a stop"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(stopped + "stops { upper_rad: -0.5 } }").find("beyond a stop"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(stopped + "stops { restitution: 1.5 } }").find("from 0 to 1"),
-            std::string::npos);
+  expect_parts(complaint_about(stopped + "stops { lower_rad: 1 upper_rad: 0.5 } }"),
+               {"bad.textproto:2:"});
+  expect_parts(complaint_about(stopped + "stops { lower_rad: 0.5 } }"), {"beyond a stop"});
+  expect_parts(complaint_about(stopped + "stops { upper_rad: -0.5 } }"), {"beyond a stop"});
+  expect_parts(complaint_about(stopped + "stops { restitution: 1.5 } }"), {"from 0 to 1"});
 }
 
 // Each number of a simulation file is checked where it acts. Catches a number stored in the wrong

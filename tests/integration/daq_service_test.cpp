@@ -6,6 +6,7 @@
 #include "tests/proto/recording_support.hpp"
 #include "tests/service/server/certificates.hpp"
 #include "tests/service/server/service_process.hpp"
+#include "tests/support/refusal.hpp"
 
 // rigcal-sim, rigcal-daq and rigcald, as used with a rig.
 
@@ -75,7 +76,7 @@ TEST_F(DaqWithTls, StreamsToAServiceThatAsksForCertificates) {
   start_sim();
   start_daq("short.textproto", pty_url(), stream_as("client", "ours"));
   ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
-  EXPECT_NE(daq_->output().find("streamed to " + host_port()), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"streamed to " + host_port()});
   expect_stored_as_recorded();
 }
 
@@ -109,7 +110,7 @@ TEST_F(DaqWithTls, StreamsNothingUnlessBothSidesAreKnown) {
   start_sim();
   start_daq("short.textproto", pty_url(), {"--service", host_port()});
   ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
-  EXPECT_NE(daq_->output().find("give --tls-cert"), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"give --tls-cert"});
   struct Stranger {
     const char* name;
     const char* authority;
@@ -127,7 +128,7 @@ TEST_F(DaqWithTls, StreamsNothingUnlessBothSidesAreKnown) {
         << send.output();
     send.send_signal(SIGTERM);
     EXPECT_EQ(send.wait(kPatience_s), 1);
-    EXPECT_EQ(service_->output().find("session"), std::string::npos) << service_->output();
+    expect_absent(service_->output(), {"session"});
   }
   EXPECT_EQ(send_as("client", "ours", "localhost"), 0);
   expect_stored_as_recorded();
@@ -162,8 +163,7 @@ TEST_F(DaqWithTls, ReportsWhichFileCannotBeUsed) {
   options[3] = keys_.file("stranger.key");
   start_daq("short.textproto", pty_url(), options);
   EXPECT_EQ(daq_exit_code(), 2);
-  EXPECT_NE(daq_->output().find("stranger.key: cannot be used for TLS"), std::string::npos)
-      << daq_->output();
+  expect_parts(daq_->output(), {"stranger.key: cannot be used for TLS"});
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap.part")));
 }
 

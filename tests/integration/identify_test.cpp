@@ -10,6 +10,7 @@
 #include "proto/text/csv_table.hpp"
 #include "tests/integration/child_process.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
 
 // rigcal identify on the simulated rig: three programs, in real time.
 
@@ -18,6 +19,8 @@ namespace {
 
 using test_support::ChildProcess;
 using test_support::eventually;
+using test_support::expect_absent;
+using test_support::expect_parts;
 
 constexpr double kPatience_s = 120.0;
 
@@ -82,7 +85,7 @@ class Identify : public ::testing::Test {
 TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
   start("2.b:5%", "4", "6");
   ASSERT_EQ(identify_->wait(4 * kPatience_s), 0) << identify_->output();
-  EXPECT_NE(identify_->output().find("Reached after"), std::string::npos) << identify_->output();
+  expect_parts(identify_->output(), {"Reached after"});
   for (const char* name : {"run-01.textproto", "run-01.mcap", "result-01.json"}) {
     EXPECT_TRUE(exists(name)) << name;
   }
@@ -97,8 +100,7 @@ TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
   // A precision that no number of runs can give is reported.
   start("1.K:1e-12", "4", "1");
   EXPECT_EQ(identify_->wait(kPatience_s), 2) << identify_->output();
-  EXPECT_NE(identify_->output().find("not reached after"), std::string::npos)
-      << identify_->output();
+  expect_parts(identify_->output(), {"not reached after"});
 }
 
 // Ctrl-C during a run: the run ends in order with a complete recording, and the same command
@@ -110,9 +112,8 @@ TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
   ASSERT_TRUE(eventually([this] { return driven() > 3000; }, kPatience_s));
   identify_->send_signal(SIGINT);
   ASSERT_EQ(identify_->wait(kPatience_s), 130) << identify_->output();
-  EXPECT_NE(identify_->output().find("recorded " + file("run-01.mcap")), std::string::npos)
-      << identify_->output();
-  EXPECT_NE(identify_->output().find("every sample accounted for"), std::string::npos);
+  expect_parts(identify_->output(),
+               {"recorded " + file("run-01.mcap"), "every sample accounted for"});
   EXPECT_TRUE(exists("run-01.mcap"));
   EXPECT_FALSE(exists("run-01.mcap.part"));
   EXPECT_FALSE(exists("result-01.json"));
@@ -140,11 +141,9 @@ TEST_F(Identify, ReportsATripBeforeAnythingWasDriven) {
       << sim_->output();
   start("1.K:1e-9", "4", "1");
   EXPECT_EQ(identify_->wait(kPatience_s), 1) << identify_->output();
-  for (const char* part : {"run 1 was stopped by a safety trip", "The motor stayed off",
-                           "Turn it by hand", "run-01.tripped.mcap"}) {
-    EXPECT_NE(identify_->output().find(part), std::string::npos) << part << identify_->output();
-  }
-  EXPECT_EQ(identify_->output().find("angle columns"), std::string::npos);
+  expect_parts(identify_->output(), {"run 1 was stopped by a safety trip", "The motor stayed off",
+                                     "Turn it by hand", "run-01.tripped.mcap"});
+  expect_absent(identify_->output(), {"angle columns"});
   EXPECT_FALSE(exists("run-01.mcap"));
   EXPECT_TRUE(exists("run-01.tripped.mcap"));
 }
@@ -156,10 +155,10 @@ TEST_F(Identify, RefusesWithOneSentence) {
     EXPECT_EQ(run.exit_code, 1) << run.err;
     return run.err;
   };
-  EXPECT_NE(refusal("--until 1.K").find("1.K: has no precision"), std::string::npos);
-  EXPECT_NE(refusal("--until 1.q:1%").find("did you mean"), std::string::npos);
-  EXPECT_NE(refusal("--until A.m:1%").find("not free"), std::string::npos);
-  EXPECT_NE(refusal("--until 1.K:-2").find("not a positive standard deviation"), std::string::npos);
+  expect_parts(refusal("--until 1.K"), {"1.K: has no precision"});
+  expect_parts(refusal("--until 1.q:1%"), {"did you mean"});
+  expect_parts(refusal("--until A.m:1%"), {"not free"});
+  expect_parts(refusal("--until 1.K:-2"), {"not a positive standard deviation"});
 }
 
 // The message of a refused run is passed on. A dummy program refuses here, since identify's first
@@ -170,11 +169,9 @@ TEST_F(Identify, PassesOnThatTheRigIsNotCommissioned) {
   const ProgramRun run = run_rigcal("identify --rig " + rig_ + " --folder " + files_.file("runs") +
                                     " --until 1.K:1% --duration 2 --quiet --daq " + daq);
   EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_NE(run.err.find("the rig is not commissioned, so run 1 was refused; run 'rigcal-daq "
+  expect_parts(run.err, {"the rig is not commissioned, so run 1 was refused; run 'rigcal-daq "
                          "commission --rig " +
-                         rig_ + "'"),
-            std::string::npos)
-      << run.err;
+                         rig_ + "'"});
 }
 
 }  // namespace
