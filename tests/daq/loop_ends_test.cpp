@@ -1,11 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <array>
-
-#include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/frame.h"
-#include "firmware_iface/wire/sample.h"
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/support/wire_messages.hpp"
 
 // Why a run ends: a unit that does not answer, or one that was replaced or restarted. Also the
 // loop's counters.
@@ -43,13 +39,9 @@ TEST(LoopEnds, WhenTheUnitIsInAnotherStream) {
         if (tick != 400) return;
         sample_report report{};
         report.sequence = 40'000;
-        std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> message{};
-        const std::size_t size = sample_report_encode(&report, {2, 1, false}, message.data());
-        std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-        const std::size_t frame_size =
-            frame_encode(message.data(), size, frame.data(), frame.size());
+        const auto message = test_support::message_of(report, {2, 1, false});
         for (int k = 0; k < 8; ++k) {
-          r.simulation().to_host().push(std::span(frame).first(frame_size), r.transport().now());
+          r.simulation().to_host().push(test_support::frame_of(message), r.transport().now());
         }
       },
       1000);

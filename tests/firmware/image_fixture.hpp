@@ -8,17 +8,13 @@
 #include <vector>
 
 #include "firmware_iface/link/frame_decoder.hpp"
-#include "firmware_iface/wire/clear.h"
-#include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/hello.h"
-#include "firmware_iface/wire/sample.h"
 #include "tests/firmware/qemu_unit.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/wire_messages.hpp"
 
 namespace test_support {
 
-using Bytes = std::vector<std::uint8_t>;
+using Bytes = WireBytes;
 
 /// The firmware's image, a host's end of its line and the rig's end of its board, controlled by a
 /// test. The unit's time advances in tick() alone, so results do not depend on the machine's speed.

@@ -3,8 +3,6 @@
 #include <limits>
 
 #include "firmware_iface/link/unit_link.hpp"
-#include "firmware_iface/wire/fault.h"
-#include "firmware_iface/wire/sample_compact.h"
 #include "tests/firmware_iface/scripted_unit.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -252,15 +250,9 @@ TEST_F(LinkExchange, CommandDelayEndsAtTheFirstEcho) {
 // Valid frames with impossible content are counted and dropped.
 TEST_F(LinkExchange, SamplesOfAnotherKindAreDropped) {
   start();
-  std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> full{};
-  const sample_report two = ScriptedUnit::sample(0);
-  const std::size_t two_size = sample_report_encode(&two, {2, 1, false}, full.data());
-  unit.send(std::span(full).first(two_size));
+  unit.send(test_support::message_of(ScriptedUnit::sample(0), {2, 1, false}));
   EXPECT_EQ(read(), ReadStatus::kTimeout);
-  std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> compact{};
-  const sample_report one = ScriptedUnit::sample(0);
-  const std::size_t size_bytes = sample_compact_encode(&one, {1, 1, false}, compact.data());
-  unit.send(std::span(compact).first(size_bytes));
+  unit.send(test_support::compact_message_of(ScriptedUnit::sample(0), {1, 1, false}));
   EXPECT_EQ(read(), ReadStatus::kTimeout);
   EXPECT_EQ(link.counters().messages_unexpected, 2U);
   EXPECT_EQ(link.counters().samples_received, 0U);
@@ -452,12 +444,10 @@ TEST_F(LinkExchange, UnsupportedStreamsAreNotRequested) {
 TEST_F(LinkExchange, AnswerToAnEarlierConfigureIsIgnored) {
   start();
   unit.answers_configure = false;
-  std::array<std::uint8_t, CONFIGURE_REPLY_SIZE_BYTES> reply{};
   configure_reply stale = unit.configured;  // from the start
   stale.flags = 0;
   stale.divider = 1;
-  configure_reply_encode(&stale, reply.data());
-  unit.send(reply);
+  unit.send(test_support::message_of(stale));
   const auto stopped = link.stop_stream({}, {.reply_timeout = 5ms, .attempts_max = 2});
   ASSERT_FALSE(stopped.ok());
   EXPECT_EQ(stopped.error().code, ErrorCode::kUnitSilent);

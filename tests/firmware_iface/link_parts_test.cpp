@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "firmware_iface/link/unit_link.hpp"
-#include "firmware_iface/wire/inertial.h"
 #include "tests/firmware_iface/scripted_unit.hpp"
 
 // Encoders and motors of a unit: their descriptions, and the assignment of commands and readings.
@@ -128,9 +127,7 @@ TEST_F(LinkParts, NewStreamStartsAnew) {
     return read();
   };
   EXPECT_EQ(contradict(600), ReadStatus::kTimeout);
-  const inertial_report reading{599, 1, {}};
-  std::array<std::uint8_t, INERTIAL_SIZE_BYTES_MAX> message{};
-  unit.send(std::span(message).first(inertial_report_encode(&reading, message.data())));
+  unit.send(test_support::message_of(inertial_report{599, 1, {}}));
   EXPECT_EQ(read(), ReadStatus::kTimeout);
   EXPECT_EQ(link.counters().inertial_unmatched, 0U);
 

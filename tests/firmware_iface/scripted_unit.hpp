@@ -8,12 +8,8 @@
 
 #include "firmware_iface/link/frame_decoder.hpp"
 #include "firmware_iface/transport/transport.hpp"
-#include "firmware_iface/wire/clear.h"
-#include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/hello.h"
-#include "firmware_iface/wire/sample.h"
 #include "tests/support/virtual_time.hpp"
+#include "tests/support/wire_messages.hpp"
 
 namespace scripted_unit {
 
@@ -22,14 +18,12 @@ namespace scripted_unit {
 /// given at once. Time passes only while the host waits for it.
 class ScriptedUnit final : public firmware_iface::Transport {
  public:
-  using Message = std::vector<std::uint8_t>;
-
   ScriptedUnit();
 
   /// Sends a message to the host.
   void send(std::span<const std::uint8_t> message);
-  void send(const sample_report& report);
-  void send(const clear_reply& reply);
+  void send(const sample_report& report) { send(test_support::message_of(report, shape())); }
+  void send(const clear_reply& reply) { send(test_support::message_of(reply)); }
 
   /// Returns a sample of a stream at 1 kHz that started with unit clock 0 at host time 0, with its
   /// clock, sequence number and one valid channel.
