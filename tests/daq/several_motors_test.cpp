@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <deque>
-#include <limits>
 #include <memory>
 #include <numbers>
 #include <string>
@@ -15,10 +13,9 @@
 #include "daq/console/unit_connection.hpp"
 #include "daq/loop/control_loop.hpp"
 #include "daq/loop/supervisor.hpp"
-#include "firmware_iface/firmware/core/unit.h"
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/firmware_iface/core_board.hpp"
 #include "tests/support/refusal.hpp"
-#include "tests/support/virtual_time.hpp"
 
 namespace daq {
 namespace {
@@ -289,91 +286,53 @@ TEST(SeveralMotors, MustMatchTheUnit) {
   EXPECT_EQ(contradiction(plain, arm_facts()), "") << "1 stands for any number";
 }
 
-// The firmware's core on a board with two motors, in virtual time and on a line without delay. Each
-// motor drives a joint whose speed follows its command: speed' = gain · command - 2 speed.
-class TwoMotorUnit final : public firmware_iface::Transport {
- public:
-  explicit TwoMotorUnit(std::shared_ptr<firmware_iface::VirtualTime> time)
-      : time_(std::move(time)) {
-    unit_description board{.unit_id = 7,
-                           .tick_rate_Hz = 1000,
-                           .ttl_max_ms = 100,
-                           .encoder_count = 2,
-                           .motor_count = 2};
-    board.encoder[0] = {ENCODER_COUNTER, 0, 4096, 0};
-    board.encoder[1] = {ENCODER_COUNTER, 0, 2048, 0};
-    board.motor[0] = {MOTOR_DUTY, 0, 1000, 0};
-    board.motor[1] = {MOTOR_VOLT, 0, 12000, 0};
-    const unit_memory memory{0, 0, UNIT_SAMPLES_UNKNOWN};
-    unit_init(&core_, &board, &memory, 1, 1000);
-  }
-
-  firmware_iface::Nanoseconds now() const noexcept override { return time_->now(); }
-
-  firmware_iface::IoResult read_some(std::span<std::uint8_t> buffer,
-                                     firmware_iface::Nanoseconds deadline) noexcept override {
-    for (;;) {
-      const std::size_t size = unit_transmit(&core_, buffer.data(), buffer.size());
-      if (size > 0) return {firmware_iface::IoStatus::kOk, size};
-      if (now() >= deadline) return {firmware_iface::IoStatus::kTimeout, 0};
-      time_->sleep_until(std::min(deadline, next_tick_));
-      if (now() >= next_tick_) tick();
-    }
-  }
-
-  firmware_iface::IoResult write(std::span<const std::uint8_t> bytes) noexcept override {
-    for (const std::uint8_t byte : bytes) unit_receive(&core_, byte, now_us());
-    return {firmware_iface::IoStatus::kOk, bytes.size()};
-  }
-
-  void close() noexcept override {}
-  const firmware_iface::TransportReport& report() const noexcept override { return report_; }
-
+// Each motor drives a joint whose speed follows its command: speed' = gain · command - 2 speed.
+struct TwoJoints {
+  std::array<double, 2> angle_rad{}, speed{};  // of elbow and shoulder, by motor
   // Outputs of the motors at each tick with the output enabled, as fractions of their range.
-  const std::vector<std::array<double, 2>>& driven() const { return driven_; }
-  // Angles of elbow and shoulder [rad], by motor.
-  const std::array<double, 2>& angles_rad() const { return angle_rad_; }
+  std::vector<std::array<double, 2>> driven;
 
- private:
-  std::uint64_t now_us() const noexcept { return static_cast<std::uint64_t>(now().count() / 1000); }
-
-  void tick() noexcept {
+  void move(const unit& core) {
     constexpr double kStep_s = 1e-3;
     constexpr std::array<double, 2> kGain = {40.0, 100.0};  // [rad/s²] at full range
-    unit_tick(&core_, now_us());
     std::array<double, 2> share{};
     for (std::size_t m = 0; m < 2; ++m) {
-      share[m] = core_.output.is_enabled ? core_.output.command_q15[m] / 32767.0 : 0.0;
-      speed_[m] += kStep_s * (kGain[m] * share[m] - 2.0 * speed_[m]);
-      angle_rad_[m] += kStep_s * speed_[m];
+      share[m] = core.output.is_enabled ? core.output.command_q15[m] / 32767.0 : 0.0;
+      speed[m] += kStep_s * (kGain[m] * share[m] - 2.0 * speed[m]);
+      angle_rad[m] += kStep_s * speed[m];
     }
-    if (core_.output.is_enabled) driven_.push_back(share);
-    unit_latch latch{};
-    latch.encoders_valid = 3;
+    if (core.output.is_enabled) driven.push_back(share);
+  }
+
+  void read(unit_latch& latch) const {
     constexpr std::array<double, 2> kCounts = {4096.0, 2048.0};
     for (std::size_t e = 0; e < 2; ++e) {  // encoder 0 is on the shoulder, which motor 1 drives
       latch.encoder_counts[e] = static_cast<std::int32_t>(
-          std::lround(kCounts[e] * angle_rad_[1 - e] / (2.0 * std::numbers::pi)));
+          std::lround(kCounts[e] * angle_rad[1 - e] / (2.0 * std::numbers::pi)));
     }
-    if (unit_sample_is_due(&core_)) unit_send_sample(&core_, &latch, now_us());
-    next_tick_ += std::chrono::milliseconds(1);
   }
-
-  std::shared_ptr<firmware_iface::VirtualTime> time_;
-  unit core_{};
-  firmware_iface::Nanoseconds next_tick_{1'000'000};
-  std::array<double, 2> angle_rad_{}, speed_{};
-  std::vector<std::array<double, 2>> driven_;
-  firmware_iface::TransportReport report_{.description = "two motors", .baud_rate = {}};
 };
+
+unit_description two_motors() {
+  unit_description board{
+      .unit_id = 7, .tick_rate_Hz = 1000, .ttl_max_ms = 100, .encoder_count = 2, .motor_count = 2};
+  board.encoder[0] = {ENCODER_COUNTER, 0, 4096, 0};
+  board.encoder[1] = {ENCODER_COUNTER, 0, 2048, 0};
+  board.motor[0] = {MOTOR_DUTY, 0, 1000, 0};
+  board.motor[1] = {MOTOR_VOLT, 0, 12000, 0};
+  return board;
+}
 
 struct TwoMotorRun {
   RigConfig rig = arm();
   ScenarioConfig scenario = arm_scenario(
       "name: \"both\" duration_s: 1 step { motor: \"shoulder\" command: 3 start_s: 0.25 } "
       "pulse { motor: \"elbow\" command: -0.25 start_s: 0.5 width_s: 0.25 }");
-  TwoMotorUnit unit{std::make_shared<firmware_iface::VirtualTime>()};
-  LyingLine line{unit, {2, 2, false}};
+  TwoJoints joints;
+  firmware_iface::CoreBoard board{two_motors(),
+                                  {.after_tick = [this](unit& core) { joints.move(core); },
+                                   .on_latch = [this](unit_latch& latch) { joints.read(latch); }}};
+  LyingLine line{board, {2, 2, false}};
   BlackBox black_box;
   firmware_iface::UnitLink link{line, &black_box};
   std::unique_ptr<ControlLoop> loop;
@@ -420,7 +379,6 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   run.run();
   ASSERT_EQ(run.loop->trip(), nullptr) << describe(*run.loop->trip(), run.scenario.limits);
   const MemorySink& reported = run.reported;
-  const TwoMotorUnit& unit = run.unit;
 
   double start_s = -1.0;
   int pulses = 0, steps = 0;
@@ -446,7 +404,7 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   // The samples must report the unit's actual output, each in its own unit of measure.
   const auto largest = [&](std::size_t motor) {
     double most = 0.0;
-    for (const auto& share : unit.driven()) most = std::max(most, std::abs(share[motor]));
+    for (const auto& share : run.joints.driven) most = std::max(most, std::abs(share[motor]));
     return most;
   };
   EXPECT_NEAR(largest(0), 0.25, 1.0 / 32767.0);
@@ -460,7 +418,7 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   EXPECT_NEAR(seen_duty, -0.25, 1.0 / 32767.0);
   EXPECT_NEAR(seen_V, 3.0, 12.0 / 32767.0);
   // The shoulder's channel is first and moved forward, the elbow's is second.
-  EXPECT_NEAR(reported.samples.back().angle_rad[0], unit.angles_rad()[1], 0.05);
+  EXPECT_NEAR(reported.samples.back().angle_rad[0], run.joints.angle_rad[1], 0.05);
   EXPECT_GT(reported.samples.back().angle_rad[0], 1.0);
   EXPECT_LT(reported.samples.back().angle_rad[1], -0.5);
 }

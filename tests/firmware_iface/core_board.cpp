@@ -115,6 +115,7 @@ void CoreBoard::send_sample() {
   unit_latch latch{};
   latch.encoders_valid = static_cast<std::uint16_t>((1U << description_.encoder_count) - 1U);
   latch.inertial_read = unit_inertial_due(&core_);
+  if (fault_.on_latch) fault_.on_latch(latch);
   unit_send_sample(&core_, &latch, unit_us());
 }
 
