@@ -9,7 +9,6 @@
 #include <map>
 #include <random>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 #include "proto/recording/recording_reader.hpp"

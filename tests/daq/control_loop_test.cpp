@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "firmware_iface/wire/fault.h"
 #include "tests/daq/simulated_rig.hpp"

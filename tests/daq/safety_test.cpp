@@ -1,15 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <numbers>
-#include <set>
-#include <string_view>
-#include <vector>
 
 #include "daq/safety/safety_limits.hpp"
 #include "tests/support/alloc_counter.hpp"

@@ -13,6 +13,7 @@
 #include "daq/console/unit_connection.hpp"
 #include "daq/loop/control_loop.hpp"
 #include "daq/loop/supervisor.hpp"
+#include "tests/daq/edited_rig.hpp"
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/firmware_iface/core_board.hpp"
 #include "tests/support/refusal.hpp"
@@ -40,17 +41,10 @@ safety {
 )";
 
 std::string arm_with(const std::string& from, const std::string& to) {
-  std::string text = kArm;
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return test_support::replaced(kArm, from, to);
 }
 
-RigConfig arm() { return parse_rig_config("r.textproto", kArm); }
-
-std::string arm_refusal(const std::string& from, const std::string& to) {
-  return refusal([&] { parse_rig_config("r.textproto", arm_with(from, to)); });
-}
+RigConfig arm() { return rig_of(kArm); }
 
 // Commands are sent in the unit's order. In the file's order each motor would get the other's.
 TEST(SeveralMotors, FollowTheUnitsOrder) {
@@ -67,70 +61,73 @@ TEST(SeveralMotors, FollowTheUnitsOrder) {
   EXPECT_EQ(rig.limits.motor[0].command_slew_per_s_max, 20.0);
   EXPECT_EQ(rig.limits.motor[1].command_max, 6.0);
   EXPECT_EQ(rig.limits.motor[1].command_slew_per_s_max, 500.0);
-  const RigConfig unordered = parse_rig_config(
-      "r.textproto", arm_with("motor { joint: \"elbow\" } motor { joint: \"shoulder\" }", ""));
+  const RigConfig unordered =
+      rig_of(arm_with("motor { joint: \"elbow\" } motor { joint: \"shoulder\" }", ""));
   EXPECT_EQ(unordered.motor[0].joint, "shoulder") << "as the file lists them";
   EXPECT_EQ(unordered.limits.motor[1].command_max, 0.5);
 }
 
 // A motor's own limit replaces the rig's, also if the rig has none. Omitted limits are the rig's.
 TEST(SeveralMotors, HaveLimitsOfTheirOwn) {
-  const RigConfig slow = parse_rig_config(
-      "r.textproto", arm_with("command_max: 0.5 command_slew_per_s_max: 20", "command_max: 0.5"));
+  const RigConfig slow =
+      rig_of(arm_with("command_max: 0.5 command_slew_per_s_max: 20", "command_max: 0.5"));
   EXPECT_EQ(slow.limits.motor[0].command_slew_per_s_max, 500.0);
-  const RigConfig steep =
-      parse_rig_config("r.textproto", arm_with("command_max: 6 command_slew_per_s_max: 500",
-                                               "motor { joint: \"shoulder\" command_max: 2 }"));
+  const RigConfig steep = rig_of(arm_with("command_max: 6 command_slew_per_s_max: 500",
+                                          "motor { joint: \"shoulder\" command_max: 2 }"));
   EXPECT_EQ(steep.limits.motor[1].command_max, 2.0);
   EXPECT_EQ(steep.limits.motor[1].command_slew_per_s_max, 2000.0) << "all of it in 1 ms";
-  expect_parts(arm_refusal("command_max: 6 ", ""),
-               {"r.textproto:8", "motor \"shoulder\": command_max must be a positive number"});
-  expect_parts(arm_refusal("command_max: 6", "command_max: 13"),
-               {"r.textproto:9:3", "control_max of motor \"shoulder\", 12 V"});
-  expect_parts(arm_refusal("command_max: 0.5", "command_max: 1.01"),
-               {"r.textproto:10:26", "control_max of motor \"elbow\", 1 duty"});
-  expect_parts(arm_refusal("\"elbow\" command_max", "\"wrist\" command_max"),
-               {"r.textproto:10", "\"wrist\" has no motor"});
-  expect_parts(arm_refusal("_max: 20 }", "_max: 20 } motor { joint: \"elbow\" }"),
-               {"r.textproto:10", "\"elbow\" has limits twice"});
+  expect_refused(kArm,
+                 {{"command_max: 6 ",
+                   "",
+                   {"r.textproto:8", "motor \"shoulder\": command_max must be a positive number"}},
+                  {"command_max: 6",
+                   "command_max: 13",
+                   {"r.textproto:9:3", "control_max of motor \"shoulder\", 12 V"}},
+                  {"command_max: 0.5",
+                   "command_max: 1.01",
+                   {"r.textproto:10:26", "control_max of motor \"elbow\", 1 duty"}},
+                  {"\"elbow\" command_max",
+                   "\"wrist\" command_max",
+                   {"r.textproto:10", "\"wrist\" has no motor"}},
+                  {"_max: 20 }",
+                   "_max: 20 } motor { joint: \"elbow\" }",
+                   {"r.textproto:10", "\"elbow\" has limits twice"}}});
 }
 
 TEST(SeveralMotors, AreEachListedOnce) {
   const std::string both = "motor { joint: \"elbow\" } motor { joint: \"shoulder\" }";
-  expect_parts(arm_refusal(both, "motor { joint: \"elbow\" }"),
-               {"r.textproto:7", "\"shoulder\" has a motor", "add motor { joint: \"shoulder\" }"});
-  expect_parts(arm_refusal(both, both + " motor { joint: \"elbow\" }"),
-               {"r.textproto:7:69", "\"elbow\" has no motor in this file, or is listed twice"});
-  expect_parts(arm_refusal(both, both + " motor { joint: \"wrist\" }"), {"\"wrist\" has no motor"});
+  expect_refused(
+      kArm, {{both,
+              "motor { joint: \"elbow\" }",
+              {"r.textproto:7", "\"shoulder\" has a motor", "add motor { joint: \"shoulder\" }"}},
+             {both,
+              both + " motor { joint: \"elbow\" }",
+              {"r.textproto:7:69", "\"elbow\" has no motor in this file, or is listed twice"}},
+             {both, both + " motor { joint: \"wrist\" }", {"\"wrist\" has no motor"}}});
   std::string nine = "name: \"x\" unit { channel { joint: \"1\" } } safety { }\n";
   for (int k = 1; k <= 9; ++k) {
     nine += "joint { name: \"" + std::to_string(k) +
             "\" motor { control_unit: \"V\" } encoder { counts_per_turn: 100 } }\n";
   }
-  expect_parts(refusal([&] { parse_rig_config("r.textproto", nine); }), {"9 motors", "at most 8"});
+  expect_parts(rig_refusal(nine), {"9 motors", "at most 8"});
 }
 
 // A duty is a fraction of the supply: a limit above 1 is refused, and the default is 1.
 TEST(SeveralMotors, TakeADutyUpToOne) {
   const std::string unit = "control_unit: \"duty\"";
-  EXPECT_EQ(parse_rig_config("r.textproto", arm_with(unit, unit + " control_max: 1"))
-                .motor[0]
-                .command_max,
-            1.0);
-  expect_parts(arm_refusal(unit, unit + " control_max: 1.01"),
-               {"r.textproto:5:52", "control_max is 1.01", "a duty is at most 1"});
-  EXPECT_EQ(parse_rig_config("r.textproto", arm_with(unit, "control_unit: \"1\" control_max: 7"))
-                .motor[0]
-                .command_max,
-            7.0);
+  EXPECT_EQ(rig_of(arm_with(unit, unit + " control_max: 1")).motor[0].command_max, 1.0);
+  expect_refused(kArm, {{unit,
+                         unit + " control_max: 1.01",
+                         {"r.textproto:5:52", "control_max is 1.01", "a duty is at most 1"}}});
+  EXPECT_EQ(rig_of(arm_with(unit, "control_unit: \"1\" control_max: 7")).motor[0].command_max, 7.0);
 }
 
 ScenarioConfig arm_scenario(const std::string& text) {
   return parse_scenario_config("s.textproto", text, arm());
 }
 
-std::string arm_scenario_refusal(const std::string& text) {
-  return refusal([&] { arm_scenario(text); });
+void expect_arm_refused(const std::string& text, const std::vector<std::string>& parts) {
+  expect_parts(refusal([&] { arm_scenario(text); }), parts);
 }
 
 const std::string kBoth =
@@ -152,23 +149,23 @@ TEST(SeveralMotors, HaveAnExcitationEach) {
   EXPECT_EQ(commands, (MotorCommands{0.0, 3.0}));
   two_steps.command({0.6, {}}, commands);
   EXPECT_EQ(commands, (MotorCommands{0.2, 3.0}));
-  expect_parts(arm_scenario_refusal(kBoth + "pulse { motor: \"elbow\" command: 0.1 width_s: 1 }\n"),
-               {"s.textproto:3", "\"elbow\" has two excitations"});
-  expect_parts(arm_scenario_refusal(kBoth + "release { joint: \"elbow\" held_tolerance_rad: 1 }\n"),
-               {"s.textproto:", "cannot be combined with another excitation", "release"});
-  expect_parts(arm_scenario_refusal("duration_s: 1\nstep { motor: \"elbow\" }\nstep { }\n"),
-               {"s.textproto:3", "names no motor", "\"elbow\", \"shoulder\""});
-  expect_parts(
-      arm_scenario_refusal("duration_s: 1\nmultisine { motor: \"elbow\" sine { amplitude: 0.1 "
-                           "frequency_hz: 1 } }\nmultisine { motor: \"shoulder\"\n sine { "
-                           "amplitude: 1 } }"),
+  expect_arm_refused(kBoth + "pulse { motor: \"elbow\" command: 0.1 width_s: 1 }\n",
+                     {"s.textproto:3", "\"elbow\" has two excitations"});
+  expect_arm_refused(kBoth + "release { joint: \"elbow\" held_tolerance_rad: 1 }\n",
+                     {"s.textproto:", "cannot be combined with another excitation", "release"});
+  expect_arm_refused("duration_s: 1\nstep { motor: \"elbow\" }\nstep { }\n",
+                     {"s.textproto:3", "names no motor", "\"elbow\", \"shoulder\""});
+  expect_arm_refused(
+      "duration_s: 1\nmultisine { motor: \"elbow\" sine { amplitude: 0.1 "
+      "frequency_hz: 1 } }\nmultisine { motor: \"shoulder\"\n sine { "
+      "amplitude: 1 } }",
       {"s.textproto:4", "sine[0].frequency_hz"});
 }
 
 // Each motor's peak is compared with its own limit, or with the scenario's if that is tighter.
 TEST(SeveralMotors, AreCheckedAgainstTheirOwnLimits) {
-  expect_parts(arm_scenario_refusal("duration_s: 1 step { motor: \"elbow\" command: 0.6 }"),
-               {"up to 0.6 duty at motor \"elbow\"", "allowed are 0.5"});
+  expect_arm_refused("duration_s: 1 step { motor: \"elbow\" command: 0.6 }",
+                     {"up to 0.6 duty at motor \"elbow\"", "allowed are 0.5"});
   EXPECT_NO_THROW(arm_scenario("duration_s: 1 step { motor: \"shoulder\" command: 6 }"));
   const ScenarioConfig tight =
       arm_scenario(kBoth + "limits { command_max: 4 command_slew_max: 30 }");
@@ -176,10 +173,9 @@ TEST(SeveralMotors, AreCheckedAgainstTheirOwnLimits) {
   EXPECT_EQ(tight.limits.motor[0].command_slew_per_s_max, 20.0);
   EXPECT_EQ(tight.limits.motor[1].command_max, 4.0);
   EXPECT_EQ(tight.limits.motor[1].command_slew_per_s_max, 30.0);
-  expect_parts(arm_scenario_refusal(kBoth + "limits { command_max: 6.1 }"),
-               {"command_max is 6.1", "allows 6"});
-  expect_parts(arm_scenario_refusal(kBoth + "limits { command_max: 2 }"),
-               {"up to 3 V at motor \"shoulder\"", "allowed are 2"});
+  expect_arm_refused(kBoth + "limits { command_max: 6.1 }", {"command_max is 6.1", "allows 6"});
+  expect_arm_refused(kBoth + "limits { command_max: 2 }",
+                     {"up to 3 V at motor \"shoulder\"", "allowed are 2"});
 }
 
 SafetyLimits two_motor_limits() {
@@ -281,8 +277,7 @@ TEST(SeveralMotors, MustMatchTheUnit) {
   expect_parts(contradiction(rig, facts), {"motor 1 up to 5.99 V", "\"shoulder\" up to 6"});
   facts.motor[1].command_max = 6.0;
   EXPECT_EQ(contradiction(rig, facts), "");
-  const RigConfig plain =
-      parse_rig_config("r.textproto", arm_with("control_unit: \"V\"", "control_unit: \"1\""));
+  const RigConfig plain = rig_of(arm_with("control_unit: \"V\"", "control_unit: \"1\""));
   EXPECT_EQ(contradiction(plain, arm_facts()), "") << "1 stands for any number";
 }
 

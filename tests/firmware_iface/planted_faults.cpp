@@ -1,6 +1,5 @@
 // Faults of frames and sessions.
 
-#include <algorithm>
 #include <memory>
 
 #include "firmware_iface/wire/clear.h"

@@ -1,7 +1,6 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "proto/recording/recording_recover.hpp"
 #include "proto/stream.pb.h"
