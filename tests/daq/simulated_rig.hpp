@@ -17,7 +17,7 @@
 namespace daq {
 
 /// Stores everything that a run reports.
-class MemorySink final : public RunSink {
+class MemorySink : public RunSink {
  public:
   std::vector<proto::Sample> samples;
   std::vector<proto::InertialReading> inertial;

@@ -56,6 +56,7 @@ void CoreBoard::let_pass(Nanoseconds duration) {
 }
 
 IoResult CoreBoard::read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept {
+  if (fault_.on_read) fault_.on_read(++reads_);
   while (is_open_ && out_.empty()) {
     if (!tick_by(deadline)) return {IoStatus::kTimeout, 0};
   }

@@ -1,8 +1,5 @@
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,6 +9,7 @@
 
 #include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/open/open_transport.hpp"
+#include "tests/integration/child_process.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -25,40 +23,21 @@ using namespace std::chrono_literals;
 using test_support::expect_parts;
 using test_support::TemporaryFolder;
 
-/// rigcal-sim as a child process, its output in a file.
-class Program {
+/// rigcal-sim as a child process.
+class Program : public test_support::ChildProcess {
  public:
   Program(std::vector<std::string> arguments, std::string output)
-      : arguments_(std::move(arguments)), output_(std::move(output)) {
-    arguments_.insert(arguments_.begin(), RIGCAL_SIM);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments_) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                     0600);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    EXPECT_EQ(posix_spawn(&pid_, RIGCAL_SIM, &actions, nullptr, argv.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-  }
-  ~Program() {
-    if (pid_ > 0) finish(SIGKILL);
-  }
+      : ChildProcess(
+            [&] {
+              arguments.insert(arguments.begin(), RIGCAL_SIM);
+              return arguments;
+            }(),
+            std::move(output)) {}
 
-  /// Sends the signal (0: none), waits, and returns the exit code, or −1 if a signal killed it.
+  /// Sends the signal (0: none), waits, and returns the exit code.
   int finish(int signal_number) {
-    if (signal_number != 0) kill(pid_, signal_number);
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
-  std::string output() const {
-    std::ostringstream text;
-    text << std::ifstream(output_).rdbuf();
-    return text.str();
+    if (signal_number != 0) send_signal(signal_number);
+    return wait(60.0).value_or(-1);
   }
 
   /// Waits until the program has printed a line.
@@ -72,11 +51,6 @@ class Program {
     const std::size_t at = text.find("\n" + name + ": ");
     return at == std::string::npos ? ~0ULL : std::stoull(text.substr(at + name.size() + 3));
   }
-
- private:
-  std::vector<std::string> arguments_;
-  std::string output_;
-  pid_t pid_ = -1;
 };
 
 const std::string kConfig = test_support::source_folder() + "/configs/sim-furuta.textproto";
