@@ -42,15 +42,6 @@ safety {
 }
 )";
 
-sim::FurutaParameters commission_plant() {
-  sim::FurutaParameters furuta;
-  furuta.arm_friction.viscous = 0.001;
-  furuta.arm_friction.coulomb = 0.004;
-  furuta.pendulum_friction.viscous = 0.0001;
-  furuta.pendulum_friction.coulomb = 0.0009;
-  return furuta;
-}
-
 CommissionRig::CommissionRig(const std::function<void(Mistakes&)>& make)
     : path_(folder_.file("rig.textproto")), time_(std::make_shared<firmware_iface::VirtualTime>()) {
   Mistakes mistakes;

@@ -20,13 +20,10 @@ namespace daq {
 /// The rig file of a CommissionRig.
 extern const std::string kCommissionRigText;
 
-/// Returns the pendulum of a CommissionRig.
-firmware_iface::sim::FurutaParameters commission_plant();
-
 /// Wiring mistakes that a unit cannot detect.
 struct Mistakes {
   firmware_iface::sim::SimulationSettings simulation = simulation_settings();
-  firmware_iface::sim::FurutaParameters furuta = commission_plant();
+  firmware_iface::sim::FurutaParameters furuta = shipped_furuta();
   std::string rig_text = kCommissionRigText;
 
   firmware_iface::sim::EncoderSettings& encoder(std::size_t k) {

@@ -60,7 +60,7 @@ TEST(Commission, MeasuresTheMotor) {
                   .ok());
   ASSERT_EQ(record.motor_size(), 1);
   const auto& motor = record.motor(0);
-  const firmware_iface::sim::FurutaParameters p = commission_plant();
+  const firmware_iface::sim::FurutaParameters p = shipped_furuta();
   const double dead_band = p.arm_friction.coulomb / p.motor_gain;
   EXPECT_NEAR(motor.dead_band(), dead_band, 0.25 * dead_band);
   const double l = p.pendulum_center_distance, m = p.pendulum_mass;

@@ -162,7 +162,9 @@ TEST(ScenarioFields, OfAStep) {
   EXPECT_EQ(step.at(1.999), 0.0);
   EXPECT_EQ(step.at(2.0), 1.5);
   EXPECT_EQ(step.at(9.999), 1.5);
+  EXPECT_EQ(step.phase(), Phase::kRunning);
   EXPECT_EQ(step.at(10.0), 0.0);
+  EXPECT_EQ(step.phase(), Phase::kFinished);
 }
 
 // Overlapping pulses add up, and the sum is the peak.
@@ -203,9 +205,10 @@ TEST(ScenarioFields, OfAMultisine) {
   for (const double t : {2.0, 9.5}) EXPECT_NEAR(ramped.at(t), signal(t), 1e-9);
 }
 
+// Each value holds until the next row, from the first row's time on.
 TEST(ScenarioFields, OfAReplay) {
   const test_support::TemporaryFolder folder;
-  std::ofstream(folder.file("u.csv")) << "u,other,t\n1,7,0\n-3,7,2\n2,7,4\n";
+  std::ofstream(folder.file("u.csv")) << "u,other,t\n1,7,3\n-3,7,5\n2,7,7\n";
   Excited replay(
       "replay { motor: \"arm\" file: \"u.csv\" time_column: \"t\" command_column: \"u\" "
       "scale: 2 }",

@@ -344,13 +344,6 @@ TEST_F(SafetyMonitorTest, TripsOnAStaleSample) {
   expect_trip(TripCause::kStaleSample, 0, 0.007, 0.005);
 }
 
-TEST_F(SafetyMonitorTest, TripsOnACommandThatIsNotANumber) {
-  rest();
-  EXPECT_EQ(send(std::numeric_limits<double>::quiet_NaN()), 0.0);
-  EXPECT_EQ(monitor_.current_trip().cause, TripCause::kCommandNotFinite);
-  EXPECT_EQ(send(1.0), 0.0);
-}
-
 // The command must be clamped by magnitude and by slew rate together.
 TEST_F(SafetyMonitorTest, ClampsMagnitudeAndSlew) {
   rest();

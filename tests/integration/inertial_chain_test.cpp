@@ -86,15 +86,6 @@ std::map<std::uint64_t, sim::TrueState> record(const sim::SimulationSettings& si
   return rig.truth();
 }
 
-const sim::FurutaParameters& parameters() {
-  static const sim::FurutaParameters kParameters = [] {
-    sim::FurutaParameters furuta;
-    furuta.arm_friction.viscous = furuta.pendulum_friction.viscous = 1e-3;
-    return furuta;
-  }();
-  return kParameters;
-}
-
 void expect_equal(const estimator::Segment& expected, const estimator::Segment& actual) {
   ASSERT_EQ(actual.inertial.rows(), expected.inertial.rows());
   ASSERT_EQ(actual.inertial.cols(), expected.inertial.cols());
@@ -125,7 +116,7 @@ TEST(InertialChain, ReadingsArriveInTheirPlaces) {
   double largest_change = 0.0;
   for (Eigen::Index row = 0; row < segment.inertial.rows(); ++row) {
     const sim::TrueState& now = truth.at(static_cast<std::uint64_t>(row));
-    sim::Plant plant(std::make_unique<sim::FurutaModel>(parameters()), now.state);
+    sim::Plant plant(std::make_unique<sim::FurutaModel>(daq::furuta_parameters()), now.state);
     for (const int joint : {0, 1}) {
       const sim::InertialSettings& sensor =
           simulation.unit.inertial[static_cast<std::size_t>(joint)];
