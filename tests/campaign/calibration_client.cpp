@@ -31,7 +31,7 @@ release { joint: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 0.0005 seed: 3 }
 )";
 constexpr double kRounding_s = 1e-3;
-const std::string kRig = test_support::source_folder() + "/configs/rig-pendulum.textproto";
+const std::string kPendulumRig = test_support::source_folder() + "/configs/rig-pendulum.textproto";
 
 bool same_to_the_last_digit(const CalibrationResult& a, const CalibrationResult& b) {
   if (a.parameters_size() != b.parameters_size()) return false;
@@ -64,7 +64,7 @@ class CalibrationClient {
         random_(seed) {
     std::filesystem::create_directories(folder_);
     // A copy, since an id belongs to one job, and the file may be edited meanwhile.
-    std::filesystem::copy_file(kRig, rig_);
+    std::filesystem::copy_file(kPendulumRig, rig_);
   }
 
   void run(const std::atomic<bool>& stop) {

@@ -20,7 +20,6 @@ using rigcal::v1::ServiceRequest;
 using test_support::SocketClient;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kReplyPatience_s = 30.0;
 constexpr uid_t kKeep = static_cast<uid_t>(-1);
 
 // This thread alone runs as another account for a while; the C library would change all threads.

@@ -13,6 +13,8 @@
 
 namespace campaign {
 
+inline constexpr double kReplyPatience_s = 30.0;
+
 /// Identity of a client for the service: a loopback address over TCP, or a local account at the
 /// Unix socket.
 struct Who {

@@ -102,7 +102,8 @@ bool run_campaign(const CampaignOptions& options, std::ostream& out) {
   std::atomic<bool> stop(false);
   std::vector<std::thread> threads;
   const auto begin = [&](auto client) {
-    threads.emplace_back([&stop, client = std::move(client)]() mutable { client(stop); });
+    threads.emplace_back(
+        [&stop, client = std::move(client)]() mutable { std::move(client)(stop); });
   };
   const auto caller = [&](const std::string& name, const Who& who = {}) {
     return Caller(name, who, service, ledger);

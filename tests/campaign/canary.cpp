@@ -17,7 +17,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBatchPeriod(50);
 constexpr std::uint64_t kBatches = 100;
 constexpr std::uint64_t kSamplesPerBatch = 50;
-constexpr double kPatience_s = 30.0;
 
 // One session over as many connections as needed.
 class CanarySession {
@@ -40,7 +39,7 @@ class CanarySession {
   bool connect_and_stream() {
     const Caller::Calm calm = caller_.calm();
     SocketClient client = caller_.connect();
-    const auto opened = client.connected() ? client.call(open_request(id_), kPatience_s)
+    const auto opened = client.connected() ? client.call(open_request(id_), kReplyPatience_s)
                                            : rigcal::v1::ServiceReply();
     if (!opened.has_session_opened()) return lost("cannot open", calm, opened);
     const std::uint64_t through = opened.session_opened().acknowledged_through();
@@ -52,7 +51,7 @@ class CanarySession {
       const Caller::Calm still_calm = caller_.calm();
       if (!sent_first_) sent_first_.emplace(Clock::now(), still_calm);
       const auto reply =
-          client.call(batch_request(acknowledged_ + 1, kSamplesPerBatch), kPatience_s);
+          client.call(batch_request(acknowledged_ + 1, kSamplesPerBatch), kReplyPatience_s);
       if (!reply.has_acknowledge() || reply.acknowledge().through() != acknowledged_ + 1) {
         return lost("no acknowledgement", still_calm, reply);
       }
@@ -61,7 +60,7 @@ class CanarySession {
       count_acknowledged();
     }
     const Caller::Calm at_last = caller_.calm();
-    const auto closed = client.call(close_request(kBatches), kPatience_s);
+    const auto closed = client.call(close_request(kBatches), kReplyPatience_s);
     return closed.has_session_closed() || lost("cannot close", at_last, closed);
   }
 

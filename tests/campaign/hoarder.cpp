@@ -20,7 +20,6 @@ using test_support::open_request;
 using test_support::request_frame;
 using test_support::SocketClient;
 
-constexpr double kHoarderPatience_s = 30.0;
 constexpr std::size_t kPartSize = 1u << 20;
 // More than the shares, which are half of the limits in proto/daemon.proto.
 constexpr int kConnections = 300;
@@ -114,8 +113,7 @@ class Hoarder {
       ServiceRequest open = open_request(caller_.name() + "-" + std::to_string(++count_));
       (*open.mutable_open_session()->mutable_metadata())["notes"] = std::string(60'000, '"');
       SocketClient client = caller_.connect();
-      refusal =
-          client.connected() ? refusal_of(client.call(open, kHoarderPatience_s)) : std::nullopt;
+      refusal = client.connected() ? refusal_of(client.call(open, kReplyPatience_s)) : std::nullopt;
     }
     expect_share("sessions", refusal, calm);
     // All of them are to be stored at the same time.
@@ -142,8 +140,7 @@ class Hoarder {
       SocketClient& client = streams.emplace_back(caller_.connect());
       const ServiceRequest open =
           open_request(caller_.name() + "-stream-" + std::to_string(++count_));
-      refusal =
-          client.connected() ? refusal_of(client.call(open, kHoarderPatience_s)) : std::nullopt;
+      refusal = client.connected() ? refusal_of(client.call(open, kReplyPatience_s)) : std::nullopt;
     }
     expect_share("streams", refusal, calm);
     // Batches of the largest size, without reading their acknowledgements.
@@ -164,7 +161,7 @@ class Hoarder {
     for (int k = 0; k < kConnections && refusal == ""; ++k) {
       SocketClient& client = clients.emplace_back(caller_.connect());
       refusal =
-          client.connected() ? refusal_of(client.call(hello(), kHoarderPatience_s)) : std::nullopt;
+          client.connected() ? refusal_of(client.call(hello(), kReplyPatience_s)) : std::nullopt;
     }
     expect_share("connections", refusal, calm);
     pause(static_cast<int>(random_() % 2000));

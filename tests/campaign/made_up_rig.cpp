@@ -69,7 +69,6 @@ class MadeUpRig {
                   "samples of made-up rigs compared");
   }
 
-  bool open();
   End stream(SocketClient& client) {
     std::uint64_t next = acknowledged_ + 1;
     while (acknowledged_ < batch_count_) {

@@ -51,7 +51,7 @@ constexpr std::array kValues = {std::numeric_limits<double>::quiet_NaN(),
                                 0.0,
                                 1e-300};
 
-constexpr const char* kScenario =
+constexpr const char* kSwing =
     R"(name: "swing" duration_s: 0.5 initial { joint: "pivot" angle_rad: 1 }
 release { joint: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 0.0005 seed: 3 } )";
@@ -234,7 +234,7 @@ class NumberAttacker {
   // No message carries a scenario; rigcal and rigcal-daq read them.
   void put_into_scenario(const Number& number) {
     v1::Scenario scenario;
-    if (!google::protobuf::TextFormat::ParseFromString(kScenario, &scenario)) {
+    if (!google::protobuf::TextFormat::ParseFromString(kSwing, &scenario)) {
       return fail(number, "the scenario does not parse");
     }
     test_support::put_number(scenario, number.path, number.value);

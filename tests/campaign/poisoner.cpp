@@ -26,8 +26,6 @@ using test_support::open_request;
 using test_support::SocketClient;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kPatience_s = 30.0;
-
 // Largest size of a recording on disk: the data sent, a record header for each message, its start
 // and end, and in each of these and in each chunk the recording's header.
 constexpr std::uint64_t kMessageSize = 64;
@@ -129,7 +127,7 @@ class Poisoner {
     const Caller::Calm calm = caller_.calm();
     SocketClient client = caller_.connect();
     const ServiceReply reply =
-        client.connected() ? client.call(session.open, kPatience_s) : ServiceReply();
+        client.connected() ? client.call(session.open, kReplyPatience_s) : ServiceReply();
     if (!reply.has_session_opened()) {
       // A number out of range ends the connection before the opening is processed.
       const SessionRefused& refused = reply.session_refused();
@@ -163,7 +161,7 @@ class Poisoner {
       if (poisoned) session.poison = poison_batch(random_, *request.mutable_sample_batch());
       session.under_way = request.sample_batch();
       const Caller::Calm calm = caller_.calm();
-      const ServiceReply reply = client.call(request, kPatience_s);
+      const ServiceReply reply = client.call(request, kReplyPatience_s);
       if (reply.has_acknowledge() && reply.acknowledge().through() == number) {
         session.stored.push_back(session.under_way);
         if (poisoned) caller_.count("poisoned batches acknowledged");
@@ -199,31 +197,32 @@ class Poisoner {
     };
     switch (random_() % 6) {
       case 0:
-        client.call(close, kPatience_s);
+        client.call(close, kReplyPatience_s);
         break;
       case 1:
         close.mutable_close_session()->set_interrupted(true);
-        client.call(close, kPatience_s);
+        client.call(close, kReplyPatience_s);
         break;
       case 2:
-        refused(client.call(close_request(session.stored.size() + 1 + random_() % 3), kPatience_s));
+        refused(client.call(close_request(session.stored.size() + 1 + random_() % 3),
+                            kReplyPatience_s));
         break;
       case 3:
-        refused(client.call(close_request(std::uint64_t{1} << 52), kPatience_s));
+        refused(client.call(close_request(std::uint64_t{1} << 52), kReplyPatience_s));
         break;
       case 4: {  // closed, opened and closed once more
-        client.call(close, kPatience_s);
+        client.call(close, kReplyPatience_s);
         SocketClient again = caller_.connect();
-        if (again.connected() && again.call(session.open, kPatience_s).has_session_opened()) {
-          again.call(close, kPatience_s);
+        if (again.connected() && again.call(session.open, kReplyPatience_s).has_session_opened()) {
+          again.call(close, kReplyPatience_s);
         }
         break;
       }
       default: {  // continues after its end
-        if (!client.call(close, kPatience_s).has_session_closed()) break;
+        if (!client.call(close, kReplyPatience_s).has_session_closed()) break;
         SocketClient again = caller_.connect();
-        if (again.connected() && again.call(session.open, kPatience_s).has_session_opened()) {
-          refused(again.call(batch_request(session.stored.size() + 1), kPatience_s));
+        if (again.connected() && again.call(session.open, kReplyPatience_s).has_session_opened()) {
+          refused(again.call(batch_request(session.stored.size() + 1), kReplyPatience_s));
         }
       }
     }

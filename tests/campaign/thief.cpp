@@ -25,7 +25,6 @@ using test_support::close_request;
 using test_support::request_frame;
 using test_support::SocketClient;
 
-constexpr double kThiefPatience_s = 30.0;
 constexpr int kJobsKept = 20;
 // Header of a session that a thief created after its owner had deleted it. Its secret is a guess,
 // which another thief may make as well.
@@ -128,7 +127,7 @@ class Thief {
                            request_frame(close_request(batch.sample_batch().batch_sequence())))) {
       return;
     }
-    const auto reply = client.receive(kThiefPatience_s);
+    const auto reply = client.receive(kReplyPatience_s);
     as.count("thefts refused: opening a session without its secret");
     if (!reply) {
       if (calm.lasted()) as.fail("no answer to an opening without a secret");

@@ -308,7 +308,7 @@ struct TwoJoints {
   }
 };
 
-unit_description two_motors() {
+unit_description two_motor_unit() {
   unit_description board{
       .unit_id = 7, .tick_rate_Hz = 1000, .ttl_max_ms = 100, .encoder_count = 2, .motor_count = 2};
   board.encoder[0] = {ENCODER_COUNTER, 0, 4096, 0};
@@ -324,7 +324,7 @@ struct TwoMotorRun {
       "name: \"both\" duration_s: 1 step { motor: \"shoulder\" command: 3 start_s: 0.25 } "
       "pulse { motor: \"elbow\" command: -0.25 start_s: 0.5 width_s: 0.25 }");
   TwoJoints joints;
-  firmware_iface::CoreBoard board{two_motors(),
+  firmware_iface::CoreBoard board{two_motor_unit(),
                                   {.after_tick = [this](unit& core) { joints.move(core); },
                                    .on_latch = [this](unit_latch& latch) { joints.read(latch); }}};
   LyingLine line{board, {2, 2, false}};
