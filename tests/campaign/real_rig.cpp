@@ -81,7 +81,7 @@ class RealRig {
                        files.base + ".csv", "--tcp", "0"},
                       files.base + ".sim.log");
     const std::string before = "tcp://127.0.0.1:";
-    if (!eventually([&] { return unit.output().find('\n') != std::string::npos; }, 60.0)) {
+    if (!eventually([&] { return unit.says("\n"); }, 60.0)) {
       return ledger_.fail("rigcal-sim does not start: " + unit.output());
     }
     const std::string unit_url = unit.output().substr(0, unit.output().find('\n'));

@@ -141,10 +141,7 @@ bool ServiceUnderTest::start() {
   process_ = std::make_unique<ChildProcess>(
       command, folder_ + "/service-" + std::to_string(++start_count_) + ".log");
   const bool listening = eventually(
-      [&] {
-        return process_->output().find("rigcald listens at unix:") != std::string::npos ||
-               process_->wait(0.0).has_value();
-      },
+      [&] { return process_->says("rigcald listens at unix:") || process_->wait(0.0).has_value(); },
       60.0);
   if (listening && !process_->wait(0.0)) {
     pid_.store(process_->pid());

@@ -106,17 +106,14 @@ TEST(RigFields, OfMotion) {
 }
 
 TEST(RigFields, OfMotionFromTheMechanism) {
+  using test_support::replaced;
   std::string text =
       proto::read_file(test_support::source_folder() + "/configs/rig-furuta.textproto");
-  const auto replace = [&](const std::string& what, const std::string& by) {
-    ASSERT_NE(text.find(what), std::string::npos);
-    text.replace(text.find(what), what.size(), by);
-  };
-  replace("gain { value: 0.05", "gain { value: -0.05");
-  replace("encoder { counts_per_turn: 4096 }",
-          "encoder { counts_per_turn: 4096 } stops { lower { value: -2 } upper { value: 3 } "
-          "restitution { value: 0 } }");
-  replace("missing_ms_max: 20", "missing_ms_max: 20 may_stand_still: true");
+  text = replaced(text, "gain { value: 0.05", "gain { value: -0.05");
+  text = replaced(text, "encoder { counts_per_turn: 4096 }",
+                  "encoder { counts_per_turn: 4096 } stops { lower { value: -2 } "
+                  "upper { value: 3 } restitution { value: 0 } }");
+  text = replaced(text, "missing_ms_max: 20", "missing_ms_max: 20 may_stand_still: true");
   const RigConfig rig = parse_rig_config("r.textproto", text);
   EXPECT_EQ(rig.limits.motion[0].gain_sign, -1.0);
   EXPECT_EQ(rig.limits.motion[0].stop_rad_min, -2.0);

@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <utility>
 
 #include "tests/integration/daq_process.hpp"
-#include "tests/integration/rig_files.hpp"
 #include "tests/support/refusal.hpp"
 
 // rigcal-daq commission at a terminal and with pipes, with rigcal-sim and its simulated hand.
@@ -38,8 +36,7 @@ class CommissionProgram : public DaqProcess {
     sim_.emplace(std::vector<std::string>{RIGCAL_SIM, "--config", path("sim.textproto"), "--link",
                                           path("unit"), "--truth", path("truth.csv"), "--hand"},
                  path("sim.txt"), [hand] { ::dup2(::open(hand.c_str(), O_RDONLY), STDIN_FILENO); });
-    ASSERT_TRUE(
-        eventually([&] { return sim_->output().find('\n') != std::string::npos; }, kPatience_s));
+    ASSERT_TRUE(eventually([&] { return sim_->says("\n"); }, kPatience_s));
   }
 
   /// @param input  file with the answers
@@ -167,10 +164,7 @@ TEST_F(CommissionProgram, LetsARigRunAtFullRange) {
   EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
   expect_absent(daq_->output(), {"commissioned"});
 
-  std::ifstream file(path("rig.textproto"));
-  std::string rig{std::istreambuf_iterator<char>(file), {}};
-  rig.replace(rig.find("angle_rad_max: 900"), 18, "angle_rad_max: 901");
-  write("rig.textproto", rig);
+  edit("rig.textproto", "angle_rad_max: 900", "angle_rad_max: 901");
   std::filesystem::remove(path("run.mcap"));
   start_run("large.textproto");
   EXPECT_EQ(daq_exit_code(), 4) << daq_->output();
@@ -214,8 +208,7 @@ TEST_F(CommissionProgram, EndsOnCtrlCWithTheMotorOff) {
   daq_->send_signal(SIGINT);
   EXPECT_EQ(daq_exit_code(), 4) << daq_->output();
   expect_parts(daq_->output(), {"Stopped. The motor is off"});
-  stop_sim();
-  EXPECT_EQ(last_output_V(), 0.0);
+  stop_sim_with_output_off();
 }
 
 TEST_F(CommissionProgram, EndsWhenTheUnitIsLost) {

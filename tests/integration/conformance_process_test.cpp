@@ -15,10 +15,8 @@
 namespace {
 
 using google::protobuf::Struct;
-using test_support::ChildProcess;
-using test_support::eventually;
 using test_support::expect_parts;
-using test_support::kPatience_s;
+using test_support::with;
 
 std::string text_of_file(const std::string& path) {
   std::ostringstream text;
@@ -36,9 +34,7 @@ Struct parsed(const std::string& json) {
 class ConformanceProcess : public test_support::DaqProcess {
  protected:
   void start(const std::vector<std::string>& options, const std::string& url) {
-    std::vector<std::string> command = {RIGCAL_DAQ, "conformance", "--url", url};
-    command.insert(command.end(), options.begin(), options.end());
-    daq_.emplace(command, path("daq.txt"));
+    daq_.emplace(with({RIGCAL_DAQ, "conformance", "--url", url}, options), path("daq.txt"));
   }
   int run(const std::vector<std::string>& options, const std::string& url) {
     start(options, url);
@@ -92,9 +88,7 @@ TEST_F(ConformanceProcess, KeepsJsonOnStandardOutputApart) {
 TEST_F(ConformanceProcess, TripsTheUnitAtCtrlC) {
   start_sim();
   start({}, pty_url());
-  ASSERT_TRUE(
-      eventually([&] { return daq_->output().find("H3a") != std::string::npos; }, kPatience_s))
-      << daq_->output();
+  ASSERT_NO_FATAL_FAILURE(wait_until_said("H3a"));
   daq_->send_signal(SIGINT);
   EXPECT_EQ(daq_exit_code(), 1);
   expect_parts(daq_->output(), {"interrupted; the unit is tripped"});

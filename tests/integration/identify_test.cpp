@@ -11,6 +11,7 @@
 #include "tests/integration/child_process.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/replaced.hpp"
 
 // rigcal identify on the simulated rig: three programs, in real time.
 
@@ -21,6 +22,7 @@ using test_support::ChildProcess;
 using test_support::eventually;
 using test_support::expect_absent;
 using test_support::expect_parts;
+using test_support::replaced;
 
 constexpr double kPatience_s = 120.0;
 
@@ -28,16 +30,17 @@ class Identify : public ::testing::Test {
  protected:
   Identify() {
     // Time limits for a loaded machine.
-    std::string rig = contents_of(config("rig-furuta.textproto"));
-    const std::string limit = "staleness_ms_max: 250";
-    rig.replace(rig.find(limit), limit.size(), "staleness_ms_max: 2000");
-    rig_ = files_.write("rig.textproto", rig);
-    sim_.emplace(std::vector<std::string>{RIGCAL_SIM, "--config",
-                                          config("sim-furuta-hanging.textproto"), "--link",
+    rig_ =
+        files_.write("rig.textproto", replaced(contents_of(config("rig-furuta.textproto")),
+                                               "staleness_ms_max: 250", "staleness_ms_max: 2000"));
+    start_sim(config("sim-furuta-hanging.textproto"));
+  }
+
+  void start_sim(const std::string& file) {
+    sim_.emplace(std::vector<std::string>{RIGCAL_SIM, "--config", file, "--link",
                                           files_.file("unit"), "--truth", files_.file("truth.csv")},
                  files_.file("sim.log"));
-    EXPECT_TRUE(
-        eventually([this] { return sim_->output().find('\n') != std::string::npos; }, kPatience_s));
+    EXPECT_TRUE(eventually([this] { return sim_->says("\n"); }, kPatience_s)) << sim_->output();
   }
 
   void start(const std::string& until, const std::string& duration, const std::string& runs) {
@@ -129,16 +132,9 @@ TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
 TEST_F(Identify, ReportsATripBeforeAnythingWasDriven) {
   sim_->send_signal(SIGINT);
   ASSERT_EQ(sim_->wait(kPatience_s), 0) << sim_->output();
-  std::string turned = contents_of(config("sim-furuta-hanging.textproto"));
-  const std::string arm = "arm_mass_kg:";
-  turned.replace(turned.find(arm), 0, "arm_start_angle_rad: 20\n  ");
-  sim_.emplace(
-      std::vector<std::string>{RIGCAL_SIM, "--config", files_.write("sim.textproto", turned),
-                               "--link", files_.file("unit")},
-      files_.file("turned.log"));
-  ASSERT_TRUE(
-      eventually([this] { return sim_->output().find('\n') != std::string::npos; }, kPatience_s))
-      << sim_->output();
+  const std::string hanging = contents_of(config("sim-furuta-hanging.textproto"));
+  start_sim(files_.write("sim.textproto", replaced(hanging, "arm_mass_kg:",
+                                                   "arm_start_angle_rad: 20\n  arm_mass_kg:")));
   start("1.K:1e-9", "4", "1");
   EXPECT_EQ(identify_->wait(kPatience_s), 1) << identify_->output();
   expect_parts(identify_->output(), {"run 1 was stopped by a safety trip", "The motor stayed off",
