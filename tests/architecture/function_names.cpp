@@ -1,4 +1,4 @@
-#include "tests/architecture/function_names.hpp"
+#include "tests/architecture/source_rules.hpp"
 
 #include <cctype>
 #include <map>

@@ -1,14 +1,56 @@
-#include "tests/architecture/layer_rules.hpp"
+#include "tests/architecture/source_rules.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
-#include <string>
-
-#include "tests/architecture/includes.hpp"
+#include <regex>
 
 namespace architecture {
+namespace {
+
+std::vector<Include> includes_of(const SourceFile& file) {
+  static const std::regex kPattern(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)");
+  std::vector<Include> includes;
+  for (std::size_t k = 0; k < file.lines.size(); ++k) {
+    std::smatch match;
+    if (std::regex_match(file.lines[k], match, kPattern)) {
+      includes.push_back({match[2], match[1] == "\"", static_cast<int>(k) + 1});
+    }
+  }
+  return includes;
+}
+
+}  // namespace
+
+bool starts_with_any(std::string_view text, const std::vector<std::string>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const std::string& prefix) { return text.starts_with(prefix); });
+}
+
+bool has_extension(const SourceFile& file, std::initializer_list<std::string_view> extensions) {
+  return std::any_of(extensions.begin(), extensions.end(),
+                     [&](std::string_view extension) { return file.path.ends_with(extension); });
+}
+
+bool is_header(const SourceFile& file) { return has_extension(file, {".hpp", ".h"}); }
+
+bool is_code(const SourceFile& file) { return has_extension(file, {".cpp", ".hpp", ".c", ".h"}); }
+
+std::vector<Violation> check_includes(
+    const Tree& tree, const std::vector<std::string>& folders,
+    const std::function<Reason(const SourceFile&, const Include&)>& reason_against) {
+  std::vector<Violation> violations;
+  for (const SourceFile& file : tree) {
+    if (!is_code(file) || !starts_with_any(file.path, folders)) continue;
+    for (const Include& include : includes_of(file)) {
+      if (const auto reason = reason_against(file, include)) {
+        violations.push_back({file.path, include.line, *reason});
+      }
+    }
+  }
+  return violations;
+}
+
 namespace {
 
 // The product does not use its tests, which contain the studies.
@@ -29,8 +71,7 @@ std::optional<std::size_t> place_of(const std::vector<std::string>& order,
 std::vector<Violation> check_order(const Tree& tree, const std::string& module,
                                    const std::vector<std::string>& order) {
   return check_includes(
-      tree, {module},
-      [&](const SourceFile& file, const Include& include) -> std::optional<std::string> {
+      tree, {module}, [&](const SourceFile& file, const Include& include) -> Reason {
         if (!include.target.starts_with(module)) return std::nullopt;
         const auto from = place_of(order, file.path), to = place_of(order, include.target);
         if (from && to && *to <= *from) return std::nullopt;
@@ -108,8 +149,7 @@ std::vector<Violation> fits_keep_apart(const Tree& tree) {
   std::vector<Violation> violations;
   for (const Wall& wall : kWalls) {
     const auto found = check_includes(
-        tree, {wall.folder},
-        [&](const SourceFile& file, const Include& include) -> std::optional<std::string> {
+        tree, {wall.folder}, [&](const SourceFile& file, const Include& include) -> Reason {
           const bool within = file.path.find('/', wall.folder.size()) != std::string::npos;
           if (within || !starts_with_any(include.target, wall.must_not_know)) return std::nullopt;
           return wall.folder + " must not know " + include.target;
@@ -159,8 +199,7 @@ std::vector<Violation> modules_keep_apart(const Tree& tree) {
   std::vector<Violation> violations;
   for (const Module& module : kDependencies) {
     const auto found = check_includes(
-        tree, {module.folder},
-        [&](const SourceFile& file, const Include& include) -> std::optional<std::string> {
+        tree, {module.folder}, [&](const SourceFile& file, const Include& include) -> Reason {
           const std::string first = include.target.substr(0, include.target.find('/'));
           const bool ours = std::find(kModules.begin(), kModules.end(), first) != kModules.end();
           if (!ours || include.target.starts_with(module.folder) ||

@@ -2,15 +2,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
-#include <string_view>
-
-#include "tests/architecture/function_names.hpp"
-#include "tests/architecture/includes.hpp"
-#include "tests/architecture/layer_rules.hpp"
 
 namespace architecture {
 namespace {
@@ -29,7 +23,7 @@ std::vector<Violation> estimator_is_pure(const Tree& tree) {
   static const std::string kThreads = "estimator/math/parallel_jobs.cpp";
   return check_includes(
       tree, {"estimator/", "proto/notation/"},
-      [](const SourceFile& file, const Include& include) -> std::optional<std::string> {
+      [](const SourceFile& file, const Include& include) -> Reason {
         if (file.path == kThreads && (include.target == "thread" || include.target == "mutex")) {
           return std::nullopt;
         }
@@ -44,23 +38,19 @@ std::vector<Violation> estimator_is_pure(const Tree& tree) {
                               !kForbidden.contains(include.target);
         if (own || eigen || standard) return std::nullopt;
         return "estimator and proto/notation may include the standard library without I/O, threads "
-               "and "
-               "clocks, Eigen and themselves, not " +
+               "and clocks, Eigen and themselves, not " +
                include.target;
       });
 }
 
 std::vector<Violation> scenarios_stand_alone(const Tree& tree) {
   return check_includes(
-      tree, {"daq/scenario/"},
-      [](const SourceFile&, const Include& include) -> std::optional<std::string> {
+      tree, {"daq/scenario/"}, [](const SourceFile&, const Include& include) -> Reason {
         static const std::vector<std::string> kMayUse = {"daq/scenario/", "proto/notation/",
                                                          "proto/text/", "proto/scenario.pb.h"};
         if (!include.quoted || starts_with_any(include.target, kMayUse)) return std::nullopt;
         return "daq/scenario serves simulations too: only itself, proto/notation, proto/text and "
-               "the "
-               "schema "
-               "of scenarios, not " +
+               "the schema of scenarios, not " +
                include.target;
       });
 }
@@ -69,8 +59,7 @@ std::vector<Violation> wire_is_freestanding(const Tree& tree) {
   static const std::set<std::string> kFreestanding = {"stdint.h", "stddef.h", "stdbool.h",
                                                       "limits.h"};
   return check_includes(
-      tree, {"firmware_iface/wire/"},
-      [](const SourceFile&, const Include& include) -> std::optional<std::string> {
+      tree, {"firmware_iface/wire/"}, [](const SourceFile&, const Include& include) -> Reason {
         if (include.quoted ? include.target.starts_with("firmware_iface/wire/")
                            : kFreestanding.contains(include.target)) {
           return std::nullopt;
@@ -99,7 +88,7 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
                                                  "tests/"};
   return check_includes(
       tree, {"daq/", "estimator/", "firmware_iface/", "proto/", "service/", "tests/"},
-      [](const SourceFile& file, const Include& include) -> std::optional<std::string> {
+      [](const SourceFile& file, const Include& include) -> Reason {
         const bool protobuf =
             include.target.ends_with(".pb.h") || include.target.starts_with("google/protobuf/");
         if (!protobuf || starts_with_any(file.path, kEdge)) return std::nullopt;
@@ -114,13 +103,14 @@ std::vector<Violation> protobuf_stays_at_the_edge(const Tree& tree) {
 std::vector<Violation> includes_are_written_from_the_root(const Tree& tree) {
   std::set<std::string> paths;
   for (const SourceFile& file : tree) paths.insert(file.path);
-  return check_includes(
-      tree, {"daq/", "estimator/", "firmware_iface/", "proto/", "service/", "tests/"},
-      [&](const SourceFile&, const Include& include) -> std::optional<std::string> {
-        const bool generated = include.target.ends_with(".pb.h");
-        if (!include.quoted || generated || paths.contains(include.target)) return std::nullopt;
-        return "no file of this tree: \"" + include.target + "\"";
-      });
+  return check_includes(tree,
+                        {"daq/", "estimator/", "firmware_iface/", "proto/", "service/", "tests/"},
+                        [&](const SourceFile&, const Include& include) -> Reason {
+                          const bool generated = include.target.ends_with(".pb.h");
+                          if (!include.quoted || generated || paths.contains(include.target))
+                            return std::nullopt;
+                          return "no file of this tree: \"" + include.target + "\"";
+                        });
 }
 
 // Every config must be named in a test that loads it, so that none becomes outdated.
@@ -162,8 +152,7 @@ int columns_of(std::string_view line) {
 
 std::vector<Violation> check_lines(
     const Tree& tree,
-    const std::function<std::optional<std::string>(const SourceFile&, const std::string&)>&
-        reason_against) {
+    const std::function<Reason(const SourceFile&, const std::string&)>& reason_against) {
   std::vector<Violation> violations;
   for (const SourceFile& file : tree) {
     for (std::size_t k = 0; k < file.lines.size(); ++k) {
@@ -176,11 +165,10 @@ std::vector<Violation> check_lines(
 }
 
 std::vector<Violation> lines_fit_the_page(const Tree& tree) {
-  return check_lines(
-      tree, [](const SourceFile& file, const std::string& line) -> std::optional<std::string> {
-        if (!is_code(file) || columns_of(line) <= kColumnsMax) return std::nullopt;
-        return std::to_string(columns_of(line)) + " columns";
-      });
+  return check_lines(tree, [](const SourceFile& file, const std::string& line) -> Reason {
+    if (!is_code(file) || columns_of(line) <= kColumnsMax) return std::nullopt;
+    return std::to_string(columns_of(line)) + " columns";
+  });
 }
 
 std::vector<Violation> work_is_finished(const Tree& tree) {
@@ -191,12 +179,11 @@ std::vector<Violation> work_is_finished(const Tree& tree) {
       "X|DIS"
       "ABLED_|not impl"
       "emented");
-  return check_lines(tree,
-                     [](const SourceFile&, const std::string& line) -> std::optional<std::string> {
-                       std::smatch match;
-                       if (!std::regex_search(line, match, kMarker)) return std::nullopt;
-                       return "unfinished: " + match.str();
-                     });
+  return check_lines(tree, [](const SourceFile&, const std::string& line) -> Reason {
+    std::smatch match;
+    if (!std::regex_search(line, match, kMarker)) return std::nullopt;
+    return "unfinished: " + match.str();
+  });
 }
 
 // Words that readers have to decode; the field has terms for each meaning: report, flag, identify.
@@ -205,22 +192,20 @@ std::vector<Violation> words_are_plain(const Tree& tree) {
   static const std::vector<std::string> kExceptions = {
       "tests/studies/arm/arm_experiment.cpp",  // a key of stored runs
       "tests/architecture/"};
-  return check_lines(
-      tree, [](const SourceFile& file, const std::string& line) -> std::optional<std::string> {
-        std::smatch match;
-        if (starts_with_any(file.path, kExceptions)) return std::nullopt;
-        if (!std::regex_search(line, match, kWords)) return std::nullopt;
-        return "use the field's term in place of \"" + match.str() + "\"";
-      });
+  return check_lines(tree, [](const SourceFile& file, const std::string& line) -> Reason {
+    std::smatch match;
+    if (starts_with_any(file.path, kExceptions)) return std::nullopt;
+    if (!std::regex_search(line, match, kWords)) return std::nullopt;
+    return "use the field's term in place of \"" + match.str() + "\"";
+  });
 }
 
 std::vector<Violation> headers_impose_no_names(const Tree& tree) {
   static const std::regex kDirective(R"(^\s*using\s+namespace\b)");
-  return check_lines(
-      tree, [](const SourceFile& file, const std::string& line) -> std::optional<std::string> {
-        if (!is_header(file) || !std::regex_search(line, kDirective)) return std::nullopt;
-        return "using-directive in a header";
-      });
+  return check_lines(tree, [](const SourceFile& file, const std::string& line) -> Reason {
+    if (!is_header(file) || !std::regex_search(line, kDirective)) return std::nullopt;
+    return "using-directive in a header";
+  });
 }
 
 std::vector<Violation> headers_are_guarded(const Tree& tree) {
@@ -236,12 +221,11 @@ std::vector<Violation> headers_are_guarded(const Tree& tree) {
 
 std::vector<Violation> sources_are_listed(const Tree& tree) {
   static const std::regex kGlob(R"(^\s*file\s*\(\s*GLOB)", std::regex::icase);
-  return check_lines(
-      tree, [](const SourceFile& file, const std::string& line) -> std::optional<std::string> {
-        const bool cmake = has_extension(file, {"CMakeLists.txt", ".cmake"});
-        if (!cmake || !std::regex_search(line, kGlob)) return std::nullopt;
-        return "files are listed in CMake, not globbed";
-      });
+  return check_lines(tree, [](const SourceFile& file, const std::string& line) -> Reason {
+    const bool cmake = has_extension(file, {"CMakeLists.txt", ".cmake"});
+    if (!cmake || !std::regex_search(line, kGlob)) return std::nullopt;
+    return "files are listed in CMake, not globbed";
+  });
 }
 
 SourceFile read_file(const fs::path& path, const fs::path& root) {

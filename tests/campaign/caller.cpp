@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "proto/stream/service_limits.hpp"
+#include "tests/integration/child_process.hpp"
+#include "tests/proto/recording_support.hpp"
 
 namespace campaign {
 namespace {
@@ -18,10 +21,7 @@ using rigcal::v1::ServiceRequest;
 using test_support::SocketClient;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kReplyPatience_s = 30.0;
 constexpr uid_t kKeep = static_cast<uid_t>(-1);
-
-void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
 
 // This thread alone runs as another account for a while; the C library would change all threads.
 // The kernel reports the connecting account to the service.
@@ -36,6 +36,23 @@ class OtherAccount {
   static void become(uid_t account) { ::syscall(SYS_setresuid, kKeep, account, kKeep); }
   uid_t own_;
 };
+
+bool is_gone(const ServiceReply& reply) {
+  return reply.has_deleted() || reply.error().code() == ServiceError::NOT_FOUND;
+}
+
+// Repeats an attempt until it is true, or the service is dead. After kPatience a failure with the
+// last reply.
+template <typename Attempt>
+void repeat(Caller& caller, const std::string& failure, const Attempt& attempt) {
+  const auto end = Clock::now() + kPatience;
+  ServiceReply reply;
+  while (Clock::now() < end && !caller.service().dead()) {
+    if (attempt(reply)) return;
+    pause(50);
+  }
+  if (!caller.service().dead()) caller.fail(failure + ": " + brief(reply));
+}
 
 }  // namespace
 
@@ -73,7 +90,7 @@ ServiceReply Caller::ask(const ServiceRequest& request) {
   while (Clock::now() < end && !service_.dead()) {
     ServiceReply reply = ask_once(request);
     if (reply.reply_case() != ServiceReply::REPLY_NOT_SET) return reply;
-    pause();
+    pause(50);
   }
   if (!service_.dead()) fail("is not answered: " + brief(request));
   return {};
@@ -83,74 +100,128 @@ std::string brief(const google::protobuf::Message& message) {
   return message.ShortDebugString().substr(0, 600);
 }
 
-bool end_session(Caller& caller, const std::string& id) {
+void pause(int milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+ServiceRequest hello() {
   ServiceRequest request;
-  request.mutable_end_session()->set_session_id(id);
-  const auto end = Clock::now() + kPatience;
-  while (Clock::now() < end && !caller.service().dead()) {
-    const ServiceReply reply = caller.ask(request);
-    if (reply.has_session_info()) return true;
-    if (reply.error().code() != ServiceError::NOT_READY) {
+  request.mutable_hello()->set_protocol_version(2);
+  request.mutable_hello()->set_client("campaign");
+  return request;
+}
+
+ServiceRequest upload_request(const std::string& id, const std::string& file_name,
+                              std::uint64_t size_bytes) {
+  ServiceRequest request = about(&ServiceRequest::mutable_open_upload, id);
+  request.mutable_open_upload()->set_file_name(file_name);
+  request.mutable_open_upload()->set_size_bytes(size_bytes);
+  return request;
+}
+
+ServiceRequest part_request(const std::string& id, std::uint64_t offset_bytes,
+                            const std::string& data) {
+  ServiceRequest request = about(&ServiceRequest::mutable_upload_part, id);
+  request.mutable_upload_part()->set_offset_bytes(offset_bytes);
+  request.mutable_upload_part()->set_data(data);
+  return request;
+}
+
+bool end_session(Caller& caller, const std::string& id) {
+  bool ended = false;
+  // NOT_READY: the service has not yet noticed that its connection is closed.
+  repeat(caller, id + ": cannot be ended", [&](ServiceReply& reply) {
+    reply = caller.ask(about(&ServiceRequest::mutable_end_session, id));
+    ended = reply.has_session_info();
+    if (!ended && reply.error().code() != ServiceError::NOT_READY) {
       caller.fail(id + ": cannot be ended: " + brief(reply));
-      return false;
+      return true;
     }
-    pause();  // the service has not yet noticed that its connection is closed
-  }
-  return false;
+    return ended;
+  });
+  return ended;
 }
 
 std::optional<rigcal::v1::SessionInfo> wait_until_settled(Caller& caller, const std::string& id) {
-  ServiceRequest request;
-  request.mutable_inspect_session()->set_session_id(id);
-  const auto end = Clock::now() + kPatience;
-  rigcal::v1::SessionInfo info;
-  while (Clock::now() < end && !caller.service().dead()) {
-    const ServiceReply reply = caller.ask(request);
+  std::optional<rigcal::v1::SessionInfo> settled;
+  repeat(caller, id + ": reaches no final state", [&](ServiceReply& reply) {
+    reply = caller.ask(about(&ServiceRequest::mutable_inspect_session, id));
     if (!reply.has_session_info()) {
       caller.fail(id + ": is not there any more: " + brief(reply));
-      return std::nullopt;
+      return true;
     }
-    info = reply.session_info();
-    if (info.state() == rigcal::v1::SESSION_STORED || info.state() == rigcal::v1::SESSION_FAILED) {
-      return info;
+    const auto state = reply.session_info().state();
+    if (state == rigcal::v1::SESSION_STORED || state == rigcal::v1::SESSION_FAILED) {
+      settled = reply.session_info();
     }
-    if (info.state() == rigcal::v1::SESSION_OPEN) end_session(caller, id);  // the closing was lost
-    pause();
-  }
-  if (!caller.service().dead()) caller.fail(id + ": reaches no final state: " + brief(info));
-  return std::nullopt;
+    if (state == rigcal::v1::SESSION_OPEN) end_session(caller, id);  // the closing was lost
+    return settled.has_value();
+  });
+  return settled;
 }
 
 bool delete_session(Caller& caller, const std::string& id) {
-  ServiceRequest request, finish;
-  request.mutable_delete_session()->set_session_id(id);
-  finish.mutable_end_session()->set_session_id(id);
-  const auto end = Clock::now() + kPatience;
-  ServiceReply reply;
-  while (Clock::now() < end && !caller.service().dead()) {
-    reply = caller.ask(request);
-    if (reply.has_deleted() || reply.error().code() == ServiceError::NOT_FOUND) return true;
-    if (reply.error().code() == ServiceError::NOT_ALLOWED) break;
-    caller.ask(finish);  // a service that died may have lost the request
-    pause();
-  }
-  if (!caller.service().dead()) caller.fail(id + ": cannot be deleted: " + brief(reply));
-  return false;
+  bool gone = false;
+  repeat(caller, id + ": cannot be deleted", [&](ServiceReply& reply) {
+    reply = caller.ask(about(&ServiceRequest::mutable_delete_session, id));
+    gone = is_gone(reply);
+    const bool not_allowed = reply.error().code() == ServiceError::NOT_ALLOWED;
+    if (not_allowed) caller.fail(id + ": cannot be deleted: " + brief(reply));
+    if (gone || not_allowed) return true;
+    // A service that died may have lost the request.
+    caller.ask(about(&ServiceRequest::mutable_end_session, id));
+    return false;
+  });
+  return gone;
 }
 
 void delete_job(Caller& caller, const std::string& id) {
-  ServiceRequest cancel, remove;
-  cancel.mutable_cancel_job()->set_job_id(id);
-  remove.mutable_delete_job()->set_job_id(id);
-  const auto end = Clock::now() + kPatience;
-  ServiceReply reply;
-  while (Clock::now() < end && !caller.service().dead()) {
-    caller.ask(cancel);
-    reply = caller.ask(remove);
-    if (reply.has_deleted() || reply.error().code() == ServiceError::NOT_FOUND) return;
-    pause();
+  repeat(caller, id + ": cannot be deleted", [&](ServiceReply& reply) {
+    caller.ask(about(&ServiceRequest::mutable_cancel_job, id));
+    reply = caller.ask(about(&ServiceRequest::mutable_delete_job, id));
+    return is_gone(reply);
+  });
+}
+
+std::optional<proto::Recording> wait_for_recording(Caller& caller, const std::string& session_id) {
+  namespace fs = std::filesystem;
+  Ledger& ledger = caller.ledger();
+  const std::string folder = caller.service().session_folder(session_id);
+  const auto began = Clock::now();
+  const bool stored = test_support::eventually(
+      [&] { return fs::exists(folder + "/recording.mcap") && !fs::exists(folder + "/spool"); },
+      120.0);
+  if (!stored) {
+    ledger.fail(session_id + ": its recording is not written");
+    return std::nullopt;
   }
-  if (!caller.service().dead()) caller.fail(id + ": cannot be deleted: " + brief(reply));
+  auto recording = proto::read_recording(folder + "/recording.mcap");
+  if (!recording.ok()) {
+    ledger.fail(session_id + ": " + recording.error().detail);
+    return std::nullopt;
+  }
+  if (!recording.value().scan.container.intact() || recording.value().scan.unreadable_count > 0) {
+    ledger.fail(session_id + ": its recording is damaged");
+  }
+  ledger.count("sessions stored and compared");
+  const std::chrono::duration<double> took = Clock::now() - began;
+  ledger.note_duration("closing to stored recording, of honest sessions", took.count());
+  return std::move(recording.value());
+}
+
+void expect_stored(Caller& caller, const std::string& session_id, std::uint64_t sample_count,
+                   const std::string& what) {
+  const auto stored = wait_for_recording(caller, session_id);
+  if (!stored) return;
+  bool all = stored->samples.size() == sample_count && stored->gaps.empty() &&
+             stored->commands.size() == sample_count;
+  for (std::size_t k = 0; all && k < sample_count; ++k) {
+    all = test_support::same(stored->samples[k], test_support::make_sample(k)) &&
+          stored->commands[k].command_sequence == k;
+  }
+  if (!all) caller.ledger().fail(session_id + ": is stored as something else than was sent");
+  caller.count(what, stored->samples.size());
+  delete_session(caller, session_id);
 }
 
 }  // namespace campaign

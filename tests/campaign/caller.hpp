@@ -2,14 +2,18 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "proto/recording/recording_reader.hpp"
 #include "tests/campaign/ledger.hpp"
 #include "tests/campaign/service_under_test.hpp"
 #include "tests/service/server/socket_client.hpp"
 
 namespace campaign {
+
+inline constexpr double kReplyPatience_s = 30.0;
 
 /// Identity of a client for the service: a loopback address over TCP, or a local account at the
 /// Unix socket.
@@ -63,6 +67,7 @@ class Caller {
   const std::string& name() const { return name_; }
   const Who& who() const { return who_; }
   ServiceUnderTest& service() const { return service_; }
+  Ledger& ledger() const { return ledger_; }
 
  private:
   std::string name_;
@@ -71,6 +76,27 @@ class Caller {
   Ledger& ledger_;
   std::optional<test_support::SocketClient> client_;  // after the greeting
 };
+
+/// Lets this thread wait.
+void pause(int milliseconds);
+
+/// A request about one session or job, e.g. about(&ServiceRequest::mutable_end_session, id).
+template <typename Part>
+rigcal::v1::ServiceRequest about(Part* (rigcal::v1::ServiceRequest::*part)(),
+                                 const std::string& id) {
+  rigcal::v1::ServiceRequest request;
+  if constexpr (requires(Part & each) { each.set_job_id(id); }) {
+    (request.*part)()->set_job_id(id);
+  } else {
+    (request.*part)()->set_session_id(id);
+  }
+  return request;
+}
+rigcal::v1::ServiceRequest hello();
+rigcal::v1::ServiceRequest upload_request(const std::string& id, const std::string& file_name,
+                                          std::uint64_t size_bytes);
+rigcal::v1::ServiceRequest part_request(const std::string& id, std::uint64_t offset_bytes,
+                                        const std::string& data);
 
 /// A shortened text for people.
 std::string brief(const google::protobuf::Message& message);
@@ -82,5 +108,13 @@ std::optional<rigcal::v1::SessionInfo> wait_until_settled(Caller& caller, const 
 bool delete_session(Caller& caller, const std::string& id);
 /// Cancels a job, waits for its end and deletes it.
 void delete_job(Caller& caller, const std::string& id);
+
+/// Waits until a closed session is stored, and reads the recording. Empty, with a failure in the
+/// ledger, if that does not happen.
+std::optional<proto::Recording> wait_for_recording(Caller& caller, const std::string& session_id);
+
+/// The same for a session of batch_request()s, which is compared, counted as `what` and deleted.
+void expect_stored(Caller& caller, const std::string& session_id, std::uint64_t sample_count,
+                   const std::string& what);
 
 }  // namespace campaign

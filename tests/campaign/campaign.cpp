@@ -1,32 +1,47 @@
-#include "tests/campaign/campaign.hpp"
+// service_campaign: rigcald, rigs, operators and attackers, killed and cut off at random.
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
-#include <ostream>
+#include <iostream>
 #include <random>
 #include <thread>
 #include <vector>
 
-#include "tests/campaign/calibration_client.hpp"
-#include "tests/campaign/canary.hpp"
-#include "tests/campaign/hoarder.hpp"
-#include "tests/campaign/hostile_client.hpp"
-#include "tests/campaign/ledger.hpp"
-#include "tests/campaign/made_up_rig.hpp"
-#include "tests/campaign/number_attacker.hpp"
-#include "tests/campaign/poisoner.hpp"
-#include "tests/campaign/real_rig.hpp"
-#include "tests/campaign/service_under_test.hpp"
-#include "tests/campaign/thief.hpp"
+#include "tests/campaign/clients.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace campaign {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Largest memory of the service itself that docs/service.md promises.
+#ifdef RIG_SANITIZED
+inline constexpr double kMemoryMax_mb = 0.0;  // a sanitizer alone needs several times as much
+#else
+inline constexpr double kMemoryMax_mb = 1190.0;
+#endif
+
+struct CampaignOptions {
+  std::uint64_t seed = 1;
+  double duration_s = 60.0;
+  std::string programs;  ///< folder of rigcald, rigcal, rigcal-daq and rigcal-sim
+  int real_rigs = 2;
+  int made_up_rigs = 3;
+  int hostile_clients = 2;
+  int crowd = 600;                       ///< connections of a crowd
+  bool disturb = true;                   ///< kills the service, fills its disk and makes it fail
+  bool attackers = true;                 ///< poisoner, hoarder, thief and numbers
+  double memory_mb_max = kMemoryMax_mb;  ///< of the service itself; 0: any
+};
 
 // Identities of the clients. The rigs and most others share the first address. The canary is known
 // by its account, if this program may switch to another, and the worst attackers have their own.
@@ -69,8 +84,7 @@ void report_memory(const ServiceUnderTest& service, double mb_max, Ledger& ledge
   }
 }
 
-}  // namespace
-
+// Prints a report. @return true if nothing failed
 bool run_campaign(const CampaignOptions& options, std::ostream& out) {
   out << "seed " << options.seed << ", " << options.duration_s << " s, " << options.real_rigs
       << " rigs with rigcal-daq, " << options.made_up_rigs << " made-up rigs, "
@@ -88,34 +102,36 @@ bool run_campaign(const CampaignOptions& options, std::ostream& out) {
   std::atomic<bool> stop(false);
   std::vector<std::thread> threads;
   const auto begin = [&](auto client) {
-    threads.emplace_back([&stop, client = std::move(client)]() mutable { client.run(stop); });
+    threads.emplace_back(
+        [&stop, client = std::move(client)]() mutable { std::move(client)(stop); });
   };
   const auto caller = [&](const std::string& name, const Who& who = {}) {
     return Caller(name, who, service, ledger);
   };
-  for (int k = 0; k < options.real_rigs; ++k) {
-    const std::string name = "rig" + std::to_string(k);
-    begin(RealRig(name, options.programs, folder.file(name), service, ledger, random()));
-  }
+  const auto with_programs = [&](auto run, const std::string& name, const Who& who = {}) {
+    begin(std::bind_front(run, caller(name, who), options.programs, folder.file(name), random()));
+  };
+  for (int k = 0; k < options.real_rigs; ++k)
+    with_programs(run_real_rig, "rig" + std::to_string(k));
   for (int k = 0; k < options.made_up_rigs; ++k) {
-    begin(MadeUpRig("made-up" + std::to_string(k), service, ledger, random()));
+    begin(std::bind_front(run_made_up_rig, caller("made-up" + std::to_string(k)), random()));
   }
   for (int k = 0; k < options.hostile_clients; ++k) {
-    begin(HostileClient(service, ledger, random(), options.crowd));
+    begin(std::bind_front(run_hostile_client, caller("hostile"), random(), options.crowd));
   }
-  begin(CalibrationClient(options.programs, folder.file("operator"), service, ledger, random()));
-  begin(Canary(caller("canary", {.account = account_or_own(kCanaryAccount)}), ledger));
-  begin(Canary(caller("neighbour"), ledger));  // with the attackers' own identity
+  with_programs(run_calibrations, "operator");
+  begin(std::bind_front(run_canary, caller("canary", {.account = account_or_own(kCanaryAccount)})));
+  begin(std::bind_front(run_canary, caller("neighbour")));  // with the attackers' own identity
   if (options.attackers) {
-    begin(Poisoner(caller("poisoner"), random()));
-    begin(Hoarder(caller("hoarder", {kHoarderAddress}), random()));
-    begin(Thief(caller("thief", {kThiefAddress}), caller("accomplice"), random()));
+    begin(std::bind_front(run_poisoner, caller("poisoner"), random()));
+    begin(std::bind_front(run_hoarder, caller("hoarder", {kHoarderAddress}), random()));
+    begin(std::bind_front(run_thief, caller("thief", {kThiefAddress}), caller("accomplice"),
+                          random()));
     if (::geteuid() == 0) {
-      begin(Thief(caller("burglar", {.account = kThiefAccount}),
-                  caller("insider", {.account = kCanaryAccount}), random()));
+      begin(std::bind_front(run_thief, caller("burglar", {.account = kThiefAccount}),
+                            caller("insider", {.account = kCanaryAccount}), random()));
     }
-    begin(NumberAttacker(caller("numbers", {kNumbersAddress}), options.programs,
-                         folder.file("numbers"), random()));
+    with_programs(run_number_attacker, "numbers", {kNumbersAddress});
   }
   std::atomic<bool> over(false);
   std::thread watch([&] {
@@ -142,4 +158,39 @@ bool run_campaign(const CampaignOptions& options, std::ostream& out) {
   return ledger.clean();
 }
 
+}  // namespace
 }  // namespace campaign
+
+int main(int argc, char** argv) {
+  campaign::CampaignOptions options;
+  options.programs = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
+  CLI::App app(
+      "Runs the service with rigs, operators and attackers while all of them are killed and cut\n"
+      "off at random, and compares every sample stored with every sample sent. Root can fill the\n"
+      "service's disk, too. Exit status 0 when nothing was lost, stored twice or altered.",
+      "service_campaign");
+  app.add_option("--seed", options.seed)->capture_default_str();
+  app.add_option("--seconds", options.duration_s, "of disturbances; what runs then is completed")
+      ->capture_default_str();
+  app.add_option("--programs", options.programs, "folder of the programs, e.g. build-asan/bin")
+      ->capture_default_str();
+  app.add_option("--real-rigs", options.real_rigs, "rigcal-sim and rigcal-daq each")
+      ->capture_default_str();
+  app.add_option("--made-up-rigs", options.made_up_rigs)->capture_default_str();
+  app.add_option("--hostile-clients", options.hostile_clients)->capture_default_str();
+  app.add_option("--crowd", options.crowd, "connections of a crowd")->capture_default_str();
+  app.add_flag("!--no-disturbances", options.disturb,
+               "leave the service alone: no kills, no full and no failing disk");
+  app.add_flag("!--no-attackers", options.attackers,
+               "without poisoner, hoarder, thief and numbers that are none");
+  app.add_option("--memory-mb", options.memory_mb_max,
+                 "of the service itself, at most; 0: any, as with sanitizers")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  ::signal(SIGPIPE, SIG_IGN);
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;  // for crowds
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  return campaign::run_campaign(options, std::cout) ? 0 : 1;
+}

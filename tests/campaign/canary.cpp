@@ -1,13 +1,9 @@
-#include "tests/campaign/canary.hpp"
+#include "tests/campaign/clients.hpp"
 
 #include <chrono>
 #include <optional>
 #include <thread>
 #include <utility>
-
-#include "tests/campaign/real_rig.hpp"
-#include "tests/proto/recording_support.hpp"
-#include "tests/service/server/socket_client.hpp"
 
 namespace campaign {
 namespace {
@@ -21,13 +17,12 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBatchPeriod(50);
 constexpr std::uint64_t kBatches = 100;
 constexpr std::uint64_t kSamplesPerBatch = 50;
-constexpr double kPatience_s = 30.0;
 
 // One session over as many connections as needed.
 class CanarySession {
  public:
-  CanarySession(std::string id, Caller& caller, Ledger& ledger)
-      : id_(std::move(id)), caller_(caller), ledger_(ledger) {}
+  CanarySession(std::string id, Caller& caller)
+      : id_(std::move(id)), caller_(caller), ledger_(caller.ledger()) {}
 
   void run() {
     const auto end = Clock::now() + kPatience;
@@ -36,14 +31,15 @@ class CanarySession {
       if (Clock::now() > end) return ledger_.fail(id_ + ": is not taken in time");
       std::this_thread::sleep_for(kBatchPeriod);
     }
-    compare();
+    expect_stored(caller_, id_, kBatches * kSamplesPerBatch,
+                  "samples of " + caller_.name() + " stored and compared");
   }
 
  private:
   bool connect_and_stream() {
     const Caller::Calm calm = caller_.calm();
     SocketClient client = caller_.connect();
-    const auto opened = client.connected() ? client.call(open_request(id_), kPatience_s)
+    const auto opened = client.connected() ? client.call(open_request(id_), kReplyPatience_s)
                                            : rigcal::v1::ServiceReply();
     if (!opened.has_session_opened()) return lost("cannot open", calm, opened);
     const std::uint64_t through = opened.session_opened().acknowledged_through();
@@ -55,7 +51,7 @@ class CanarySession {
       const Caller::Calm still_calm = caller_.calm();
       if (!sent_first_) sent_first_.emplace(Clock::now(), still_calm);
       const auto reply =
-          client.call(batch_request(acknowledged_ + 1, kSamplesPerBatch), kPatience_s);
+          client.call(batch_request(acknowledged_ + 1, kSamplesPerBatch), kReplyPatience_s);
       if (!reply.has_acknowledge() || reply.acknowledge().through() != acknowledged_ + 1) {
         return lost("no acknowledgement", still_calm, reply);
       }
@@ -64,7 +60,7 @@ class CanarySession {
       count_acknowledged();
     }
     const Caller::Calm at_last = caller_.calm();
-    const auto closed = client.call(close_request(kBatches), kPatience_s);
+    const auto closed = client.call(close_request(kBatches), kReplyPatience_s);
     return closed.has_session_closed() || lost("cannot close", at_last, closed);
   }
 
@@ -90,18 +86,6 @@ class CanarySession {
     return false;
   }
 
-  void compare() {
-    const auto stored = wait_for_recording(caller_.service(), id_, ledger_);
-    if (!stored) return;
-    bool all = stored->samples.size() == kBatches * kSamplesPerBatch && stored->gaps.empty();
-    for (std::size_t k = 0; all && k < stored->samples.size(); ++k) {
-      all = test_support::same(stored->samples[k], test_support::make_sample(k));
-    }
-    if (!all) ledger_.fail(id_ + ": is stored as something else than was sent");
-    ledger_.count("samples of " + caller_.name() + " stored and compared", stored->samples.size());
-    delete_session(caller_, id_);
-  }
-
   std::string id_;
   Caller& caller_;
   Ledger& ledger_;
@@ -112,9 +96,9 @@ class CanarySession {
 
 }  // namespace
 
-void Canary::run(const std::atomic<bool>& stop) {
-  for (int k = 1; !stop.load() && !caller_.service().dead(); ++k) {
-    CanarySession(caller_.name() + "-" + std::to_string(k), caller_, ledger_).run();
+void run_canary(Caller caller, const std::atomic<bool>& stop) {
+  for (int k = 1; !stop.load() && !caller.service().dead(); ++k) {
+    CanarySession(caller.name() + "-" + std::to_string(k), caller).run();
   }
 }
 

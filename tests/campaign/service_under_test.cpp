@@ -1,13 +1,17 @@
 #include "tests/campaign/service_under_test.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -19,6 +23,7 @@
 namespace campaign {
 namespace {
 
+namespace fs = std::filesystem;
 using test_support::ChildProcess;
 using test_support::eventually;
 
@@ -50,9 +55,57 @@ workers: 2
 
 constexpr int kStoreTriesMax = 3;
 
-void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+void pause_s(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+// Content of a file of a process that may end at any moment, for which a stream would throw.
+std::string content(const std::string& path) {
+  std::array<char, 4096> text{};
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const ssize_t size = ::read(file, text.data(), text.size());
+  ::close(file);
+  return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : std::string();
+}
+
+// A number from /proc/PID/status, 0 if missing.
+std::uint64_t number_after(const std::string& text, const std::string& key) {
+  const std::size_t at = text.find(key);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + key.size(), nullptr, 10);
+}
 
 }  // namespace
+
+void MemoryPeak::look(pid_t service) {
+  if (service <= 0) return;
+  const std::uint64_t of_service =
+      number_after(content("/proc/" + std::to_string(service) + "/status"), "VmHWM:");
+  std::uint64_t of_worker = 0;
+  std::error_code ignored;
+  for (auto entry = fs::directory_iterator("/proc", ignored); entry != fs::directory_iterator();
+       entry.increment(ignored)) {
+    const std::string name = entry->path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string status = content(entry->path().string() + "/status");
+    if (number_after(status, "PPid:") != static_cast<std::uint64_t>(service)) continue;
+    // Between fork and exec a child still has the service's memory.
+    if (content(entry->path().string() + "/cmdline").find("run-job") == std::string::npos) continue;
+    of_worker = std::max(of_worker, number_after(status, "VmHWM:"));
+  }
+  const std::lock_guard lock(mutex_);
+  service_kib_ = std::max(service_kib_, of_service);
+  worker_kib_ = std::max(worker_kib_, of_worker);
+}
+
+double MemoryPeak::service_mb() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<double>(service_kib_) * 1024e-6;
+}
+
+double MemoryPeak::worker_mb() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<double>(worker_kib_) * 1024e-6;
+}
 
 ServiceUnderTest::ServiceUnderTest(std::string programs, std::string folder, Ledger& ledger)
     : programs_(std::move(programs)),
@@ -60,8 +113,8 @@ ServiceUnderTest::ServiceUnderTest(std::string programs, std::string folder, Led
       socket_path_(socket_folder_.file("rigcald.sock")),
       ledger_(ledger),
       port_(free_port()) {
-  std::filesystem::create_directories(data_folder());
-  std::filesystem::permissions(socket_folder_.file(""), std::filesystem::perms(0711));
+  fs::create_directories(data_folder());
+  fs::permissions(socket_folder_.file(""), fs::perms(0711));
   mounted_ = ::mount("tmpfs", data_folder().c_str(), "tmpfs", 0, "size=512m") == 0;
   std::ofstream(folder_ + "/daemon.textproto") << kConfig;
 }
@@ -88,10 +141,7 @@ bool ServiceUnderTest::start() {
   process_ = std::make_unique<ChildProcess>(
       command, folder_ + "/service-" + std::to_string(++start_count_) + ".log");
   const bool listening = eventually(
-      [&] {
-        return process_->output().find("rigcald listens at unix:") != std::string::npos ||
-               process_->wait(0.0).has_value();
-      },
+      [&] { return process_->says("rigcald listens at unix:") || process_->wait(0.0).has_value(); },
       60.0);
   if (listening && !process_->wait(0.0)) {
     pid_.store(process_->pid());
@@ -108,7 +158,7 @@ void ServiceUnderTest::kill_and_restart(double down_s) {
   process_->send_signal(SIGKILL);
   process_->wait(10.0);
   ledger_.count("kills -9 of rigcald");
-  pause(down_s);
+  pause_s(down_s);
   start();
   ++disturbances_;
 }
@@ -136,10 +186,10 @@ void ServiceUnderTest::fail_disk_once() {
   ++disturbances_;
   const std::string path = folder_ + "/fail";
   std::ofstream{path};
-  const bool met = eventually([&] { return !std::filesystem::exists(path); }, 5.0);
+  const bool met = eventually([&] { return !fs::exists(path); }, 5.0);
   if (met) ledger_.count("failed fsyncs of rigcald, with their bytes lost");
-  std::filesystem::remove(path);
-  pause(0.2);  // clients with lost bytes are refused in this time
+  fs::remove(path);
+  pause_s(0.2);  // clients with lost bytes are refused in this time
   ++disturbances_;
 }
 
@@ -156,8 +206,8 @@ void ServiceUnderTest::fill_disk(double duration_s) {
     while (file.write(block.data(), 512).flush()) {
     }
   }
-  pause(duration_s);
-  std::filesystem::remove(path);
+  pause_s(duration_s);
+  fs::remove(path);
   ledger_.count("times without a byte left on rigcald's disk");
   ++disturbances_;
 }

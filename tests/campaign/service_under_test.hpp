@@ -4,10 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "tests/campaign/ledger.hpp"
-#include "tests/campaign/memory_peak.hpp"
 #include "tests/integration/child_process.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -16,6 +16,23 @@ namespace campaign {
 /// Longest time for a client to get its samples stored, on a machine that is busy with other things
 /// and with a service that is killed again and again.
 inline constexpr std::chrono::minutes kPatience(10);
+
+/// The largest resident memory of a service over its restarts, and of its workers, as counted by
+/// the kernel for each process (VmHWM).
+class MemoryPeak {
+ public:
+  /// Samples the service, whose own peak the kernel remembers, and its short-lived workers. Any
+  /// thread.
+  void look(pid_t service);
+
+  double service_mb() const;
+  double worker_mb() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint64_t service_kib_ = 0;
+  std::uint64_t worker_kib_ = 0;
+};
 
 /// rigcald on one data folder, at one port and one Unix socket, through all restarts. The folder is
 /// a small file system of its own, if the campaign may mount one, so that it can be filled. The

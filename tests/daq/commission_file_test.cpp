@@ -10,11 +10,14 @@
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_edit.hpp"
+#include "tests/support/replaced.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/virtual_time.hpp"
 
 namespace daq {
 namespace {
+
+using test_support::replaced;
 
 constexpr const char* kText = R"(name: "r"  # a rig
 joint {
@@ -44,12 +47,6 @@ safety {
   joint { joint: "2" position_m_min: -9 position_m_max: 8 speed_m_per_s_max: 5 }
 }
 )";
-
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  const std::size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return at == std::string::npos ? text : text.replace(at, what.size(), with);
-}
 
 std::string hash_of(const std::string& text) {
   return commission_hash(parse_rig_config("r.textproto", text).commissioned_fields, "00c0ffee");

@@ -14,11 +14,42 @@ namespace daq {
 namespace sim = firmware_iface::sim;
 using firmware_iface::Nanoseconds;
 
-CommissionRig::CommissionRig(const std::string& rig_text, const sim::SimulationSettings& simulation,
-                             const sim::FurutaParameters& furuta)
+const std::string kCommissionRigText = R"(name: "small"
+joint {
+  name: "1"
+  parent { body: "ground" axis { y: 1 } zero_direction { x: 1 } }
+  motor { control_unit: "V" control_max: 10 gain { value: 0.05 } }
+  encoder { counts_per_turn: 4096 }
+}
+joint {
+  name: "2"
+  parent {
+    body: "A" axis { x: 1 }
+    zero_direction { z: -1 }  # hanging
+  }
+  encoder { counts_per_turn: 4096 }
+}
+# The unit under the table.
+unit {
+  channel { joint: "1" }  # arm
+  channel { joint: "2" }
+}
+safety {
+  command_max: 10
+  staleness_ms_max: 50
+  joint { joint: "1" angle_rad_min: -12.6 angle_rad_max: 12.6 speed_rad_per_s_max: 40 }
+  joint { joint: "2" angle_rad_min: -200 angle_rad_max: 200 speed_rad_per_s_max: 60 }
+}
+)";
+
+CommissionRig::CommissionRig(const std::function<void(Mistakes&)>& make)
     : path_(folder_.file("rig.textproto")), time_(std::make_shared<firmware_iface::VirtualTime>()) {
-  proto::write_file(path_, rig_text);
-  sim::Plant plant(std::make_unique<sim::FurutaModel>(furuta), {});
+  Mistakes mistakes;
+  make(mistakes);
+  first_text_ = mistakes.rig_text;
+  proto::write_file(path_, first_text_);
+  const sim::SimulationSettings& simulation = mistakes.simulation;
+  sim::Plant plant(std::make_unique<sim::FurutaModel>(mistakes.furuta), {});
   transport_ = std::make_unique<sim::SimTransport>(
       std::make_unique<sim::UnitSimulation>(simulation, std::move(plant), time_->now(),
                                             [this](const sim::TrueState& truth) { follow(truth); }),

@@ -11,19 +11,35 @@
 #include "firmware_iface/sim/plants.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "tests/daq/lying_line.hpp"
+#include "tests/daq/simulated_rig.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/virtual_time.hpp"
 
 namespace daq {
 
+/// The rig file of a CommissionRig.
+extern const std::string kCommissionRigText;
+
+/// Wiring mistakes that a unit cannot detect.
+struct Mistakes {
+  firmware_iface::sim::SimulationSettings simulation = simulation_settings();
+  firmware_iface::sim::FurutaParameters furuta = shipped_furuta();
+  std::string rig_text = kCommissionRigText;
+
+  firmware_iface::sim::EncoderSettings& encoder(std::size_t k) {
+    return simulation.unit.encoder[k];
+  }
+  void edit_rig(const std::string& from, const std::string& to) {
+    rig_text.replace(rig_text.find(from), from.size(), to);
+  }
+};
+
 /// Fixture of a rig file, a simulated Furuta unit in virtual time and an operator who follows all
 /// instructions.
 class CommissionRig final : public Operator {
  public:
-  /// @param rig_text  content of the rig file
-  CommissionRig(const std::string& rig_text,
-                const firmware_iface::sim::SimulationSettings& simulation,
-                const firmware_iface::sim::FurutaParameters& furuta);
+  /// @param make  the mistakes of this rig
+  explicit CommissionRig(const std::function<void(Mistakes&)>& make = [](Mistakes&) {});
 
   /// The operator's reaction to a question: the first rule whose words it contains applies.
   struct Rule {
@@ -44,18 +60,19 @@ class CommissionRig final : public Operator {
   void say(const std::string& text, std::size_t indent = 0) override;
   void ask(const std::string& question, std::size_t indent = 0) override;
   void say_line(const std::string& line) override { say(line); }
-  void show(const std::string& status) override { shown_ = status; }
+  void show(const std::string& /*status*/) override {}
   std::optional<std::string> take_answer() override;
   bool has_left() override { return has_left_; }
   void forget_typed() override {}
 
   /// Returns all messages and questions, one line each.
   const std::string& transcript() const { return transcript_; }
-  bool said(const std::string& words) const { return transcript_.find(words) != std::string::npos; }
   std::string rig_text() const;
+  const std::string& first_text() const { return first_text_; }
   RigConfig rig() const { return parse_rig_config(path_, rig_text()); }
   const std::string& path() const { return path_; }
-  const std::string& last_shown() const { return shown_; }
+  /// Whether the rig file is that of the start and no other was written.
+  bool has_written_nothing() const { return rig_text() == first_text_ && file_count() == 1; }
   firmware_iface::sim::SimulatedUnit& unit() { return transport_->simulation().unit(); }
   firmware_iface::sim::SimTransport& transport() { return *transport_; }
   /// Returns the line between host and unit. It alters nothing until a test sets a fault.
@@ -79,12 +96,13 @@ class CommissionRig final : public Operator {
 
   test_support::TemporaryFolder folder_;
   std::string path_;
+  std::string first_text_;
   std::shared_ptr<firmware_iface::VirtualTime> time_;
   std::unique_ptr<firmware_iface::sim::SimTransport> transport_;
   std::unique_ptr<LyingLine> line_;
   BlackBox black_box_;
   std::vector<Rule> rules_;
-  std::string transcript_, shown_, awaited_words_;
+  std::string transcript_, awaited_words_;
   std::function<void()> at_words_;
   std::optional<std::string> answer_;
   firmware_iface::Nanoseconds answer_at_{0};

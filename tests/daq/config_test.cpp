@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <functional>
 #include <numbers>
 #include <sstream>
 #include <string>
@@ -12,6 +11,7 @@
 #include "daq/config/scenario_config.hpp"
 #include "daq/console/unit_connection.hpp"
 #include "proto/text/files.hpp"
+#include "tests/daq/edited_rig.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -21,6 +21,7 @@ namespace {
 
 using test_support::expect_parts;
 using test_support::refusal;
+using test_support::replaced;
 
 const std::string kConfigs = test_support::source_folder() + "/configs/";
 
@@ -38,21 +39,10 @@ safety {
 }
 )";
 
-std::string replaced(const std::string& from, const std::string& to) {
-  std::string text = kRig;
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
-std::string rig_refusal(const std::string& text) {
-  return refusal([&] { parse_rig_config("r.textproto", text); });
-}
-
 // The file may list limits in any order, the channels follow the unit's order. A mix-up would guard
 // one joint with the other's limits.
 TEST(RigConfig, OrdersLimitsByTheUnitsChannels) {
-  const RigConfig rig = parse_rig_config("r.textproto", kRig);
+  const RigConfig rig = rig_of(kRig);
   ASSERT_EQ(rig.limits.joint.size(), 2U);
   EXPECT_EQ(rig.limits.joint[0].joint, "arm");
   EXPECT_EQ(rig.limits.joint[0].angle_rad_max, 2.0);
@@ -68,21 +58,21 @@ TEST(RigConfig, OrdersLimitsByTheUnitsChannels) {
 // measures rotation or translation.
 TEST(RigConfig, AcceptsEncodersBetweenBodiesAsChannels) {
   const auto rig_with = [](const std::string& counts, const std::string& limits) {
-    const std::string text = replaced("joint: \"rod\" inverted", "joint: \"tilt\" inverted") +
+    const std::string text = replaced(kRig, "joint: \"rod\" inverted", "joint: \"tilt\" inverted") +
                              "body_encoder { name: \"tilt\" body: \"B\" encoder { " + counts +
                              " } }\n";
-    const std::string old =
-        "joint: \"rod\" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 50";
-    return std::string(text).replace(text.find(old), old.size(), "joint: \"tilt\" " + limits);
+    return replaced(text,
+                    "joint: \"rod\" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 50",
+                    "joint: \"tilt\" " + limits);
   };
   const std::string turns = "angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 50";
-  const std::string slides = "position_m_min: -1 position_m_max: 2 speed_m_per_s_max: 3";
-  const RigConfig rig = parse_rig_config("r.textproto", rig_with("counts_per_turn: 1000", turns));
+  const RigConfig rig = rig_of(rig_with("counts_per_turn: 1000", turns));
   EXPECT_EQ(rig.channel[1].joint, "tilt");
   EXPECT_EQ(rig.channel[1].counts_per_turn, 1000.0);
   EXPECT_FALSE(rig.channel[1].slides);
   EXPECT_EQ(rig.limits.joint[1].angle_rad_max, 9.0);
-  const RigConfig linear = parse_rig_config("r.textproto", rig_with("counts_per_m: 5000", slides));
+  const RigConfig linear = rig_of(
+      rig_with("counts_per_m: 5000", "position_m_min: -1 position_m_max: 2 speed_m_per_s_max: 3"));
   EXPECT_TRUE(linear.channel[1].slides);
   EXPECT_EQ(linear.channel[1].counts_per_turn, 5000.0);
   EXPECT_EQ(linear.limits.joint[1].angle_rad_max, 2.0);
@@ -92,32 +82,31 @@ TEST(RigConfig, AcceptsEncodersBetweenBodiesAsChannels) {
 }
 
 TEST(RigConfig, RefusesWithPlaceCauseAndRemedy) {
-  expect_parts(rig_refusal(replaced("inverted", "invrted")), {"r.textproto:4", "invrted"});
-  expect_parts(rig_refusal(replaced("joint: \"rod\" inverted", "joint: \"rad\" inverted")),
-               {"r.textproto:4", "\"rad\""});
-  expect_parts(rig_refusal(replaced("joint: \"rod\" inverted", "joint: \"arm\" inverted")),
-               {"r.textproto:4", "two channels"});
-  expect_parts(rig_refusal(replaced("counts_per_turn: 2048", "")), {"\"rod\"", "counts_per_turn"});
-  expect_parts(rig_refusal(replaced("command_max: 5\n", "command_max: 6\n")),
-               {"r.textproto:6", "control_max"});
-  expect_parts(rig_refusal(replaced("angle_rad_max: 2 ", "angle_rad_max: -2 ")),
-               {"\"arm\"", "angle_rad_min must be below angle_rad_max; give both"});
-  expect_parts(rig_refusal(replaced("joint { joint: \"arm\" angle_rad_min: -2 angle_rad_max: 2 "
-                                    "speed_rad_per_s_max: 30 }",
-                                    "")),
-               {"r.textproto:5", "no limits for joint \"arm\""});
-  const auto also_limited = [](const char* joint) {
-    return rig_refusal(replaced(
-        "  joint { joint: \"rod\" angle",
-        "  joint { joint: \"" + std::string(joint) + "\" }\n  joint { joint: \"rod\" angle"));
-  };
-  expect_parts(also_limited("leg"), {"r.textproto:7", "\"leg\" has no channel in unit"});
-  expect_parts(also_limited("rod"), {"r.textproto:8", "\"rod\" has limits twice"});
+  const std::string rod = "joint: \"rod\" inverted", first = "  joint { joint: \"rod\" angle";
+  expect_refused(
+      kRig,
+      {{"inverted", "invrted", {"r.textproto:4", "invrted"}},
+       {rod, "joint: \"rad\" inverted", {"r.textproto:4", "\"rad\""}},
+       {rod, "joint: \"arm\" inverted", {"r.textproto:4", "two channels"}},
+       {"counts_per_turn: 2048", "", {"\"rod\"", "counts_per_turn"}},
+       {"command_max: 5\n", "command_max: 6\n", {"r.textproto:6", "control_max"}},
+       {"angle_rad_max: 2 ",
+        "angle_rad_max: -2 ",
+        {"\"arm\"", "angle_rad_min must be below angle_rad_max; give both"}},
+       {"joint { joint: \"arm\" angle_rad_min: -2 angle_rad_max: 2 speed_rad_per_s_max: 30 }",
+        "",
+        {"r.textproto:5", "no limits for joint \"arm\""}},
+       {first,
+        "  joint { joint: \"leg\" }\n" + first,
+        {"r.textproto:7", "\"leg\" has no channel in unit"}},
+       {first,
+        "  joint { joint: \"rod\" }\n" + first,
+        {"r.textproto:8", "\"rod\" has limits twice"}},
+       {"command_max: 5\n",
+        "command_max: 5 stall { command: 6 }\n",
+        {"r.textproto:6", "above command_max, 5", "\"arm\""}},
+       {"command_max: 5\n", "command_max: 5 stall { time_s: -1 }\n", {"r.textproto:6", "time_s"}}});
   expect_parts(rig_refusal("name: \"x\""), {"unit section"});
-  expect_parts(rig_refusal(replaced("command_max: 5\n", "command_max: 5 stall { command: 6 }\n")),
-               {"r.textproto:6", "above command_max, 5", "\"arm\""});
-  expect_parts(rig_refusal(replaced("command_max: 5\n", "command_max: 5 stall { time_s: -1 }\n")),
-               {"r.textproto:6", "time_s"});
 }
 
 TEST(RigConfig, RefusesARigThatIsOnlyCalibrated) {
@@ -167,7 +156,7 @@ TEST(RigConfig, WatchingNeedsNoSafetySection) {
     return refusal([&] { parse_rig_config("r.textproto", text, RigUse::kWatch); });
   };
   expect_parts(watch_refusal(bare.substr(0, bare.find("unit {"))), {"no unit section"});
-  expect_parts(watch_refusal(replaced("command_max: 5\n", "command_max: 6\n")),
+  expect_parts(watch_refusal(replaced(kRig, "command_max: 5\n", "command_max: 6\n")),
                {"r.textproto:6", "control_max"});
 }
 
@@ -203,29 +192,23 @@ TEST(PlotScenario, RefusesCommandsThatDependOnTheMotion) {
   const RunOptions pulse = {.rig_path = kConfigs + "rig-paper-furuta.textproto",
                             .scenario_path = kConfigs + "scenario-pulse.textproto"};
   EXPECT_EQ(plot_scenario(pulse, plan, out), ExitCode::kDone);
-  EXPECT_NE(out.str().find("at most 3"), std::string::npos) << out.str();
+  expect_parts(out.str(), {"at most 3"});
   EXPECT_TRUE(std::filesystem::exists(plan));
 }
 
 // The same rig with a cart instead of the arm.
 std::string cart_rig() {
-  std::string text = kRig;
-  const auto replace = [&](const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    text.replace(at, from.size(), to);
-  };
-  replace("name: \"arm\" motor", "name: \"arm\" type: PRISMATIC motor");
-  replace("counts_per_turn: 4096", "counts_per_m: 20000");
-  replace("channel { joint: \"arm\" }", "channel { joint: \"arm\" inverted: true offset_m: 0.1 }");
-  replace("joint: \"arm\" angle_rad_min: -2 angle_rad_max: 2 speed_rad_per_s_max: 30",
-          "joint: \"arm\" position_m_min: -0.4 position_m_max: 0.5 speed_m_per_s_max: 3");
-  return text;
+  std::string text = replaced(kRig, "name: \"arm\" motor", "name: \"arm\" type: PRISMATIC motor");
+  text = replaced(text, "counts_per_turn: 4096", "counts_per_m: 20000");
+  text = replaced(text, "channel { joint: \"arm\" }",
+                  "channel { joint: \"arm\" inverted: true offset_m: 0.1 }");
+  return replaced(text, "joint: \"arm\" angle_rad_min: -2 angle_rad_max: 2 speed_rad_per_s_max: 30",
+                  "joint: \"arm\" position_m_min: -0.4 position_m_max: 0.5 speed_m_per_s_max: 3");
 }
 
 // A linear encoder's counts are metres, and its limits are positions along the rail.
 TEST(RigConfig, ReadsALinearEncoder) {
-  const RigConfig rig = parse_rig_config("r.textproto", cart_rig());
+  const RigConfig rig = rig_of(cart_rig());
   const auto scales = channel_scales(rig);
   EXPECT_DOUBLE_EQ(scales[0].rad_per_count, -1.0 / 20000.0);
   EXPECT_DOUBLE_EQ(scales[0].offset_rad, 0.1);
@@ -256,73 +239,60 @@ TEST(RigConfig, ReadsALinearEncoder) {
 }
 
 TEST(RigConfig, RefusesTheUnitsOfTheOtherKind) {
-  const auto refused = [](const std::string& from, const std::string& to) {
-    std::string text = cart_rig();
-    const std::size_t at = text.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    return rig_refusal(text.replace(at, from.size(), to));
+  expect_refused(
+      cart_rig(),
+      {{"position_m_min",
+        "angle_rad_min",
+        {"r.textproto:8", "\"arm\" slides", "no angle_rad_min", "position_m_min"}},
+       {"angle_rad_max: 9",
+        "position_m_max: 9",
+        {"r.textproto:7", "\"rod\" turns", "angle_rad_max"}},
+       {"offset_m", "offset_rad", {"r.textproto:4", "slides", "offset_m"}},
+       {"counts_per_m: 20000", "counts_per_turn: 20000", {"\"arm\"", "counts_per_m"}},
+       {"PRISMATIC", "FIXED", {"r.textproto:4", "fixed"}},
+       {"position_m_max: 0.5", "position_m_max: -0.5", {"position_m_min must be below"}}});
+  const RigConfig rig = rig_of(cart_rig());
+  const auto refused = [&](const std::string& content) {
+    return refusal([&] { parse_scenario_config("s.textproto", "duration_s: 5 " + content, rig); });
   };
-  expect_parts(refused("position_m_min", "angle_rad_min"),
-               {"r.textproto:8", "\"arm\" slides", "no angle_rad_min", "position_m_min"});
-  expect_parts(refused("angle_rad_max: 9", "position_m_max: 9"),
-               {"r.textproto:7", "\"rod\" turns", "angle_rad_max"});
-  expect_parts(refused("offset_m", "offset_rad"), {"r.textproto:4", "slides", "offset_m"});
-  expect_parts(refused("counts_per_m: 20000", "counts_per_turn: 20000"),
-               {"\"arm\"", "counts_per_m"});
-  expect_parts(refused("PRISMATIC", "FIXED"), {"r.textproto:4", "fixed"});
-  expect_parts(refused("position_m_max: 0.5", "position_m_max: -0.5"),
-               {"position_m_min must be below"});
-  const RigConfig rig = parse_rig_config("r.textproto", cart_rig());
-  expect_parts(refusal([&] {
-                 parse_scenario_config("s.textproto",
-                                       "duration_s: 5 step { motor: \"arm\" command: 1 } limits { "
-                                       "joint { joint: \"arm\" angle_rad_max: 1 } }",
-                                       rig);
-               }),
+  expect_parts(refused("step { motor: \"arm\" command: 1 } limits { joint { joint: \"arm\" "
+                       "angle_rad_max: 1 } }"),
                {"s.textproto:1", "\"arm\" slides", "position_m_max"});
-  const auto release_refused = [&](const std::string& fields) {
-    return refusal([&] {
-      parse_scenario_config("s.textproto", "duration_s: 5 release { " + fields + " }", rig);
-    });
-  };
-  expect_parts(release_refused("joint: \"arm\" held_angle_rad: 0.1 held_tolerance_m: 0.1"),
+  expect_parts(refused("release { joint: \"arm\" held_angle_rad: 0.1 held_tolerance_m: 0.1 }"),
                {"s.textproto:1", "\"arm\" slides", "held_position_m"});
-  expect_parts(release_refused("joint: \"arm\" held_tolerance_rad: 0.1"),
+  expect_parts(refused("release { joint: \"arm\" held_tolerance_rad: 0.1 }"),
                {"\"arm\" slides", "held_tolerance_m"});
-  expect_parts(release_refused("joint: \"rod\" held_position_m: 0.1 held_tolerance_rad: 0.1"),
+  expect_parts(refused("release { joint: \"rod\" held_position_m: 0.1 held_tolerance_rad: 0.1 }"),
                {"\"rod\" turns", "held_angle_rad"});
-  expect_parts(release_refused("joint: \"rod\" held_tolerance_m: 0.1"),
+  expect_parts(refused("release { joint: \"rod\" held_tolerance_m: 0.1 }"),
                {"\"rod\" turns", "held_tolerance_rad"});
-  expect_parts(release_refused("joint: \"arm\" held_tolerance_m: 0.1 rest_speed_m_per_s: 0.1"),
+  expect_parts(refused("release { joint: \"arm\" held_tolerance_m: 0.1 rest_speed_m_per_s: 0.1 }"),
                {"some joints of the rig turn", "rest_speed_rad_per_s"});
   EXPECT_NO_THROW(parse_scenario_config(
       "s.textproto",
       "duration_s: 5 release { joint: \"arm\" held_position_m: 0.1 held_tolerance_m: 0.1 }", rig));
 }
 
-std::string scenario_refusal(const std::string& text) {
-  const RigConfig rig = parse_rig_config("r.textproto", kRig);
-  return refusal([&] { parse_scenario_config("s.textproto", text, rig); });
+void expect_scenario_refused(const std::string& text, const std::vector<std::string>& parts) {
+  expect_parts(refusal([&] { parse_scenario_config("s.textproto", text, rig_of(kRig)); }), parts);
 }
 
 TEST(ScenarioConfig, RefusesWithPlaceCauseAndRemedy) {
-  expect_parts(scenario_refusal("duration_s: 5\npulse { motor: \"arm\" command: 7 width_s: 1 }"),
-               {"s.textproto", "7", "5", "command_max"});
-  expect_parts(scenario_refusal("duration_s: 5\npulse { motor: \"rod\" command: 1 width_s: 1 }"),
-               {"s.textproto:2", "\"rod\"", "motor: \"arm\""});
-  expect_parts(scenario_refusal("duration_s: 5\npulse { motor: \"arm\" command: 1 }"),
-               {"pulse.width_s"});
-  expect_parts(scenario_refusal("duration_s: 5\nrelease { joint: \"leg\" held_tolerance_rad: 1 }"),
-               {"s.textproto:2", "\"leg\""});
-  expect_parts(scenario_refusal("duration_s: 5"), {"has no excitation"});
-  expect_parts(scenario_refusal("pulse { motor: \"arm\" command: 1 width_s: 1 }"),
-               {"duration_s must be positive"});
-  expect_parts(scenario_refusal("duration_s: 1 pulse { motor: \"arm\" command: 1 width_s: nan }"),
-               {"pulse[0].width_s"});
-  expect_parts(scenario_refusal("duration_s: 1 step { motor: \"arm\" command: nan }"),
-               {"s.textproto", "nan"});
-  expect_parts(scenario_refusal("duration_s: 1 replay { motor: \"arm\" file: \"no.csv\" }"),
-               {"no.csv"});
+  const std::string pulse = "duration_s: 5\npulse { motor: \"arm\" ";
+  expect_scenario_refused(pulse + "command: 7 width_s: 1 }",
+                          {"s.textproto", "7", "5", "command_max"});
+  expect_scenario_refused("duration_s: 5\npulse { motor: \"rod\" command: 1 width_s: 1 }",
+                          {"s.textproto:2", "\"rod\"", "motor: \"arm\""});
+  expect_scenario_refused(pulse + "command: 1 }", {"pulse.width_s"});
+  expect_scenario_refused("duration_s: 5\nrelease { joint: \"leg\" held_tolerance_rad: 1 }",
+                          {"s.textproto:2", "\"leg\""});
+  expect_scenario_refused("duration_s: 5", {"has no excitation"});
+  expect_scenario_refused("pulse { motor: \"arm\" command: 1 width_s: 1 }",
+                          {"duration_s must be positive"});
+  expect_scenario_refused(pulse + "command: 1 width_s: nan }", {"pulse[0].width_s"});
+  expect_scenario_refused("duration_s: 1 step { motor: \"arm\" command: nan }",
+                          {"s.textproto", "nan"});
+  expect_scenario_refused("duration_s: 1 replay { motor: \"arm\" file: \"no.csv\" }", {"no.csv"});
 }
 
 std::string limited(const std::string& limits) {
@@ -331,7 +301,7 @@ std::string limited(const std::string& limits) {
 
 // A scenario may tighten each limit, starting from the rig's own.
 TEST(ScenarioConfig, TightensTheRigsLimits) {
-  const RigConfig rig = parse_rig_config("r.textproto", kRig);
+  const RigConfig rig = rig_of(kRig);
   const ScenarioConfig tight = parse_scenario_config(
       "s.textproto",
       limited("command_max: 3 command_slew_max: 50 "
@@ -354,20 +324,19 @@ TEST(ScenarioConfig, TightensTheRigsLimits) {
 
 // Limits wider than the rig's are an error, reported before anything moves.
 TEST(ScenarioConfig, RefusesToWidenTheRigsLimits) {
-  expect_parts(scenario_refusal(limited("command_max: 5.1")),
-               {"s.textproto:1:", "command_max is 5.1", "allows 5"});
-  expect_parts(scenario_refusal(limited("command_slew_max: 5001")),
-               {"command_slew_max is 5001", "allows 5000"});
-  expect_parts(scenario_refusal(limited("joint { joint: \"arm\" angle_rad_max: 2.1 }")),
-               {"angle_rad_max is 2.1", "allows 2"});
-  expect_parts(scenario_refusal(limited("joint { joint: \"rod\" speed_rad_per_s_max: 51 }")),
-               {"speed_rad_per_s_max is 51", "allows 50"});
+  expect_scenario_refused(limited("command_max: 5.1"),
+                          {"s.textproto:1:", "command_max is 5.1", "allows 5"});
+  expect_scenario_refused(limited("command_slew_max: 5001"),
+                          {"command_slew_max is 5001", "allows 5000"});
+  expect_scenario_refused(limited("joint { joint: \"arm\" angle_rad_max: 2.1 }"),
+                          {"angle_rad_max is 2.1", "allows 2"});
+  expect_scenario_refused(limited("joint { joint: \"rod\" speed_rad_per_s_max: 51 }"),
+                          {"speed_rad_per_s_max is 51", "allows 50"});
 }
 
 // The rig's range may lie on one side of zero: its wider bound must not be exceeded.
 TEST(ScenarioConfig, TightensARangeThatLiesToOneSide) {
-  const RigConfig rig =
-      parse_rig_config("r.textproto", replaced("angle_rad_min: -2 ", "angle_rad_min: -0.5 "));
+  const RigConfig rig = rig_of(replaced(kRig, "angle_rad_min: -2 ", "angle_rad_min: -0.5 "));
   const ScenarioConfig config = parse_scenario_config(
       "s.textproto", limited("joint { joint: \"arm\" angle_rad_max: 1 }"), rig);
   EXPECT_EQ(config.limits.joint[0].angle_rad_max, 1.0);

@@ -1,14 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
 
-#include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/frame.h"
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/support/seeded_runs.hpp"
+#include "tests/support/wire_messages.hpp"
 
 namespace daq {
 namespace {
@@ -131,12 +129,8 @@ void expect_commands_within(double command_max, SimulatedRig& rig) {
 // Delivers to the unit a command that this program may have sent long ago.
 void replay_command(SimulatedRig& rig, std::uint16_t sequence, std::uint32_t answers) {
   const command_request request{sequence, answers, COMMAND_ENABLE, 20, {20'000}};
-  std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
-  const std::size_t message_size = command_request_encode(&request, 1, message.data());
-  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-  const std::size_t size_bytes =
-      frame_encode(message.data(), message_size, frame.data(), frame.size());
-  rig.simulation().to_unit().push(std::span(frame).first(size_bytes), rig.transport().now());
+  rig.simulation().to_unit().push(test_support::frame_of(test_support::message_of(request, 1)),
+                                  rig.transport().now());
 }
 
 struct CampaignTotals {

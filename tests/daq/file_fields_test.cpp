@@ -106,17 +106,14 @@ TEST(RigFields, OfMotion) {
 }
 
 TEST(RigFields, OfMotionFromTheMechanism) {
+  using test_support::replaced;
   std::string text =
       proto::read_file(test_support::source_folder() + "/configs/rig-furuta.textproto");
-  const auto replace = [&](const std::string& what, const std::string& by) {
-    ASSERT_NE(text.find(what), std::string::npos);
-    text.replace(text.find(what), what.size(), by);
-  };
-  replace("gain { value: 0.05", "gain { value: -0.05");
-  replace("encoder { counts_per_turn: 4096 }",
-          "encoder { counts_per_turn: 4096 } stops { lower { value: -2 } upper { value: 3 } "
-          "restitution { value: 0 } }");
-  replace("missing_ms_max: 20", "missing_ms_max: 20 may_stand_still: true");
+  text = replaced(text, "gain { value: 0.05", "gain { value: -0.05");
+  text = replaced(text, "encoder { counts_per_turn: 4096 }",
+                  "encoder { counts_per_turn: 4096 } stops { lower { value: -2 } "
+                  "upper { value: 3 } restitution { value: 0 } }");
+  text = replaced(text, "missing_ms_max: 20", "missing_ms_max: 20 may_stand_still: true");
   const RigConfig rig = parse_rig_config("r.textproto", text);
   EXPECT_EQ(rig.limits.motion[0].gain_sign, -1.0);
   EXPECT_EQ(rig.limits.motion[0].stop_rad_min, -2.0);
@@ -162,7 +159,9 @@ TEST(ScenarioFields, OfAStep) {
   EXPECT_EQ(step.at(1.999), 0.0);
   EXPECT_EQ(step.at(2.0), 1.5);
   EXPECT_EQ(step.at(9.999), 1.5);
+  EXPECT_EQ(step.phase(), Phase::kRunning);
   EXPECT_EQ(step.at(10.0), 0.0);
+  EXPECT_EQ(step.phase(), Phase::kFinished);
 }
 
 // Overlapping pulses add up, and the sum is the peak.
@@ -203,9 +202,10 @@ TEST(ScenarioFields, OfAMultisine) {
   for (const double t : {2.0, 9.5}) EXPECT_NEAR(ramped.at(t), signal(t), 1e-9);
 }
 
+// Each value holds until the next row, from the first row's time on.
 TEST(ScenarioFields, OfAReplay) {
   const test_support::TemporaryFolder folder;
-  std::ofstream(folder.file("u.csv")) << "u,other,t\n1,7,0\n-3,7,2\n2,7,4\n";
+  std::ofstream(folder.file("u.csv")) << "u,other,t\n1,7,3\n-3,7,5\n2,7,7\n";
   Excited replay(
       "replay { motor: \"arm\" file: \"u.csv\" time_column: \"t\" command_column: \"u\" "
       "scale: 2 }",

@@ -1,14 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/fault.h"
-#include "firmware_iface/wire/frame.h"
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/support/wire_messages.hpp"
 
 // The branches of the loop and the supervisor, one at a time and in virtual time.
 
@@ -38,12 +35,8 @@ SafetyLimits patient_limits() {
 void trip_unit(SimulatedRig& rig) {
   const auto newest = static_cast<std::uint16_t>(rig.link().counters().commands_sent);
   const command_request request{newest, 0, COMMAND_TRIP, 1, {}};
-  std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
-  const std::size_t message_size = command_request_encode(&request, 1, message.data());
-  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-  const std::size_t size_bytes =
-      frame_encode(message.data(), message_size, frame.data(), frame.size());
-  rig.sim_unit().receive({frame.data(), size_bytes}, rig.transport().now());
+  rig.sim_unit().receive(test_support::frame_of(test_support::message_of(request, 1)),
+                         rig.transport().now());
 }
 
 // ----- The loop -----

@@ -11,9 +11,7 @@
 
 #include "firmware_iface/link/frame_decoder.hpp"
 #include "firmware_iface/transport/transport.hpp"
-#include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/frame.h"
-#include "firmware_iface/wire/sample.h"
+#include "tests/support/wire_messages.hpp"
 
 namespace daq {
 
@@ -46,11 +44,6 @@ class LyingLine final : public firmware_iface::Transport {
     std::vector<std::uint8_t> bytes;
   };
 
-  static std::vector<std::uint8_t> frame_of(std::span<const std::uint8_t> message) {
-    std::vector<std::uint8_t> frame(FRAME_SIZE_BYTES_MAX);
-    frame.resize(frame_encode(message.data(), message.size(), frame.data(), frame.size()));
-    return frame;
-  }
   void take_from_unit(std::span<const std::uint8_t> bytes);
   void pass_commands_due();
 
@@ -71,11 +64,10 @@ inline void LyingLine::take_from_unit(std::span<const std::uint8_t> bytes) {
     Nanoseconds until = now();
     if (sample_report_decode(message.data(), message.size(), shape_, &report)) {
       if (on_sample) on_sample(report);
-      altered.resize(SAMPLE_SIZE_BYTES_MAX);
-      altered.resize(sample_report_encode(&report, shape_, altered.data()));
+      altered = test_support::message_of(report, shape_);
       if (sample_delay) until += sample_delay(now());
     }
-    to_host_.push_back({until, frame_of(altered)});
+    to_host_.push_back({until, test_support::frame_of(altered)});
   }
 }
 
@@ -123,11 +115,10 @@ inline firmware_iface::IoResult LyingLine::write(std::span<const std::uint8_t> b
     Nanoseconds until = now();
     if (command_request_decode(message.data(), message.size(), shape_.motor_count, &request)) {
       if (on_command) on_command(request);
-      altered.resize(COMMAND_SIZE_BYTES_MAX);
-      altered.resize(command_request_encode(&request, shape_.motor_count, altered.data()));
+      altered = test_support::message_of(request, shape_.motor_count);
       if (command_delay) until += command_delay(now());
     }
-    to_unit_.push_back({until, frame_of(altered)});
+    to_unit_.push_back({until, test_support::frame_of(altered)});
   }
   pass_commands_due();
   return {firmware_iface::IoStatus::kOk, bytes.size()};

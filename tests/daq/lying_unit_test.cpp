@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <numbers>
 #include <random>
 #include <string>
 

@@ -41,6 +41,11 @@ class Motion : public ::testing::Test {
     return checks_.add({now_, counts_, std::array{u, second_u_}, phase});
   }
 
+  // A new monitor, and one second at rest; then the first command is in force.
+  void begin(double u) {
+    checks_ = EncoderMotionMonitor(limits_);
+    rest(u);
+  }
   // One second at rest; then the first command is in force.
   void rest(double u) {
     for (int k = 0; k < 1000; ++k) step(0, 0, 0.0, MotionPhase::kWatched);

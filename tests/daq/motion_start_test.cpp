@@ -22,8 +22,7 @@ TEST_F(Motion, FirstMotionFollowsTheMotor) {
         for (const bool follows : {true, false}) {
           limits_.motion[0].gain_sign = gain;
           limits_.motion[0].rad_per_count = sign * kCount_rad;
-          checks_ = EncoderMotionMonitor(limits_);
-          rest(u);
+          begin(u);
           const double direction = gain * sign * (u > 0 ? 1 : -1) * (follows ? 1 : -1);
           const int at = until_trip(
               60, [&](int k) { return step(std::llround(direction * k / 5), 3 * k, u); });
@@ -251,8 +250,7 @@ TEST_F(Motion, TripsOnNaN) {
         50, [&](int k) { return field == 3 ? step(0, 0, kNaN) : step(10 * k, 10 * k, 2.0); });
     EXPECT_GT(at, 0) << field;
   }
-  checks_ = EncoderMotionMonitor(limits_);
-  rest(1.0);
+  begin(1.0);
   now_.time_s = kNaN;
   EXPECT_NE(step(0, 0, 1.0).cause, TripCause::kNone);
 }
@@ -282,8 +280,6 @@ TEST_F(Motion, DoesNotAllocate) {
   for (int k = 0; k < 2000; ++k) step(0, k / 3, 1.0);
   EXPECT_EQ(allocations.count(), 0);
 }
-
-// ----- Reports of the unit -----
 
 }  // namespace
 }  // namespace daq

@@ -130,73 +130,54 @@ TEST(PlausibilityReplay, PassesRecordingsOfOtherRigs) {
   const double fine = 4096 / kTurn;
   const double qube = 2048 / kTurn;
   std::vector<Recorded> all;
-  for (const char* run : {"0", "1", "2", "3"}) {
-    all.push_back({std::string("real/dfki_double_pendulum/trajectory_0") + run + ".csv",
-                   {{"q1_rad", 16384 / kTurn, "tau_command1_Nm"},
-                    {"q2_rad", 16384 / kTurn, "tau_command2_Nm"}},
-                   "",
-                   true});
-  }
-  for (const char* run :
-       {"su_ectrl_250Hz_10s__2021-05-31_10-42-50", "su_ectrl_250Hz_10s__2021-05-31_10-44-13",
-        "su_ectrl_500Hz_5s__2021-06-11_12-09-08", "su_ectrl_500Hz_5s__2021-06-11_12-10-11"}) {
-    all.push_back({std::string("real/qube_servo2/qq-") + run + ".csv",
-                   {{"theta_rad", qube, "u_V"}, {"alpha_rad", qube}},
-                   "",
-                   true});
-  }
-  for (const char* run :
-       {"m1.5V_250Hz_10s__2021-04-14_18-56-57", "p1.5V_250Hz_10s__2021-04-14_18-52-33"}) {
-    all.push_back({std::string("real/qube_servo2/qq_chrip_10to0Hz_") + run + ".csv",
-                   {{"theta_rad", qube, "u_V"}, {"alpha_rad", qube}},
-                   "",
-                   true});
-  }
+  const auto add = [&](const std::string& before, std::initializer_list<const char*> runs,
+                       const std::vector<RecordedJoint>& joints, bool starts_at_rest = false,
+                       const std::string& segment = "") {
+    for (const char* run : runs) {
+      all.push_back({before + run + ".csv", joints, segment, starts_at_rest});
+    }
+  };
+  add("real/dfki_double_pendulum/trajectory_0", {"0", "1", "2", "3"},
+      {{"q1_rad", 16384 / kTurn, "tau_command1_Nm"}, {"q2_rad", 16384 / kTurn, "tau_command2_Nm"}},
+      true);
+  add("real/qube_servo2/qq-",
+      {"su_ectrl_250Hz_10s__2021-05-31_10-42-50", "su_ectrl_250Hz_10s__2021-05-31_10-44-13",
+       "su_ectrl_500Hz_5s__2021-06-11_12-09-08", "su_ectrl_500Hz_5s__2021-06-11_12-10-11"},
+      {{"theta_rad", qube, "u_V"}, {"alpha_rad", qube}}, true);
+  add("real/qube_servo2/qq_chrip_10to0Hz_",
+      {"m1.5V_250Hz_10s__2021-04-14_18-56-57", "p1.5V_250Hz_10s__2021-04-14_18-52-33"},
+      {{"theta_rad", qube, "u_V"}, {"alpha_rad", qube}}, true);
   // Its dry friction is published: 0.29 N·m, and 0.08 N·m more one way.
-  for (const char* run : {"energy_shaping", "pd__system_identification"}) {
-    all.push_back(
-        {std::string("real/dfki_simple_pendulum/control_method_") + run + "__data_measured.csv",
-         {{"position", 343.0, "torque", false, 0.37}}});
-  }
-  all.push_back({"real/lund_furuta/FurutaData.csv",
-                 {{"phi_arm_rad", fine}, {"theta_pend_from_upright_rad", fine}}});
-  for (const char* run : {"identification", "validation"}) {
-    all.push_back({std::string("real/multiarm_double/free_swing_") + run + ".csv",
-                   {{"q1_rad", fine}, {"q2_rad", fine}},
-                   "segment"});
-  }
-  all.push_back(
-      {"real/multiarm_single/single_pendulum_free_swing.csv", {{"theta_from_upright_rad", fine}}});
-  for (const char* run : {"paper_multisine__noise", "paper_multisine__quant", "paper_pulse__noise",
-                          "paper_pulse__quant", "paper_swingup__noise", "paper_swingup__quant",
-                          "rand1_multisine__noise", "rand1_pulse__noise", "rand1_swingup__noise"}) {
-    all.push_back({std::string("synthetic/furuta_") + run + ".csv",
-                   {{"theta1_rad", fine, "u_V"}, {"theta2_rad", fine}},
-                   "",
-                   true});
-  }
-  for (const char* run : {"furuta_paper_release__clean", "furuta_paper_release__noise",
-                          "furuta_paper_release__quant", "furuta_rand1_release__noise"}) {
-    all.push_back(
-        {std::string("synthetic/") + run + ".csv", {{"theta1_rad", fine}, {"theta2_rad", fine}}});
-  }
-  for (const char* run : {"pend_paper_release__clean", "pend_paper_release__noise",
-                          "pend_paper_release__quant", "pend_rand1_release__noise"}) {
-    all.push_back({std::string("synthetic/") + run + ".csv", {{"theta1_rad", fine}}});
-  }
-  for (const char* run :
-       {"base__clean", "base__noise", "base__quant", "rand1__noise", "rand1__quant"}) {
-    const std::string ending = std::string("_") + run + ".csv";
-    all.push_back({"synthetic_planar/cartpole" + ending,
-                   {{"rail_m", 20000.0, "u0", true}, {"pivot_rad", fine}}});
-    all.push_back({"synthetic_planar/chain3imu" + ending,
-                   {{"h1_rad", fine, "u0"}, {"h2_rad", fine}, {"h3_rad", fine}}});
-    all.push_back(
-        {"synthetic_planar/fivebar" + ending, {{"O1_rad", fine, "u0"}, {"O2_rad", fine, "u1"}}});
-    all.push_back({"synthetic_planar/fourbar" + ending, {{"O_rad", fine, "u0"}, {"R_rad", fine}}});
-    all.push_back(
-        {"synthetic_planar/fourbar_release" + ending, {{"O_rad", fine}, {"R_rad", fine}}});
-  }
+  add("real/dfki_simple_pendulum/control_method_",
+      {"energy_shaping__data_measured", "pd__system_identification__data_measured"},
+      {{"position", 343.0, "torque", false, 0.37}});
+  add("real/lund_furuta/", {"FurutaData"},
+      {{"phi_arm_rad", fine}, {"theta_pend_from_upright_rad", fine}});
+  add("real/multiarm_double/free_swing_", {"identification", "validation"},
+      {{"q1_rad", fine}, {"q2_rad", fine}}, false, "segment");
+  add("real/multiarm_single/", {"single_pendulum_free_swing"}, {{"theta_from_upright_rad", fine}});
+  add("synthetic/furuta_",
+      {"paper_multisine__noise", "paper_multisine__quant", "paper_pulse__noise",
+       "paper_pulse__quant", "paper_swingup__noise", "paper_swingup__quant",
+       "rand1_multisine__noise", "rand1_pulse__noise", "rand1_swingup__noise"},
+      {{"theta1_rad", fine, "u_V"}, {"theta2_rad", fine}}, true);
+  add("synthetic/furuta_",
+      {"paper_release__clean", "paper_release__noise", "paper_release__quant",
+       "rand1_release__noise"},
+      {{"theta1_rad", fine}, {"theta2_rad", fine}});
+  add("synthetic/pend_",
+      {"paper_release__clean", "paper_release__noise", "paper_release__quant",
+       "rand1_release__noise"},
+      {{"theta1_rad", fine}});
+  const auto add_planar = [&](const std::string& rig, const std::vector<RecordedJoint>& joints) {
+    add("synthetic_planar/" + rig + "_",
+        {"base__clean", "base__noise", "base__quant", "rand1__noise", "rand1__quant"}, joints);
+  };
+  add_planar("cartpole", {{"rail_m", 20000.0, "u0", true}, {"pivot_rad", fine}});
+  add_planar("chain3imu", {{"h1_rad", fine, "u0"}, {"h2_rad", fine}, {"h3_rad", fine}});
+  add_planar("fivebar", {{"O1_rad", fine, "u0"}, {"O2_rad", fine, "u1"}});
+  add_planar("fourbar", {{"O_rad", fine, "u0"}, {"R_rad", fine}});
+  add_planar("fourbar_release", {{"O_rad", fine}, {"R_rad", fine}});
   for (const Recorded& recorded : all) {
     const Table table = read_table(*data / recorded.file);
     for (Eigen::Index row = 0; row < table.numbers.rows();) {

@@ -19,8 +19,7 @@ namespace {
 TEST_F(Motion, StallTripsWhenThePushWouldHaveMovedTheJoint) {
   for (const double u : {0.5, 1.0, -1.0, 3.0, -10.0}) {
     SCOPED_TRACE(u);
-    checks_ = EncoderMotionMonitor(limits_);
-    rest(u);
+    begin(u);
     const double reach = 0.5 * 0.5 * 0.6 * 0.6;
     int expected = 1;
     while (std::abs(u) * kTick_s * kTick_s * expected * (expected + 1) / 2.0 <=
@@ -46,8 +45,7 @@ TEST_F(Motion, StallIgnoresCommandsBelowItsThreshold) {
 TEST_F(Motion, StallDistinguishesMotionFromAnAlternatingEncoder) {
   rest(1.0);
   EXPECT_EQ(until_trip(5000, [&](int k) { return step(2 * (k / 400), 3 * k, 1.0); }), -1);
-  checks_ = EncoderMotionMonitor(limits_);
-  rest(1.0);
+  begin(1.0);
   EXPECT_GT(until_trip(5000, [&](int k) { return step(k % 2, 10 * k, 1.0); }), 0);
   EXPECT_EQ(trip_.cause, TripCause::kStall);
 }
@@ -72,8 +70,7 @@ TEST_F(Motion, StallFindsAnEncoderThatFreezesUnderAlternatingCommands) {
   const auto u_at = [](int k) { return k % 250 < 125 ? 0.8 : -0.8; };
   for (const double speed : {1.0, 0.05}) {
     SCOPED_TRACE(speed);
-    checks_ = EncoderMotionMonitor(limits_);
-    rest(u_at(0));
+    begin(u_at(0));
     std::int64_t arm = 0;
     for (int k = 0; k < 500; ++k) {
       arm = counts_at(speed * kTick_s * k);
@@ -94,8 +91,7 @@ TEST_F(Motion, StallFindsAnEncoderThatFreezesUnderAlternatingCommands) {
 // 0.09; 4 V · 40 ms adds 0.0256.
 TEST_F(Motion, StallCountsOnAfterAPush) {
   for (const auto& [u, trips] : {std::pair(10.0, true), std::pair(4.0, false)}) {
-    checks_ = EncoderMotionMonitor(limits_);
-    rest(u);
+    begin(u);
     const int at = until_trip(2000, [&](int k) { return step(0, 0, k < 40 ? u : 0.0); });
     EXPECT_EQ(at > 40, trips) << u << " V, sample " << at;
   }
@@ -108,8 +104,7 @@ TEST_F(Motion, StallRestartsItsIntegralAtACommandOfTheOtherSign) {
   EXPECT_NEAR(until_trip(2000, [&](int k) { return step(0, 0, k < 400 ? 1.0 : -1.0); }), 983, 3);
   EXPECT_EQ(trip_.cause, TripCause::kStall);
   for (const auto& [half_period, trips] : {std::pair(400, false), std::pair(440, true)}) {
-    checks_ = EncoderMotionMonitor(limits_);
-    rest(1.0);
+    begin(1.0);
     const auto u = [half_period](int k) { return k / half_period % 2 == 0 ? 1.0 : -1.0; };
     EXPECT_EQ(until_trip(10'000, [&](int k) { return step(0, 0, u(k)); }) > 0, trips);
   }
@@ -125,8 +120,7 @@ TEST_F(Motion, StallCountsFromTheStartOfTheRun) {
 TEST_F(Motion, StallAllowsTwiceThePushDuringASwingOfAnotherJoint) {
   for (const auto& [speed, limit] : {std::pair(1.9, 0.09), std::pair(2.1, 0.18)}) {
     SCOPED_TRACE(speed);
-    checks_ = EncoderMotionMonitor(limits_);
-    rest(1.0);
+    begin(1.0);
     const auto pendulum = [speed](int k) { return counts_at(speed * kTick_s * k); };
     const int at = until_trip(2000, [&](int k) { return step(0, pendulum(k), 1.0); });
     EXPECT_NEAR(at * kTick_s, std::sqrt(2.0 * limit), 3e-3);
@@ -140,8 +134,7 @@ TEST_F(Motion, StallAllowsForOtherJointsWhileTheCommandChanges) {
   rest(0.5);
   const int with = until_trip(3000, [&](int k) { return step(0, 5 * k, sine(k)); });
   EXPECT_NEAR(with, 750, 20);
-  checks_ = EncoderMotionMonitor(limits_);
-  rest(0.5);
+  begin(0.5);
   const int without = until_trip(3000, [&](int k) { return step(0, 0, sine(k)); });
   EXPECT_LT(without, 500);
   EXPECT_EQ(trip_.cause, TripCause::kStall);
@@ -155,8 +148,7 @@ TEST_F(Motion, SuddenStopTripsAboveWhatAJointCanDo) {
     for (const bool is_arm : {true, false}) {
       SCOPED_TRACE(::testing::Message() << speed << ' ' << is_arm);
       limits_.motion[0].rad_per_count = -kCount_rad;  // inverted
-      checks_ = EncoderMotionMonitor(limits_);
-      rest(0.0);
+      begin(0.0);
       const auto position = [&](int k) { return counts_at(speed * kTick_s * std::min(k, 300)); };
       const int at = until_trip(900, [&](int k) {
         return is_arm ? step(position(k), 0, 0.1) : step(0, position(k), 0.1);
@@ -177,8 +169,7 @@ TEST_F(Motion, SuddenStopOfASlidingJointHasATenthOfTheThresholds) {
         std::tuple(false, 0.65, false)}) {
     SCOPED_TRACE(::testing::Message() << slides << ' ' << speed);
     limits_.joint[1].slides = slides;
-    checks_ = EncoderMotionMonitor(limits_);
-    rest(0.0);
+    begin(0.0);
     const int at = until_trip(900, [&, speed = speed](int k) {
       return step(0, counts_at(speed * kTick_s * std::min(k, 300)), 0.1);
     });
@@ -194,8 +185,7 @@ TEST_F(Motion, SuddenStopIsHonestAtAnEndStop) {
   limits_.motion[1].stop_rad_max = 3.0;
   for (const auto& [speed, trips] : {std::pair(10.0, false), std::pair(-10.0, false),
                                      std::pair(9.0, true), std::pair(-9.0, true)}) {
-    checks_ = EncoderMotionMonitor(limits_);
-    rest(0.0);
+    begin(0.0);
     const int at = until_trip(900, [&, speed = speed](int k) {
       return step(0, counts_at(speed * kTick_s * std::min(k, 300)), 0.1);
     });
@@ -209,8 +199,7 @@ TEST_F(Motion, SilenceOfAPassiveJointTripsByItsSpeedBefore) {
        {std::tuple(0.13, 1, false), std::tuple(0.2, 1, true), std::tuple(0.2, 0, true)}) {
     SCOPED_TRACE(::testing::Message() << speed << ' ' << passive);
     if (passive == 0) std::swap(limits_.motion[0], limits_.motion[1]);
-    checks_ = EncoderMotionMonitor(limits_);
-    rest(1.0);
+    begin(1.0);
     const int at = until_trip(3000, [&, speed = speed, passive = passive](int k) {
       const std::int64_t counts = counts_at(speed * kTick_s * std::min(k, 1000));
       return passive == 1 ? step(k / 10, counts, 1.0) : step(counts, k / 10, 1.0);
@@ -231,8 +220,7 @@ TEST_F(Motion, SilenceIsHonestWithoutDriveAndOfJointsThatMotorsDoNotMove) {
   rest(0.0);
   EXPECT_EQ(until_trip(5000, [&](int k) { return step(k, stops(k), 0.3); }), -1);
   limits_.motion[1].is_unaffected = true;
-  checks_ = EncoderMotionMonitor(limits_);
-  rest(1.0);
+  begin(1.0);
   EXPECT_EQ(until_trip(5000, [&](int k) { return step(k, stops(k), 1.0); }), -1);
 }
 
@@ -263,8 +251,7 @@ TEST_F(Motion, ResponseIsDueWhenTheArmHasMoved) {
   for (const auto& [response, trips] :
        {std::pair(0, true), std::pair(11, true), std::pair(12, false), std::pair(-12, false)}) {
     SCOPED_TRACE(response);
-    checks_ = EncoderMotionMonitor(limits_);
-    rest(1.0);
+    begin(1.0);
     const int at = until_trip(400, [&](int k) {
       const double arm = 0.5 * 1.8 * kTick_s * kTick_s * k * k;
       return step(counts_at(arm), response * std::min(k, 100) / 100, 1.0);

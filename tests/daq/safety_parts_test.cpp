@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <numbers>
 
 #include "daq/safety/black_box.hpp"
 #include "daq/safety/joint_tracker.hpp"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <deque>
-#include <limits>
 #include <memory>
 #include <numbers>
 #include <string>
@@ -15,10 +13,10 @@
 #include "daq/console/unit_connection.hpp"
 #include "daq/loop/control_loop.hpp"
 #include "daq/loop/supervisor.hpp"
-#include "firmware_iface/firmware/core/unit.h"
+#include "tests/daq/edited_rig.hpp"
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/firmware_iface/core_board.hpp"
 #include "tests/support/refusal.hpp"
-#include "tests/support/virtual_time.hpp"
 
 namespace daq {
 namespace {
@@ -43,17 +41,10 @@ safety {
 )";
 
 std::string arm_with(const std::string& from, const std::string& to) {
-  std::string text = kArm;
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return test_support::replaced(kArm, from, to);
 }
 
-RigConfig arm() { return parse_rig_config("r.textproto", kArm); }
-
-std::string arm_refusal(const std::string& from, const std::string& to) {
-  return refusal([&] { parse_rig_config("r.textproto", arm_with(from, to)); });
-}
+RigConfig arm() { return rig_of(kArm); }
 
 // Commands are sent in the unit's order. In the file's order each motor would get the other's.
 TEST(SeveralMotors, FollowTheUnitsOrder) {
@@ -70,70 +61,73 @@ TEST(SeveralMotors, FollowTheUnitsOrder) {
   EXPECT_EQ(rig.limits.motor[0].command_slew_per_s_max, 20.0);
   EXPECT_EQ(rig.limits.motor[1].command_max, 6.0);
   EXPECT_EQ(rig.limits.motor[1].command_slew_per_s_max, 500.0);
-  const RigConfig unordered = parse_rig_config(
-      "r.textproto", arm_with("motor { joint: \"elbow\" } motor { joint: \"shoulder\" }", ""));
+  const RigConfig unordered =
+      rig_of(arm_with("motor { joint: \"elbow\" } motor { joint: \"shoulder\" }", ""));
   EXPECT_EQ(unordered.motor[0].joint, "shoulder") << "as the file lists them";
   EXPECT_EQ(unordered.limits.motor[1].command_max, 0.5);
 }
 
 // A motor's own limit replaces the rig's, also if the rig has none. Omitted limits are the rig's.
 TEST(SeveralMotors, HaveLimitsOfTheirOwn) {
-  const RigConfig slow = parse_rig_config(
-      "r.textproto", arm_with("command_max: 0.5 command_slew_per_s_max: 20", "command_max: 0.5"));
+  const RigConfig slow =
+      rig_of(arm_with("command_max: 0.5 command_slew_per_s_max: 20", "command_max: 0.5"));
   EXPECT_EQ(slow.limits.motor[0].command_slew_per_s_max, 500.0);
-  const RigConfig steep =
-      parse_rig_config("r.textproto", arm_with("command_max: 6 command_slew_per_s_max: 500",
-                                               "motor { joint: \"shoulder\" command_max: 2 }"));
+  const RigConfig steep = rig_of(arm_with("command_max: 6 command_slew_per_s_max: 500",
+                                          "motor { joint: \"shoulder\" command_max: 2 }"));
   EXPECT_EQ(steep.limits.motor[1].command_max, 2.0);
   EXPECT_EQ(steep.limits.motor[1].command_slew_per_s_max, 2000.0) << "all of it in 1 ms";
-  expect_parts(arm_refusal("command_max: 6 ", ""),
-               {"r.textproto:8", "motor \"shoulder\": command_max must be a positive number"});
-  expect_parts(arm_refusal("command_max: 6", "command_max: 13"),
-               {"r.textproto:9:3", "control_max of motor \"shoulder\", 12 V"});
-  expect_parts(arm_refusal("command_max: 0.5", "command_max: 1.01"),
-               {"r.textproto:10:26", "control_max of motor \"elbow\", 1 duty"});
-  expect_parts(arm_refusal("\"elbow\" command_max", "\"wrist\" command_max"),
-               {"r.textproto:10", "\"wrist\" has no motor"});
-  expect_parts(arm_refusal("_max: 20 }", "_max: 20 } motor { joint: \"elbow\" }"),
-               {"r.textproto:10", "\"elbow\" has limits twice"});
+  expect_refused(kArm,
+                 {{"command_max: 6 ",
+                   "",
+                   {"r.textproto:8", "motor \"shoulder\": command_max must be a positive number"}},
+                  {"command_max: 6",
+                   "command_max: 13",
+                   {"r.textproto:9:3", "control_max of motor \"shoulder\", 12 V"}},
+                  {"command_max: 0.5",
+                   "command_max: 1.01",
+                   {"r.textproto:10:26", "control_max of motor \"elbow\", 1 duty"}},
+                  {"\"elbow\" command_max",
+                   "\"wrist\" command_max",
+                   {"r.textproto:10", "\"wrist\" has no motor"}},
+                  {"_max: 20 }",
+                   "_max: 20 } motor { joint: \"elbow\" }",
+                   {"r.textproto:10", "\"elbow\" has limits twice"}}});
 }
 
 TEST(SeveralMotors, AreEachListedOnce) {
   const std::string both = "motor { joint: \"elbow\" } motor { joint: \"shoulder\" }";
-  expect_parts(arm_refusal(both, "motor { joint: \"elbow\" }"),
-               {"r.textproto:7", "\"shoulder\" has a motor", "add motor { joint: \"shoulder\" }"});
-  expect_parts(arm_refusal(both, both + " motor { joint: \"elbow\" }"),
-               {"r.textproto:7:69", "\"elbow\" has no motor in this file, or is listed twice"});
-  expect_parts(arm_refusal(both, both + " motor { joint: \"wrist\" }"), {"\"wrist\" has no motor"});
+  expect_refused(
+      kArm, {{both,
+              "motor { joint: \"elbow\" }",
+              {"r.textproto:7", "\"shoulder\" has a motor", "add motor { joint: \"shoulder\" }"}},
+             {both,
+              both + " motor { joint: \"elbow\" }",
+              {"r.textproto:7:69", "\"elbow\" has no motor in this file, or is listed twice"}},
+             {both, both + " motor { joint: \"wrist\" }", {"\"wrist\" has no motor"}}});
   std::string nine = "name: \"x\" unit { channel { joint: \"1\" } } safety { }\n";
   for (int k = 1; k <= 9; ++k) {
     nine += "joint { name: \"" + std::to_string(k) +
             "\" motor { control_unit: \"V\" } encoder { counts_per_turn: 100 } }\n";
   }
-  expect_parts(refusal([&] { parse_rig_config("r.textproto", nine); }), {"9 motors", "at most 8"});
+  expect_parts(rig_refusal(nine), {"9 motors", "at most 8"});
 }
 
 // A duty is a fraction of the supply: a limit above 1 is refused, and the default is 1.
 TEST(SeveralMotors, TakeADutyUpToOne) {
   const std::string unit = "control_unit: \"duty\"";
-  EXPECT_EQ(parse_rig_config("r.textproto", arm_with(unit, unit + " control_max: 1"))
-                .motor[0]
-                .command_max,
-            1.0);
-  expect_parts(arm_refusal(unit, unit + " control_max: 1.01"),
-               {"r.textproto:5:52", "control_max is 1.01", "a duty is at most 1"});
-  EXPECT_EQ(parse_rig_config("r.textproto", arm_with(unit, "control_unit: \"1\" control_max: 7"))
-                .motor[0]
-                .command_max,
-            7.0);
+  EXPECT_EQ(rig_of(arm_with(unit, unit + " control_max: 1")).motor[0].command_max, 1.0);
+  expect_refused(kArm, {{unit,
+                         unit + " control_max: 1.01",
+                         {"r.textproto:5:52", "control_max is 1.01", "a duty is at most 1"}}});
+  EXPECT_EQ(rig_of(arm_with(unit, "control_unit: \"1\" control_max: 7")).motor[0].command_max, 7.0);
 }
 
 ScenarioConfig arm_scenario(const std::string& text) {
   return parse_scenario_config("s.textproto", text, arm());
 }
 
-std::string arm_scenario_refusal(const std::string& text) {
-  return refusal([&] { arm_scenario(text); });
+void expect_arm_refused(const std::string& text, const std::vector<std::string>& parts) {
+  expect_parts(refusal([&] { arm_scenario(text); }), parts);
 }
 
 const std::string kBoth =
@@ -155,23 +149,23 @@ TEST(SeveralMotors, HaveAnExcitationEach) {
   EXPECT_EQ(commands, (MotorCommands{0.0, 3.0}));
   two_steps.command({0.6, {}}, commands);
   EXPECT_EQ(commands, (MotorCommands{0.2, 3.0}));
-  expect_parts(arm_scenario_refusal(kBoth + "pulse { motor: \"elbow\" command: 0.1 width_s: 1 }\n"),
-               {"s.textproto:3", "\"elbow\" has two excitations"});
-  expect_parts(arm_scenario_refusal(kBoth + "release { joint: \"elbow\" held_tolerance_rad: 1 }\n"),
-               {"s.textproto:", "cannot be combined with another excitation", "release"});
-  expect_parts(arm_scenario_refusal("duration_s: 1\nstep { motor: \"elbow\" }\nstep { }\n"),
-               {"s.textproto:3", "names no motor", "\"elbow\", \"shoulder\""});
-  expect_parts(
-      arm_scenario_refusal("duration_s: 1\nmultisine { motor: \"elbow\" sine { amplitude: 0.1 "
-                           "frequency_hz: 1 } }\nmultisine { motor: \"shoulder\"\n sine { "
-                           "amplitude: 1 } }"),
+  expect_arm_refused(kBoth + "pulse { motor: \"elbow\" command: 0.1 width_s: 1 }\n",
+                     {"s.textproto:3", "\"elbow\" has two excitations"});
+  expect_arm_refused(kBoth + "release { joint: \"elbow\" held_tolerance_rad: 1 }\n",
+                     {"s.textproto:", "cannot be combined with another excitation", "release"});
+  expect_arm_refused("duration_s: 1\nstep { motor: \"elbow\" }\nstep { }\n",
+                     {"s.textproto:3", "names no motor", "\"elbow\", \"shoulder\""});
+  expect_arm_refused(
+      "duration_s: 1\nmultisine { motor: \"elbow\" sine { amplitude: 0.1 "
+      "frequency_hz: 1 } }\nmultisine { motor: \"shoulder\"\n sine { "
+      "amplitude: 1 } }",
       {"s.textproto:4", "sine[0].frequency_hz"});
 }
 
 // Each motor's peak is compared with its own limit, or with the scenario's if that is tighter.
 TEST(SeveralMotors, AreCheckedAgainstTheirOwnLimits) {
-  expect_parts(arm_scenario_refusal("duration_s: 1 step { motor: \"elbow\" command: 0.6 }"),
-               {"up to 0.6 duty at motor \"elbow\"", "allowed are 0.5"});
+  expect_arm_refused("duration_s: 1 step { motor: \"elbow\" command: 0.6 }",
+                     {"up to 0.6 duty at motor \"elbow\"", "allowed are 0.5"});
   EXPECT_NO_THROW(arm_scenario("duration_s: 1 step { motor: \"shoulder\" command: 6 }"));
   const ScenarioConfig tight =
       arm_scenario(kBoth + "limits { command_max: 4 command_slew_max: 30 }");
@@ -179,10 +173,9 @@ TEST(SeveralMotors, AreCheckedAgainstTheirOwnLimits) {
   EXPECT_EQ(tight.limits.motor[0].command_slew_per_s_max, 20.0);
   EXPECT_EQ(tight.limits.motor[1].command_max, 4.0);
   EXPECT_EQ(tight.limits.motor[1].command_slew_per_s_max, 30.0);
-  expect_parts(arm_scenario_refusal(kBoth + "limits { command_max: 6.1 }"),
-               {"command_max is 6.1", "allows 6"});
-  expect_parts(arm_scenario_refusal(kBoth + "limits { command_max: 2 }"),
-               {"up to 3 V at motor \"shoulder\"", "allowed are 2"});
+  expect_arm_refused(kBoth + "limits { command_max: 6.1 }", {"command_max is 6.1", "allows 6"});
+  expect_arm_refused(kBoth + "limits { command_max: 2 }",
+                     {"up to 3 V at motor \"shoulder\"", "allowed are 2"});
 }
 
 SafetyLimits two_motor_limits() {
@@ -284,96 +277,57 @@ TEST(SeveralMotors, MustMatchTheUnit) {
   expect_parts(contradiction(rig, facts), {"motor 1 up to 5.99 V", "\"shoulder\" up to 6"});
   facts.motor[1].command_max = 6.0;
   EXPECT_EQ(contradiction(rig, facts), "");
-  const RigConfig plain =
-      parse_rig_config("r.textproto", arm_with("control_unit: \"V\"", "control_unit: \"1\""));
+  const RigConfig plain = rig_of(arm_with("control_unit: \"V\"", "control_unit: \"1\""));
   EXPECT_EQ(contradiction(plain, arm_facts()), "") << "1 stands for any number";
 }
 
-// The firmware's core on a board with two motors, in virtual time and on a line without delay. Each
-// motor drives a joint whose speed follows its command: speed' = gain · command - 2 speed.
-class TwoMotorUnit final : public firmware_iface::Transport {
- public:
-  explicit TwoMotorUnit(std::shared_ptr<firmware_iface::VirtualTime> time)
-      : time_(std::move(time)) {
-    unit_description board{.unit_id = 7,
-                           .tick_rate_Hz = 1000,
-                           .ttl_max_ms = 100,
-                           .encoder_count = 2,
-                           .motor_count = 2};
-    board.encoder[0] = {ENCODER_COUNTER, 0, 4096, 0};
-    board.encoder[1] = {ENCODER_COUNTER, 0, 2048, 0};
-    board.motor[0] = {MOTOR_DUTY, 0, 1000, 0};
-    board.motor[1] = {MOTOR_VOLT, 0, 12000, 0};
-    const unit_memory memory{0, 0, UNIT_SAMPLES_UNKNOWN};
-    unit_init(&core_, &board, &memory, 1, 1000);
-  }
-
-  firmware_iface::Nanoseconds now() const noexcept override { return time_->now(); }
-
-  firmware_iface::IoResult read_some(std::span<std::uint8_t> buffer,
-                                     firmware_iface::Nanoseconds deadline) noexcept override {
-    for (;;) {
-      const std::size_t size = unit_transmit(&core_, buffer.data(), buffer.size());
-      if (size > 0) return {firmware_iface::IoStatus::kOk, size};
-      if (now() >= deadline) return {firmware_iface::IoStatus::kTimeout, 0};
-      time_->sleep_until(std::min(deadline, next_tick_));
-      if (now() >= next_tick_) tick();
-    }
-  }
-
-  firmware_iface::IoResult write(std::span<const std::uint8_t> bytes) noexcept override {
-    for (const std::uint8_t byte : bytes) unit_receive(&core_, byte, now_us());
-    return {firmware_iface::IoStatus::kOk, bytes.size()};
-  }
-
-  void close() noexcept override {}
-  const firmware_iface::TransportReport& report() const noexcept override { return report_; }
-
+// Each motor drives a joint whose speed follows its command: speed' = gain · command - 2 speed.
+struct TwoJoints {
+  std::array<double, 2> angle_rad{}, speed{};  // of elbow and shoulder, by motor
   // Outputs of the motors at each tick with the output enabled, as fractions of their range.
-  const std::vector<std::array<double, 2>>& driven() const { return driven_; }
-  // Angles of elbow and shoulder [rad], by motor.
-  const std::array<double, 2>& angles_rad() const { return angle_rad_; }
+  std::vector<std::array<double, 2>> driven;
 
- private:
-  std::uint64_t now_us() const noexcept { return static_cast<std::uint64_t>(now().count() / 1000); }
-
-  void tick() noexcept {
+  void move(const unit& core) {
     constexpr double kStep_s = 1e-3;
     constexpr std::array<double, 2> kGain = {40.0, 100.0};  // [rad/s²] at full range
-    unit_tick(&core_, now_us());
     std::array<double, 2> share{};
     for (std::size_t m = 0; m < 2; ++m) {
-      share[m] = core_.output.is_enabled ? core_.output.command_q15[m] / 32767.0 : 0.0;
-      speed_[m] += kStep_s * (kGain[m] * share[m] - 2.0 * speed_[m]);
-      angle_rad_[m] += kStep_s * speed_[m];
+      share[m] = core.output.is_enabled ? core.output.command_q15[m] / 32767.0 : 0.0;
+      speed[m] += kStep_s * (kGain[m] * share[m] - 2.0 * speed[m]);
+      angle_rad[m] += kStep_s * speed[m];
     }
-    if (core_.output.is_enabled) driven_.push_back(share);
-    unit_latch latch{};
-    latch.encoders_valid = 3;
+    if (core.output.is_enabled) driven.push_back(share);
+  }
+
+  void read(unit_latch& latch) const {
     constexpr std::array<double, 2> kCounts = {4096.0, 2048.0};
     for (std::size_t e = 0; e < 2; ++e) {  // encoder 0 is on the shoulder, which motor 1 drives
       latch.encoder_counts[e] = static_cast<std::int32_t>(
-          std::lround(kCounts[e] * angle_rad_[1 - e] / (2.0 * std::numbers::pi)));
+          std::lround(kCounts[e] * angle_rad[1 - e] / (2.0 * std::numbers::pi)));
     }
-    if (unit_sample_is_due(&core_)) unit_send_sample(&core_, &latch, now_us());
-    next_tick_ += std::chrono::milliseconds(1);
   }
-
-  std::shared_ptr<firmware_iface::VirtualTime> time_;
-  unit core_{};
-  firmware_iface::Nanoseconds next_tick_{1'000'000};
-  std::array<double, 2> angle_rad_{}, speed_{};
-  std::vector<std::array<double, 2>> driven_;
-  firmware_iface::TransportReport report_{.description = "two motors", .baud_rate = {}};
 };
+
+unit_description two_motor_unit() {
+  unit_description board{
+      .unit_id = 7, .tick_rate_Hz = 1000, .ttl_max_ms = 100, .encoder_count = 2, .motor_count = 2};
+  board.encoder[0] = {ENCODER_COUNTER, 0, 4096, 0};
+  board.encoder[1] = {ENCODER_COUNTER, 0, 2048, 0};
+  board.motor[0] = {MOTOR_DUTY, 0, 1000, 0};
+  board.motor[1] = {MOTOR_VOLT, 0, 12000, 0};
+  return board;
+}
 
 struct TwoMotorRun {
   RigConfig rig = arm();
   ScenarioConfig scenario = arm_scenario(
       "name: \"both\" duration_s: 1 step { motor: \"shoulder\" command: 3 start_s: 0.25 } "
       "pulse { motor: \"elbow\" command: -0.25 start_s: 0.5 width_s: 0.25 }");
-  TwoMotorUnit unit{std::make_shared<firmware_iface::VirtualTime>()};
-  LyingLine line{unit, {2, 2, false}};
+  TwoJoints joints;
+  firmware_iface::CoreBoard board{two_motor_unit(),
+                                  {.after_tick = [this](unit& core) { joints.move(core); },
+                                   .on_latch = [this](unit_latch& latch) { joints.read(latch); }}};
+  LyingLine line{board, {2, 2, false}};
   BlackBox black_box;
   firmware_iface::UnitLink link{line, &black_box};
   std::unique_ptr<ControlLoop> loop;
@@ -420,7 +374,6 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   run.run();
   ASSERT_EQ(run.loop->trip(), nullptr) << describe(*run.loop->trip(), run.scenario.limits);
   const MemorySink& reported = run.reported;
-  const TwoMotorUnit& unit = run.unit;
 
   double start_s = -1.0;
   int pulses = 0, steps = 0;
@@ -446,7 +399,7 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   // The samples must report the unit's actual output, each in its own unit of measure.
   const auto largest = [&](std::size_t motor) {
     double most = 0.0;
-    for (const auto& share : unit.driven()) most = std::max(most, std::abs(share[motor]));
+    for (const auto& share : run.joints.driven) most = std::max(most, std::abs(share[motor]));
     return most;
   };
   EXPECT_NEAR(largest(0), 0.25, 1.0 / 32767.0);
@@ -460,7 +413,7 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   EXPECT_NEAR(seen_duty, -0.25, 1.0 / 32767.0);
   EXPECT_NEAR(seen_V, 3.0, 12.0 / 32767.0);
   // The shoulder's channel is first and moved forward, the elbow's is second.
-  EXPECT_NEAR(reported.samples.back().angle_rad[0], unit.angles_rad()[1], 0.05);
+  EXPECT_NEAR(reported.samples.back().angle_rad[0], run.joints.angle_rad[1], 0.05);
   EXPECT_GT(reported.samples.back().angle_rad[0], 1.0);
   EXPECT_LT(reported.samples.back().angle_rad[1], -0.5);
 }

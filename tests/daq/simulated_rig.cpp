@@ -45,6 +45,15 @@ sim::FurutaParameters furuta_parameters() {
   return parameters;
 }
 
+sim::FurutaParameters shipped_furuta() {
+  sim::FurutaParameters parameters;
+  parameters.arm_friction.viscous = 0.001;
+  parameters.arm_friction.coulomb = 0.004;
+  parameters.pendulum_friction.viscous = 0.0001;
+  parameters.pendulum_friction.coulomb = 0.0009;
+  return parameters;
+}
+
 SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
                            const sim::SimulationSettings& simulation, const SafetyLimits& limits,
                            RunSink* recording, const sim::FurutaParameters& furuta)

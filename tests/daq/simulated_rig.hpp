@@ -17,7 +17,7 @@
 namespace daq {
 
 /// Stores everything that a run reports.
-class MemorySink final : public RunSink {
+class MemorySink : public RunSink {
  public:
   std::vector<proto::Sample> samples;
   std::vector<proto::InertialReading> inertial;
@@ -54,6 +54,8 @@ LoopSettings furuta_settings();
 firmware_iface::sim::SimulationSettings simulation_settings();
 /// Returns parameters of a Furuta pendulum with viscous friction only.
 firmware_iface::sim::FurutaParameters furuta_parameters();
+/// Returns those of the shipped simulation files, with dry friction and without tilt.
+firmware_iface::sim::FurutaParameters shipped_furuta();
 
 /// A whole run in virtual time, with loop, supervisor, link, line, unit and rig in one thread. Its
 /// result depends on the settings alone.

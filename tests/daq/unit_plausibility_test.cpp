@@ -2,11 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cmath>
 #include <functional>
 #include <limits>
-#include <numbers>
 
 #include "tests/support/alloc_counter.hpp"
 

@@ -1,21 +1,16 @@
 // The demo's three scenarios on the firmware's image: recorded by rigcal-daq over its line in real
 // time, calibrated by rigcal.
 
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <cmath>
 #include <filesystem>
-#include <iostream>
-#include <map>
 #include <sstream>
 
 #include "firmware_iface/sim/config/sim_config.hpp"
-#include "proto/calibration.pb.h"
 #include "tests/firmware/qemu_rig.hpp"
 #include "tests/integration/child_process.hpp"
-#include "tests/service/run_rigcal.hpp"
+#include "tests/integration/demo.hpp"
 
 namespace service {
 namespace {
@@ -28,35 +23,12 @@ using test_support::QemuRig;
 constexpr double kPatience_s = 120.0;
 constexpr int kAttempts = 3;  // a machine that stalls violates time limits at random
 
-// The values of sim-furuta.textproto.
-const std::map<std::string, double> kTruth = {
-    {"A.J_zz", 0.0044},        {"B.J_yy", 0.00396},       {"B.J_zz", 0.0039},  {"1.b", 0.001},
-    {"2.b", 0.0001},           {"1.tau_c", 0.004},        {"2.tau_c", 0.0009}, {"1.K", 0.0729},
-    {"gravity.tilt_x", 0.006}, {"gravity.tilt_z", -0.004}};
-
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  const std::size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return at == std::string::npos ? text : text.replace(at, what.size(), with);
-}
-
 // In sim-furuta.textproto and sim-furuta-hanging.textproto.
 constexpr const char* kClockError_ppm = "35";
 
 class FirmwareDemo : public ::testing::Test {
  protected:
-  FirmwareDemo()
-      : rig_(files_.write("rig.textproto",
-                          replaced(contents_of(config("rig-furuta.textproto")),
-                                   "staleness_ms_max: 250", "staleness_ms_max: 2000"))) {}
-
-  // The demo's scenario, shortened as in chain_test.cpp.
-  std::string scenario(const std::string& name, const std::string& duration_s) {
-    std::string text = contents_of(config("scenario-" + name + ".textproto"));
-    const std::size_t value = text.find("duration_s: ") + std::string("duration_s: ").size();
-    text.replace(value, text.find('\n', value) - value, duration_s);
-    return files_.write(name + ".textproto", text);
-  }
+  FirmwareDemo() : rig_(files_.write("rig.textproto", patient_rig())) {}
 
   std::unique_ptr<ChildProcess> start_daq(const QemuRig& rig, const std::string& scenario_path,
                                           const std::string& recording) {
@@ -103,15 +75,16 @@ class FirmwareDemo : public ::testing::Test {
   void record_once(const std::string& simulation, const std::string& name,
                    const std::string& duration_s, const std::string& folder, std::string& output) {
     QemuRig rig(firmware_iface::sim::load_sim_config(config(simulation + ".textproto")), folder);
-    const auto daq = start_daq(rig, scenario(name, duration_s), name + ".mcap");
+    const auto daq = start_daq(
+        rig, files_.write(name + ".textproto", short_scenario(name, duration_s)), name + ".mcap");
     if (name == "release") {
-      const auto asks = [&] { return daq->output().find("Let go") != std::string::npos; };
-      const auto tripped = [&] { return daq->output().find("TRIP: ") != std::string::npos; };
-      ASSERT_TRUE(eventually([&] { return asks() || tripped(); }, kPatience_s)) << daq->output();
+      ASSERT_TRUE(
+          eventually([&] { return daq->says("Let go") || daq->says("TRIP: "); }, kPatience_s))
+          << daq->output();
       rig.let_go();
     }
     output = daq->wait(kPatience_s) == 0 ? "" : daq->output() + rig.failure();
-    EXPECT_NE(daq->output().find("every sample accounted for"), std::string::npos) << daq->output();
+    EXPECT_TRUE(daq->says("every sample accounted for")) << daq->output();
     EXPECT_EQ(rig.failure(), "");
   }
 
@@ -131,19 +104,7 @@ TEST_F(FirmwareDemo, CalibratesToTheSimulatedRigsParameters) {
                  " " + with_known_clock("pulse") + " --rig " + rig_ + " --quiet --json " +
                  files_.file("result.json"));
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  rigcal::v1::CalibrationResult result;
-  ASSERT_TRUE(
-      google::protobuf::util::JsonStringToMessage(contents_of(files_.file("result.json")), &result)
-          .ok());
-  ASSERT_EQ(static_cast<std::size_t>(result.parameters_size()), kTruth.size());
-  for (const auto& parameter : result.parameters()) {
-    const double truth = kTruth.at(parameter.name());
-    const double error = (parameter.value() - truth) / parameter.standard_deviation();
-    std::cout << parameter.name() << ": " << error << " standard deviations\n";
-    EXPECT_LT(std::abs(error), 3.0) << parameter.name();
-    // An interval that contains any value would prove nothing.
-    EXPECT_LT(parameter.standard_deviation(), 0.1 * std::abs(truth)) << parameter.name();
-  }
+  expect_simulated_parameters(files_.file("result.json"), 3.0);
 }
 
 // The host's program is killed while the motor turns the rig: the motor must stop.

@@ -61,11 +61,10 @@ void ImageTest::send_bytes(std::span<const std::uint8_t> bytes) {
 
 void ImageTest::send(std::span<const std::uint8_t> message) {
   // The zero ends any fragment that the unit holds, as the protocol requires of a host.
-  std::array<std::uint8_t, 1 + FRAME_SIZE_BYTES_MAX> bytes{};
-  const std::size_t size =
-      frame_encode(message.data(), message.size(), bytes.data() + 1, bytes.size() - 1);
-  ASSERT_GT(size, 0U);
-  send_bytes({bytes.data(), 1 + size});
+  Bytes bytes = frame_of(message);
+  ASSERT_FALSE(bytes.empty());
+  bytes.insert(bytes.begin(), 0);
+  send_bytes(bytes);
 }
 
 void ImageTest::receive(int timeout_ms) {
@@ -131,9 +130,7 @@ Bytes ImageTest::await(std::uint8_t type, int ticks_max) {
 }
 
 hello_reply ImageTest::hello() {
-  Bytes message(HELLO_SIZE_BYTES);
   const hello_head head{PROTOCOL_VERSION, LAYOUT_HASH, ++sequence_};
-  hello_encode(&head, message.data());
   const auto end = std::chrono::steady_clock::now() + kPatience;
   hello_reply reply{};
   Bytes answer;
@@ -143,7 +140,7 @@ hello_reply ImageTest::hello() {
       break;
     }
     // Repeat only if nothing was answered: a second HELLO would end the next stream.
-    if (answer.empty()) send(message);
+    if (answer.empty()) send(message_of(head));
     answer = await(MESSAGE_HELLO_REPLY, kTicksPerHello);
     if (!answer.empty()) hello_reply_decode(answer.data(), answer.size(), &reply);
   }
@@ -153,14 +150,11 @@ hello_reply ImageTest::hello() {
 
 configure_reply ImageTest::configure(std::uint8_t flags, std::uint8_t divider,
                                      std::uint8_t command_age_ticks) {
-  Bytes message(CONFIGURE_SIZE_BYTES);
-  const configure_request request{++sequence_, flags, divider, command_age_ticks, {}};
-  configure_request_encode(&request, message.data());
   in_stream_ = (flags & STREAM_ON) != 0;
   streaming_ = false;
   samples_.clear();
   shape_ = {facts_.encoder_count, facts_.motor_count, (flags & STREAM_MARKS) != 0};
-  send(message);
+  send(message_of(configure_request{++sequence_, flags, divider, command_age_ticks, {}}));
   configure_reply reply{};
   const Bytes answer = await(MESSAGE_CONFIGURE_REPLY);
   EXPECT_TRUE(configure_reply_decode(answer.data(), answer.size(), &reply));
@@ -187,10 +181,7 @@ void ImageTest::start_stream(std::uint8_t flags, std::uint8_t divider) {
 }
 
 clear_reply ImageTest::clear(std::uint8_t step, std::uint16_t token) {
-  Bytes message(CLEAR_SIZE_BYTES);
-  const clear_request request{step, token};
-  clear_request_encode(&request, message.data());
-  send(message);
+  send(message_of(clear_request{step, token}));
   clear_reply reply{};
   const Bytes answer = await(MESSAGE_CLEAR_REPLY);
   EXPECT_TRUE(clear_reply_decode(answer.data(), answer.size(), &reply));
@@ -213,9 +204,7 @@ std::uint16_t ImageTest::send_command(std::int16_t command_q15, std::uint8_t fla
   request.flags = flags;
   request.ttl_ms = ttl_ms;
   request.command_q15[0] = command_q15;
-  Bytes message(COMMAND_SIZE_BYTES_MAX);
-  message.resize(command_request_encode(&request, 1, message.data()));
-  send(message);
+  send(message_of(request, 1));
   return request.sequence;
 }
 

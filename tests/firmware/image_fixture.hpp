@@ -13,10 +13,11 @@
 #include "firmware_iface/wire/session.h"
 #include "tests/firmware/qemu_unit.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/wire_messages.hpp"
 
 namespace test_support {
 
-using Bytes = std::vector<std::uint8_t>;
+using Bytes = WireBytes;
 
 /// The firmware's image, a host's end of its line and the rig's end of its board, controlled by a
 /// test. The unit's time advances in tick() alone, so results do not depend on the machine's speed.

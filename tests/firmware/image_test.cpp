@@ -16,7 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using test_support::Bytes;
+using test_support::frame_of;
 using test_support::ImageTest;
+using test_support::message_of;
 using test_support::Misbehaviour;
 
 // STOP_* of firmware/board/board.h.
@@ -30,15 +32,9 @@ using Image = ImageTest;
 
 /// That many requests for the longest answer.
 Bytes many_hellos(int count) {
-  Bytes message(HELLO_SIZE_BYTES);
-  const hello_head head{PROTOCOL_VERSION, LAYOUT_HASH, 0xFFFF};
-  hello_encode(&head, message.data());
-  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-  const std::size_t size = frame_encode(message.data(), message.size(), frame.data(), frame.size());
+  const Bytes frame = frame_of(message_of(hello_head{PROTOCOL_VERSION, LAYOUT_HASH, 0xFFFF}));
   Bytes hellos;
-  for (int k = 0; k < count; ++k) {
-    hellos.insert(hellos.end(), frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size));
-  }
+  for (int k = 0; k < count; ++k) hellos.insert(hellos.end(), frame.begin(), frame.end());
   return hellos;
 }
 
@@ -82,10 +78,7 @@ TEST_F(Image, IdentifiesItselfAfterPowerOn) {
   std::array<part_description, MOTORS_MAX> motors{};
   for (const std::uint8_t part : {PART_ENCODER, PART_MOTOR}) {
     for (std::uint8_t index = 0; index < (part == PART_ENCODER ? 2 : 1); ++index) {
-      Bytes message(DESCRIBE_SIZE_BYTES);
-      const describe_request request{part, index};
-      describe_request_encode(&request, message.data());
-      send(message);
+      send(message_of(describe_request{part, index}));
       const Bytes answer = await(MESSAGE_DESCRIBE_REPLY);
       describe_reply reply{};
       ASSERT_TRUE(describe_reply_decode(answer.data(), answer.size(), &reply));
@@ -267,10 +260,7 @@ TEST_F(Image, DropsAndCountsDamagedFrames) {
     request.answers = static_cast<std::uint32_t>(samples_.size()) - 1;
     request.flags = COMMAND_TRIP;
     request.ttl_ms = 1;
-    Bytes plain(COMMAND_SIZE_BYTES_MAX);
-    plain.resize(command_request_encode(&request, 1, plain.data()));
-    Bytes frame(FRAME_SIZE_BYTES_MAX);
-    frame.resize(frame_encode(plain.data(), plain.size(), frame.data(), frame.size()));
+    Bytes frame = frame_of(message_of(request, 1));
     const auto at = static_cast<std::size_t>(bit) / 8 + 2;
     frame[at] = static_cast<std::uint8_t>(frame[at] ^ 1U << bit % 8);
     send_bytes(frame);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <regex>
 #include <set>
 
@@ -263,41 +264,13 @@ TEST(Conformance, ReportsAUnitThatIsNotTripped) {
 
 // --- What ends a test early ---
 
-/// A board whose host may fail: its port closes, it is interrupted, or it is late.
-class HostTransport final : public Transport {
- public:
-  explicit HostTransport(CoreBoard& board) : board_(&board) {}
-
-  Nanoseconds now() const noexcept override { return board_->now(); }
-  IoResult read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept override {
-    if (on_read) on_read(++reads_);
-    return board_->read_some(buffer, deadline);
-  }
-  IoResult write(std::span<const std::uint8_t> bytes) noexcept override {
-    return board_->write(bytes);
-  }
-  void close() noexcept override { board_->close(); }
-  const TransportReport& report() const noexcept override { return board_->report(); }
-
-  /// The board keeps running while nobody reads, and its output waits.
-  void stall(Nanoseconds duration) { board_->let_pass(duration); }
-
-  std::function<void(int reads)> on_read;
-
- private:
-  CoreBoard* board_;
-  int reads_ = 0;
-};
-
 TEST(Conformance, TripsTheUnitWhenItIsInterrupted) {
   for (const int reads : {50, 1000, 3000, 5000, 7000}) {
     SCOPED_TRACE(reads);
-    CoreBoard board(usual_board());
-    HostTransport host(board);
     std::atomic<bool> stop(false);
-    host.on_read = [&](int count) { stop = stop || count == reads; };
+    CoreBoard board(usual_board(), {.on_read = [&](int count) { stop = stop || count == reads; }});
     const Report report = conformance::run_checks(
-        host, {}, {}, stop, {[](const conformance::Check&) {}, [](const CheckResult&) {}});
+        board, {}, {}, stop, {[](const conformance::Check&) {}, [](const CheckResult&) {}});
     EXPECT_TRUE(report.is_interrupted);
     EXPECT_FALSE(report.has_passed());
     EXPECT_LT(report.rows.size(), conformance::all_checks().size());
@@ -308,12 +281,12 @@ TEST(Conformance, TripsTheUnitWhenItIsInterrupted) {
 }
 
 TEST(Conformance, EndsWhenThePortCloses) {
-  CoreBoard board(usual_board());
-  HostTransport host(board);
-  host.on_read = [&](int count) {
-    if (count == 2000) board.close();
-  };
-  const Report report = test_of(host);
+  CoreBoard* port = nullptr;
+  CoreBoard board(usual_board(), {.on_read = [&](int count) {
+                    if (count == 2000) port->close();
+                  }});
+  port = &board;
+  const Report report = test_of(board);
   EXPECT_EQ(report.trouble, "the port is closed");
   EXPECT_FALSE(report.is_tripped) << "nobody knows";
   EXPECT_FALSE(report.has_passed());
@@ -321,20 +294,17 @@ TEST(Conformance, EndsWhenThePortCloses) {
 
 // A computer that sleeps longer than the time to live would otherwise fail a good unit.
 TEST(Conformance, RepeatsAFailedCheckWhenTheHostWasLate) {
-  CoreBoard board(usual_board());
-  HostTransport host(board);
-  int stalls = 0;
-  host.on_read = [&](int) {
-    if (board.core().ttl_runs && stalls++ == 0) host.stall(150ms);
-  };
-  const Report report = test_of(host, {}, {"C6"});
+  int stalls = 0, stalls_max = 1;
+  CoreBoard* late = nullptr;  // keeps running while nobody reads, and its output waits
+  CoreBoard board(usual_board(), {.on_read = [&](int) {
+                    if (late->core().ttl_runs && stalls++ < stalls_max) late->let_pass(150ms);
+                  }});
+  late = &board;
+  const Report report = test_of(board, {}, {"C6"});
   EXPECT_TRUE(report.has_passed()) << not_passed(report);
   EXPECT_EQ(report.rows[0].repetitions, 1);
-  HostTransport always_late(board);
-  always_late.on_read = [&](int) {
-    if (board.core().ttl_runs) always_late.stall(150ms);
-  };
-  const Report hopeless = test_of(always_late, {}, {"C6"});
+  stalls_max = std::numeric_limits<int>::max();
+  const Report hopeless = test_of(board, {}, {"C6"});
   EXPECT_FALSE(hopeless.has_passed());
   EXPECT_EQ(hopeless.rows[0].repetitions, 3);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "firmware_iface/wire/message_type.h"
+#include "tests/support/wire_messages.hpp"
 
 namespace firmware_iface {
 
@@ -55,6 +56,7 @@ void CoreBoard::let_pass(Nanoseconds duration) {
 }
 
 IoResult CoreBoard::read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept {
+  if (fault_.on_read) fault_.on_read(++reads_);
   while (is_open_ && out_.empty()) {
     if (!tick_by(deadline)) return {IoStatus::kTimeout, 0};
   }
@@ -88,8 +90,7 @@ void CoreBoard::receive(std::uint8_t byte) {
     const std::vector<std::uint8_t> before = message;
     if (fault_.before_message) fault_.before_message(core_, message);
     if (message != before) {
-      frame.resize(FRAME_SIZE_BYTES_MAX);
-      frame.resize(frame_encode(message.data(), message.size(), frame.data(), frame.size()));
+      frame = test_support::frame_of(message);
     }
   }
   for (const std::uint8_t each : frame) unit_receive(&core_, each, unit_us());
@@ -115,6 +116,7 @@ void CoreBoard::send_sample() {
   unit_latch latch{};
   latch.encoders_valid = static_cast<std::uint16_t>((1U << description_.encoder_count) - 1U);
   latch.inertial_read = unit_inertial_due(&core_);
+  if (fault_.on_latch) fault_.on_latch(latch);
   unit_send_sample(&core_, &latch, unit_us());
 }
 
@@ -125,10 +127,8 @@ void CoreBoard::send_messages() {
     if (!to_host_.push(byte)) continue;
     std::vector<std::uint8_t> message(to_host_.message().begin(), to_host_.message().end());
     if (fault_.before_sending && !fault_.before_sending(core_, message)) continue;
-    std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-    const std::size_t frame_size =
-        frame_encode(message.data(), message.size(), frame.data(), frame.size());
-    out_.insert(out_.end(), frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(frame_size));
+    const auto frame = test_support::frame_of(message);
+    out_.insert(out_.end(), frame.begin(), frame.end());
     if (message[0] != MESSAGE_CONFIGURE_REPLY || message[3] == CONFIGURE_DONE) continue;
     out_.insert(out_.end(), fault_.banner.begin(), fault_.banner.end());
   }

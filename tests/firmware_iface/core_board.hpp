@@ -14,20 +14,23 @@ namespace firmware_iface {
 /// empty the unit is correct.
 struct BoardFault {
   /// Called with each frame from the host, without delimiter, before it is read. False drops it.
-  std::function<bool(unit& core, std::vector<std::uint8_t>& frame)> before_frame;
+  std::function<bool(unit& core, std::vector<std::uint8_t>& frame)> before_frame = {};
   /// Called with each good message from the host, before and after the core handles it.
-  std::function<void(unit& core, std::vector<std::uint8_t>& message)> before_message;
-  std::function<void(unit& core, const std::vector<std::uint8_t>& message)> after_message;
-  std::function<void(unit& core)> after_tick;  ///< before the sample is sent
+  std::function<void(unit& core, std::vector<std::uint8_t>& message)> before_message = {};
+  std::function<void(unit& core, const std::vector<std::uint8_t>& message)> after_message = {};
+  std::function<void(unit& core)> after_tick = {};       ///< before the sample is sent
+  std::function<void(unit_latch& latch)> on_latch = {};  ///< readings of a sample; else all 0
   /// Called with each message of the unit before it is sent. False drops it.
-  std::function<bool(unit& core, std::vector<std::uint8_t>& message)> before_sending;
-  double tick_length = 1.0;      ///< true tick length over the stated one
-  bool forgets_at_tick = false;  ///< loses the received part of a frame
-  std::string banner;            ///< text sent when it refuses a CONFIGURE
+  std::function<bool(unit& core, std::vector<std::uint8_t>& message)> before_sending = {};
+  std::function<void(int reads)> on_read = {};  ///< called before each read of the host
+  double tick_length = 1.0;                     ///< true tick length over the stated one
+  bool forgets_at_tick = false;                 ///< loses the received part of a frame
+  std::string banner = {};                      ///< text sent when it refuses a CONFIGURE
 };
 
 /// The firmware's core on a simulated board, in virtual time and on a line without delay. Its
-/// encoders stand still. Unlike the simulated unit it may have any number of parts, and a fault.
+/// encoders stand still unless on_latch moves them. Unlike the simulated unit it may have any
+/// number of parts, and a fault.
 class CoreBoard final : public Transport {
  public:
   explicit CoreBoard(const unit_description& description, BoardFault fault = {});
@@ -58,6 +61,7 @@ class CoreBoard final : public Transport {
   FrameDecoder to_host_;
   Nanoseconds now_{0};
   std::uint64_t ticks_ = 0;
+  int reads_ = 0;
   std::vector<std::uint8_t> frame_;  // bytes received from the host so far
   std::vector<std::uint8_t> out_;    // to the host
   bool is_open_ = true;

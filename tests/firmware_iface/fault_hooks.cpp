@@ -1,5 +1,7 @@
 #include "tests/firmware_iface/fault_hooks.hpp"
 
+#include <utility>
+
 #include "firmware_iface/wire/coding/bytes.h"
 #include "firmware_iface/wire/coding/cobs.h"
 #include "firmware_iface/wire/message_type.h"
@@ -33,45 +35,69 @@ void put(Bytes& frame, const Bytes& message) {
   frame.pop_back();
 }
 
-MessageHook on_command(std::function<void(unit&, command_request&)> change) {
-  return [change = std::move(change)](unit& core, Bytes& message) {
+Plant before_frame(decltype(BoardFault::before_frame) hook) {
+  return [hook](BoardFault& fault) { fault.before_frame = hook; };
+}
+
+Plant before_message(decltype(BoardFault::before_message) hook) {
+  return [hook](BoardFault& fault) { fault.before_message = hook; };
+}
+
+Plant after_message(decltype(BoardFault::after_message) hook) {
+  return [hook](BoardFault& fault) { fault.after_message = hook; };
+}
+
+Plant after_tick(decltype(BoardFault::after_tick) hook) {
+  return [hook](BoardFault& fault) { fault.after_tick = hook; };
+}
+
+Plant before_sending(decltype(BoardFault::before_sending) hook) {
+  return [hook](BoardFault& fault) { fault.before_sending = hook; };
+}
+
+Plant on_command(std::function<void(unit&, command_request&)> change) {
+  return before_message([change](unit& core, Bytes& message) {
     command_request command{};
     const std::uint8_t motors = core.description.motor_count;
     if (!command_request_decode(message.data(), message.size(), motors, &command)) return;
     change(core, command);
     message = message_of(command, motors);
-  };
+  });
 }
 
-MessageHook on_configure(std::function<void(unit&, configure_request&)> change) {
-  return [change = std::move(change)](unit& core, Bytes& message) {
+Plant on_configure(std::function<void(unit&, configure_request&)> change) {
+  return before_message([change](unit& core, Bytes& message) {
     configure_request request{};
     if (!configure_request_decode(message.data(), message.size(), &request)) return;
     change(core, request);
     message = message_of(request);
-  };
+  });
 }
 
-MessageHook on_clear(std::function<void(unit&, clear_request&)> change) {
-  return [change = std::move(change)](unit& core, Bytes& message) {
+Plant on_clear(std::function<void(unit&, clear_request&)> change) {
+  return before_message([change](unit& core, Bytes& message) {
     clear_request request{};
     if (!clear_request_decode(message.data(), message.size(), &request)) return;
     change(core, request);
     message = message_of(request);
-  };
+  });
 }
 
-SendingHook on_sending(std::uint8_t type, std::function<bool(unit&, Bytes&)> change) {
-  return [type, change = std::move(change)](unit& core, Bytes& message) {
+Plant on_sending(std::uint8_t type, std::function<bool(unit&, Bytes&)> change) {
+  return before_sending([type, change](unit& core, Bytes& message) {
     return message[0] != type || change(core, message);
-  };
+  });
 }
 
-SendingHook on_sample(std::function<void(unit&, Bytes&)> change) {
-  return on_sending(MESSAGE_SAMPLE, [change = std::move(change)](unit& core, Bytes& message) {
+Plant on_reply(std::uint8_t type, std::function<void(unit&, Bytes&)> change) {
+  return on_sending(type, [change](unit& core, Bytes& message) {
     change(core, message);
     return true;
   });
+}
+
+Plant on_sample(std::function<void(unit&, Bytes&)> change) {
+  return on_reply(MESSAGE_SAMPLE, std::move(change));
 }
 
 bool enables(const command_request& command) { return (command.flags & COMMAND_ENABLE) != 0; }

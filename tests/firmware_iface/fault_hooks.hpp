@@ -6,8 +6,7 @@
 #include "firmware_iface/conformance/test_host.hpp"
 #include "tests/firmware_iface/core_board.hpp"
 
-/// Helpers for injected faults: functions that parse frames, and hooks of a BoardFault that change
-/// one type of message.
+/// Helpers for injected faults: functions that parse frames, and hooks of a BoardFault.
 namespace firmware_iface::fault_hooks {
 
 using conformance::Bytes;
@@ -23,14 +22,20 @@ std::uint32_t crc_in(const Bytes& frame);
 /// Replaces a frame by the frame of `message`, without delimiter.
 void put(Bytes& frame, const Bytes& message);
 
-using MessageHook = std::function<void(unit&, Bytes&)>;
-using SendingHook = std::function<bool(unit&, Bytes&)>;
-MessageHook on_command(std::function<void(unit&, command_request&)> change);
-MessageHook on_configure(std::function<void(unit&, configure_request&)> change);
-MessageHook on_clear(std::function<void(unit&, clear_request&)> change);
-/// Returns a hook for messages of one type. `change` returns false to drop a message.
-SendingHook on_sending(std::uint8_t type, std::function<bool(unit&, Bytes&)> change);
-SendingHook on_sample(std::function<void(unit&, Bytes&)> change);
+/// Sets one hook of a fault, or all that are needed to change messages of one type.
+using Plant = std::function<void(BoardFault&)>;
+Plant before_frame(decltype(BoardFault::before_frame) hook);
+Plant before_message(decltype(BoardFault::before_message) hook);
+Plant after_message(decltype(BoardFault::after_message) hook);
+Plant after_tick(decltype(BoardFault::after_tick) hook);
+Plant before_sending(decltype(BoardFault::before_sending) hook);
+Plant on_command(std::function<void(unit&, command_request&)> change);
+Plant on_configure(std::function<void(unit&, configure_request&)> change);
+Plant on_clear(std::function<void(unit&, clear_request&)> change);
+/// `change` returns false to drop a message.
+Plant on_sending(std::uint8_t type, std::function<bool(unit&, Bytes&)> change);
+Plant on_reply(std::uint8_t type, std::function<void(unit&, Bytes&)> change);
+Plant on_sample(std::function<void(unit&, Bytes&)> change);
 
 // Offsets in messages, as in the layout of PROTOCOL.md.
 inline constexpr std::size_t kSampleEcho = 7;

@@ -6,6 +6,7 @@
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/sample.h"
 #include "tests/firmware_iface/scripted_unit.hpp"
+#include "tests/support/refusal.hpp"
 
 // Unusual single messages of a unit, which a correct simulated unit never sends.
 
@@ -13,28 +14,14 @@ namespace {
 using namespace firmware_iface;
 using namespace std::chrono_literals;
 using scripted_unit::ScriptedUnit;
+using test_support::expect_parts;
 
-/// A unit with a stream of samples, and the link to it.
-class LinkExchange : public ::testing::Test {
+class LinkExchange : public ::testing::Test, protected scripted_unit::Session {
  protected:
-  void start(const StreamSettings& stream = {}) {
-    ASSERT_TRUE(link.connect().ok());
-    ASSERT_TRUE(link.start_stream(stream).ok());
-  }
-
-  /// Reads from the line, waiting up to `patience`.
-  ReadStatus read(Nanoseconds patience = 1ms) {
-    return link.read_sample(unit.now() + patience, sample);
-  }
-
   /// Reads until all repetitions of a CLEAR are over.
   void wait_for_clear() {
     for (int k = 0; k < 2000 && link.clear_state() == ClearState::kPending; ++k) read();
   }
-
-  ScriptedUnit unit;
-  UnitLink link{unit};
-  UnitSample sample;
 };
 
 // --- CLEAR
@@ -250,15 +237,9 @@ TEST_F(LinkExchange, CommandDelayEndsAtTheFirstEcho) {
 // Valid frames with impossible content are counted and dropped.
 TEST_F(LinkExchange, SamplesOfAnotherKindAreDropped) {
   start();
-  std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> full{};
-  const sample_report two = ScriptedUnit::sample(0);
-  const std::size_t two_size = sample_report_encode(&two, {2, 1, false}, full.data());
-  unit.send(std::span(full).first(two_size));
+  unit.send(test_support::message_of(ScriptedUnit::sample(0), {2, 1, false}));
   EXPECT_EQ(read(), ReadStatus::kTimeout);
-  std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> compact{};
-  const sample_report one = ScriptedUnit::sample(0);
-  const std::size_t size_bytes = sample_compact_encode(&one, {1, 1, false}, compact.data());
-  unit.send(std::span(compact).first(size_bytes));
+  unit.send(test_support::compact_message_of(ScriptedUnit::sample(0), {1, 1, false}));
   EXPECT_EQ(read(), ReadStatus::kTimeout);
   EXPECT_EQ(link.counters().messages_unexpected, 2U);
   EXPECT_EQ(link.counters().samples_received, 0U);
@@ -267,14 +248,12 @@ TEST_F(LinkExchange, SamplesOfAnotherKindAreDropped) {
 // Eight consecutive reports that contradict the stream belong to another stream; seven are damage.
 TEST_F(LinkExchange, EightContradictionsInARowAreAnotherStream) {
   start();
-  unit.send(ScriptedUnit::sample(0));
-  ASSERT_EQ(read(), ReadStatus::kSample);
+  pass({0});
   sample_report wrong = ScriptedUnit::sample(1);
   wrong.sequence = 500;
   for (int k = 0; k < 7; ++k) unit.send(wrong);
   EXPECT_EQ(read(), ReadStatus::kTimeout);
-  unit.send(ScriptedUnit::sample(1));
-  EXPECT_EQ(read(), ReadStatus::kSample);
+  pass({1});
   for (int k = 0; k < 8; ++k) unit.send(wrong);
   EXPECT_EQ(read(), ReadStatus::kInconsistent);
   EXPECT_EQ(link.counters().samples_implausible, 15U);
@@ -286,23 +265,21 @@ TEST_F(LinkExchange, ClockJumpIsReportedAsAnotherStream) {
   for (const std::int64_t jump_us :
        {-50'000'000LL, -1'000'000LL, -5'000LL, 700'000LL, 5'000'000LL, 600'000'000LL}) {
     SCOPED_TRACE(jump_us);
-    ScriptedUnit jumping;
-    UnitLink other(jumping);
-    jumping.wait_until(60s);
-    ASSERT_TRUE(other.connect().ok());
-    ASSERT_TRUE(other.start_stream({}).ok());
+    scripted_unit::Session other;
+    other.unit.wait_until(60s);
+    other.start();
     std::uint64_t sequence = 0;
     const auto receive = [&](std::int64_t offset_us) {
       sample_report report = ScriptedUnit::sample(sequence++);
       report.tick_us += static_cast<std::uint32_t>(offset_us);
-      jumping.send(report);
-      jumping.wait_until(jumping.now() + 1ms);
-      return other.read_sample(jumping.now(), sample);
+      other.unit.send(report);
+      other.unit.wait_until(other.unit.now() + 1ms);
+      return other.read(0ms);
     };
     for (int k = 0; k < 60; ++k) ASSERT_EQ(receive(0), ReadStatus::kSample);
     for (int k = 0; k < 7; ++k) ASSERT_EQ(receive(jump_us), ReadStatus::kTimeout);
     EXPECT_EQ(receive(jump_us), ReadStatus::kInconsistent);
-    EXPECT_EQ(other.counters().samples_repeated, 0U);
+    EXPECT_EQ(other.link.counters().samples_repeated, 0U);
   }
 }
 
@@ -328,10 +305,7 @@ TEST_F(LinkExchange, ErrorsOfTheUnitCountFromTheStreamsFirstSample) {
 // Samples that the unit sent after the last received one are lost, and form a gap of their own.
 TEST_F(LinkExchange, TailLostAtTheStopIsOneGap) {
   start();
-  for (const std::uint64_t sequence : {0U, 1U, 4U}) {
-    unit.send(ScriptedUnit::sample(sequence));
-    ASSERT_EQ(read(), ReadStatus::kSample);
-  }
+  pass({0, 1, 4});
   EXPECT_EQ(link.counters().gaps, 1U);
   EXPECT_EQ(link.counters().samples_lost, 2U);
   unit.configured.samples_sent = 9;
@@ -347,28 +321,22 @@ TEST_F(LinkExchange, TailLostAtTheStopIsOneGap) {
 TEST_F(LinkExchange, StopWithoutALostTailIsNoGap) {
   for (const std::uint32_t sent : {2U, 1U}) {  // the second: a unit that counts too few
     SCOPED_TRACE(sent);
-    ScriptedUnit fresh;
-    UnitLink other(fresh);
-    ASSERT_TRUE(other.connect().ok());
-    ASSERT_TRUE(other.start_stream({}).ok());
-    for (const std::uint64_t sequence : {0U, 1U}) {
-      fresh.send(ScriptedUnit::sample(sequence));
-      ASSERT_EQ(other.read_sample(fresh.now() + 1ms, sample), ReadStatus::kSample);
-    }
-    fresh.configured.samples_sent = sent;
-    const auto end = other.stop_stream();
+    scripted_unit::Session fresh;
+    fresh.start();
+    fresh.pass({0, 1});
+    fresh.unit.configured.samples_sent = sent;
+    const auto end = fresh.link.stop_stream();
     ASSERT_TRUE(end.ok());
     EXPECT_EQ(end.value().lost_at_end, 0U);
-    EXPECT_EQ(other.counters().samples_lost, 0U);
-    EXPECT_EQ(other.counters().gaps, 0U);
+    EXPECT_EQ(fresh.link.counters().samples_lost, 0U);
+    EXPECT_EQ(fresh.link.counters().gaps, 0U);
   }
 }
 
 // Samples that arrive while the stream is being stopped are delivered, not lost.
 TEST_F(LinkExchange, SamplesThatComeWithTheStopAreHandedOver) {
   start();
-  unit.send(ScriptedUnit::sample(0));
-  ASSERT_EQ(read(), ReadStatus::kSample);
+  pass({0});
   unit.send(ScriptedUnit::sample(1));
   unit.send(ScriptedUnit::sample(3));
   unit.configured.samples_sent = 4;
@@ -407,8 +375,7 @@ TEST_F(LinkExchange, StoppedStreamIsCountedOnce) {
   ASSERT_TRUE(link.connect().ok());
   unit.configured.stream_count = 1;
   ASSERT_TRUE(link.start_stream({}).ok());
-  unit.send(ScriptedUnit::sample(0));
-  ASSERT_EQ(read(), ReadStatus::kSample);
+  pass({0});
   unit.configured.samples_sent = 5;
   ASSERT_TRUE(link.stop_stream().ok());
   EXPECT_EQ(link.counters().samples_lost, 4U);
@@ -450,12 +417,10 @@ TEST_F(LinkExchange, UnsupportedStreamsAreNotRequested) {
 TEST_F(LinkExchange, AnswerToAnEarlierConfigureIsIgnored) {
   start();
   unit.answers_configure = false;
-  std::array<std::uint8_t, CONFIGURE_REPLY_SIZE_BYTES> reply{};
   configure_reply stale = unit.configured;  // from the start
   stale.flags = 0;
   stale.divider = 1;
-  configure_reply_encode(&stale, reply.data());
-  unit.send(reply);
+  unit.send(test_support::message_of(stale));
   const auto stopped = link.stop_stream({}, {.reply_timeout = 5ms, .attempts_max = 2});
   ASSERT_FALSE(stopped.ok());
   EXPECT_EQ(stopped.error().code, ErrorCode::kUnitSilent);
@@ -471,16 +436,12 @@ TEST_F(LinkExchange, UnitsWithSenselessFactsAreRefused) {
     return facts.ok() ? std::string() : facts.error().detail;
   };
   EXPECT_EQ(refusal([](hello_reply&) {}), "");
-  EXPECT_NE(refusal([](hello_reply& r) { r.encoder_count = 0; }).find("0 encoders"),
-            std::string::npos);
-  EXPECT_NE(refusal([](hello_reply& r) { r.encoder_count = ENCODERS_MAX + 1; }).find("encoders"),
-            std::string::npos);
+  expect_parts(refusal([](hello_reply& r) { r.encoder_count = 0; }), {"0 encoders"});
+  expect_parts(refusal([](hello_reply& r) { r.encoder_count = ENCODERS_MAX + 1; }), {"encoders"});
   EXPECT_EQ(refusal([](hello_reply& r) { r.motor_count = 0; }), "") << "encoders alone are a unit";
-  EXPECT_NE(refusal([](hello_reply& r) { r.motor_count = MOTORS_MAX + 1; }).find("motors"),
-            std::string::npos);
-  EXPECT_NE(refusal([](hello_reply& r) { r.tick_rate_Hz = 0; }).find("tick rate of 0"),
-            std::string::npos);
-  EXPECT_NE(refusal([](hello_reply& r) { r.ttl_max_ms = 0; }).find("0 ms"), std::string::npos);
+  expect_parts(refusal([](hello_reply& r) { r.motor_count = MOTORS_MAX + 1; }), {"motors"});
+  expect_parts(refusal([](hello_reply& r) { r.tick_rate_Hz = 0; }), {"tick rate of 0"});
+  expect_parts(refusal([](hello_reply& r) { r.ttl_max_ms = 0; }), {"0 ms"});
 }
 
 TEST_F(LinkExchange, ClosedPortIsReportedAtOnce) {

@@ -2,8 +2,6 @@
 
 #include <limits>
 
-#include "firmware_iface/link/unit_link.hpp"
-#include "firmware_iface/wire/inertial.h"
 #include "tests/firmware_iface/scripted_unit.hpp"
 
 // Encoders and motors of a unit: their descriptions, and the assignment of commands and readings.
@@ -13,18 +11,7 @@ using namespace firmware_iface;
 using namespace std::chrono_literals;
 using scripted_unit::ScriptedUnit;
 
-class LinkParts : public ::testing::Test {
- protected:
-  void start() {
-    ASSERT_TRUE(link.connect().ok());
-    ASSERT_TRUE(link.start_stream({}).ok());
-  }
-  ReadStatus read() { return link.read_sample(unit.now() + 1ms, sample); }
-
-  ScriptedUnit unit;
-  UnitLink link{unit};
-  UnitSample sample;
-};
+class LinkParts : public ::testing::Test, protected scripted_unit::Session {};
 
 // A part of a kind that this program does not know cannot be read or driven.
 TEST_F(LinkParts, PartsWithSenselessDescriptionsAreRefused) {
@@ -71,8 +58,7 @@ TEST_F(LinkParts, CommandsOfSeveralMotorsKeepTheirPlaces) {
   unit.motor[1] = {MOTOR_DUTY, 0, 1000, 0};
   unit.motor[2] = {MOTOR_AMPERE, 0, 4000, 0};
   start();
-  unit.send(ScriptedUnit::sample(0));
-  ASSERT_EQ(read(), ReadStatus::kSample);
+  pass({0});
   ASSERT_TRUE(link.write_command(std::array{10.0, -0.5}, 20));
   const command_request& sent = unit.commands.back();
   EXPECT_EQ(sent.command_q15[0], 32'767);
@@ -128,9 +114,7 @@ TEST_F(LinkParts, NewStreamStartsAnew) {
     return read();
   };
   EXPECT_EQ(contradict(600), ReadStatus::kTimeout);
-  const inertial_report reading{599, 1, {}};
-  std::array<std::uint8_t, INERTIAL_SIZE_BYTES_MAX> message{};
-  unit.send(std::span(message).first(inertial_report_encode(&reading, message.data())));
+  unit.send(test_support::message_of(inertial_report{599, 1, {}}));
   EXPECT_EQ(read(), ReadStatus::kTimeout);
   EXPECT_EQ(link.counters().inertial_unmatched, 0U);
 
@@ -154,8 +138,7 @@ TEST_F(LinkParts, CommandNamesTheSampleThatItAnswers) {
   start();
   for (const std::uint64_t sequence : {0U, 7U, 65'535U, 65'536U, 70'000U}) {
     unit.wait_until(std::chrono::milliseconds(sequence));
-    unit.send(ScriptedUnit::sample(sequence));
-    ASSERT_EQ(read(), ReadStatus::kSample);
+    pass({sequence});
     link.write_command(std::array{1.0}, 20);
     EXPECT_EQ(unit.commands.back().answers, sequence);
   }
@@ -165,8 +148,7 @@ TEST_F(LinkParts, CommandNamesTheSampleThatItAnswers) {
 TEST_F(LinkParts, MarksAndRejectedCommandsArriveWithTheirSample) {
   unit.has_marks = true;
   unit.facts.capabilities |= UNIT_CAN_MARKS;
-  ASSERT_TRUE(link.connect().ok());
-  ASSERT_TRUE(link.start_stream({.marks = true}).ok());
+  start({.marks = true});
   sample_report report = ScriptedUnit::sample(0);
   report.index_passed = 1;
   report.status = STATUS_COMMAND_REJECTED;

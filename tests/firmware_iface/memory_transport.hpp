@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "firmware_iface/transport/byte_channel.hpp"
 #include "firmware_iface/transport/url.hpp"

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <random>
 
@@ -28,6 +29,21 @@ FurutaParameters paper_furuta() {
   p.pendulum_friction.coulomb = 0.0009;
   p.tilt = {0.006, 0.0, -0.004};
   return p;
+}
+
+// Advances the plant by milliseconds; its largest distance from the expected angles [rad].
+double farthest(
+    Plant& plant, const Eigen::MatrixXd& expected, int count,
+    const std::function<double(int)>& command = [](int) { return 0.0; }) {
+  double worst = 0.0;
+  for (int k = 0; k < count; ++k) {
+    plant.advance(1e-3, command(k));
+    for (int j = 0; j < plant.joint_count(); ++j) {
+      worst = std::max(worst, std::abs(plant.state().angle_rad[static_cast<std::size_t>(j)] -
+                                       expected(k + 1, j)));
+    }
+  }
+  return worst;
 }
 
 // Five-point difference at 0: truncation O(step⁴), round-off ε/step.
@@ -190,15 +206,7 @@ TEST(FurutaPlant, AgreesWithTheReferenceSimulator) {
   const Eigen::MatrixXd expected =
       test_support::simulate(reference, Eigen::Vector4d(0.0, 0.4, 0.0, 0.0), u, 1e-3);
   Plant plant = furuta(p, {{0.0, 0.4}, {}});
-  double worst = 0.0;
-  for (Eigen::Index k = 0; k < u.size(); ++k) {
-    plant.advance(1e-3, u[k]);
-    for (Eigen::Index j = 0; j < 2; ++j) {
-      worst = std::max(worst, std::abs(plant.state().angle_rad[static_cast<std::size_t>(j)] -
-                                       expected(k + 1, j)));
-    }
-  }
-  EXPECT_LT(worst, 1e-4);
+  EXPECT_LT(farthest(plant, expected, 3000, [&](int k) { return u[k]; }), 1e-4);
 }
 
 // Exact stick-slip with a Stribeck excess, compared with the reference's event-driven solution.
@@ -214,12 +222,7 @@ TEST(PendulumPlant, SticksWhereTheReferenceSticks) {
   const Eigen::MatrixXd expected =
       test_support::simulate(reference, Eigen::Vector2d(3.0915926535897933, 0.0), 1e-3, kCount);
   Plant plant = pendulum(p, 3.0915926535897933);
-  double worst = 0.0;
-  for (int k = 1; k <= kCount; ++k) {
-    plant.advance(1e-3, 0.0);
-    worst = std::max(worst, std::abs(plant.state().angle_rad[0] - expected(k, 0)));
-  }
-  EXPECT_LT(worst, 1e-6);
+  EXPECT_LT(farthest(plant, expected, kCount), 1e-6);
   EXPECT_EQ(plant.state().speed_rad_s[0], 0.0) << "at rest, exactly";
 }
 
@@ -238,12 +241,7 @@ TEST(PendulumPlant, ImpactsMatchTheReference) {
     reference.q[0] = side * 1.2;
     const Eigen::MatrixXd expected = reference.sample(1e-3, 4000);
     Plant plant = pendulum(p, side * 1.2);
-    double worst = 0.0;
-    for (int k = 1; k <= 4000; ++k) {
-      plant.advance(1e-3, 0.0);
-      worst = std::max(worst, std::abs(plant.state().angle_rad[0] - expected(k, 0)));
-    }
-    EXPECT_LT(worst, 1e-8);
+    EXPECT_LT(farthest(plant, expected, 4000), 1e-8);
     EXPECT_EQ(plant.state().angle_rad[0], side * 0.2);
     EXPECT_EQ(plant.state().speed_rad_s[0], 0.0) << "at rest, exactly";
     EXPECT_GE(reference.rests, 1);
@@ -269,15 +267,7 @@ TEST(FurutaPlant, ImpactsMatchTheReference) {
   reference.v = {2.0, 1.0};
   const Eigen::MatrixXd expected = reference.sample(1e-3, 1500);
   Plant plant = furuta(p, {{0.0, -0.8}, {2.0, 1.0}});
-  double worst = 0.0;
-  for (int k = 1; k <= 1500; ++k) {
-    plant.advance(1e-3, 0.0);
-    for (int j = 0; j < 2; ++j) {
-      worst = std::max(
-          worst, std::abs(plant.state().angle_rad[static_cast<std::size_t>(j)] - expected(k, j)));
-    }
-  }
-  EXPECT_LT(worst, 1e-7);
+  EXPECT_LT(farthest(plant, expected, 1500), 1e-7);
   EXPECT_GE(reference.impacts, 3);
 }
 

@@ -1,6 +1,5 @@
 // Faults of frames and sessions.
 
-#include <algorithm>
 #include <memory>
 
 #include "firmware_iface/wire/coding/bytes.h"
@@ -17,139 +16,90 @@ using namespace fault_hooks;
 
 std::vector<PlantedFault> faults_of_frames() {
   return {
-      {"F4", "accepts CRCs with the seed of another layout",
-       [](BoardFault& fault) {
-         fault.before_frame = [](unit&, Bytes& frame) {
-           const auto message = message_in(frame);
-           if (message &&
-               crc_in(frame) == crc32c(LAYOUT_HASH ^ 1U, message->data(), message->size())) {
-             put(frame, *message);
-           }
-           return true;
-         };
-       }},
-      {"F5a", "compares three bytes of the CRC",
-       [](BoardFault& fault) {
-         fault.before_frame = [](unit&, Bytes& frame) {
-           const auto message = message_in(frame);
-           if (!message) return true;
-           const std::uint32_t right = crc32c(LAYOUT_HASH, message->data(), message->size());
-           if (((crc_in(frame) ^ right) & 0xFFFFFFU) == 0) put(frame, *message);
-           return true;
-         };
-       }},
-      {"F5b", "takes a CLEAR with a byte too many",
-       [](BoardFault& fault) {
-         fault.before_frame = [](unit&, Bytes& frame) {
-           auto message = message_in(frame);
-           if (message && message->size() == CLEAR_SIZE_BYTES + 1 &&
-               (*message)[0] == MESSAGE_CLEAR) {
-             message->pop_back();
-             put(frame, *message);
-           }
-           return true;
-         };
-       }},
-      {"F5c", "does not count frames with wrong stuffing",
-       [](BoardFault& fault) {
-         fault.before_frame = [](unit&, Bytes& frame) {
-           return frame.empty() || frame.size() > 50 || plain_of(frame).has_value();
-         };
-       }},
-      {"F5d", "does not count frames of unknown types",
-       [](BoardFault& fault) {
-         fault.before_frame = [](unit&, Bytes& frame) {
-           const auto message = message_in(frame);
-           return !message || message_type_is_known((*message)[0]) ||
-                  crc_in(frame) != crc32c(LAYOUT_HASH, message->data(), message->size());
-         };
-       }},
+      {"F4", "accepts CRCs with the seed of another layout", before_frame([](unit&, Bytes& frame) {
+         const auto message = message_in(frame);
+         if (message &&
+             crc_in(frame) == crc32c(LAYOUT_HASH ^ 1U, message->data(), message->size())) {
+           put(frame, *message);
+         }
+         return true;
+       })},
+      {"F5a", "compares three bytes of the CRC", before_frame([](unit&, Bytes& frame) {
+         const auto message = message_in(frame);
+         if (!message) return true;
+         const std::uint32_t right = crc32c(LAYOUT_HASH, message->data(), message->size());
+         if (((crc_in(frame) ^ right) & 0xFFFFFFU) == 0) put(frame, *message);
+         return true;
+       })},
+      {"F5b", "takes a CLEAR with a byte too many", before_frame([](unit&, Bytes& frame) {
+         auto message = message_in(frame);
+         if (message && message->size() == CLEAR_SIZE_BYTES + 1 && (*message)[0] == MESSAGE_CLEAR) {
+           message->pop_back();
+           put(frame, *message);
+         }
+         return true;
+       })},
+      {"F5c", "does not count frames with wrong stuffing", before_frame([](unit&, Bytes& frame) {
+         return frame.empty() || frame.size() > 50 || plain_of(frame).has_value();
+       })},
+      {"F5d", "does not count frames of unknown types", before_frame([](unit&, Bytes& frame) {
+         const auto message = message_in(frame);
+         return !message || message_type_is_known((*message)[0]) ||
+                crc_in(frame) != crc32c(LAYOUT_HASH, message->data(), message->size());
+       })},
       {"F5e", "counts a long run once for each 104 bytes",
-       [](BoardFault& fault) {
-         fault.before_frame = [](unit& core, Bytes& frame) {
-           core.counters.frames_damaged += static_cast<std::uint32_t>(frame.size() / 105);
-           return true;
-         };
-       }},
+       before_frame([](unit& core, Bytes& frame) {
+         core.counters.frames_damaged += static_cast<std::uint32_t>(frame.size() / 105);
+         return true;
+       })},
       {"F6a", "counts each zero byte after the first as an error",
-       [](BoardFault& fault) {
-         fault.before_frame = [](unit& core, Bytes& frame) {
-           if (frame.empty()) ++core.counters.frames_damaged;
-           return true;
-         };
-       }},
+       before_frame([](unit& core, Bytes& frame) {
+         if (frame.empty()) ++core.counters.frames_damaged;
+         return true;
+       })},
       {"F6b", "reads frames within one tick alone",
        [](BoardFault& fault) { fault.forgets_at_tick = true; }},
       {"F6c", "stops reading after ten long runs of garbage",
-       [](BoardFault& fault) {
-         fault.before_frame = [runs = 0](unit&, Bytes& frame) mutable {
-           runs += frame.size() > 60 ? 1 : 0;
-           if (frame.size() == HELLO_SIZE_BYTES + 5) runs = 0;
-           return runs < 10;
-         };
-       }},
-      {"F7a", "trips when FAULT is sent to it",
-       [](BoardFault& fault) {
-         fault.after_message = [](unit& core, const Bytes& message) {
-           if (message[0] == MESSAGE_FAULT) unit_trip(&core, FAULT_INTERNAL, 0, core.next_tick_us);
-         };
-       }},
-      {"F7b", "takes a COMMAND for two motors",
-       [](BoardFault& fault) {
-         fault.before_message = [](unit&, Bytes& message) {
-           if (message[0] == MESSAGE_COMMAND && message.size() == COMMAND_HEAD_SIZE_BYTES + 4) {
-             message.resize(COMMAND_HEAD_SIZE_BYTES + 2);
-           }
-         };
-       }},
+       before_frame([runs = 0](unit&, Bytes& frame) mutable {
+         runs += frame.size() > 60 ? 1 : 0;
+         if (frame.size() == HELLO_SIZE_BYTES + 5) runs = 0;
+         return runs < 10;
+       })},
+      {"F7a", "trips when FAULT is sent to it", after_message([](unit& core, const Bytes& message) {
+         if (message[0] == MESSAGE_FAULT) unit_trip(&core, FAULT_INTERNAL, 0, core.next_tick_us);
+       })},
+      {"F7b", "takes a COMMAND for two motors", before_message([](unit&, Bytes& message) {
+         if (message[0] == MESSAGE_COMMAND && message.size() == COMMAND_HEAD_SIZE_BYTES + 4) {
+           message.resize(COMMAND_HEAD_SIZE_BYTES + 2);
+         }
+       })},
       {"F9", "prints text when it refuses a CONFIGURE",
        [](BoardFault& fault) { fault.banner = "unsupported\r\n"; }},
       {"M2a", "takes an unknown flag of COMMAND for COMMAND_TRIP",
-       [](BoardFault& fault) {
-         fault.before_message = on_command([](unit&, command_request& command) {
-           if ((command.flags & 0x40) != 0) command.flags = COMMAND_TRIP;
-         });
-       }},
-      {"M2b", "sets a status bit that nobody knows",
-       [](BoardFault& fault) {
-         fault.before_sending = on_sample([](unit&, Bytes& message) {
-           message[kSampleStatus] = static_cast<std::uint8_t>(message[kSampleStatus] | 0x40U);
-         });
-       }},
+       on_command([](unit&, command_request& command) {
+         if ((command.flags & 0x40) != 0) command.flags = COMMAND_TRIP;
+       })},
+      {"M2b", "sets a status bit that nobody knows", on_sample([](unit&, Bytes& message) {
+         message[kSampleStatus] = static_cast<std::uint8_t>(message[kSampleStatus] | 0x40U);
+       })},
   };
 }
 
 std::vector<PlantedFault> faults_of_sessions() {
   // Drops a HELLO with such a header.
   const auto drops_hello = [](std::function<bool(const hello_head&, std::size_t)> is_dropped) {
-    return [is_dropped](BoardFault& fault) {
-      fault.before_frame = [is_dropped](unit&, Bytes& frame) {
-        const auto message = message_in(frame);
-        hello_head head{};
-        return !message || (*message)[0] != MESSAGE_HELLO ||
-               !hello_head_decode(message->data(), message->size(), &head) ||
-               message->size() > HELLO_REPLY_SIZE_BYTES_MAX || !is_dropped(head, message->size());
-      };
-    };
-  };
-  const auto changes_reply = [](std::uint8_t type, std::function<void(unit&, Bytes&)> change) {
-    return [type, change](BoardFault& fault) {
-      fault.before_sending = on_sending(type, [change](unit& core, Bytes& message) {
-        change(core, message);
-        return true;
-      });
-    };
-  };
-  const auto takes_configure = [](std::function<void(unit&, configure_request&)> change) {
-    return [change](BoardFault& fault) { fault.before_message = on_configure(change); };
+    return before_frame([is_dropped](unit&, Bytes& frame) {
+      const auto message = message_in(frame);
+      hello_head head{};
+      return !message || (*message)[0] != MESSAGE_HELLO ||
+             !hello_head_decode(message->data(), message->size(), &head) ||
+             message->size() > HELLO_REPLY_SIZE_BYTES_MAX || !is_dropped(head, message->size());
+    });
   };
   return {
-      {"H1", "streams before the first HELLO",
-       [](BoardFault& fault) {
-         fault.after_tick = [](unit& core) {
-           if (!core.has_session) core.sample_is_due = true;
-         };
-       }},
+      {"H1", "streams before the first HELLO", after_tick([](unit& core) {
+         if (!core.has_session) core.sample_is_due = true;
+       })},
       {"H2", "answers CLEAR after 60 ms",
        [](BoardFault& fault) {
          const auto ticks = std::make_shared<int>(0);
@@ -192,13 +142,11 @@ std::vector<PlantedFault> faults_of_sessions() {
          };
        }},
       {"H3e", "switches off at HELLO without a trip",
-       [](BoardFault& fault) {
-         fault.before_message = [](unit& core, Bytes& message) {
-           if (message[0] != MESSAGE_HELLO) return;
-           core.ttl_runs = false;
-           core.output.is_enabled = false;
-         };
-       }},
+       before_message([](unit& core, Bytes& message) {
+         if (message[0] != MESSAGE_HELLO) return;
+         core.ttl_runs = false;
+         core.output.is_enabled = false;
+       })},
       {"H4",
        "claims a capability that nobody knows",
        {},
@@ -206,49 +154,48 @@ std::vector<PlantedFault> faults_of_sessions() {
          board.capabilities = static_cast<std::uint8_t>(board.capabilities | 0x80U);
        }},
       {"H5", "reports one sample too few in HELLO_REPLY",
-       changes_reply(MESSAGE_HELLO_REPLY,
-                     [](unit&, Bytes& message) {
-                       put_u32(message.data() + kHelloSamples,
-                               get_u32(message.data() + kHelloSamples) - 1U);
-                     })},
+       on_reply(MESSAGE_HELLO_REPLY,
+                [](unit&, Bytes& message) {
+                  put_u32(message.data() + kHelloSamples,
+                          get_u32(message.data() + kHelloSamples) - 1U);
+                })},
       {"H6a",
        "describes an encoder with a flag that nobody knows",
        {},
        [](unit_description& board) { board.encoder[0].flags = 0x80; }},
       {"H6b", "describes parts that it does not have",
-       changes_reply(MESSAGE_DESCRIBE_REPLY,
-                     [](unit&, Bytes& message) {
-                       if (message[3] == PART_MISSING) message[3] = ENCODER_COUNTER;
-                     })},
+       on_reply(MESSAGE_DESCRIBE_REPLY,
+                [](unit&, Bytes& message) {
+                  if (message[3] == PART_MISSING) message[3] = ENCODER_COUNTER;
+                })},
       {"H7", "needs no HELLO", {}, {}, [](unit& core) { core.has_session = true; }},
       {"H8a", "ignores flags of CONFIGURE that it does not know",
-       takes_configure([](unit&, configure_request& request) { request.flags &= 0x0FU; })},
-      {"H8b", "takes divider 0 for 1", takes_configure([](unit&, configure_request& request) {
+       on_configure([](unit&, configure_request& request) { request.flags &= 0x0FU; })},
+      {"H8b", "takes divider 0 for 1", on_configure([](unit&, configure_request& request) {
          if (request.divider == 0) request.divider = 1;
        })},
       {"H8c", "takes command_age_ticks 0 for 10",
-       takes_configure([](unit&, configure_request& request) {
+       on_configure([](unit&, configure_request& request) {
          if (request.command_age_ticks == 0) request.command_age_ticks = 10;
        })},
       {"H8d", "ignores dividers of inertial sensors that it does not have",
-       takes_configure([](unit&, configure_request& request) { request.inertial_divider[2] = 0; })},
+       on_configure([](unit&, configure_request& request) { request.inertial_divider[2] = 0; })},
       {"H9", "stops the stream at a CONFIGURE that it refuses",
-       takes_configure([](unit& core, configure_request& request) {
+       on_configure([](unit& core, configure_request& request) {
          if ((request.flags & 0x80) != 0) core.is_streaming = false;
        })},
       {"H9", "reports the divider that it refuses",
-       changes_reply(MESSAGE_CONFIGURE_REPLY,
-                     [](unit&, Bytes& message) {
-                       if (message[3] == CONFIGURE_UNSUPPORTED) message[kConfigureDivider] = 7;
-                     })},
+       on_reply(MESSAGE_CONFIGURE_REPLY,
+                [](unit&, Bytes& message) {
+                  if (message[3] == CONFIGURE_UNSUPPORTED) message[kConfigureDivider] = 7;
+                })},
       {"H10a", "reports one sample too many in CONFIGURE_REPLY",
-       changes_reply(MESSAGE_CONFIGURE_REPLY,
-                     [](unit&, Bytes& message) {
-                       const std::uint32_t sent = get_u32(message.data() + kConfigureSamples);
-                       if (sent > 0) put_u32(message.data() + kConfigureSamples, sent + 1U);
-                     })},
-      {"H10b", "counts each stream twice",
-       takes_configure([](unit& core, configure_request& request) {
+       on_reply(MESSAGE_CONFIGURE_REPLY,
+                [](unit&, Bytes& message) {
+                  const std::uint32_t sent = get_u32(message.data() + kConfigureSamples);
+                  if (sent > 0) put_u32(message.data() + kConfigureSamples, sent + 1U);
+                })},
+      {"H10b", "counts each stream twice", on_configure([](unit& core, configure_request& request) {
          const bool is_repeated =
              core.is_configured && core.configure_answer.sequence == request.sequence;
          if (!is_repeated && core.is_streaming && (request.flags & 0x80) == 0) {
@@ -256,21 +203,20 @@ std::vector<PlantedFault> faults_of_sessions() {
          }
        })},
       {"H10c", "changes the stream while driving without a trip",
-       takes_configure([](unit& core, configure_request&) {
+       on_configure([](unit& core, configure_request&) {
          core.ttl_runs = false;
          core.output.is_enabled = false;
        })},
       {"H11a", "starts the stream again at a CONFIGURE that is repeated after ten samples",
-       takes_configure([](unit& core, configure_request&) {
+       on_configure([](unit& core, configure_request&) {
          if (core.stream_samples > 10) core.is_configured = false;
        })},
       {"H11b", "forgets what it carried out at a CONFIGURE that it refuses",
-       takes_configure([](unit& core, configure_request& request) {
+       on_configure([](unit& core, configure_request& request) {
          if ((request.flags & 0x80) != 0) core.is_configured = false;
        })},
       {"H12", "has a configuration_hash of its own",
-       changes_reply(MESSAGE_HELLO_REPLY,
-                     [](unit&, Bytes& message) { message[kHelloHash] ^= 1U; })},
+       on_reply(MESSAGE_HELLO_REPLY, [](unit&, Bytes& message) { message[kHelloHash] ^= 1U; })},
   };
 }
 

@@ -1,8 +1,5 @@
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,6 +9,8 @@
 
 #include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/open/open_transport.hpp"
+#include "tests/integration/child_process.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -21,42 +20,24 @@ namespace {
 
 using namespace firmware_iface;
 using namespace std::chrono_literals;
+using test_support::expect_parts;
 using test_support::TemporaryFolder;
 
-/// rigcal-sim as a child process, its output in a file.
-class Program {
+/// rigcal-sim as a child process.
+class Program : public test_support::ChildProcess {
  public:
   Program(std::vector<std::string> arguments, std::string output)
-      : arguments_(std::move(arguments)), output_(std::move(output)) {
-    arguments_.insert(arguments_.begin(), RIGCAL_SIM);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments_) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                     0600);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    EXPECT_EQ(posix_spawn(&pid_, RIGCAL_SIM, &actions, nullptr, argv.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-  }
-  ~Program() {
-    if (pid_ > 0) finish(SIGKILL);
-  }
+      : ChildProcess(
+            [&] {
+              arguments.insert(arguments.begin(), RIGCAL_SIM);
+              return arguments;
+            }(),
+            std::move(output)) {}
 
-  /// Sends the signal (0: none), waits, and returns the exit code, or −1 if a signal killed it.
+  /// Sends the signal (0: none), waits, and returns the exit code.
   int finish(int signal_number) {
-    if (signal_number != 0) kill(pid_, signal_number);
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
-  std::string output() const {
-    std::ostringstream text;
-    text << std::ifstream(output_).rdbuf();
-    return text.str();
+    if (signal_number != 0) send_signal(signal_number);
+    return wait(60.0).value_or(-1);
   }
 
   /// Waits until the program has printed a line.
@@ -70,11 +51,6 @@ class Program {
     const std::size_t at = text.find("\n" + name + ": ");
     return at == std::string::npos ? ~0ULL : std::stoull(text.substr(at + name.size() + 3));
   }
-
- private:
-  std::vector<std::string> arguments_;
-  std::string output_;
-  pid_t pid_ = -1;
 };
 
 const std::string kConfig = test_support::source_folder() + "/configs/sim-furuta.textproto";
@@ -154,14 +130,11 @@ TEST(RigcalSim, RefusesBadInputWithOneMessage) {
     EXPECT_NE(program.finish(0), 0);
     return program.output();
   };
-  EXPECT_NE(complaint({"--config", bad}).find("bad.textproto:2:"), std::string::npos);
-  EXPECT_NE(complaint({"--config", folder.file("none")}).find("none"), std::string::npos);
-  EXPECT_NE(complaint({"--config", kConfig, "--truth", kept}).find("exists already"),
-            std::string::npos);
-  EXPECT_NE(complaint({"--config", kConfig, "--link", kept}).find("exists already"),
-            std::string::npos);
-  EXPECT_NE(complaint({"--config", kConfig, "--tcp", "0", "--link", "x"}).find("--link"),
-            std::string::npos);
+  expect_parts(complaint({"--config", bad}), {"bad.textproto:2:"});
+  expect_parts(complaint({"--config", folder.file("none")}), {"none"});
+  expect_parts(complaint({"--config", kConfig, "--truth", kept}), {"exists already"});
+  expect_parts(complaint({"--config", kConfig, "--link", kept}), {"exists already"});
+  expect_parts(complaint({"--config", kConfig, "--tcp", "0", "--link", "x"}), {"--link"});
   std::string content;
   std::ifstream(kept) >> content;
   EXPECT_EQ(content, "precious");
@@ -201,13 +174,13 @@ TEST(RigcalSim, ReplacesOnlyTheLinkOfAKilledSimulation) {
   ASSERT_TRUE(std::filesystem::is_symlink(link));
   Program alive({"--config", kConfig, "--link", link}, folder.file("second.txt"));
   alive.wait_for_output();
-  EXPECT_NE(alive.output().find("pty://" + link), std::string::npos) << alive.output();
+  expect_parts(alive.output(), {"pty://" + link});
 
   std::filesystem::create_directory(folder.file("sub"));
   for (const std::string& same : {link, folder.file("sub/../rig")}) {
     Program refused({"--config", kConfig, "--link", same}, folder.file("third.txt"));
     EXPECT_EQ(refused.finish(0), 1);
-    EXPECT_NE(refused.output().find("is in use by another rigcal-sim"), std::string::npos);
+    expect_parts(refused.output(), {"is in use by another rigcal-sim"});
   }
   EXPECT_EQ(alive.finish(SIGTERM), 0);
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(link)));
@@ -221,7 +194,7 @@ TEST(RigcalSim, DoesNotFollowLinks) {
     Program program({"--config", kConfig, "--truth", folder.file("truth.csv"), "--duration", "1"},
                     folder.file("out.txt"));
     EXPECT_EQ(program.finish(0), 1);
-    EXPECT_NE(program.output().find(name + ": exists already"), std::string::npos);
+    expect_parts(program.output(), {name + ": exists already"});
     EXPECT_FALSE(std::filesystem::exists(folder.file("elsewhere")));
     std::filesystem::remove(folder.file(name));
     EXPECT_FALSE(std::filesystem::exists(folder.file("truth.csv"))) << "half of a pair";

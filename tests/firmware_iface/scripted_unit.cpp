@@ -1,13 +1,11 @@
 #include "tests/firmware_iface/scripted_unit.hpp"
 
-#include <array>
-
-#include "firmware_iface/wire/frame.h"
 #include "firmware_iface/wire/message_type.h"
 
 namespace scripted_unit {
 
 using namespace firmware_iface;
+using test_support::message_of;
 
 ScriptedUnit::ScriptedUnit() {
   facts.protocol_version = PROTOCOL_VERSION;
@@ -23,23 +21,8 @@ ScriptedUnit::ScriptedUnit() {
 }
 
 void ScriptedUnit::send(std::span<const std::uint8_t> message) {
-  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-  const std::size_t size_bytes =
-      frame_encode(message.data(), message.size(), frame.data(), frame.size());
-  to_host_.insert(to_host_.end(), frame.begin(),
-                  frame.begin() + static_cast<std::ptrdiff_t>(size_bytes));
-}
-
-void ScriptedUnit::send(const sample_report& report) {
-  std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> message{};
-  const std::size_t size_bytes = sample_report_encode(&report, shape(), message.data());
-  send(std::span(message).first(size_bytes));
-}
-
-void ScriptedUnit::send(const clear_reply& reply) {
-  std::array<std::uint8_t, CLEAR_REPLY_SIZE_BYTES> message{};
-  clear_reply_encode(&reply, message.data());
-  send(message);
+  const auto frame = test_support::frame_of(message);
+  to_host_.insert(to_host_.end(), frame.begin(), frame.end());
 }
 
 sample_report ScriptedUnit::sample(std::uint64_t sequence) {
@@ -84,25 +67,18 @@ void ScriptedUnit::take(std::span<const std::uint8_t> message) {
     facts.configuration_hash = unit_configuration_hash(&facts, encoder.data(), motor.data());
     hello_reply answer = facts;
     if (alter_hello) alter_hello(answer);
-    std::array<std::uint8_t, HELLO_REPLY_SIZE_BYTES> reply{};
-    hello_reply_encode(&answer, reply.data());
-    send(reply);
+    send(message_of(answer));
   } else if (describe_request_decode(message.data(), message.size(), &describe)) {
-    const describe_reply answer{
+    send(message_of(describe_reply{
         describe.part, describe.index,
-        describe.part == PART_MOTOR ? motor.at(describe.index) : encoder.at(describe.index)};
-    std::array<std::uint8_t, DESCRIBE_REPLY_SIZE_BYTES> reply{};
-    describe_reply_encode(&answer, reply.data());
-    send(reply);
+        describe.part == PART_MOTOR ? motor.at(describe.index) : encoder.at(describe.index)}));
   } else if (configure_request_decode(message.data(), message.size(), &configure)) {
     ++configure_count;
     if (!answers_configure) return;
     configured.sequence = configure.sequence;
     configured.flags = configure.flags;
     configured.divider = configure.divider;
-    std::array<std::uint8_t, CONFIGURE_REPLY_SIZE_BYTES> reply{};
-    configure_reply_encode(&configured, reply.data());
-    send(reply);
+    send(message_of(configured));
   } else if (clear_request_decode(message.data(), message.size(), &clear)) {
     clears.push_back(clear);
     if (on_clear) on_clear(clear);

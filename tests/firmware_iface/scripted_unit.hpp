@@ -1,17 +1,22 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
 #include "firmware_iface/link/frame_decoder.hpp"
+#include "firmware_iface/link/unit_link.hpp"
 #include "firmware_iface/transport/transport.hpp"
 #include "firmware_iface/wire/command.h"
 #include "firmware_iface/wire/sample.h"
 #include "firmware_iface/wire/session.h"
 #include "tests/support/virtual_time.hpp"
+#include "tests/support/wire_messages.hpp"
 
 namespace scripted_unit {
 
@@ -20,14 +25,12 @@ namespace scripted_unit {
 /// given at once. Time passes only while the host waits for it.
 class ScriptedUnit final : public firmware_iface::Transport {
  public:
-  using Message = std::vector<std::uint8_t>;
-
   ScriptedUnit();
 
   /// Sends a message to the host.
   void send(std::span<const std::uint8_t> message);
-  void send(const sample_report& report);
-  void send(const clear_reply& reply);
+  void send(const sample_report& report) { send(test_support::message_of(report, shape())); }
+  void send(const clear_reply& reply) { send(test_support::message_of(reply)); }
 
   /// Returns a sample of a stream at 1 kHz that started with unit clock 0 at host time 0, with its
   /// clock, sequence number and one valid channel.
@@ -69,6 +72,32 @@ class ScriptedUnit final : public firmware_iface::Transport {
   std::deque<std::uint8_t> to_host_;
   bool open_ = true;
   firmware_iface::TransportReport report_{"scripted unit", {}, {}};
+};
+
+/// A scripted unit and the link to it.
+struct Session {
+  ScriptedUnit unit;
+  firmware_iface::UnitLink link{unit};
+  firmware_iface::UnitSample sample;
+
+  void start(const firmware_iface::StreamSettings& stream = {}) {
+    ASSERT_TRUE(link.connect().ok());
+    ASSERT_TRUE(link.start_stream(stream).ok());
+  }
+
+  /// Reads from the line into `sample`, waiting up to `patience`.
+  firmware_iface::ReadStatus read(
+      firmware_iface::Nanoseconds patience = std::chrono::milliseconds(1)) {
+    return link.read_sample(unit.now() + patience, sample);
+  }
+
+  /// Sends samples and expects that each is read.
+  void pass(std::initializer_list<std::uint64_t> sequences) {
+    for (const std::uint64_t sequence : sequences) {
+      unit.send(ScriptedUnit::sample(sequence));
+      ASSERT_EQ(read(), firmware_iface::ReadStatus::kSample);
+    }
+  }
 };
 
 }  // namespace scripted_unit

@@ -10,6 +10,7 @@
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/truth_file.hpp"
 #include "proto/text/input_error.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 
 using namespace firmware_iface;
 using firmware_iface::sim::load_sim_config;
+using test_support::expect_parts;
 using test_support::TemporaryFolder;
 namespace fs = std::filesystem;
 
@@ -56,44 +58,32 @@ TEST(SimConfig, OverridesReplaceTheFilesValuesAndAreWrittenDown) {
   EXPECT_EQ(config.settings.to_unit.baud_rate, 230'400);
   EXPECT_EQ(config.settings.unit.clock_error_ppm, 99.5);
   EXPECT_NE(config.settings.to_host.faults.seed, config.settings.to_unit.faults.seed);
-  EXPECT_NE(config.resolved_text.find("99.5"), std::string::npos);
+  expect_parts(config.resolved_text, {"99.5"});
 }
 
 // Each mistake is reported with file, line and remedy.
 TEST(SimConfig, MistakesAreReportedWithTheirPlace) {
   const std::string pendulum = "pendulum { mass_kg: 1 center_distance_m: 0.1 inertia: 0.01 }\n";
   EXPECT_EQ(complaint_about(pendulum), "accepted");
-  EXPECT_NE(complaint_about("").find("add pendulum"), std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { tick_rate_hz: 0 }").find("bad.textproto:2:"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { colour: 1 }").find("colour"), std::string::npos);
-  EXPECT_NE(complaint_about("pendulum { mass_kg: -1 center_distance_m: 0.1 }").find("mass_kg"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "line { to_host { bit_flipped: 2 } }")
-                .find("line.to_host.bit_flipped is 2; it must be from 0 to 1"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { encoder {} encoder {} }").find("1 joints"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { inertial { joint: 1 } }").find("joints 0 to 0"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { inertial {} inertial {} inertial {} inertial {} "
-                                       "inertial {} }")
-                .find("at most 4"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit { inertial { divider: 256 } }").find("divider"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(pendulum + "unit_faults { dropout_channel: 1 }").find("channels 0"),
-            std::string::npos);
+  expect_parts(complaint_about(""), {"add pendulum"});
+  expect_parts(complaint_about(pendulum + "unit { tick_rate_hz: 0 }"), {"bad.textproto:2:"});
+  expect_parts(complaint_about(pendulum + "unit { colour: 1 }"), {"colour"});
+  expect_parts(complaint_about("pendulum { mass_kg: -1 center_distance_m: 0.1 }"), {"mass_kg"});
+  expect_parts(complaint_about(pendulum + "line { to_host { bit_flipped: 2 } }"),
+               {"line.to_host.bit_flipped is 2; it must be from 0 to 1"});
+  expect_parts(complaint_about(pendulum + "unit { encoder {} encoder {} }"), {"1 joints"});
+  expect_parts(complaint_about(pendulum + "unit { inertial { joint: 1 } }"), {"joints 0 to 0"});
+  expect_parts(complaint_about(pendulum + "unit { inertial {} inertial {} inertial {} inertial {} "
+                                          "inertial {} }"),
+               {"at most 4"});
+  expect_parts(complaint_about(pendulum + "unit { inertial { divider: 256 } }"), {"divider"});
+  expect_parts(complaint_about(pendulum + "unit_faults { dropout_channel: 1 }"), {"channels 0"});
   const std::string stopped = "pendulum { mass_kg: 1 center_distance_m: 0.1\n";
-  EXPECT_NE(
-      complaint_about(stopped + "stops { lower_rad: 1 upper_rad: 0.5 } }").find("bad.textproto:2:"),
-      std::string::npos);
-  EXPECT_NE(complaint_about(stopped + "stops { lower_rad: 0.5 } }").find("beyond a stop"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(stopped + "stops { upper_rad: -0.5 } }").find("beyond a stop"),
-            std::string::npos);
-  EXPECT_NE(complaint_about(stopped + "stops { restitution: 1.5 } }").find("from 0 to 1"),
-            std::string::npos);
+  expect_parts(complaint_about(stopped + "stops { lower_rad: 1 upper_rad: 0.5 } }"),
+               {"bad.textproto:2:"});
+  expect_parts(complaint_about(stopped + "stops { lower_rad: 0.5 } }"), {"beyond a stop"});
+  expect_parts(complaint_about(stopped + "stops { upper_rad: -0.5 } }"), {"beyond a stop"});
+  expect_parts(complaint_about(stopped + "stops { restitution: 1.5 } }"), {"from 0 to 1"});
 }
 
 // Each number of a simulation file is checked where it acts. Catches a number stored in the wrong
@@ -142,36 +132,27 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
 )";
   const sim::SimConfig config = load_sim_config(path);
   const auto& rig = std::get<sim::FurutaParameters>(config.rig);
-  EXPECT_EQ(rig.arm_mass, 1.1);
-  EXPECT_EQ(rig.arm_center_distance, 1.2);
-  EXPECT_EQ(rig.arm_length, 1.3);
-  EXPECT_EQ(rig.arm_inertia_zz, 1.4);
-  EXPECT_EQ(rig.shaft_inertia, 1.5);
-  EXPECT_EQ(rig.pendulum_mass, 1.6);
-  EXPECT_EQ(rig.pendulum_center_distance, 1.7);
-  EXPECT_EQ(rig.pendulum_inertia_xx, 1.8);
-  EXPECT_EQ(rig.pendulum_inertia_yy, 1.9);
-  EXPECT_EQ(rig.pendulum_inertia_zz, 2.1);
-  EXPECT_EQ(rig.motor_gain, 2.2);
-  EXPECT_EQ(rig.back_emf, 2.3);
-  EXPECT_EQ(rig.gravity, 9.5);
-  EXPECT_EQ(rig.tilt[0], 0.01);
-  EXPECT_EQ(rig.tilt[1], 0.0);
-  EXPECT_EQ(rig.tilt[2], -0.02);
+  EXPECT_EQ((std::array{rig.arm_mass, rig.arm_center_distance, rig.arm_length, rig.arm_inertia_zz,
+                        rig.shaft_inertia}),
+            (std::array{1.1, 1.2, 1.3, 1.4, 1.5}));
+  EXPECT_EQ((std::array{rig.pendulum_mass, rig.pendulum_center_distance, rig.pendulum_inertia_xx,
+                        rig.pendulum_inertia_yy, rig.pendulum_inertia_zz}),
+            (std::array{1.6, 1.7, 1.8, 1.9, 2.1}));
+  EXPECT_EQ((std::array{rig.motor_gain, rig.back_emf, rig.gravity}), (std::array{2.2, 2.3, 9.5}));
+  EXPECT_EQ(rig.tilt, (sim::Vector3{0.01, 0.0, -0.02}));
   const auto friction = [](const sim::JointFriction& f) {
     return std::array{f.viscous,         f.quadratic_drag, f.coulomb,
                       f.stribeck_excess, f.stribeck_rate,  f.load_arm};
   };
   EXPECT_EQ(friction(rig.arm_friction), (std::array{3.1, 3.2, 3.3, 3.4, 3.5, 3.6}));
   EXPECT_EQ(friction(rig.pendulum_friction), (std::array{4.1, 4.2, 4.3, 4.4, 4.5, 4.6}));
-  EXPECT_EQ(rig.arm_stops.lower_rad, -5.1);
-  EXPECT_EQ(rig.arm_stops.upper_rad, 5.2);
-  EXPECT_EQ(rig.arm_stops.restitution, 0.53);
-  EXPECT_EQ(rig.pendulum_stops.lower_rad, -std::numeric_limits<double>::infinity());
-  EXPECT_EQ(rig.pendulum_stops.upper_rad, 6.2);
-  EXPECT_EQ(rig.pendulum_stops.restitution, 0.63);
-  EXPECT_EQ(config.start.angle_rad[0], 0.25);
-  EXPECT_EQ(config.start.angle_rad[1], -0.5);
+  const auto stops = [](const auto& s) {
+    return std::array{s.lower_rad, s.upper_rad, s.restitution};
+  };
+  EXPECT_EQ(stops(rig.arm_stops), (std::array{-5.1, 5.2, 0.53}));
+  EXPECT_EQ(stops(rig.pendulum_stops),
+            (std::array{-std::numeric_limits<double>::infinity(), 6.2, 0.63}));
+  EXPECT_EQ(config.start.angle_rad, (sim::JointArray{0.25, -0.5}));
 
   const sim::UnitSettings& unit = config.settings.unit;
   EXPECT_EQ(unit.inertial_count, 2);
@@ -181,12 +162,9 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
   EXPECT_EQ(sensor.mounting, (sim::Vector3{0.4, 0.5, 0.6}));
   EXPECT_EQ(sensor.gyro_bias, (sim::Vector3{0.7, 0.8, 0.9}));
   EXPECT_EQ(sensor.accel_bias, (sim::Vector3{1.0, 1.1, 1.2}));
-  EXPECT_EQ(sensor.gyro_noise, 0.013);
-  EXPECT_EQ(sensor.accel_noise, 0.014);
-  EXPECT_EQ(sensor.gyro_counts, 15.0);
-  EXPECT_EQ(sensor.accel_counts, 16.0);
-  EXPECT_EQ(sensor.gyro_range, 17.0);
-  EXPECT_EQ(sensor.accel_range, 18.0);
+  EXPECT_EQ((std::array{sensor.gyro_noise, sensor.accel_noise, sensor.gyro_counts,
+                        sensor.accel_counts, sensor.gyro_range, sensor.accel_range}),
+            (std::array{0.013, 0.014, 15.0, 16.0, 17.0, 18.0}));
   EXPECT_EQ(sensor.divider, 19);
   EXPECT_EQ(sensor.dropout, 0.2);
   EXPECT_EQ(unit.inertial[1].divider, 1);
@@ -217,17 +195,13 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
     EXPECT_EQ(line->latency, Nanoseconds(2'500'000));
   }
   const LineFaults& faults = config.settings.to_host.faults;
-  EXPECT_EQ(faults.frame_lost, 0.01);
-  EXPECT_EQ(faults.frame_duplicated, 0.02);
-  EXPECT_EQ(faults.frame_delayed, 0.03);
+  EXPECT_EQ(
+      (std::array{faults.frame_lost, faults.frame_duplicated, faults.frame_delayed, faults.stall,
+                  faults.burst, faults.byte_lost, faults.byte_duplicated, faults.bit_flipped}),
+      (std::array{0.01, 0.02, 0.03, 0.05, 0.07, 0.09, 0.11, 0.12}));
   EXPECT_EQ(faults.delay_max, Nanoseconds(4'000'000));
-  EXPECT_EQ(faults.stall, 0.05);
   EXPECT_EQ(faults.stall_max, Nanoseconds(6'000'000));
-  EXPECT_EQ(faults.burst, 0.07);
   EXPECT_EQ(faults.burst_size_bytes_max, 8);
-  EXPECT_EQ(faults.byte_lost, 0.09);
-  EXPECT_EQ(faults.byte_duplicated, 0.11);
-  EXPECT_EQ(faults.bit_flipped, 0.12);
   EXPECT_EQ(config.settings.to_unit.faults.frame_lost, 0.51);
   EXPECT_EQ(config.settings.to_unit.faults.bit_flipped, 0.0);
 }

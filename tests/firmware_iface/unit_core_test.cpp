@@ -1,14 +1,13 @@
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/limits.h"
 #include "firmware_iface/wire/session.h"
 #include "tests/firmware_iface/core_board.hpp"
+#include "tests/support/wire_messages.hpp"
 
 // Properties of the unit's core that the simulated unit, with its one motor and without a
 // persistent cause of a trip, cannot show.
@@ -17,6 +16,7 @@ namespace {
 
 using namespace firmware_iface;
 using namespace std::chrono_literals;
+using test_support::message_of;
 
 class UnitCore : public ::testing::Test {
  protected:
@@ -27,29 +27,18 @@ class UnitCore : public ::testing::Test {
     return board;
   }
 
-  void send(std::span<const std::uint8_t> message) {
-    std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-    const std::size_t size_bytes =
-        frame_encode(message.data(), message.size(), frame.data(), frame.size());
-    board_->write({frame.data(), size_bytes});
+  void send(const test_support::WireBytes& message) {
+    board_->write(test_support::frame_of(message));
   }
   void start_stream(std::uint8_t flags = STREAM_ON) {
-    const hello_head head{PROTOCOL_VERSION, LAYOUT_HASH, 1};
-    std::array<std::uint8_t, HELLO_SIZE_BYTES> hello{};
-    hello_encode(&head, hello.data());
-    send(hello);
-    const configure_request request{1, flags, 1, COMMAND_AGE_TICKS_DEFAULT, {}};
-    std::array<std::uint8_t, CONFIGURE_SIZE_BYTES> configure{};
-    configure_request_encode(&request, configure.data());
-    send(configure);
+    send(message_of(hello_head{PROTOCOL_VERSION, LAYOUT_HASH, 1}));
+    send(message_of(configure_request{1, flags, 1, COMMAND_AGE_TICKS_DEFAULT, {}}));
     board_->let_pass(20ms);
   }
   void clear() {
     for (std::uint8_t step = 1; step <= 2; ++step) {
-      const clear_request request{step, step == 1 ? std::uint16_t{0} : board_->core().clear_token};
-      std::array<std::uint8_t, CLEAR_SIZE_BYTES> message{};
-      clear_request_encode(&request, message.data());
-      send(message);
+      send(message_of(
+          clear_request{step, step == 1 ? std::uint16_t{0} : board_->core().clear_token}));
     }
   }
   /// Answers the newest sample, or one that is `age` samples older.
@@ -57,11 +46,8 @@ class UnitCore : public ::testing::Test {
     unit& core = board_->core();
     const command_request request{
         1, core.stream_samples - 1 - age, COMMAND_ENABLE, 50, {first_q15, second_q15}};
-    std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
-    const std::size_t size_bytes = (core.stream_flags & STREAM_COMPACT) != 0
-                                       ? command_compact_encode(&request, message.data())
-                                       : command_request_encode(&request, 2, message.data());
-    send(std::span(message).first(size_bytes));
+    send((core.stream_flags & STREAM_COMPACT) != 0 ? test_support::compact_message_of(request)
+                                                   : message_of(request, 2));
     board_->let_pass(2ms);
   }
 

@@ -276,12 +276,8 @@ TEST(UnitLink, NoSingleFrameClearsATrip) {
   ASSERT_TRUE(rig.link->connect().ok());
   for (std::uint32_t token = 0; token <= 0xFFFF; ++token) {
     const clear_request request{2, static_cast<std::uint16_t>(token)};
-    std::array<std::uint8_t, CLEAR_SIZE_BYTES> message{};
-    clear_request_encode(&request, message.data());
-    std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-    const std::size_t size =
-        frame_encode(message.data(), message.size(), frame.data(), frame.size());
-    rig.unit().receive({frame.data(), size}, rig.transport->now());
+    rig.unit().receive(test_support::frame_of(test_support::message_of(request)),
+                       rig.transport->now());
   }
   EXPECT_TRUE(rig.unit().is_tripped());
 }

@@ -5,6 +5,7 @@
 #include "firmware_iface/sim/simulated_unit.hpp"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/session.h"
+#include "tests/support/wire_messages.hpp"
 
 // The unit's reaction to single messages when they arrive: rules of PROTOCOL.md that a correct host
 // never exercises.
@@ -13,6 +14,7 @@ namespace {
 
 using namespace firmware_iface;
 using namespace std::chrono_literals;
+using test_support::message_of;
 
 class UnitRules : public ::testing::Test, private sim::UnitOutput {
  protected:
@@ -23,18 +25,10 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
     unit_.advance_to(now_);
   }
 
-  void hello() {
-    const hello_head head{PROTOCOL_VERSION, LAYOUT_HASH, 1};
-    std::array<std::uint8_t, HELLO_SIZE_BYTES> message{};
-    hello_encode(&head, message.data());
-    receive(message);
-  }
+  void hello() { receive(message_of(hello_head{PROTOCOL_VERSION, LAYOUT_HASH, 1})); }
   void configure(std::uint8_t flags, std::uint8_t divider = 1) {
-    const configure_request request{
-        ++configure_sequence_, flags, divider, COMMAND_AGE_TICKS_DEFAULT, {}};
-    std::array<std::uint8_t, CONFIGURE_SIZE_BYTES> message{};
-    configure_request_encode(&request, message.data());
-    receive(message);
+    receive(message_of(
+        configure_request{++configure_sequence_, flags, divider, COMMAND_AGE_TICKS_DEFAULT, {}}));
   }
   /// Sends a command that answers the newest sample, or one that is `age` samples older.
   void command(int ttl_ms, std::uint8_t flags = COMMAND_ENABLE, std::int64_t age = 0) {
@@ -43,14 +37,10 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
                                   flags,
                                   static_cast<std::uint8_t>(ttl_ms),
                                   {16'384}};
-    std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
-    receive(std::span(message).first(command_request_encode(&request, 1, message.data())));
+    receive(message_of(request, 1));
   }
   clear_reply clear(std::uint8_t step, std::uint16_t token) {
-    const clear_request request{step, token};
-    std::array<std::uint8_t, CLEAR_SIZE_BYTES> message{};
-    clear_request_encode(&request, message.data());
-    receive(message);
+    receive(message_of(clear_request{step, token}));
     return answer_;
   }
   void arm() {
@@ -76,11 +66,8 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
       *this};
 
  private:
-  void receive(std::span<const std::uint8_t> message) {
-    std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-    const std::size_t size =
-        frame_encode(message.data(), message.size(), frame.data(), frame.size());
-    unit_.receive({frame.data(), size}, now_);
+  void receive(const test_support::WireBytes& message) {
+    unit_.receive(test_support::frame_of(message), now_);
   }
   void on_frame(std::span<const std::uint8_t> frame, Nanoseconds) noexcept override {
     for (const std::uint8_t byte : frame) {

@@ -11,22 +11,18 @@
 #include "firmware_iface/wire/frame.h"
 #include "firmware_iface/wire/message_type.h"
 #include "firmware_iface/wire/sample.h"
+#include "tests/support/wire_messages.hpp"
 
 namespace {
 
 using firmware_iface::FrameDecoder;
-using Bytes = std::vector<std::uint8_t>;
+using test_support::frame_of;
+using Bytes = test_support::WireBytes;
 
 Bytes random_bytes(std::mt19937_64& random, std::size_t size_bytes) {
   Bytes bytes(size_bytes);
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random() & 0xFFU);
   return bytes;
-}
-
-Bytes frame_of(const Bytes& message) {
-  Bytes frame(FRAME_SIZE_BYTES_MAX);
-  frame.resize(frame_encode(message.data(), message.size(), frame.data(), frame.size()));
-  return frame;
 }
 
 // A SAMPLE whose every field depends on k, so that a mix-up cannot go unnoticed.
@@ -39,11 +35,9 @@ Bytes sample_message(std::uint32_t k, bool compact = false) {
   report.encoders_valid = 3;
   report.encoder_counts[0] = static_cast<std::int32_t>(k);
   report.encoder_counts[1] = -static_cast<std::int32_t>(k);
-  Bytes message(SAMPLE_SIZE_BYTES_MAX);
   const sample_shape shape{2, 1, false};
-  message.resize(compact ? sample_compact_encode(&report, shape, message.data())
-                         : sample_report_encode(&report, shape, message.data()));
-  return message;
+  return compact ? test_support::compact_message_of(report, shape)
+                 : test_support::message_of(report, shape);
 }
 
 // All lengths up to the limit, with many zeros, since stuffing replaces zeros.
@@ -143,12 +137,10 @@ TEST(Frame, RefusesAWrongLengthWithARightChecksum) {
 // -32768 has no positive counterpart. Read unchanged, it would make the range asymmetric.
 TEST(Command, MostNegativeCommandReadsAsTheRangeLimit) {
   const command_request request{1, 0, COMMAND_ENABLE, 20, {-32768, -32768}};
-  std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> full{};
-  std::array<std::uint8_t, COMMAND_COMPACT_SIZE_BYTES> compact{};
-  const std::size_t size_bytes = command_request_encode(&request, 2, full.data());
-  command_compact_encode(&request, compact.data());
+  const Bytes full = test_support::message_of(request, 2);
+  const Bytes compact = test_support::compact_message_of(request);
   command_request read{};
-  ASSERT_TRUE(command_request_decode(full.data(), size_bytes, 2, &read));
+  ASSERT_TRUE(command_request_decode(full.data(), full.size(), 2, &read));
   EXPECT_EQ(read.command_q15[0], -32767);
   EXPECT_EQ(read.command_q15[1], -32767);
   ASSERT_TRUE(command_compact_decode(compact.data(), compact.size(), &read));

@@ -65,6 +65,12 @@ std::string ChildProcess::output() const {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::vector<std::string> with(std::vector<std::string> command,
+                              const std::vector<std::string>& arguments) {
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
 bool eventually(const std::function<bool()>& condition, double timeout_s) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
   while (!condition()) {

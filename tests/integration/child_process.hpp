@@ -29,12 +29,17 @@ class ChildProcess {
   std::optional<int> wait(double timeout_s);
 
   std::string output() const;
+  bool says(const std::string& text) const { return output().find(text) != std::string::npos; }
 
  private:
   pid_t pid_;
   std::string output_path_;
   std::optional<int> status_;
 };
+
+/// Returns a command with more arguments.
+std::vector<std::string> with(std::vector<std::string> command,
+                              const std::vector<std::string>& arguments);
 
 /// Waits until the condition holds; false after timeout_s.
 bool eventually(const std::function<bool()>& condition, double timeout_s);

@@ -6,12 +6,11 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <utility>
 
 #include "tests/integration/daq_process.hpp"
-#include "tests/integration/rig_files.hpp"
+#include "tests/support/refusal.hpp"
 
 // rigcal-daq commission at a terminal and with pipes, with rigcal-sim and its simulated hand.
 
@@ -37,8 +36,7 @@ class CommissionProgram : public DaqProcess {
     sim_.emplace(std::vector<std::string>{RIGCAL_SIM, "--config", path("sim.textproto"), "--link",
                                           path("unit"), "--truth", path("truth.csv"), "--hand"},
                  path("sim.txt"), [hand] { ::dup2(::open(hand.c_str(), O_RDONLY), STDIN_FILENO); });
-    ASSERT_TRUE(
-        eventually([&] { return sim_->output().find('\n') != std::string::npos; }, kPatience_s));
+    ASSERT_TRUE(eventually([&] { return sim_->says("\n"); }, kPatience_s));
   }
 
   /// @param input  file with the answers
@@ -151,13 +149,12 @@ TEST_F(CommissionProgram, LetsARigRunAtFullRange) {
   start_rig();
   start_run("large.textproto");
   EXPECT_EQ(daq_exit_code(), 4) << daq_->output();
-  EXPECT_NE(daq_->output().find("was never commissioned, and "), std::string::npos)
-      << daq_->output();
+  expect_parts(daq_->output(), {"was never commissioned, and "});
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap")));
 
   start_commission_at_terminal();
   ASSERT_NO_FATAL_FAILURE(commission());
-  EXPECT_NE(printed().find("\r  encoder 0: +"), std::string::npos) << printed();
+  expect_parts(printed(), {"\r  encoder 0: +"});
   answer("y");
   ASSERT_EQ(daq_exit_code(), 0) << printed();
   EXPECT_TRUE(std::filesystem::exists(path("rig.textproto.before-commission")));
@@ -165,20 +162,16 @@ TEST_F(CommissionProgram, LetsARigRunAtFullRange) {
 
   start_run("large.textproto");
   EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
-  EXPECT_EQ(daq_->output().find("commissioned"), std::string::npos) << daq_->output();
+  expect_absent(daq_->output(), {"commissioned"});
 
-  std::ifstream file(path("rig.textproto"));
-  std::string rig{std::istreambuf_iterator<char>(file), {}};
-  rig.replace(rig.find("angle_rad_max: 900"), 18, "angle_rad_max: 901");
-  write("rig.textproto", rig);
+  edit("rig.textproto", "angle_rad_max: 900", "angle_rad_max: 901");
   std::filesystem::remove(path("run.mcap"));
   start_run("large.textproto");
   EXPECT_EQ(daq_exit_code(), 4) << daq_->output();
-  EXPECT_NE(daq_->output().find("changed since it was commissioned on "), std::string::npos)
-      << daq_->output();
+  expect_parts(daq_->output(), {"changed since it was commissioned on "});
   start_run("large.textproto", {"--not-commissioned"});
   EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
-  EXPECT_NE(daq_->output().find("note: "), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"note: "});
 }
 
 TEST_F(CommissionProgram, IsDrivenByAScript) {
@@ -187,7 +180,7 @@ TEST_F(CommissionProgram, IsDrivenByAScript) {
   ASSERT_NO_FATAL_FAILURE(commission());
   answer("n");
   EXPECT_EQ(daq_exit_code(), 4) << daq_->output();
-  EXPECT_NE(daq_->output().find("Nothing was written."), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"Nothing was written."});
   EXPECT_FALSE(std::filesystem::exists(path("rig.textproto.before-commission")));
 }
 
@@ -196,8 +189,8 @@ TEST_F(CommissionProgram, RefusesToRunWithoutAnOperator) {
   start_rig();
   start_commission("/dev/null");
   EXPECT_EQ(daq_exit_code(), 2) << daq_->output();
-  EXPECT_NE(daq_->output().find("run it in a terminal"), std::string::npos) << daq_->output();
-  EXPECT_EQ(daq_->output().find("unit "), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"run it in a terminal"});
+  expect_absent(daq_->output(), {"unit "});
 }
 
 TEST_F(CommissionProgram, RefusesAReadOnlyRigFile) {
@@ -205,7 +198,7 @@ TEST_F(CommissionProgram, RefusesAReadOnlyRigFile) {
   std::filesystem::permissions(path("rig.textproto"), std::filesystem::perms::owner_read);
   start_commission(path("answers"));
   EXPECT_EQ(daq_exit_code(), 2) << daq_->output();
-  EXPECT_NE(daq_->output().find("is read-only"), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"is read-only"});
 }
 
 TEST_F(CommissionProgram, EndsOnCtrlCWithTheMotorOff) {
@@ -214,9 +207,8 @@ TEST_F(CommissionProgram, EndsOnCtrlCWithTheMotorOff) {
   await("press Enter");
   daq_->send_signal(SIGINT);
   EXPECT_EQ(daq_exit_code(), 4) << daq_->output();
-  EXPECT_NE(daq_->output().find("Stopped. The motor is off"), std::string::npos) << daq_->output();
-  stop_sim();
-  EXPECT_EQ(last_output_V(), 0.0);
+  expect_parts(daq_->output(), {"Stopped. The motor is off"});
+  stop_sim_with_output_off();
 }
 
 TEST_F(CommissionProgram, EndsWhenTheUnitIsLost) {
@@ -225,7 +217,7 @@ TEST_F(CommissionProgram, EndsWhenTheUnitIsLost) {
   await("press Enter");
   sim_->send_signal(SIGKILL);
   EXPECT_EQ(daq_exit_code(), 1) << daq_->output();
-  EXPECT_NE(daq_->output().find("nothing was written"), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"nothing was written"});
 }
 
 }  // namespace

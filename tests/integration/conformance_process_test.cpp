@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tests/integration/daq_process.hpp"
+#include "tests/support/refusal.hpp"
 
 // rigcal-daq conformance as a user runs it: its output, files and exit code. Its checks are tested
 // in virtual time, in tests/firmware_iface.
@@ -14,9 +15,8 @@
 namespace {
 
 using google::protobuf::Struct;
-using test_support::ChildProcess;
-using test_support::eventually;
-using test_support::kPatience_s;
+using test_support::expect_parts;
+using test_support::with;
 
 std::string text_of_file(const std::string& path) {
   std::ostringstream text;
@@ -34,9 +34,7 @@ Struct parsed(const std::string& json) {
 class ConformanceProcess : public test_support::DaqProcess {
  protected:
   void start(const std::vector<std::string>& options, const std::string& url) {
-    std::vector<std::string> command = {RIGCAL_DAQ, "conformance", "--url", url};
-    command.insert(command.end(), options.begin(), options.end());
-    daq_.emplace(command, path("daq.txt"));
+    daq_.emplace(with({RIGCAL_DAQ, "conformance", "--url", url}, options), path("daq.txt"));
   }
   int run(const std::vector<std::string>& options, const std::string& url) {
     start(options, url);
@@ -49,9 +47,8 @@ TEST_F(ConformanceProcess, PrintsATableAndWritesJson) {
   ASSERT_EQ(run({"--only", "H1,C8,R1", "--json", path("out.json")}, simulation()), 0)
       << daq_->output();
   const std::string table = daq_->output();
-  EXPECT_NE(table.find("with commands of 0"), std::string::npos) << table;
-  EXPECT_NE(table.find("5 passed, 0 failed, 0 not tested."), std::string::npos) << table;
-  EXPECT_NE(table.find("The unit is tripped."), std::string::npos) << table;
+  expect_parts(table,
+               {"with commands of 0", "5 passed, 0 failed, 0 not tested.", "The unit is tripped."});
 
   const Struct json = parsed(text_of_file(path("out.json")));
   const auto& fields = json.fields();
@@ -72,10 +69,9 @@ TEST_F(ConformanceProcess, EndsWithOneWhenARequirementFails) {
   start_sim();
   ASSERT_EQ(run({"--only", "H7", "--after-reset"}, pty_url()), 0) << daq_->output();
   ASSERT_EQ(run({"--only", "H7", "--json", path("again.json")}, pty_url()), 0) << daq_->output();
-  EXPECT_NE(daq_->output().find("1 not tested"), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"1 not tested"});
   ASSERT_EQ(run({"--only", "H7", "--after-reset", "--json", path("out.json")}, pty_url()), 1);
-  EXPECT_NE(daq_->output().find("FAIL\n"), std::string::npos) << daq_->output();
-  EXPECT_NE(daq_->output().find("Failed: H7."), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"FAIL\n", "Failed: H7."});
   const Struct json = parsed(text_of_file(path("out.json")));
   EXPECT_EQ(json.fields().at("failed").number_value(), 1);
   EXPECT_EQ(parsed(text_of_file(path("again.json"))).fields().at("not_tested").number_value(), 1);
@@ -86,19 +82,16 @@ TEST_F(ConformanceProcess, KeepsJsonOnStandardOutputApart) {
                            "' --only R1a --json - >" + path("out.json") + " 2>" + path("err.txt");
   ASSERT_EQ(std::system(line.c_str()), 0);
   EXPECT_EQ(parsed(text_of_file(path("out.json"))).fields().at("passed").number_value(), 1);
-  EXPECT_NE(text_of_file(path("err.txt")).find("R1a"), std::string::npos);
+  expect_parts(text_of_file(path("err.txt")), {"R1a"});
 }
 
 TEST_F(ConformanceProcess, TripsTheUnitAtCtrlC) {
   start_sim();
   start({}, pty_url());
-  ASSERT_TRUE(
-      eventually([&] { return daq_->output().find("H3a") != std::string::npos; }, kPatience_s))
-      << daq_->output();
+  ASSERT_NO_FATAL_FAILURE(wait_until_said("H3a"));
   daq_->send_signal(SIGINT);
   EXPECT_EQ(daq_exit_code(), 1);
-  EXPECT_NE(daq_->output().find("interrupted; the unit is tripped"), std::string::npos)
-      << daq_->output();
+  expect_parts(daq_->output(), {"interrupted; the unit is tripped"});
 }
 
 TEST_F(ConformanceProcess, RefusesBadUsage) {

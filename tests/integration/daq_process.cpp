@@ -3,11 +3,11 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "tests/integration/rig_files.hpp"
+#include "tests/support/replaced.hpp"
 
 namespace test_support {
 namespace {
@@ -31,14 +31,15 @@ DaqProcess::DaqProcess() {
 }
 
 void DaqProcess::start_sim(bool on_tcp) {
-  std::vector<std::string> command = {RIGCAL_SIM, "--config", path("sim.textproto"), "--truth",
-                                      path("truth.csv")};
-  const std::vector<std::string> port = {on_tcp ? "--tcp" : "--link", on_tcp ? "0" : path("unit")};
-  command.insert(command.end(), port.begin(), port.end());
+  const std::vector<std::string> command = {RIGCAL_SIM,
+                                            "--config",
+                                            path("sim.textproto"),
+                                            "--truth",
+                                            path("truth.csv"),
+                                            on_tcp ? "--tcp" : "--link",
+                                            on_tcp ? "0" : path("unit")};
   sim_.emplace(command, path("sim.txt"));
-  ASSERT_TRUE(
-      eventually([&] { return sim_->output().find('\n') != std::string::npos; }, kPatience_s))
-      << sim_->output();
+  ASSERT_TRUE(eventually([&] { return sim_->says("\n"); }, kPatience_s)) << sim_->output();
 }
 
 std::uint16_t DaqProcess::sim_port() const {
@@ -51,11 +52,17 @@ std::uint16_t DaqProcess::sim_port() const {
 void DaqProcess::start_daq(const std::string& scenario, const std::string& url,
                            const std::vector<std::string>& more,
                            const std::function<void()>& before_exec, const std::string& out) {
-  std::vector<std::string> command = {RIGCAL_DAQ, "run",    "--rig",      path("rig.textproto"),
-                                      "--url",    url,      "--scenario", path(scenario),
-                                      "--out",    path(out)};
-  command.insert(command.end(), more.begin(), more.end());
-  daq_.emplace(command, path("daq.txt"), before_exec);
+  const std::vector<std::string> command = {
+      RIGCAL_DAQ,     "run",   "--rig",  path("rig.textproto"), "--url", url, "--scenario",
+      path(scenario), "--out", path(out)};
+  daq_.emplace(with(command, more), path("daq.txt"), before_exec);
+}
+
+void DaqProcess::start_long(const std::vector<std::string>& more,
+                            const std::function<void()>& before_exec) {
+  ASSERT_NO_FATAL_FAILURE(start_sim());
+  start_daq("long.textproto", pty_url(), more, before_exec);
+  wait_until_recorded();
 }
 
 void DaqProcess::wait_until_recorded(const std::string& name) {
@@ -90,6 +97,10 @@ void DaqProcess::wait_until_tripped() {
       kPatience_s));
 }
 
+void DaqProcess::wait_until_said(const std::string& text) {
+  ASSERT_TRUE(eventually([&] { return daq_->says(text); }, kPatience_s)) << daq_->output();
+}
+
 int DaqProcess::daq_exit_code() {
   const auto code = daq_->wait(kPatience_s);
   EXPECT_TRUE(code.has_value()) << "still running\n" << daq_->output();
@@ -99,6 +110,11 @@ int DaqProcess::daq_exit_code() {
 void DaqProcess::stop_sim() {
   sim_->send_signal(SIGINT);
   ASSERT_EQ(sim_->wait(kPatience_s), 0) << sim_->output();
+}
+
+void DaqProcess::stop_sim_with_output_off() {
+  ASSERT_NO_FATAL_FAILURE(stop_sim());
+  EXPECT_EQ(last_output_V(), 0.0);
 }
 
 std::uint64_t DaqProcess::counted(const std::string& name) const {
@@ -146,6 +162,13 @@ const proto::Event* DaqProcess::find_event(const proto::Recording& recording,
 
 void DaqProcess::write(const std::string& name, const std::string& text) const {
   std::ofstream(path(name)) << text;
+}
+
+void DaqProcess::edit(const std::string& name, const std::string& from,
+                      const std::string& to) const {
+  std::ostringstream text;
+  text << std::ifstream(path(name)).rdbuf();
+  write(name, replaced(text.str(), from, to));
 }
 
 }  // namespace test_support

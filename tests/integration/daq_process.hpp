@@ -40,6 +40,9 @@ class DaqProcess : public ::testing::Test {
                  const std::function<void()>& before_exec = {},
                  const std::string& out = "run.mcap");
   void start_daq(const std::string& scenario) { start_daq(scenario, pty_url()); }
+  /// Starts both programs and waits until the long scenario is being recorded.
+  void start_long(const std::vector<std::string>& more = {},
+                  const std::function<void()>& before_exec = {});
   std::string pty_url() const { return "pty://" + path("unit"); }
 
   /// Waits until the scenario drives the rig and some of that is in the file.
@@ -48,10 +51,13 @@ class DaqProcess : public ::testing::Test {
 
   /// Waits until the simulated unit has put out nothing for twice its time to live.
   void wait_until_off();
+  void wait_until_said(const std::string& text);
   int daq_exit_code();
 
   /// Sends Ctrl-C, after which rigcal-sim prints its counts.
   void stop_sim();
+  /// The same; the output must be zero at the end.
+  void stop_sim_with_output_off();
 
   /// Value of a line "name: 12" that rigcal-sim printed at its end.
   std::uint64_t counted(const std::string& name) const;
@@ -64,6 +70,7 @@ class DaqProcess : public ::testing::Test {
   static const proto::Event* find_event(const proto::Recording& recording, const std::string& name);
 
   void write(const std::string& name, const std::string& text) const;
+  void edit(const std::string& name, const std::string& from, const std::string& to) const;
   std::string path(const std::string& name) const { return folder_.file(name); }
 
   std::optional<ChildProcess> sim_;

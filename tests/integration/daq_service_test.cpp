@@ -6,6 +6,7 @@
 #include "tests/proto/recording_support.hpp"
 #include "tests/service/server/certificates.hpp"
 #include "tests/service/server/service_process.hpp"
+#include "tests/support/refusal.hpp"
 
 // rigcal-sim, rigcal-daq and rigcald, as used with a rig.
 
@@ -26,9 +27,7 @@ class DaqWithTls : public DaqProcess {
   }
 
   std::vector<std::string> stream_as(const std::string& name, const std::string& authority) const {
-    std::vector<std::string> options = tls_options(keys_, name, authority);
-    options.insert(options.end(), {"--service", host_port()});
-    return options;
+    return with(tls_options(keys_, name, authority), {"--service", host_port()});
   }
 
   // The only recording that the service has stored.
@@ -43,14 +42,15 @@ class DaqWithTls : public DaqProcess {
     return {};
   }
 
+  std::vector<std::string> send_command() const {
+    return {RIGCAL_DAQ, "send", "--spool", path("run.mcap.spool")};
+  }
+
   // Sends the rest of the run. @return exit code
   std::optional<int> send_as(const std::string& name, const std::string& authority,
                              const std::string& host) {
-    std::vector<std::string> command = {
-        RIGCAL_DAQ, "send", "--spool", path("run.mcap.spool"), "--service", host_port(host)};
-    const auto options = tls_options(keys_, name, authority);
-    command.insert(command.end(), options.begin(), options.end());
-    return ChildProcess(command, path("send.txt")).wait(kPatience_s);
+    const auto options = with({"--service", host_port(host)}, tls_options(keys_, name, authority));
+    return ChildProcess(with(send_command(), options), path("send.txt")).wait(kPatience_s);
   }
 
   void expect_stored_as_recorded() {
@@ -75,16 +75,14 @@ TEST_F(DaqWithTls, StreamsToAServiceThatAsksForCertificates) {
   start_sim();
   start_daq("short.textproto", pty_url(), stream_as("client", "ours"));
   ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
-  EXPECT_NE(daq_->output().find("streamed to " + host_port()), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"streamed to " + host_port()});
   expect_stored_as_recorded();
 }
 
 // A killed recorder leaves a recording and a spool, each cut off at some point. Sending later
 // delivers the union of both, with an undeclared end.
 TEST_F(DaqWithTls, DeliversAllOfAKilledRun) {
-  start_sim();
-  start_daq("long.textproto", pty_url(), stream_as("client", "ours"));
-  wait_until_recorded();
+  start_long(stream_as("client", "ours"));
   daq_->send_signal(SIGKILL);
   daq_->wait(kPatience_s);
   const proto::Recording own = recording("run.mcap.part");
@@ -109,25 +107,22 @@ TEST_F(DaqWithTls, StreamsNothingUnlessBothSidesAreKnown) {
   start_sim();
   start_daq("short.textproto", pty_url(), {"--service", host_port()});
   ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
-  EXPECT_NE(daq_->output().find("give --tls-cert"), std::string::npos) << daq_->output();
+  expect_parts(daq_->output(), {"give --tls-cert"});
   struct Stranger {
     const char* name;
     const char* authority;
   };
   for (const Stranger& stranger : {Stranger{"stranger", "ours"}, Stranger{"client", "others"}}) {
     SCOPED_TRACE(stranger.name);
-    std::vector<std::string> command = {RIGCAL_DAQ, "send", "--spool", path("run.mcap.spool")};
-    const auto options = stream_as(stranger.name, stranger.authority);
-    command.insert(command.end(), options.begin(), options.end());
     // One output file for each: the child truncates it only after the first check.
-    ChildProcess send(command, path(std::string("as-") + stranger.name + ".txt"));
-    EXPECT_TRUE(eventually(
-        [&] { return send.output().find("note: " + host_port() + ": TLS: ") != std::string::npos; },
-        kPatience_s))
+    ChildProcess send(with(send_command(), stream_as(stranger.name, stranger.authority)),
+                      path(std::string("as-") + stranger.name + ".txt"));
+    EXPECT_TRUE(
+        eventually([&] { return send.says("note: " + host_port() + ": TLS: "); }, kPatience_s))
         << send.output();
     send.send_signal(SIGTERM);
     EXPECT_EQ(send.wait(kPatience_s), 1);
-    EXPECT_EQ(service_->output().find("session"), std::string::npos) << service_->output();
+    expect_absent(service_->output(), {"session"});
   }
   EXPECT_EQ(send_as("client", "ours", "localhost"), 0);
   expect_stored_as_recorded();
@@ -140,18 +135,11 @@ TEST_F(DaqWithTls, RejectsAServiceOfAnotherName) {
   ASSERT_EQ(daq_exit_code(), 0) << daq_->output();
   ServiceProcess elsewhere(tls_options(keys_, "service", "ours"), "127.0.0.2");
   ASSERT_TRUE(elsewhere.start()) << elsewhere.output();
-  std::vector<std::string> command = {RIGCAL_DAQ,  "send",
-                                      "--spool",   path("run.mcap.spool"),
-                                      "--service", "127.0.0.2:" + std::to_string(elsewhere.port())};
-  const auto options = tls_options(keys_, "client", "ours");
-  command.insert(command.end(), options.begin(), options.end());
-  const ChildProcess send(command, path("send.txt"));
-  EXPECT_TRUE(eventually(
-      [&] {
-        return send.output().find("certificate is rejected: IP address mismatch") !=
-               std::string::npos;
-      },
-      kPatience_s))
+  const auto options = with(tls_options(keys_, "client", "ours"),
+                            {"--service", "127.0.0.2:" + std::to_string(elsewhere.port())});
+  const ChildProcess send(with(send_command(), options), path("send.txt"));
+  EXPECT_TRUE(eventually([&] { return send.says("certificate is rejected: IP address mismatch"); },
+                         kPatience_s))
       << send.output();
 }
 
@@ -162,8 +150,7 @@ TEST_F(DaqWithTls, ReportsWhichFileCannotBeUsed) {
   options[3] = keys_.file("stranger.key");
   start_daq("short.textproto", pty_url(), options);
   EXPECT_EQ(daq_exit_code(), 2);
-  EXPECT_NE(daq_->output().find("stranger.key: cannot be used for TLS"), std::string::npos)
-      << daq_->output();
+  expect_parts(daq_->output(), {"stranger.key: cannot be used for TLS"});
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap.part")));
 }
 

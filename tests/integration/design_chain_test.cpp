@@ -1,9 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -28,11 +26,7 @@ namespace sim = firmware_iface::sim;
 
 /// The pendulum of configs/sim-furuta-hanging.textproto.
 sim::FurutaParameters simulated_furuta() {
-  sim::FurutaParameters furuta;
-  furuta.arm_friction.viscous = 0.001;
-  furuta.arm_friction.coulomb = 0.004;
-  furuta.pendulum_friction.viscous = 0.0001;
-  furuta.pendulum_friction.coulomb = 0.0009;
+  sim::FurutaParameters furuta = daq::shipped_furuta();
   furuta.tilt = {0.006, 0.0, -0.004};
   return furuta;
 }

@@ -10,6 +10,8 @@
 #include "proto/text/csv_table.hpp"
 #include "tests/integration/child_process.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/replaced.hpp"
 
 // rigcal identify on the simulated rig: three programs, in real time.
 
@@ -18,6 +20,9 @@ namespace {
 
 using test_support::ChildProcess;
 using test_support::eventually;
+using test_support::expect_absent;
+using test_support::expect_parts;
+using test_support::replaced;
 
 constexpr double kPatience_s = 120.0;
 
@@ -25,16 +30,17 @@ class Identify : public ::testing::Test {
  protected:
   Identify() {
     // Time limits for a loaded machine.
-    std::string rig = contents_of(config("rig-furuta.textproto"));
-    const std::string limit = "staleness_ms_max: 250";
-    rig.replace(rig.find(limit), limit.size(), "staleness_ms_max: 2000");
-    rig_ = files_.write("rig.textproto", rig);
-    sim_.emplace(std::vector<std::string>{RIGCAL_SIM, "--config",
-                                          config("sim-furuta-hanging.textproto"), "--link",
+    rig_ =
+        files_.write("rig.textproto", replaced(contents_of(config("rig-furuta.textproto")),
+                                               "staleness_ms_max: 250", "staleness_ms_max: 2000"));
+    start_sim(config("sim-furuta-hanging.textproto"));
+  }
+
+  void start_sim(const std::string& file) {
+    sim_.emplace(std::vector<std::string>{RIGCAL_SIM, "--config", file, "--link",
                                           files_.file("unit"), "--truth", files_.file("truth.csv")},
                  files_.file("sim.log"));
-    EXPECT_TRUE(
-        eventually([this] { return sim_->output().find('\n') != std::string::npos; }, kPatience_s));
+    EXPECT_TRUE(eventually([this] { return sim_->says("\n"); }, kPatience_s)) << sim_->output();
   }
 
   void start(const std::string& until, const std::string& duration, const std::string& runs) {
@@ -82,7 +88,7 @@ class Identify : public ::testing::Test {
 TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
   start("2.b:5%", "4", "6");
   ASSERT_EQ(identify_->wait(4 * kPatience_s), 0) << identify_->output();
-  EXPECT_NE(identify_->output().find("Reached after"), std::string::npos) << identify_->output();
+  expect_parts(identify_->output(), {"Reached after"});
   for (const char* name : {"run-01.textproto", "run-01.mcap", "result-01.json"}) {
     EXPECT_TRUE(exists(name)) << name;
   }
@@ -97,8 +103,7 @@ TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
   // A precision that no number of runs can give is reported.
   start("1.K:1e-12", "4", "1");
   EXPECT_EQ(identify_->wait(kPatience_s), 2) << identify_->output();
-  EXPECT_NE(identify_->output().find("not reached after"), std::string::npos)
-      << identify_->output();
+  expect_parts(identify_->output(), {"not reached after"});
 }
 
 // Ctrl-C during a run: the run ends in order with a complete recording, and the same command
@@ -110,9 +115,8 @@ TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
   ASSERT_TRUE(eventually([this] { return driven() > 3000; }, kPatience_s));
   identify_->send_signal(SIGINT);
   ASSERT_EQ(identify_->wait(kPatience_s), 130) << identify_->output();
-  EXPECT_NE(identify_->output().find("recorded " + file("run-01.mcap")), std::string::npos)
-      << identify_->output();
-  EXPECT_NE(identify_->output().find("every sample accounted for"), std::string::npos);
+  expect_parts(identify_->output(),
+               {"recorded " + file("run-01.mcap"), "every sample accounted for"});
   EXPECT_TRUE(exists("run-01.mcap"));
   EXPECT_FALSE(exists("run-01.mcap.part"));
   EXPECT_FALSE(exists("result-01.json"));
@@ -128,23 +132,14 @@ TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
 TEST_F(Identify, ReportsATripBeforeAnythingWasDriven) {
   sim_->send_signal(SIGINT);
   ASSERT_EQ(sim_->wait(kPatience_s), 0) << sim_->output();
-  std::string turned = contents_of(config("sim-furuta-hanging.textproto"));
-  const std::string arm = "arm_mass_kg:";
-  turned.replace(turned.find(arm), 0, "arm_start_angle_rad: 20\n  ");
-  sim_.emplace(
-      std::vector<std::string>{RIGCAL_SIM, "--config", files_.write("sim.textproto", turned),
-                               "--link", files_.file("unit")},
-      files_.file("turned.log"));
-  ASSERT_TRUE(
-      eventually([this] { return sim_->output().find('\n') != std::string::npos; }, kPatience_s))
-      << sim_->output();
+  const std::string hanging = contents_of(config("sim-furuta-hanging.textproto"));
+  start_sim(files_.write("sim.textproto", replaced(hanging, "arm_mass_kg:",
+                                                   "arm_start_angle_rad: 20\n  arm_mass_kg:")));
   start("1.K:1e-9", "4", "1");
   EXPECT_EQ(identify_->wait(kPatience_s), 1) << identify_->output();
-  for (const char* part : {"run 1 was stopped by a safety trip", "The motor stayed off",
-                           "Turn it by hand", "run-01.tripped.mcap"}) {
-    EXPECT_NE(identify_->output().find(part), std::string::npos) << part << identify_->output();
-  }
-  EXPECT_EQ(identify_->output().find("angle columns"), std::string::npos);
+  expect_parts(identify_->output(), {"run 1 was stopped by a safety trip", "The motor stayed off",
+                                     "Turn it by hand", "run-01.tripped.mcap"});
+  expect_absent(identify_->output(), {"angle columns"});
   EXPECT_FALSE(exists("run-01.mcap"));
   EXPECT_TRUE(exists("run-01.tripped.mcap"));
 }
@@ -156,10 +151,10 @@ TEST_F(Identify, RefusesWithOneSentence) {
     EXPECT_EQ(run.exit_code, 1) << run.err;
     return run.err;
   };
-  EXPECT_NE(refusal("--until 1.K").find("1.K: has no precision"), std::string::npos);
-  EXPECT_NE(refusal("--until 1.q:1%").find("did you mean"), std::string::npos);
-  EXPECT_NE(refusal("--until A.m:1%").find("not free"), std::string::npos);
-  EXPECT_NE(refusal("--until 1.K:-2").find("not a positive standard deviation"), std::string::npos);
+  expect_parts(refusal("--until 1.K"), {"1.K: has no precision"});
+  expect_parts(refusal("--until 1.q:1%"), {"did you mean"});
+  expect_parts(refusal("--until A.m:1%"), {"not free"});
+  expect_parts(refusal("--until 1.K:-2"), {"not a positive standard deviation"});
 }
 
 // The message of a refused run is passed on. A dummy program refuses here, since identify's first
@@ -170,11 +165,9 @@ TEST_F(Identify, PassesOnThatTheRigIsNotCommissioned) {
   const ProgramRun run = run_rigcal("identify --rig " + rig_ + " --folder " + files_.file("runs") +
                                     " --until 1.K:1% --duration 2 --quiet --daq " + daq);
   EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_NE(run.err.find("the rig is not commissioned, so run 1 was refused; run 'rigcal-daq "
+  expect_parts(run.err, {"the rig is not commissioned, so run 1 was refused; run 'rigcal-daq "
                          "commission --rig " +
-                         rig_ + "'"),
-            std::string::npos)
-      << run.err;
+                         rig_ + "'"});
 }
 
 }  // namespace

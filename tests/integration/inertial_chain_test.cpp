@@ -16,12 +16,14 @@
 #include "service/recordings/formats/mcap_recording.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace {
 
 namespace sim = firmware_iface::sim;
+using test_support::expect_parts;
 using test_support::TemporaryFolder;
 
 constexpr int kAxes = 6;
@@ -84,15 +86,6 @@ std::map<std::uint64_t, sim::TrueState> record(const sim::SimulationSettings& si
   return rig.truth();
 }
 
-const sim::FurutaParameters& parameters() {
-  static const sim::FurutaParameters kParameters = [] {
-    sim::FurutaParameters furuta;
-    furuta.arm_friction.viscous = furuta.pendulum_friction.viscous = 1e-3;
-    return furuta;
-  }();
-  return kParameters;
-}
-
 void expect_equal(const estimator::Segment& expected, const estimator::Segment& actual) {
   ASSERT_EQ(actual.inertial.rows(), expected.inertial.rows());
   ASSERT_EQ(actual.inertial.cols(), expected.inertial.cols());
@@ -123,7 +116,7 @@ TEST(InertialChain, ReadingsArriveInTheirPlaces) {
   double largest_change = 0.0;
   for (Eigen::Index row = 0; row < segment.inertial.rows(); ++row) {
     const sim::TrueState& now = truth.at(static_cast<std::uint64_t>(row));
-    sim::Plant plant(std::make_unique<sim::FurutaModel>(parameters()), now.state);
+    sim::Plant plant(std::make_unique<sim::FurutaModel>(daq::furuta_parameters()), now.state);
     for (const int joint : {0, 1}) {
       const sim::InertialSettings& sensor =
           simulation.unit.inertial[static_cast<std::size_t>(joint)];
@@ -157,8 +150,7 @@ TEST(InertialChain, ReadingsArriveInTheirPlaces) {
   EXPECT_GT(largest_change, 10.0);
   std::string notes;
   for (const std::string& note : imported.summary.notes) notes += note + "\n";
-  EXPECT_NE(notes.find("\"imu-a\" is saturated in"), std::string::npos) << notes;
-  EXPECT_NE(notes.find("\"spare\" is not in the recording"), std::string::npos) << notes;
+  expect_parts(notes, {"\"imu-a\" is saturated in", "\"spare\" is not in the recording"});
 }
 
 // An export that is read back must equal the recording.
@@ -187,8 +179,7 @@ TEST(InertialChain, InformationListsTheSensors) {
   EXPECT_EQ(info.value().inertial[1].saturated_count, 0U);
   EXPECT_GT(info.value().inertial[1].reading_count, 900U);
   const std::string text = proto::to_text(info.value());
-  EXPECT_NE(text.find("imu-a"), std::string::npos) << text;
-  EXPECT_NE(text.find("readings"), std::string::npos) << text;
+  expect_parts(text, {"imu-a", "readings"});
 }
 
 }  // namespace

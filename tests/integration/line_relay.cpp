@@ -4,12 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "firmware_iface/wire/frame.h"
-#include "firmware_iface/wire/limits.h"
-#include "firmware_iface/wire/sample.h"
+#include "tests/support/wire_messages.hpp"
 
 namespace test_support {
 namespace {
@@ -70,18 +67,14 @@ std::vector<std::uint8_t> LineRelay::treated(std::span<const std::uint8_t> bytes
   constexpr sample_shape kShape{2, 1, false};  // of the simulated Furuta pendulum
   for (const std::uint8_t byte : bytes) {
     if (!from_unit_.push(byte)) continue;
-    const auto message = from_unit_.message();
-    std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-    std::array<std::uint8_t, MESSAGE_SIZE_BYTES_MAX> copy{};
-    std::copy(message.begin(), message.end(), copy.begin());
+    WireBytes message(from_unit_.message().begin(), from_unit_.message().end());
     if (sample_report sample{};
-        sample_report_decode(copy.data(), message.size(), kShape, &sample)) {
+        sample_report_decode(message.data(), message.size(), kShape, &sample)) {
       sample.encoders_valid = static_cast<std::uint16_t>(sample.encoders_valid & ~2U);
-      sample_report_encode(&sample, kShape, copy.data());
+      message = message_of(sample, kShape);
     }
-    const std::size_t frame_size =
-        frame_encode(copy.data(), message.size(), frame.data(), frame.size());
-    out.insert(out.end(), frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(frame_size));
+    const WireBytes frame = frame_of(message);
+    out.insert(out.end(), frame.begin(), frame.end());
   }
   return out;
 }

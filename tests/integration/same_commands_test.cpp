@@ -4,14 +4,15 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "daq/config/scenario_config.hpp"
+#include "proto/text/files.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/daq/simulated_rig.hpp"
+#include "tests/support/replaced.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -38,11 +39,6 @@ std::vector<Case> cases() {
   std::sort(found.begin(), found.end(),
             [](const Case& a, const Case& b) { return a.scenario < b.scenario; });
   return found;
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 // The loop's input and output at each sample from the start of the scenario.
@@ -134,11 +130,9 @@ TEST(SlewedCommand, IsTheSameRampForBothPrograms) {
   const test_support::TemporaryFolder folder;
   const std::string rig = folder.file("rig.textproto");
   const std::string scenario = folder.file("scenario.textproto");
-  std::string rig_text = text_of(kConfigs / "rig-furuta.textproto");
-  const std::string loose = "command_slew_per_s_max: 10000";
-  ASSERT_NE(rig_text.find(loose), std::string::npos);
-  std::ofstream(rig) << rig_text.replace(rig_text.find(loose), loose.size(),
-                                         "command_slew_per_s_max: 400");
+  std::ofstream(rig) << test_support::replaced(
+      proto::read_file((kConfigs / "rig-furuta.textproto").string()),
+      "command_slew_per_s_max: 10000", "command_slew_per_s_max: 400");
   for (const double slew : {400.0, 100.0}) {
     SCOPED_TRACE(slew);
     std::ofstream(scenario) << "name: \"pulse\" duration_s: 0.1\n"

@@ -4,12 +4,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "tests/daq/local_service.hpp"
 #include "tests/integration/daq_process.hpp"
-#include "tests/integration/rig_files.hpp"
+#include "tests/support/refusal.hpp"
 
 // Stalls of this computer while the motor drives: of its disk, its folder, or the program itself.
 // The motor is off, the operator reads the reason at once, and every lost sample is reported.
@@ -20,10 +19,6 @@ using namespace test_support;
 
 class StuckHost : public DaqProcess {
  protected:
-  bool says(const std::string& text) { return daq_->output().find(text) != std::string::npos; }
-  void wait_until_said(const std::string& text) {
-    ASSERT_TRUE(eventually([&] { return says(text); }, kPatience_s)) << daq_->output();
-  }
   // Waits for the last rows of the truth, which is written in blocks.
   void wait_until_output_is_off() {
     ASSERT_TRUE(eventually(
@@ -39,13 +34,11 @@ class StuckHost : public DaqProcess {
 class HangingDisk : public StuckHost, public ::testing::WithParamInterface<const char*> {
  protected:
   void start_driving() {
-    start_sim();
-    start_daq("long.textproto", pty_url(), {}, [this] {
+    start_long({}, [this] {
       ::setenv("RIGCAL_HANGING_DISK", path("hang").c_str(), 1);
       ::setenv("LD_PRELOAD", FAILING_DISK, 1);
       ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
     });
-    wait_until_recorded();
   }
   void hang() const { write("hang", GetParam()); }
   void go_on() const { std::filesystem::remove(path("hang")); }
@@ -61,10 +54,9 @@ TEST_P(HangingDisk, SwitchesOffReportsAndLosesNothing) {
   wait_until_said("press Ctrl-C twice");
   go_on();
   EXPECT_EQ(daq_exit_code(), 1) << daq_->output();
-  EXPECT_TRUE(says("every sample accounted for")) << daq_->output();
-  stop_sim();
+  expect_parts(daq_->output(), {"every sample accounted for"});
+  stop_sim_with_output_off();
   EXPECT_EQ(counted("trips_host"), 1U);
-  EXPECT_EQ(last_output_V(), 0.0);
   const proto::Recording run = recording("run.mcap");
   EXPECT_TRUE(run.scan.container.intact());
   const proto::Event* trip = find_event(run, "recording stalled");
@@ -88,9 +80,8 @@ TEST_P(HangingDisk, ObeysCtrlC) {
   EXPECT_FALSE(daq_->wait(0.0).has_value());
   daq_->send_signal(SIGINT);
   EXPECT_EQ(daq_exit_code(), 128 + SIGINT) << daq_->output();
-  EXPECT_TRUE(says("rigcal recover " + path("run.mcap.part"))) << daq_->output();
-  stop_sim();
-  EXPECT_EQ(last_output_V(), 0.0);
+  expect_parts(daq_->output(), {"rigcal recover " + path("run.mcap.part")});
+  stop_sim_with_output_off();
   go_on();
   EXPECT_GT(recording("run.mcap.part").samples.size(), 100U);
 }
@@ -114,13 +105,10 @@ TEST_P(LostFolder, SwitchesOffAndReports) {
     std::filesystem::remove_all(path("runs"));
   }
   EXPECT_EQ(daq_exit_code(), 1) << daq_->output();
-  for (const char* part : {"TRIP: Output off, because the run cannot be recorded: ",
-                           "run.mcap.part: was removed or moved away", "samples received"}) {
-    EXPECT_TRUE(says(part)) << part << "\nin\n" << daq_->output();
-  }
-  EXPECT_FALSE(says("\nrecorded ")) << daq_->output();
-  stop_sim();
-  EXPECT_EQ(last_output_V(), 0.0);
+  expect_parts(daq_->output(), {"TRIP: Output off, because the run cannot be recorded: ",
+                                "run.mcap.part: was removed or moved away", "samples received"});
+  expect_absent(daq_->output(), {"\nrecorded "});
+  stop_sim_with_output_off();
 }
 
 INSTANTIATE_TEST_SUITE_P(When, LostFolder, ::testing::Bool(),
@@ -129,16 +117,13 @@ INSTANTIATE_TEST_SUITE_P(When, LostFolder, ::testing::Bool(),
 // Removing only the spool costs samples of the service, not the run. The operator is warned during
 // the run, also if the service was already away.
 TEST_F(StuckHost, ContinuesWithoutItsSpoolAndReports) {
-  start_sim();
-  start_daq("long.textproto", pty_url(),
-            {"--service", "127.0.0.1:" + std::to_string(refusing_port())});
-  wait_until_recorded();
+  start_long({"--service", "127.0.0.1:" + std::to_string(refusing_port())});
   wait_until_said("kept on the disk");
   std::filesystem::remove_all(path("run.mcap.spool"));
   wait_until_said("samples will be missing on the service");
   daq_->send_signal(SIGINT);
   EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
-  EXPECT_TRUE(says("the service has received only part of the run")) << daq_->output();
+  expect_parts(daq_->output(), {"the service has received only part of the run"});
   stop_sim();
   EXPECT_TRUE(recording("run.mcap").scan.container.intact());
 }
@@ -153,11 +138,10 @@ TEST_F(StuckHost, SwitchesOffWhenTheRecordingMayNotGrow) {
               ::setrlimit(RLIMIT_FSIZE, &limit);
             });
   EXPECT_EQ(daq_exit_code(), 1) << daq_->output();
-  EXPECT_TRUE(says("TRIP: Output off, because the run cannot be recorded: ")) << daq_->output();
-  EXPECT_TRUE(says("File too large")) << daq_->output();
-  stop_sim();
+  expect_parts(daq_->output(),
+               {"TRIP: Output off, because the run cannot be recorded: ", "File too large"});
+  stop_sim_with_output_off();
   EXPECT_LE(counted("unattended_us_max"), kTtl_us);
-  EXPECT_EQ(last_output_V(), 0.0);
   const std::string name = std::filesystem::exists(path("run.mcap")) ? "run.mcap" : "run.mcap.part";
   const proto::Recording run = recording(name);
   EXPECT_GT(run.samples.size(), 100U);
@@ -172,28 +156,20 @@ class PausedHost : public StuckHost, public ::testing::WithParamInterface<int> {
 // A stopped program leaves its last command in force. The unit's ttl ends that, and so does the
 // program once it runs again. The message names the pause, whichever tripped first.
 TEST_P(PausedHost, SwitchesOffAndNamesThePause) {
-  std::string rig = kRigFile;
-  const std::string allowed = "staleness_ms_max: 2000";
-  ASSERT_NE(rig.find(allowed), std::string::npos);
-  rig.replace(rig.find(allowed), allowed.size(), "staleness_ms_max: " + std::to_string(GetParam()));
-  write("rig.textproto", rig);
+  edit("rig.textproto", "staleness_ms_max: 2000",
+       "staleness_ms_max: " + std::to_string(GetParam()));
   const bool by_host = GetParam() < 900;
-  start_sim();
-  start_daq("long.textproto");
-  wait_until_recorded();
+  start_long();
   daq_->send_signal(SIGSTOP);
   wait_until_tripped();
   std::this_thread::sleep_for(std::chrono::milliseconds(900));
   daq_->send_signal(SIGCONT);
   EXPECT_EQ(daq_exit_code(), 3) << daq_->output();
-  stop_sim();
+  stop_sim_with_output_off();
   EXPECT_EQ(counted("trips_ttl"), 1U);
   EXPECT_LE(counted("unattended_us_max"), kTtl_us);
-  EXPECT_EQ(last_output_V(), 0.0);
-  for (const char* part : {"TRIP: ", "this computer paused for ", "rigcal-daq latency",
-                           "raise unit { ttl_ms } and safety { staleness_ms_max }"}) {
-    EXPECT_TRUE(says(part)) << part << "\nin\n" << daq_->output();
-  }
+  expect_parts(daq_->output(), {"TRIP: ", "this computer paused for ", "rigcal-daq latency",
+                                "raise unit { ttl_ms } and safety { staleness_ms_max }"});
   EXPECT_NE(find_event(recording("run.mcap"), by_host ? "host paused" : "unit tripped"), nullptr)
       << daq_->output();
 }

@@ -29,4 +29,11 @@ inline void expect_parts(const std::string& message, const std::vector<std::stri
   }
 }
 
+/// Expects that the message contains none of the parts.
+inline void expect_absent(const std::string& message, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    EXPECT_EQ(message.find(part), std::string::npos) << "'" << part << "' in: " << message;
+  }
+}
+
 }  // namespace test_support
