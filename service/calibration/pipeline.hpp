@@ -7,11 +7,19 @@
 
 #include "estimator/assessment/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/calibrate/validation.hpp"
 #include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
+#include "estimator/signal/time_series.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/calibration_input.hpp"
+#include "service/result/calibration_message.hpp"
 
 namespace service {
+
+/// Returns the sensor readings that the repair of recordings rejected. They are in the original
+/// recordings `read` and missing in the repaired recordings.
+std::vector<RejectedReading> rejected_readings(const std::vector<estimator::Recording>& read,
+                                               const std::vector<estimator::Recording>& repaired);
 
 /// Exception for recordings or a rig file with a fault that would make the estimates meaningless.
 /// The message names the files and the remedy.
@@ -66,5 +74,24 @@ estimator::CrossValidation run_cross_validation(CalibrationInput& input,
                                                 const std::vector<estimator::Recording>& pieces,
                                                 const estimator::CalibrationMonitor& monitor,
                                                 const std::function<void(int)>& on_fold);
+
+/// Time windows in which a validation compares predictions with recordings.
+struct ValidationWindows {
+  double length = 0.0;  ///< window length [s]; 0 for whole segments
+  double start = 0.0;   ///< part that determines the initial state [s]; 0 for all of it
+};
+
+/// Function that is called before each prediction window, with the index of the window, from 0, and
+/// the number of windows.
+using WindowCallback = std::function<void(int index, int count)>;
+
+/// Evaluates given parameter values on recordings. The values are those of the request, or of its
+/// rig file. Their kind, step and weight and the wall time are stored in the context of `input`.
+/// @param input  returned by `load_input` for the request
+/// @throws InputError for unusable input
+estimator::Validation run_validation(const CalibrationRequest& request,
+                                     const ValidationWindows& windows, CalibrationInput& input,
+                                     const estimator::CalibrationMonitor& monitor,
+                                     const WindowCallback& on_window);
 
 }  // namespace service

@@ -10,7 +10,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/options/parameter_values.hpp"
-#include "service/recordings/import_notes.hpp"
+#include "service/recordings/csv_recording.hpp"
 
 namespace service {
 namespace {

@@ -1,9 +1,24 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <string>
 
+#include "estimator/fit/fit_options.hpp"
+
 namespace service {
+
+/// Flag that the first Ctrl-C during this object's lifetime sets. The second Ctrl-C ends the
+/// program as usual. Only one such object may exist at a time.
+class InterruptFlag {
+ public:
+  InterruptFlag();
+  ~InterruptFlag();
+  InterruptFlag(const InterruptFlag&) = delete;
+  InterruptFlag& operator=(const InterruptFlag&) = delete;
+
+  const std::atomic<bool>& flag() const;
+};
 
 /// Amount of progress that a command shows.
 struct ProgressOptions {
@@ -42,5 +57,14 @@ class ProgressLine {
   std::string stage_;   // last printed stage
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+/// Returns a monitor that shows stage, iteration, cost and elapsed time of a calibration as
+/// progress and stops the calibration at Ctrl-C. If the progress is verbose, it also logs each
+/// iteration. `interrupt` and `progress` must outlive the monitor.
+/// @param threads number of threads; 0: one per processor
+/// @param part    part of the work, e.g. "fold 2 of 5", read again for each line; null: the stages
+///                of the calibration are numbered
+estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, ProgressLine& progress,
+                                           int threads, const std::string* part = nullptr);
 
 }  // namespace service

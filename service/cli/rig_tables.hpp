@@ -17,4 +17,9 @@ std::string joint_tables(const Rig& rig);
 /// @param all  include parameters fixed at zero or without effect; otherwise give only their number
 std::string parameter_table(const estimator::Mechanism& mechanism, bool all);
 
+/// Returns a text table of the base parameters, the identifiable combinations of the mechanism's
+/// inertial parameters, with their values in the rig file. The text also lists parameters without
+/// effect on the motion, and says whether a torque is known.
+std::string base_parameter_table(const estimator::Mechanism& mechanism);
+
 }  // namespace service

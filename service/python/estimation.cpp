@@ -1,14 +1,21 @@
 #include <pybind11/eigen.h>
+#include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <atomic>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
 
 #include "estimator/diagnostics/misfit/excitation.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "estimator/model/encoder.hpp"
 #include "service/calibration/pipeline.hpp"
-#include "service/calibration/validation_run.hpp"
+#include "service/messages/stage_text.hpp"
 #include "service/python/python_input.hpp"
-#include "service/python/python_monitor.hpp"
 #include "service/recordings/formats/recording_pieces.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_page.hpp"
@@ -21,6 +28,77 @@
 
 namespace service {
 namespace {
+
+/// Monitor that reports the progress of a calibration to a Python program. An exception in the
+/// program's callback stops the calibration, as does a signal such as Ctrl-C. Only Python's main
+/// thread receives signals.
+class PythonMonitor {
+ public:
+  /// @param progress  function called with (stage, iteration, cost, gradient norm); None: no
+  /// function
+  /// @param threads   number of threads; 0: one per processor
+  PythonMonitor(pybind11::object progress, int threads);
+
+  /// Returns the hooks through which a calibration reports to this object. Use them only during
+  /// this object's lifetime and without holding the GIL.
+  estimator::CalibrationMonitor hooks();
+
+  /// Sets a text that precedes the names of all following stages in the reported progress.
+  void set_prefix(const std::string& prefix) { prefix_ = prefix; }
+
+  /// Raises the Python exception that stopped the calibration, if there is one.
+  void rethrow();
+
+ private:
+  void on_iteration(const estimator::IterationRecord& record);
+
+  pybind11::object progress_;
+  int threads_;
+  std::string prefix_, stage_;
+  std::atomic<bool> stop_{false};
+  std::optional<pybind11::error_already_set> raised_;
+};
+
+namespace py = pybind11;
+
+PythonMonitor::PythonMonitor(py::object progress, int threads)
+    : progress_(std::move(progress)),
+      threads_(threads > 0 ? threads
+                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
+
+estimator::CalibrationMonitor PythonMonitor::hooks() {
+  estimator::CalibrationMonitor monitor;
+  monitor.threads = threads_;
+  monitor.stop = &stop_;
+  monitor.on_stage = [this](const estimator::FitStage& stage, const estimator::Mechanism&) {
+    stage_ = prefix_ + to_text(stage);
+    on_iteration({});
+  };
+  monitor.on_iteration = [this](const estimator::IterationRecord& record) { on_iteration(record); };
+  return monitor;
+}
+
+void PythonMonitor::on_iteration(const estimator::IterationRecord& record) {
+  if (stop_.load()) return;  // keep the first exception
+  const py::gil_scoped_acquire lock;
+  try {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    const bool reports = record.arrow.size() > 0 || record.iteration > 0 || record.cost > 0.0;
+    if (!progress_.is_none() && reports) {
+      progress_(stage_, record.iteration, record.cost, record.gradient_norm);
+    }
+  } catch (py::error_already_set& raised) {
+    raised_.emplace(std::move(raised));
+    stop_.store(true);
+  }
+}
+
+void PythonMonitor::rethrow() {
+  if (!raised_) return;
+  py::error_already_set raised = std::move(*raised_);
+  raised_.reset();
+  throw raised;
+}
 
 namespace py = pybind11;
 using namespace pybind11::literals;

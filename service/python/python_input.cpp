@@ -9,11 +9,10 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/spelling_suggestions.hpp"
 #include "service/options/option_texts.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/recordings/import_notes.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 
 namespace service {
 namespace {

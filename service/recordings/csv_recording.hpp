@@ -79,4 +79,7 @@ std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format)
 /// Imports a recording from a table with the columns that `column_requests` returns.
 ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format);
 
+/// Returns messages on gaps, dropped rows and suspicious columns of an imported recording.
+std::vector<std::string> describe_import(const ImportSummary& summary);
+
 }  // namespace service

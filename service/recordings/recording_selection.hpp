@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "service/recordings/csv_recording.hpp"
+#include "service/recordings/file_digest.hpp"
 
 namespace rigcal::v1 {
 class JobRecording;
@@ -25,6 +26,13 @@ struct SegmentUse {
   double start = 0.0;  ///< start time of the segment [s]
   double end = 0.0;    ///< end time of the segment [s]
   int samples = 0;     ///< number of used samples
+};
+
+/// Import summary, used segments and file digest of a recording that a calibration uses.
+struct RecordingUse {
+  ImportSummary summary;
+  std::vector<SegmentUse> segments;
+  FileDigest mark = {};
 };
 
 /// Returns the part of a recording that a service job uses.

@@ -4,7 +4,10 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <asio/executor_work_guard.hpp>
@@ -12,9 +15,13 @@
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "proto/text/host_port.hpp"
 #include "proto/text/input_error.hpp"
@@ -24,13 +31,33 @@
 #include "service/server/jobs/worker_pool.hpp"
 #include "service/server/listen.hpp"
 #include "service/server/listener.hpp"
-#include "service/server/service_manager.hpp"
 #include "service/server/sessions/session_store.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 
 namespace service {
 namespace {
+
+/// Sends a state of this service to systemd, using the datagram protocol of sd_notify(3). Does
+/// nothing if NOTIFY_SOCKET is not set.
+/// @return false if sending failed
+bool notify_service_manager(const std::string& state) {
+  const char* path = std::getenv("NOTIFY_SOCKET");
+  if (path == nullptr || *path == '\0') return true;
+  sockaddr_un address{};
+  const std::size_t size = std::strlen(path);
+  if (size >= sizeof address.sun_path) return false;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path, size);
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // the abstract namespace
+  const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return false;
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + size);
+  const ssize_t sent = ::sendto(socket, state.data(), state.size(), MSG_NOSIGNAL,
+                                reinterpret_cast<const sockaddr*>(&address), length);
+  ::close(socket);
+  return sent == static_cast<ssize_t>(state.size());
+}
 
 constexpr std::size_t kStorageThreads = 4;
 constexpr int kMaintenanceThreads = 2;

@@ -11,6 +11,13 @@
 
 namespace service {
 
+/// Integration method of a simulation.
+enum class Integrator {
+  kAutomatic,  ///< kSpook if it supports all joints, otherwise kPhysical
+  kSpook,      ///< SPOOK time stepper: some joint types only, first order
+  kPhysical    ///< equations of motion in joint coordinates: all joints, 4th order
+};
+
 /// Largest coordinate and speed that a joint should reach in a simulation, as magnitudes. A value
 /// of 0 means no limit. Units are given for revolute joints; for prismatic joints, m replaces rad.
 struct JointLimit {

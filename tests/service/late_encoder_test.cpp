@@ -10,7 +10,6 @@
 #include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 #include "tests/support/note_text.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -8,7 +8,6 @@
 #include "service/recordings/csv_recording.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

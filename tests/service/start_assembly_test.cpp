@@ -1,5 +1,4 @@
 // Start configurations of simulations of rigs with loops.
-#include "service/simulation/initial_assembly.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "proto/text/files.hpp"
-#include "service/cli/estimation_progress.hpp"
+#include "service/cli/progress_line.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/calibration_page.hpp"

@@ -3,7 +3,6 @@
 #include "service/calibration/pipeline.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/estimation_options.hpp"
-#include "service/cli/interrupt.hpp"
 #include "service/cli/progress_line.hpp"
 #include "service/result/calibrated_rig_file.hpp"
 

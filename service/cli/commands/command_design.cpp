@@ -9,7 +9,6 @@
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/interrupt.hpp"
 #include "service/cli/progress_line.hpp"
 #include "service/design/experiment_table.hpp"
 

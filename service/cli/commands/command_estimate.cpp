@@ -1,20 +1,58 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "estimator/calibrate/state_estimate.hpp"
 #include "proto/recording/mcap/file.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/calibration/state_run.hpp"
+#include "service/calibration/calibration_input.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/estimation_progress.hpp"
+#include "service/cli/progress_line.hpp"
 #include "service/report/state_csv.hpp"
 #include "service/result/state_recording.hpp"
 
 namespace service {
 namespace {
+
+/// Estimates motion and loads in recordings with given parameter values. The values are those of
+/// the request, or of its rig file. The uncertainty of values from a calibration result is
+/// propagated to the states.
+/// @param input  returned by `load_input` for the request
+/// @param options  options without the parameter uncertainty, which this function sets
+/// @param notes  messages are appended to it
+/// @throws InputError for unusable input, or for shadow parameters, which are valid only for a
+///         simulator
+std::vector<estimator::StateEstimate> run_state_estimation(
+    const CalibrationRequest& request, CalibrationInput& input,
+    const estimator::CalibrationMonitor& monitor, estimator::StateOptions options,
+    std::vector<std::string>& notes) {
+  if (request.values.kind == estimator::EstimateKind::kShadow ||
+      input.context.options.kind == estimator::EstimateKind::kShadow) {
+    throw proto::InputError(
+        "states cannot be estimated with shadow parameters, which belong to a simulator. Give "
+        "--parameters the result of a calibration of physical parameters");
+  }
+  estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
+  rig.held_out = input.rig.mechanism.held_out;
+  std::vector<std::string> unknown;
+  options.spread = value_covariance(request.values, input.rig.mechanism, unknown);
+  for (const std::string& name : unknown) {
+    notes.push_back(request.values.file + " has no standard deviation for " + name +
+                    "; the standard deviations of the states assume that its value is exact");
+  }
+  try {
+    return estimator::estimate_states(rig, input.rig.mechanism, input.recordings,
+                                      input.context.options, monitor, options);
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(input, fault.what()));
+  }
+}
 
 bool writes_mcap(const std::string& path) { return path.ends_with(".mcap"); }
 

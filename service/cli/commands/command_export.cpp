@@ -14,10 +14,10 @@
 #include "service/cli/recording_notes.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/options/parameter_values.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_csv.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/recordings/formats/recording_kind.hpp"
-#include "service/recordings/import_notes.hpp"
 
 namespace service {
 namespace {

@@ -1,22 +1,34 @@
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "estimator/design/start_pose.hpp"
 #include "estimator/fit/free_parameters.hpp"
+#include "proto/recording/mcap/file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/cli/child_program.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/calibration_files.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/commands/identification_folder.hpp"
-#include "service/cli/interrupt.hpp"
+#include "service/cli/progress_line.hpp"
 #include "service/design/experiment_table.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/report/sections/result_table.hpp"
@@ -26,6 +38,131 @@
 
 namespace service {
 namespace {
+
+/// Folder that contains the files of each run of an identification: run-01.textproto, run-01.mcap,
+/// result-01.json, run-02.textproto and so on. The result of a run uses the recordings of all runs
+/// so far.
+class IdentificationFolder {
+ public:
+  /// Opens the folder, or creates it.
+  /// @throws proto::InputError if that fails, or if a run is only partly recorded
+  explicit IdentificationFolder(std::string path);
+
+  /// Returns the number of recorded runs.
+  int count() const { return count_; }
+
+  /// Returns the paths of the recordings of all runs, in order.
+  std::vector<std::string> recordings() const;
+
+  /// Counts the recordings in the folder again.
+  void count_runs();
+
+  /// Renames the recording of the last run to run-NN.tripped.mcap, so that it no longer counts as a
+  /// run.
+  /// @return the new path
+  std::string exclude_last_run();
+
+  std::string path_;
+  int count_ = 0;
+};
+
+IdentificationFolder::IdentificationFolder(std::string path) : path_(std::move(path)) {
+  std::error_code error;
+  std::filesystem::create_directories(path_, error);
+  if (!std::filesystem::is_directory(path_)) {
+    throw proto::InputError(path_ + ": cannot be created as a folder; give another --folder");
+  }
+  count_runs();
+  const std::string part = proto::part_path(recording(count_ + 1));
+  if (std::filesystem::exists(part)) {
+    throw proto::InputError(part + ": is an incomplete recording; finish it with rigcal recover " +
+                            part + ", or remove it");
+  }
+}
+
+void IdentificationFolder::count_runs() {
+  while (std::filesystem::exists(recording(count_ + 1))) ++count_;
+}
+
+std::string IdentificationFolder::exclude_last_run() {
+  const std::string aside = name("run-", count_, ".tripped.mcap");
+  std::filesystem::rename(recording(count_), aside);
+  --count_;
+  return aside;
+}
+
+bool IdentificationFolder::has_result(int run) const {
+  return std::filesystem::exists(result(run));
+}
+
+std::vector<std::string> IdentificationFolder::recordings() const {
+  std::vector<std::string> all;
+  for (int run = 1; run <= count_; ++run) all.push_back(recording(run));
+  return all;
+}
+
+std::string IdentificationFolder::name(const char* stem, int run, const char* ending) const {
+  char number[16];
+  std::snprintf(number, sizeof number, "%02d", run);
+  return (std::filesystem::path(path_) / (stem + std::string(number) + ending)).string();
+}
+
+constexpr std::chrono::milliseconds kPollPeriod(10);
+constexpr int kNotStarted = 127;
+
+/// Runs another program, which writes to this program's output, and waits for its end.
+///
+/// The child process has a separate process group, so a terminal's Ctrl-C reaches only this
+/// program. On Ctrl-C this program sends one SIGINT to the child and waits, because some programs
+/// would abort at a second SIGINT. If this program is killed, the kernel sends SIGINT to the child.
+///
+/// @param command  program and arguments; a name without a slash is searched along PATH
+/// @param stop     flag that Ctrl-C sets
+/// @return exit status of the child, or 128 + signal
+/// @throws proto::InputError if the program cannot be started
+int run_program(const std::vector<std::string>& command, const std::atomic<bool>& stop) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  std::cout << std::flush;
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) {
+    throw proto::InputError(command.front() + ": cannot be started: " + std::strerror(errno));
+  }
+  if (child == 0) {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGINT);
+    if (::getppid() != parent) ::_exit(kNotStarted);
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(kNotStarted);
+  }
+  bool reported = false;
+  while (true) {
+    int status = 0;
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) {
+      const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      if (code != kNotStarted) return code;
+      throw proto::InputError(command.front() + ": not found or not executable; give its path");
+    }
+    if (stop.load() && !reported) {
+      ::kill(child, SIGINT);
+      reported = true;
+    }
+    std::this_thread::sleep_for(kPollPeriod);
+  }
+}
+
+/// Returns the path of the program `name` in this program's folder, or `name` itself if it is not
+/// there.
+std::string program_beside_this(const std::string& name) {
+  std::error_code none;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", none);
+  if (none) return name;
+  const std::filesystem::path beside = self.parent_path() / name;
+  return std::filesystem::exists(beside, none) ? beside.string() : name;
+}
 
 // Exit statuses of rigcal-daq.
 constexpr int kRunDone = 0, kRunTripped = 3, kRunNotCommissioned = 4;

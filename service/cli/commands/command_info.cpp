@@ -10,7 +10,6 @@
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/cli/base_parameter_table.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/rig_tables.hpp"

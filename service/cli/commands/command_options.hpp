@@ -11,7 +11,7 @@
 #include "service/recordings/formats/recording_pieces.hpp"
 #include "service/rig/init/rig_proposal.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
-#include "service/simulation/integrator.hpp"
+#include "service/simulation/scenario.hpp"
 
 namespace service {
 

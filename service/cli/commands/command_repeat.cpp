@@ -8,7 +8,7 @@
 #include "service/cli/commands/calibration_files.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/terminal.hpp"
-#include "service/recordings/import_notes.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "service/report/sections/repetition_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/result_header.hpp"

@@ -1,22 +1,86 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 
+#include "estimator/model/encoder.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/interrupt.hpp"
-#include "service/cli/simulation_plot.hpp"
+#include "service/cli/progress_line.hpp"
 #include "service/options/parameter_values.hpp"
+#include "service/report/charts/figure.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
+
+std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column) {
+  const auto values = matrix.col(column);
+  return {values.begin(), values.end()};
+}
+
+Chart panel(const std::string& title, const std::string& y_label, const char* css_class,
+            const std::vector<double>& time, const std::vector<double>& values) {
+  Chart chart;
+  chart.title = title;
+  chart.x_label = "time [s]";
+  chart.y_label = y_label;
+  chart.series.push_back({.label = "", .css_class = css_class, .x = time, .y = values});
+  return chart;
+}
+
+/// Replaces the style sheet's variables by their first values, which are the light ones. Browsers
+/// support such variables, but most image viewers do not.
+std::string without_variables(std::string svg) {
+  constexpr std::string_view kUse = "var(";
+  for (std::size_t at = svg.find(kUse); at != std::string::npos; at = svg.find(kUse, at)) {
+    const std::size_t end = svg.find(')', at);
+    if (end == std::string::npos) break;
+    const std::string name = svg.substr(at + kUse.size(), end - at - kUse.size()) + ":";
+    const std::size_t defined = svg.find(name);
+    if (defined == std::string::npos) {
+      at = end;
+      continue;
+    }
+    const std::size_t begin = svg.find_first_not_of(' ', defined + name.size());
+    svg.replace(at, end + 1 - at, svg.substr(begin, svg.find(';', begin) - begin));
+  }
+  return svg;
+}
+
+/// Returns an SVG document that plots each encoder's readings and the command of a simulated run
+/// over time.
+/// @param title  title of the scenario
+std::string simulation_plot(const Rig& rig, const SimulatedRun& run, const std::string& title) {
+  std::vector<double> time;
+  for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
+    time.push_back(static_cast<double>(k) * run.period);
+  }
+  Figure figure;
+  figure.title = title;
+  figure.columns = 1;
+  Eigen::Index column = 0;
+  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
+    const std::string quantity = sensor.units().quantity;
+    figure.panels.push_back(panel(quantity + " " + sensor.name,
+                                  quantity + " [" + sensor.units().coordinate + "]", "simulated",
+                                  time, column_of(run.angles, column++)));
+  }
+  column = 0;
+  for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
+    if (!rig.mechanism.joints[j].motorised) continue;
+    figure.panels.push_back(panel("command of " + rig.mechanism.joints[j].name,
+                                  "command [" + rig.joint_facts[j].control_unit + "]", "control",
+                                  time, column_of(run.controls, column++)));
+  }
+  return without_variables(figure_file(figure));
+}
 
 ExitCode run_simulate(const SimulateOptions& options) {
   std::vector<std::string> inputs = {options.rig, options.scenario};

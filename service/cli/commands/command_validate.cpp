@@ -3,10 +3,10 @@
 
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
-#include "service/calibration/validation_run.hpp"
+#include "service/calibration/pipeline.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/estimation_progress.hpp"
+#include "service/cli/progress_line.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/validation_report.hpp"
 

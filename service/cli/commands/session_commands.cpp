@@ -5,8 +5,8 @@
 #include "proto/text/files.hpp"
 #include "proto/text/printable.hpp"
 #include "service/cli/command.hpp"
+#include "service/cli/remote/remote_calibration.hpp"
 #include "service/cli/remote/service_client.hpp"
-#include "service/cli/remote/short_id.hpp"
 #include "service/cli/remote/time_text.hpp"
 #include "service/report/sections/result_table.hpp"
 

@@ -1,5 +1,7 @@
 #include "service/cli/remote/remote_calibration.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 
@@ -8,20 +10,50 @@
 #include "proto/stream/service_limits.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "proto/text/files.hpp"
-#include "service/cli/interrupt.hpp"
 #include "service/cli/progress_line.hpp"
 #include "service/cli/remote/job_follower.hpp"
-#include "service/cli/remote/job_spec.hpp"
 #include "service/cli/remote/service_client.hpp"
 #include "service/cli/remote/service_results.hpp"
-#include "service/cli/remote/short_id.hpp"
 #include "service/cli/rig_files.hpp"
+#include "service/options/option_message.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/result/result_message.hpp"
 #include "service/rig/rig_file.hpp"
 
 namespace service {
 namespace {
+
+using rigcal::v1::ServiceError;
+using rigcal::v1::ServiceRequest;
+
+constexpr std::size_t kListedMax = 3;
+
+/// Returns whether the service has a session or job with exactly this id. The service's lists may
+/// omit it, because they contain at most 1000 entries.
+bool is_known(ServiceClient& client, const ServiceRequest& inspect) {
+  try {
+    client.call(inspect);
+    return true;
+  } catch (const ServiceFault& fault) {
+    if (fault.code() != ServiceError::NOT_FOUND && fault.code() != ServiceError::BAD_REQUEST) throw;
+    return false;
+  }
+}
+
+using rigcal::v1::JobSpec;
+
+constexpr std::string_view kSessionPrefix = "session:";
+
+// Displays the file name, or the path if two recordings have the same file name.
+std::string display_name(const std::string& path, const std::vector<std::string>& paths) {
+  const auto file_name = [](const std::string& of) {
+    return std::filesystem::path(of).filename().string();
+  };
+  const auto alike = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
+    return file_name(other) == file_name(path);
+  });
+  return alike > 1 ? path : file_name(path);
+}
 
 using rigcal::v1::JobSpec;
 using rigcal::v1::ServiceRequest;
@@ -157,6 +189,90 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
 }
 
 }  // namespace
+
+std::string complete_id(const std::string& kind, const std::string& text,
+                        const std::vector<std::string>& ids) {
+  std::vector<std::string> fitting;
+  for (const std::string& id : ids) {
+    if (id == text) return id;
+    if (id.starts_with(text)) fitting.push_back(id);
+  }
+  if (fitting.size() == 1) return fitting.front();
+  if (fitting.empty()) {
+    throw proto::InputError("there is no " + kind + " \"" + text +
+                            "\", and no id begins with it; rigcal " + kind + "s lists them");
+  }
+  std::string some;
+  for (std::size_t k = 0; k < std::min(fitting.size(), kListedMax); ++k) {
+    some += (k == 0 ? "" : ", ") + fitting[k];
+  }
+  throw proto::InputError("\"" + text + "\" matches " + std::to_string(fitting.size()) + " " +
+                          kind + "s (" + some + (fitting.size() > kListedMax ? ", …" : "") +
+                          "); give more characters");
+}
+
+std::string find_session(ServiceClient& client, const std::string& written) {
+  // Accepts the "session:ID" form of calibrate.
+  const std::string text = is_session(written) ? session_id(written) : written;
+  ServiceRequest inspect;
+  inspect.mutable_inspect_session()->set_session_id(text);
+  if (is_known(client, inspect)) return text;
+  ServiceRequest list;
+  list.mutable_list_sessions();
+  const auto reply = client.call(list);
+  std::vector<std::string> ids;
+  for (const auto& info : reply.session_list().sessions()) ids.push_back(info.session_id());
+  return complete_id("session", text, ids);
+}
+
+std::string find_job(ServiceClient& client, const std::string& text) {
+  ServiceRequest inspect;
+  inspect.mutable_inspect_job()->set_job_id(text);
+  if (is_known(client, inspect)) return text;
+  ServiceRequest list;
+  list.mutable_list_jobs();
+  const auto reply = client.call(list);
+  std::vector<std::string> ids;
+  for (const auto& info : reply.job_list().jobs()) ids.push_back(info.job_id());
+  return complete_id("job", text, ids);
+}
+
+JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
+                  const SessionOf& session_of) {
+  JobSpec spec;
+  spec.set_rig_name(std::filesystem::path(options.rig).filename().string());
+  spec.set_rig_text(proto::read_file(options.rig));
+  for (const std::string& path : options.recordings) {
+    auto& recording = *spec.add_recordings();
+    recording.set_session_id(session_of(path));
+    if (!is_session(path)) recording.set_name(display_name(path, options.recordings));
+    if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
+    if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
+    if (options.segments.empty()) continue;
+    for (const int segment : parse_segment_list(options.segments)) recording.add_segments(segment);
+  }
+  if (!options.values.empty()) {
+    const Rig rig = parse_rig(options.rig, spec.rig_text());
+    for (const std::string& start :
+         initial_value_edits(read_parameter_values(options.values), rig.mechanism)) {
+      spec.add_start(start);
+    }
+  }
+  // Options of the command line come last and take precedence.
+  for (const std::string& start : options.edits.start) spec.add_start(start);
+  spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
+  spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
+  spec.mutable_hold_out()->Assign(options.edits.hold_out.begin(), options.edits.hold_out.end());
+  *spec.mutable_estimation_options() = options_message(options.calibration, false);
+  spec.set_skip_cross_validation(remote.skip_cross_validation);
+  return spec;
+}
+
+bool is_session(const std::string& recording) { return recording.starts_with(kSessionPrefix); }
+
+std::string session_id(const std::string& recording) {
+  return recording.substr(kSessionPrefix.size());
+}
 
 void add_remote_options(CLI::App& command, RemoteOptions& remote) {
   // Local unless --server is given: the environment alone does not send data away.

@@ -1,13 +1,91 @@
 #include "service/cli/remote/service_client.hpp"
 
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <asio/ssl/context.hpp>
+#include <asio/ssl/error.hpp>
+#include <cerrno>
+#include <cstring>
 #include <iostream>
 #include <utility>
 
 #include "proto/stream/service_limits.hpp"
+#include "proto/tls/tls.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
 namespace {
+
+constexpr int kWriteTimeout_s = 30;
+
+// Sends requests without delay, and detects a dead service machine after a minute.
+void set_options(int socket) {
+  const auto set = [socket](int level, int option, int value) {
+    ::setsockopt(socket, level, option, &value, sizeof value);
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+int connect_to_socket(const std::string& path, std::string& why) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval limit{kWriteTimeout_s, 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return socket;
+  }
+  why = std::strerror(errno);
+  ::close(socket);
+  return -1;
+}
+
+int connect_to_address(const proto::HostPort& to, std::string& why) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int error =
+          ::getaddrinfo(to.host.c_str(), std::to_string(to.port).c_str(), &wanted, &found);
+      error != 0) {
+    why = ::gai_strerror(error);
+    return -1;
+  }
+  int connected = -1;
+  for (const addrinfo* at = found; at != nullptr && connected < 0; at = at->ai_next) {
+    const int socket = ::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) continue;
+    const timeval limit{kWriteTimeout_s, 0};
+    ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);  // also limits connect()
+    if (::connect(socket, at->ai_addr, at->ai_addrlen) == 0) {
+      connected = socket;
+    } else {
+      why = std::strerror(errno);
+      ::close(socket);
+    }
+  }
+  ::freeaddrinfo(found);
+  if (connected >= 0) set_options(connected);
+  return connected;
+}
+
+int connect_to(const proto::ServiceLocation& to, std::string& why) {
+  return to.unix_path.empty() ? connect_to_address(to.network, why)
+                              : connect_to_socket(to.unix_path, why);
+}
 
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
@@ -27,6 +105,107 @@ bool is_notification(const ServiceReply& reply) {
 }
 
 }  // namespace
+
+ServiceEndpoint make_service_endpoint(const ServiceAddress& address) {
+  ServiceEndpoint endpoint{address.host_port, proto::parse_service_place(address.host_port),
+                           nullptr};
+  if (proto::wants_tls(address.tls)) {
+    if (!endpoint.place.unix_path.empty()) {
+      throw proto::InputError(
+          address.host_port +
+          ": a Unix socket does not use TLS; omit --tls-cert, --tls-key and --tls-ca");
+    }
+    endpoint.tls = std::make_shared<asio::ssl::context>(proto::make_client_tls(address.tls));
+  }
+  return endpoint;
+}
+
+void ServiceSocket::SessionDeleter::operator()(SSL* session) const { ::SSL_free(session); }
+
+ServiceSocket::ServiceSocket(const ServiceEndpoint& endpoint) : endpoint_(endpoint) {
+  std::string why;
+  socket_ = connect_to(endpoint_.place, why);
+  if (socket_ < 0) {
+    throw ConnectionFault("no service at " + endpoint_.host_port + ": " + why +
+                          "; start rigcald or name another with --server");
+  }
+  if (endpoint_.tls) shake_hands();
+}
+
+ServiceSocket::~ServiceSocket() {
+  tls_.reset();
+  if (socket_ >= 0) ::close(socket_);
+}
+
+void ServiceSocket::shake_hands() {
+  ::signal(SIGPIPE, SIG_IGN);  // OpenSSL cannot disable SIGPIPE for its writes
+  tls_.reset(::SSL_new(endpoint_.tls->native_handle()));
+  proto::expect_host(tls_.get(), endpoint_.place.network.host);
+  ::SSL_set_fd(tls_.get(), socket_);
+  const timeval limit{kWriteTimeout_s, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  const int result = ::SSL_connect(tls_.get());
+  if (result == 1) return;
+  throw ConnectionFault("no connection to the service at " + endpoint_.host_port + ": " +
+                        tls_trouble(result));
+}
+
+std::string ServiceSocket::tls_trouble(int result) const {
+  const int error_number = errno;
+  const int kind = ::SSL_get_error(tls_.get(), result);
+  if (kind == SSL_ERROR_SSL) {
+    const auto code = static_cast<int>(::ERR_get_error());
+    return proto::tls_problem(tls_.get(), asio::error_code(code, asio::error::get_ssl_category()));
+  }
+  if (kind == SSL_ERROR_SYSCALL && error_number != 0) return std::strerror(error_number);
+  return kind == SSL_ERROR_WANT_READ ? "it does not answer" : "it was closed";
+}
+
+void ServiceSocket::fail(const std::string& what) const {
+  std::string text = "the connection to the service at " + endpoint_.host_port + " broke: " + what;
+  // A TLS service closes the connection if the client does not start TLS. It rejects the client's
+  // certificate before it sends anything else.
+  if (received_any_) {
+    text += "; it is safe to retry";
+  } else if (!tls_) {
+    text += "; if the service requires TLS, give --tls-cert, --tls-key and --tls-ca";
+  }
+  throw ConnectionFault(text);
+}
+
+void ServiceSocket::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t count = 0;
+    if (tls_) {
+      count = ::SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size()));
+      if (count <= 0) fail(tls_trouble(static_cast<int>(count)));
+    } else {
+      count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail(std::strerror(errno));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+std::size_t ServiceSocket::read(std::span<std::uint8_t> bytes, int timeout_ms) {
+  if (!tls_ || ::SSL_pending(tls_.get()) == 0) {
+    pollfd wait{socket_, POLLIN, 0};
+    if (::poll(&wait, 1, timeout_ms) <= 0) return 0;
+  }
+  ssize_t count = 0;
+  if (tls_) {
+    count = ::SSL_read(tls_.get(), bytes.data(), static_cast<int>(bytes.size()));
+    if (count <= 0) fail(tls_trouble(static_cast<int>(count)));
+  } else {
+    count = ::recv(socket_, bytes.data(), bytes.size(), 0);
+    if (count < 0 && errno == EINTR) return 0;
+    if (count < 0) fail(std::strerror(errno));
+    if (count == 0) fail("it was closed");
+  }
+  received_any_ = true;
+  return static_cast<std::size_t>(count);
+}
 
 ServiceClient::ServiceClient(const ServiceEndpoint& endpoint)
     : socket_(endpoint), decoder_(proto::service_reply_limits()) {

@@ -1,9 +1,17 @@
 #include "service/recordings/formats/joint_motion.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "estimator/model/encoder.hpp"
+#include "proto/recording/mcap/file.hpp"
+#include "proto/recording/mcap/mcap_reader.hpp"
+#include "proto/recording/topics.hpp"
+#include "proto/sample.pb.h"
 #include "proto/text/input_error.hpp"
+#include "service/recordings/formats/mcap_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 
 namespace service {
@@ -105,6 +113,114 @@ void require_joints_and_motors(const JointMotion& motion, const Rig& rig) {
   }
 }
 
+/// Columns to read from a file that may lack some of the columns.
+class MotionRequests {
+ public:
+  explicit MotionRequests(const std::vector<std::string>& header) : header_(header) {}
+
+  int add(const proto::ColumnRequest& request) {
+    requests.push_back(request);
+    return static_cast<int>(requests.size()) - 1;
+  }
+  /// Requests a column and returns its index; −1 if the file lacks the column.
+  int find(const std::string& name, proto::MissingCells missing) {
+    return std::ranges::count(header_, name) > 0 ? add({name, missing}) : -1;
+  }
+
+  std::vector<proto::ColumnRequest> requests;
+
+ private:
+  const std::vector<std::string>& header_;
+};
+
+std::string truth_angle(std::size_t joint) { return "theta" + std::to_string(joint + 1) + "_rad"; }
+
+/// Removes the rows in which a column is not 0. @return number of removed rows
+int drop_rows_of(std::size_t column, proto::CsvTable& table) {
+  const std::vector<double> drops = table.values[column];
+  const auto drop = [&](auto& rows) {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < drops.size(); ++k) {
+      if (drops[k] == 0.0) rows[kept++] = rows[k];
+    }
+    rows.resize(kept);
+  };
+  for (std::vector<double>& values : table.values) drop(values);
+  drop(table.lines);
+  return static_cast<int>(drops.size() - table.lines.size());
+}
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kStatesMax = 50'000'000;  // hours of a rig with many joints
+
+/// Collector of the positions and controls of the joints by time.
+class StateCollector final : public proto::McapVisitor {
+ public:
+  explicit StateCollector(const Rig& rig) : values_(2 * rig.mechanism.joints.size()) {
+    for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
+      joints_[std::string(proto::kJointTopics.name) + rig.mechanism.joints[j].name] = j;
+    }
+  }
+
+  bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
+                  const proto::McapMessage& message) override {
+    const auto joint = joints_.find(channel.topic);
+    if (schema == nullptr || schema->name != proto::kJointTopics.message_type ||
+        joint == joints_.end()) {
+      return true;
+    }
+    if (!state_.ParseFromArray(message.data.data(), static_cast<int>(message.data.size()))) {
+      ++unreadable;
+      return true;
+    }
+    if (times.empty() || state_.timestamp() != times.back()) {
+      times.push_back(state_.timestamp());
+      for (std::vector<double>& column : values_) column.push_back(kMissing);
+    }
+    values_[2 * joint->second].back() = state_.position();
+    values_[2 * joint->second + 1].back() = state_.control();
+    has_data_[2 * joint->second] |= !std::isnan(state_.position());
+    has_data_[2 * joint->second + 1] |= !std::isnan(state_.control());
+    return times.size() * values_.size() < kStatesMax;
+  }
+
+  bool is_full() const { return times.size() * values_.size() >= kStatesMax; }
+
+  /// Returns the columns that contain data.
+  JointMotion take(const std::string& path, const Rig& rig) {
+    JointMotion motion;
+    proto::CsvTable& table = motion.table;
+    table.path = path;
+    for (std::size_t k = 0; k < times.size(); ++k) table.lines.push_back(static_cast<int>(k) + 1);
+    const auto add = [&](const std::string& name, std::vector<double>& values) {
+      table.header.push_back(name);
+      table.sources.push_back("\"" + name + "\"");
+      table.fields.push_back(static_cast<int>(table.fields.size()));
+      table.values.push_back(std::move(values));
+      return static_cast<int>(table.fields.size()) - 1;
+    };
+    motion.time = add("timestamp", times);
+    for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
+      const estimator::Joint& joint = rig.mechanism.joints[j];
+      const std::string topic = std::string(proto::kJointTopics.name) + joint.name;
+      motion.joints.push_back(has_data_[2 * j] ? add(topic + ".position", values_[2 * j]) : -1);
+      if (!joint.motorised) continue;
+      motion.controls.push_back(has_data_[2 * j + 1] ? add(topic + ".control", values_[2 * j + 1])
+                                                     : -1);
+    }
+    return motion;
+  }
+
+  std::vector<double> times;
+  std::size_t unreadable = 0;
+
+ private:
+  std::map<std::string, std::size_t> joints_;  ///< joint index by topic
+  std::vector<std::vector<double>> values_;    ///< position and control of each joint
+  std::map<std::size_t, bool> has_data_;       ///< which of these contain data
+  rigcal::v1::JointEstimate state_;
+};
+
 }  // namespace
 
 ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig) {
@@ -130,6 +246,93 @@ void note_estimated_states(ImportSummary& summary) {
   summary.notes.push_back(
       "the angles are estimates from a model. A calibration would return that model's parameters "
       "with meaningless standard deviations. Calibrate the original recording");
+}
+
+bool is_state_csv(const std::vector<std::string>& header) {
+  return header.size() > 3 && header[0] == "recording" && header[1] == "t_s" &&
+         header[3] == header[2] + "_sd";
+}
+
+ImportedRecording import_state_csv(const std::string& path, std::string_view text, const Rig& rig) {
+  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  JointMotion motion;
+  MotionRequests columns(header);
+  motion.segment = columns.add({.name = "recording", .kind = proto::CellKind::kName});
+  motion.time = columns.add({.name = "t_s"});
+  for (const estimator::Joint& joint : rig.mechanism.joints) {
+    motion.joints.push_back(
+        columns.find(joint.name + "_" + joint.units().coordinate, proto::MissingCells::kAllowed));
+    if (!joint.motorised) continue;
+    motion.controls.push_back(
+        columns.find(joint.name + "_control", proto::MissingCells::kForbidden));
+  }
+  motion.table = proto::parse_csv(path, text, columns.requests);
+  ImportedRecording imported = import_joint_motion(motion, rig);
+  note_estimated_states(imported.summary);
+  return imported;
+}
+
+bool is_truth_csv(const std::vector<std::string>& header) {
+  return header.size() > 3 && header[0] == "time_s" && header[1] == "unit_time_us" &&
+         header[2] == "sample_sequence" && header[3] == truth_angle(0);
+}
+
+ImportedRecording import_truth_csv(const std::string& path, std::string_view text, const Rig& rig) {
+  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  std::size_t joints = 0;
+  while (std::ranges::count(header, truth_angle(joints)) > 0) ++joints;
+  const auto motors = std::ranges::count(mechanism.joints, true, &estimator::Joint::motorised);
+  if (joints != mechanism.joints.size() || motors > 1) {
+    throw proto::InputError(path + ": motion of a simulated rig with " + std::to_string(joints) +
+                            " joints and one motor, but " + rig.path + " has " +
+                            std::to_string(mechanism.joints.size()) + " joints and " +
+                            std::to_string(motors) +
+                            " motors. Use the rig file of the simulated rig");
+  }
+  JointMotion motion;
+  MotionRequests columns(header);
+  motion.time = columns.add({.name = "time_s"});
+  for (std::size_t j = 0; j < joints; ++j) motion.joints.push_back(columns.add({truth_angle(j)}));
+  if (motors > 0) motion.controls.push_back(columns.add({.name = "command_V"}));
+  const int held = columns.add({.name = "held"});
+  motion.table = proto::parse_csv(path, text, columns.requests);
+  const int rows_before_release = drop_rows_of(static_cast<std::size_t>(held), motion.table);
+  if (motion.table.lines.empty()) {
+    throw proto::InputError(path +
+                            ": the rig was never released, so the recording has no free motion. "
+                            "Release it (hand { release: ... })");
+  }
+  ImportedRecording imported = import_joint_motion(motion, rig);
+  note_rows_before_release(rows_before_release, imported.summary);
+  imported.summary.rows += rows_before_release;
+  return imported;
+}
+
+ImportedRecording import_state_mcap(const std::string& path, const Rig& rig) {
+  const auto file = proto::open_input_file(path);
+  if (!file.ok()) throw proto::InputError(file.error().detail);
+  StateCollector states(rig);
+  const auto scan = proto::scan_mcap(*file.value(), states);
+  if (!scan.ok()) throw proto::InputError(path + ": " + scan.error().detail);
+  if (states.is_full()) {
+    throw proto::InputError(
+        path + ": has too many states. Estimate a part of the recording (--from, --to)");
+  }
+  if (states.times.empty()) {
+    throw proto::InputError(path + ": has no data for the joints of " + rig.path +
+                            ". Use the rig file that the states were estimated with");
+  }
+  ImportedRecording imported = import_joint_motion(states.take(path, rig), rig);
+  note_estimated_states(imported.summary);
+  if (!scan.value().intact()) {
+    imported.summary.notes.push_back("the file is cut off or damaged; its intact part is used");
+  }
+  if (states.unreadable > 0) {
+    imported.summary.notes.push_back(std::to_string(states.unreadable) +
+                                     " messages are not state estimates and were left out");
+  }
+  return imported;
 }
 
 }  // namespace service

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/text/csv_table.hpp"
@@ -25,5 +27,26 @@ ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig)
 
 /// Adds a note that the recording consists of estimated states.
 void note_estimated_states(ImportSummary& summary);
+
+/// Checks whether a CSV header is that of a state file written by `rigcal estimate`.
+bool is_state_csv(const std::vector<std::string>& header);
+
+/// Imports a state file of `rigcal estimate` as a recording of the estimated joint positions and
+/// the controls. Each original recording gives at least one segment.
+/// @throws proto::InputError naming file, line and column
+ImportedRecording import_state_csv(const std::string& path, std::string_view text, const Rig& rig);
+
+/// Checks whether a CSV header is that of a file written by `rigcal-sim --truth`.
+bool is_truth_csv(const std::vector<std::string>& header);
+
+/// Imports a file of `rigcal-sim --truth`, the exact motion of a simulated rig, as a recording.
+/// Rows in which the rig is held by hand are left out. Joints must be in the order of the rig file.
+/// @throws proto::InputError naming file, line and column
+ImportedRecording import_truth_csv(const std::string& path, std::string_view text, const Rig& rig);
+
+/// Imports an MCAP file of `rigcal estimate` as a recording of the estimated joint positions and
+/// the controls.
+/// @throws proto::InputError naming the file and the remedy
+ImportedRecording import_state_mcap(const std::string& path, const Rig& rig);
 
 }  // namespace service

@@ -7,13 +7,11 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/exported_recording.hpp"
-#include "service/recordings/formats/hdf5_recording.hpp"
+#include "service/recordings/formats/joint_motion.hpp"
 #include "service/recordings/formats/joint_state_recording.hpp"
 #include "service/recordings/formats/mat_recording.hpp"
 #include "service/recordings/formats/mcap_recording.hpp"
-#include "service/recordings/formats/motion_csv.hpp"
 #include "service/recordings/formats/recording_kind.hpp"
-#include "service/recordings/formats/state_mcap.hpp"
 
 namespace service {
 namespace {

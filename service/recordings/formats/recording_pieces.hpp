@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimator/signal/time_series.hpp"
-#include "service/recordings/recording_use.hpp"
+#include "service/recordings/recording_selection.hpp"
 
 namespace service {
 

@@ -14,7 +14,6 @@
 #include "service/recordings/csv_recording.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 
 namespace {
 
