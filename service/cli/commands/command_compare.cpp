@@ -122,9 +122,7 @@ estimator::LawComparison run(const CalibrationInput& input,
 }
 
 ExitCode compare(const CompareOptions& options) {
-  check_result_files(options.files, options.estimation);
-  CalibrationInput input = load_estimation_input(options.estimation);
-  input.context.command = "compare";
+  CalibrationInput input = load_estimation_input("compare", options.estimation, options.files);
   const estimator::LawChoice choice = choice_of(options, input.rig.mechanism);
   const std::vector<estimator::Recording> pieces = pieces_of(input, options);
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
@@ -141,12 +139,9 @@ ExitCode compare(const CompareOptions& options) {
     return kInterrupted;
   }
   print_text(format_friction_comparison(comparison, input.context.wall_time));
-  if (!options.files.json.empty()) {
-    proto::write_file(options.files.json, law_comparison_json(comparison, input.context));
-  }
-  if (!options.files.plot.empty()) {
-    proto::write_file(options.files.plot, friction_comparison_page(comparison, input.context));
-  }
+  write_result_files(
+      options.files, [&] { return law_comparison_json(comparison, input.context); },
+      [&] { return friction_comparison_page(comparison, input.context); });
   const auto recommended = static_cast<std::size_t>(comparison.recommended);
   return comparison.laws[recommended].converged ? kDone : kNotConverged;
 }
@@ -160,53 +155,40 @@ void add_options(CLI::App& command, CompareOptions& options) {
       {"window", ComparisonPieces::kWindow}};
   add_estimation_options(command, options.estimation);
   const std::string group = "Laws and pieces";
-  command
-      .add_option("--laws", options.laws,
-                  "Laws to compare, for example viscous,viscous+dry; terms: " +
-                      estimator::friction_words() + " and sums of them. Default: nine common laws")
+  add_option(command, "--laws", options.laws, "LIST",
+             "Laws to compare, for example viscous,viscous+dry; terms: " +
+                 estimator::friction_words() + " and sums of them. Default: nine common laws",
+             group)
       ->delimiter(',')
-      ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->group(group);
-  command
-      .add_option("--joint", options.joints,
-                  "Joint whose friction is compared; may be repeated. Default: all joints with "
-                  "friction in the rig file")
-      ->type_name("NAME")
-      ->allow_extra_args(false)
-      ->group(group);
-  command
-      .add_option("--by", options.by,
-                  "Pieces to hold out; default: recordings or segments if there are at least five, "
-                  "else windows of equal length")
-      ->transform(proto::one_of(kinds))
-      ->type_name("recording|segment|window")
-      ->group(group);
-  command.add_option("--window", options.window, "Length of the windows [s]")
-      ->check(proto::positive_number())
-      ->type_name("S")
-      ->group(group);
-  command
-      .add_option("--folds", options.folds,
-                  "Number of fits per law; each holds out an equal share of the pieces")
+      ->allow_extra_args(false);
+  add_option(command, "--joint", options.joints, "NAME",
+             "Joint whose friction is compared; may be repeated. Default: all joints with friction "
+             "in the rig file",
+             group)
+      ->allow_extra_args(false);
+  add_option(command, "--by", options.by, "recording|segment|window",
+             "Pieces to hold out; default: recordings or segments if there are at least five, else "
+             "windows of equal length",
+             group)
+      ->transform(proto::one_of(kinds));
+  add_option(command, "--window", options.window, "S", "Length of the windows [s]", group)
+      ->check(proto::positive_number());
+  add_option(command, "--folds", options.folds, "",
+             "Number of fits per law; each holds out an equal share of the pieces", group)
       ->check(proto::count_from_to(2, 1000))
-      ->capture_default_str()
-      ->group(group);
+      ->capture_default_str();
   add_result_files(command, options.files);
 }
 
 void add_compare(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("compare", "Compare friction laws by their errors on held-out data");
-  const auto options = std::make_shared<CompareOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<CompareOptions>(
+      app, exit_code, "compare", "Compare friction laws by their errors on held-out data",
       "All compared joints get the same law; other joints keep the law of the rig file.\n"
       "Examples:\n"
       "  rigcal compare run.csv --rig rig.textproto --plot laws.html\n"
       "  rigcal compare a.csv b.csv --rig rig.textproto --joint 1 --laws viscous,viscous+dry\n"
-      "  rigcal compare chaotic.csv --rig rig.textproto --by window --window 2");
-  command->callback([options, &exit_code] { exit_code = compare(*options); });
+      "  rigcal compare chaotic.csv --rig rig.textproto --by window --window 2",
+      compare);
 }
 
 }  // namespace service

@@ -42,9 +42,8 @@ std::vector<estimator::Finding> repair_and_report(CalibrationInput& input) {
 }
 
 ExitCode crossvalidate(const CrossvalidateOptions& options) {
-  check_result_files(options.files, options.estimation);
-  CalibrationInput input = load_estimation_input(options.estimation);
-  input.context.command = "crossvalidate";
+  CalibrationInput input =
+      load_estimation_input("crossvalidate", options.estimation, options.files);
   const std::vector<estimator::Finding> findings = repair_and_report(input);
   PieceOptions cut = options.cut;
   if (options.by->empty() && input.recordings.size() == 1) cut.kind = PieceKind::kSegment;
@@ -58,12 +57,9 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
     return kInterrupted;
   }
   print_text(format_cross_validation(validation, input.context.wall_time, findings));
-  if (!options.files.json.empty()) {
-    proto::write_file(options.files.json, cross_validation_json(validation, input.context));
-  }
-  if (!options.files.plot.empty()) {
-    proto::write_file(options.files.plot, cross_validation_page(validation, input.context));
-  }
+  write_result_files(
+      options.files, [&] { return cross_validation_json(validation, input.context); },
+      [&] { return cross_validation_page(validation, input.context); });
   return has_converged(validation) ? kDone : kNotConverged;
 }
 
@@ -74,43 +70,32 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
                                                   {"segment", PieceKind::kSegment}};
   add_estimation_options(command, options.estimation);
   const std::string pieces = "Pieces";
-  options.by = command
-                   .add_option("--by", options.cut.kind,
-                               "Hold out one recording or one segment at a time; default: "
-                               "recording, or segment for a single recording")
-                   ->transform(proto::one_of(kinds))
-                   ->type_name("recording|segment")
-                   ->group(pieces);
+  options.by = add_option(command, "--by", options.cut.kind, "recording|segment",
+                          "Hold out one recording or one segment at a time; default: recording, or "
+                          "segment for a single recording",
+                          pieces)
+                   ->transform(proto::one_of(kinds));
   CLI::Option* count =
-      command
-          .add_option("--pieces", options.cut.count,
-                      "Cut every segment into this number of pieces of equal length")
-          ->check(proto::count_from_to(1, 1000))
-          ->type_name("N")
-          ->group(pieces);
-  CLI::Option* length = command
-                            .add_option("--piece-length", options.cut.length,
-                                        "Cut every segment into pieces of this length [s]")
-                            ->check(proto::positive_number())
-                            ->type_name("S")
-                            ->group(pieces);
+      add_option(command, "--pieces", options.cut.count, "N",
+                 "Cut every segment into this number of pieces of equal length", pieces)
+          ->check(proto::count_from_to(1, 1000));
+  CLI::Option* length = add_option(command, "--piece-length", options.cut.length, "S",
+                                   "Cut every segment into pieces of this length [s]", pieces)
+                            ->check(proto::positive_number());
   count->excludes(length)->excludes(options.by);
   length->excludes(options.by);
   add_result_files(command, options.files);
 }
 
 void add_crossvalidate(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "crossvalidate", "Predict every recording, or piece of one, from all others");
-  const auto options = std::make_shared<CrossvalidateOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<CrossvalidateOptions>(
+      app, exit_code, "crossvalidate", "Predict every recording, or piece of one, from all others",
       "Every fold calibrates without one piece. With the parameters fixed it then estimates that\n"
       "piece's states and simulates the piece open loop from a fitted initial state.\n"
       "Examples:\n"
       "  rigcal crossvalidate a.csv b.csv c.csv --rig rig.textproto --plot cross.html\n"
-      "  rigcal crossvalidate run.csv --rig rig.textproto --pieces 5 --json cross.json");
-  command->callback([options, &exit_code] { exit_code = crossvalidate(*options); });
+      "  rigcal crossvalidate run.csv --rig rig.textproto --pieces 5 --json cross.json",
+      crossvalidate);
 }
 
 }  // namespace service

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -26,7 +25,6 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
-#include "service/cli/commands/calibration_files.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/progress_line.hpp"
 #include "service/design/experiment_table.hpp"
@@ -46,66 +44,51 @@ class IdentificationFolder {
  public:
   /// Opens the folder, or creates it.
   /// @throws proto::InputError if that fails, or if a run is only partly recorded
-  explicit IdentificationFolder(std::string path);
+  explicit IdentificationFolder(const std::string& path) : path_(path) {
+    std::error_code error;
+    std::filesystem::create_directories(path_, error);
+    if (!std::filesystem::is_directory(path_)) {
+      throw proto::InputError(path + ": cannot be created as a folder; give another --folder");
+    }
+    count_runs();
+    const std::string part = proto::part_path(recording(count_ + 1));
+    if (std::filesystem::exists(part)) {
+      throw proto::InputError(part +
+                              ": is an incomplete recording; finish it with rigcal recover " +
+                              part + ", or remove it");
+    }
+  }
 
   /// Returns the number of recorded runs.
   int count() const { return count_; }
 
-  /// Returns the paths of the recordings of all runs, in order.
-  std::vector<std::string> recordings() const;
+  std::string scenario(int run) const { return name("run-", run, ".textproto"); }
+  std::string recording(int run) const { return name("run-", run, ".mcap"); }
+  std::string result(int run) const { return name("result-", run, ".json"); }
+  bool has_result(int run) const { return std::filesystem::exists(result(run)); }
 
   /// Counts the recordings in the folder again.
-  void count_runs();
+  void count_runs() {
+    while (std::filesystem::exists(recording(count_ + 1))) ++count_;
+  }
 
   /// Renames the recording of the last run to run-NN.tripped.mcap, so that it no longer counts as a
   /// run.
   /// @return the new path
-  std::string exclude_last_run();
+  std::string exclude_last_run() {
+    const std::string aside = name("run-", count_, ".tripped.mcap");
+    std::filesystem::rename(recording(count_--), aside);
+    return aside;
+  }
 
-  std::string path_;
+ private:
+  std::string name(const std::string& stem, int run, const char* ending) const {
+    return (path_ / (stem + (run < 10 ? "0" : "") + std::to_string(run) + ending)).string();
+  }
+
+  std::filesystem::path path_;
   int count_ = 0;
 };
-
-IdentificationFolder::IdentificationFolder(std::string path) : path_(std::move(path)) {
-  std::error_code error;
-  std::filesystem::create_directories(path_, error);
-  if (!std::filesystem::is_directory(path_)) {
-    throw proto::InputError(path_ + ": cannot be created as a folder; give another --folder");
-  }
-  count_runs();
-  const std::string part = proto::part_path(recording(count_ + 1));
-  if (std::filesystem::exists(part)) {
-    throw proto::InputError(part + ": is an incomplete recording; finish it with rigcal recover " +
-                            part + ", or remove it");
-  }
-}
-
-void IdentificationFolder::count_runs() {
-  while (std::filesystem::exists(recording(count_ + 1))) ++count_;
-}
-
-std::string IdentificationFolder::exclude_last_run() {
-  const std::string aside = name("run-", count_, ".tripped.mcap");
-  std::filesystem::rename(recording(count_), aside);
-  --count_;
-  return aside;
-}
-
-bool IdentificationFolder::has_result(int run) const {
-  return std::filesystem::exists(result(run));
-}
-
-std::vector<std::string> IdentificationFolder::recordings() const {
-  std::vector<std::string> all;
-  for (int run = 1; run <= count_; ++run) all.push_back(recording(run));
-  return all;
-}
-
-std::string IdentificationFolder::name(const char* stem, int run, const char* ending) const {
-  char number[16];
-  std::snprintf(number, sizeof number, "%02d", run);
-  return (std::filesystem::path(path_) / (stem + std::string(number) + ending)).string();
-}
 
 constexpr std::chrono::milliseconds kPollPeriod(10);
 constexpr int kNotStarted = 127;
@@ -392,14 +375,14 @@ class Identification {
   ExitCode estimate() {
     const int run = folder_.count();
     EstimationOptions estimation;
-    estimation.recordings = folder_.recordings();
+    for (int k = 1; k <= run; ++k) estimation.recordings.push_back(folder_.recording(k));
     estimation.rig = options_.rig;
     estimation.quiet = options_.quiet;
     estimation.threads = options_.experiment.threads;
     estimation.calibration.kind = estimator::EstimateKind::kPhysical;
     estimation.values = options_.values;
     if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);
-    CalibrationInput input = load_estimation_input(estimation);
+    CalibrationInput input = load_estimation_input("calibrate", estimation);
     const estimator::Calibration calibration = calibrate(input);
     if (was_stopped(calibration)) return stopped();
     std::cout << '\n';
@@ -442,23 +425,16 @@ ExitCode run_identify(const IdentifyOptions& options) {
 
 void add_options(CLI::App& command, IdentifyOptions& options) {
   options.experiment.threads = 0;
-  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
-      ->required()
-      ->type_name("FILE");
-  command
-      .add_option("--until", options.targets,
-                  "Parameter and the standard deviation to reach, for example 1.b:2%, or 1.b:1e-5 "
-                  "in the parameter's unit")
-      ->required()
-      ->type_name("NAME:PRECISION");
-  command
-      .add_option("--folder", options.folder,
-                  "Folder for scenarios, recordings and results; an existing folder is continued")
-      ->required()
-      ->type_name("FOLDER");
+  add_option(command, "--rig", options.rig, "FILE", "Rig file (proto/rig.proto)")->required();
+  add_option(command, "--until", options.targets, "NAME:PRECISION",
+             "Parameter and the standard deviation to reach, for example 1.b:2%, or 1.b:1e-5 in "
+             "the parameter's unit")
+      ->required();
+  add_option(command, "--folder", options.folder, "FOLDER",
+             "Folder for scenarios, recordings and results; an existing folder is continued")
+      ->required();
   add_values_option(command, options.values, "Design and estimate the first run, beginning");
-  command.add_option("--url", options.url, "Unit to use instead of the rig file's")
-      ->type_name("URL");
+  add_option(command, "--url", options.url, "URL", "Unit to use instead of the rig file's");
   command.add_option("--runs", options.runs, "Maximum number of runs, including existing ones")
       ->check(proto::count_from_to(1, 99))
       ->capture_default_str();
@@ -468,8 +444,8 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
       ->check(proto::number_from_to(0.0, 3600.0))
       ->capture_default_str();
   add_experiment_options(command, options.experiment);
-  command.add_option("--daq", options.daq, "The rigcal-daq to use; default: the one beside rigcal")
-      ->type_name("FILE");
+  add_option(command, "--daq", options.daq, "FILE",
+             "The rigcal-daq to use; default: the one beside rigcal");
   command.add_flag(
       "--not-commissioned", options.not_commissioned,
       "Allow a rig that was not commissioned with rigcal-daq commission, or changed since");
@@ -477,17 +453,15 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
 }
 
 void add_identify(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "identify", "Repeat runs (design, record, estimate) until parameters are precise enough");
-  const auto options = std::make_shared<IdentifyOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<IdentifyOptions>(
+      app, exit_code, "identify",
+      "Repeat runs (design, record, estimate) until parameters are precise enough",
       "Drives the rig: rigcal-daq executes each run with its safety checks. Ctrl-C ends the run "
       "with the motor off.\n"
       "Example:\n"
       "  rigcal identify --rig configs/rig-furuta.textproto --until 1.b:2% --until 2.b:2% \\\n"
-      "      --folder furuta");
-  command->callback([options, &exit_code] { exit_code = run_identify(*options); });
+      "      --folder furuta",
+      run_identify);
 }
 
 }  // namespace service

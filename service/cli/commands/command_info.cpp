@@ -246,35 +246,29 @@ void show_info(const InfoOptions& options) {
   }
 }
 
+void add_options(CLI::App& command, InfoOptions& options) {
+  add_option(command, "file", options.file, "FILE",
+             "Recording (CSV, MCAP, MAT, HDF5), rig file (.textproto) or result (JSON)")
+      ->required();
+  add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file");
+  add_values_option(command, options.values, "Show the rig file");
+  add_option(command, "--picture", options.picture, "FILE.svg",
+             "Draw the rig of a rig file as an SVG picture, or on the terminal (-)");
+  add_option(command, "--at", options.places, "NAME=VALUE",
+             "Draw this joint at VALUE [rad or m], or at VALUEdeg; the others at rest")
+      ->allow_extra_args(false);
+  command.add_flag(
+      "--base", options.base,
+      "List the identifiable combinations of a rig's inertial parameters (base parameters)");
+  command.add_flag("--all", options.all,
+                   "Also list parameters that are fixed at zero or without effect");
+}
+
 }  // namespace
 
 void add_info(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("info", "Show the contents of a recording, a rig file or a result");
-  const auto options = std::make_shared<InfoOptions>();
-  command
-      ->add_option("file", options->file,
-                   "Recording (CSV, MCAP, MAT, HDF5), rig file (.textproto) or result (JSON)")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--rig", options->rig, "Read the recording with this rig file")
-      ->type_name("FILE");
-  add_values_option(*command, options->values, "Show the rig file");
-  command
-      ->add_option("--picture", options->picture,
-                   "Draw the rig of a rig file as an SVG picture, or on the terminal (-)")
-      ->type_name("FILE.svg");
-  command
-      ->add_option("--at", options->places,
-                   "Draw this joint at VALUE [rad or m], or at VALUEdeg; the others at rest")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  command->add_flag(
-      "--base", options->base,
-      "List the identifiable combinations of a rig's inertial parameters (base parameters)");
-  command->add_flag("--all", options->all,
-                    "Also list parameters that are fixed at zero or without effect");
-  command->footer(
+  add_command<InfoOptions>(
+      app, exit_code, "info", "Show the contents of a recording, a rig file or a result",
       "The noise is that of white noise on the column, from third differences.\n"
       "Examples:\n"
       "  rigcal info run.mcap\n"
@@ -282,11 +276,8 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
       "  rigcal info run.json\n"
       "  rigcal info configs/rig-furuta.textproto\n"
-      "  rigcal info configs/rig-furuta.textproto --picture rig.svg --at 2=30deg");
-  command->callback([options, &exit_code] {
-    show_info(*options);
-    exit_code = kDone;
-  });
+      "  rigcal info configs/rig-furuta.textproto --picture rig.svg --at 2=30deg",
+      show_info);
 }
 
 }  // namespace service

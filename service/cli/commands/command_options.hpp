@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "service/calibration/pipeline.hpp"
 #include "service/cli/estimation_options.hpp"
+#include "service/cli/progress_line.hpp"
 #include "service/cli/remote/remote_calibration.hpp"
 #include "service/design/experiment.hpp"
 #include "service/recordings/formats/recording_pieces.hpp"
@@ -146,6 +148,17 @@ void add_options(CLI::App& command, SimulateOptions& options);
 void add_options(CLI::App& command, InitOptions& options);
 void add_options(CLI::App& command, DesignOptions& options);
 void add_options(CLI::App& command, IdentifyOptions& options);
+
+/// Calibrates in this process and shows a progress line. Prints the findings that prevent a
+/// calibration.
+/// @throws proto::InputError if the input is invalid
+estimator::Calibration calibrate_locally(CalibrationInput& input, const InterruptFlag& interrupt,
+                                         ProgressOptions shown, int threads);
+
+/// Prints the table of a calibration's results and writes the requested files; neither if the
+/// calibration was stopped.
+ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
+                           const ResultFiles& files);
 
 /// Adds the options that the commands "design" and "identify" share.
 void add_experiment_options(CLI::App& command, ExperimentRequest& experiment);

@@ -5,7 +5,6 @@
 
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/cli/commands/calibration_files.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/recordings/csv_recording.hpp"
@@ -153,13 +152,10 @@ ExitCode repeat(const RepeatOptions& options) {
 }  // namespace
 
 void add_options(CLI::App& command, RepeatOptions& options) {
-  command.add_option("result", options.result, "Result of calibrate --json")
-      ->required()
-      ->type_name("RESULT.json");
-  command
-      .add_option("recordings", options.recordings,
-                  "Its recordings; default: the recorded paths, or beside the result")
-      ->type_name("RECORDING");
+  add_option(command, "result", options.result, "RESULT.json", "Result of calibrate --json")
+      ->required();
+  add_option(command, "recordings", options.recordings, "RECORDING",
+             "Its recordings; default: the recorded paths, or beside the result");
   command.add_flag("--changed-data", options.changed_data,
                    "Allow recordings whose content has changed");
   command
@@ -173,18 +169,15 @@ void add_options(CLI::App& command, RepeatOptions& options) {
 }
 
 void add_repeat(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("repeat", "Repeat a calibration from its result, and compare");
-  const auto options = std::make_shared<RepeatOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<RepeatOptions>(
+      app, exit_code, "repeat", "Repeat a calibration from its result, and compare",
       "The result holds the rig file's text, all options, and the hashes of its recordings.\n"
       "Exit status: 0 every estimate is within 0.01 standard deviations of the previous one,\n"
       "2 otherwise.\n"
       "Examples:\n"
       "  rigcal repeat run.json\n"
-      "  rigcal repeat job.json downloads/run.mcap --json again.json");
-  command->callback([options, &exit_code] { exit_code = repeat(*options); });
+      "  rigcal repeat job.json downloads/run.mcap --json again.json",
+      repeat);
 }
 
 }  // namespace service

@@ -119,44 +119,36 @@ ExitCode run_simulate(const SimulateOptions& options) {
 }  // namespace
 
 void add_options(CLI::App& command, SimulateOptions& options) {
-  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--scenario", options.scenario, "Scenario file (proto/scenario.proto)")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--out", options.out, "CSV recording to write")->type_name("CSV");
-  command.add_option("--plot", options.plot, "SVG plot of command and motion to write")
-      ->type_name("SVG");
+  add_option(command, "--rig", options.rig, "FILE", "Rig file (proto/rig.proto)")->required();
+  add_option(command, "--scenario", options.scenario, "FILE",
+             "Scenario file (proto/scenario.proto)")
+      ->required();
+  add_option(command, "--out", options.out, "CSV", "CSV recording to write");
+  add_option(command, "--plot", options.plot, "SVG", "SVG plot of command and motion to write");
   command.add_option("--step", options.step, "Time step h [s]")
       ->check(step_validator())
       ->capture_default_str();
   const std::map<std::string, Integrator> integrators = {{"spook", Integrator::kSpook},
                                                          {"physical", Integrator::kPhysical}};
-  command
-      .add_option("--integrator", options.integrator,
-                  "Integrator: the SPOOK stepper (revolute joints only) or the equations of motion "
-                  "in joint coordinates; default: spook if it supports all joints, else physical")
-      ->transform(proto::one_of(integrators))
-      ->type_name("spook|physical");
+  add_option(command, "--integrator", options.integrator, "spook|physical",
+             "Integrator: the SPOOK stepper (revolute joints only) or the equations of motion in "
+             "joint coordinates; default: spook if it supports all joints, else physical")
+      ->transform(proto::one_of(integrators));
   add_values_option(command, options.values, "Simulate");
-  command.add_option("--start", options.edits.start, "Simulate with this parameter at VALUE")
-      ->type_name("NAME=VALUE")
+  add_option(command, "--start", options.edits.start, "NAME=VALUE",
+             "Simulate with this parameter at VALUE")
       ->allow_extra_args(false);
 }
 
 void add_simulate(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("simulate", "Simulate a scenario on a rig file's model, as a recording");
-  const auto options = std::make_shared<SimulateOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<SimulateOptions>(
+      app, exit_code, "simulate", "Simulate a scenario on a rig file's model, as a recording",
       "The columns are those of the rig file's recording { }, so that calibrate reads the file.\n"
       "Example:\n"
       "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
       "      --scenario configs/scenario-swing-up.textproto --out swing-up.csv --plot "
-      "swing-up.svg");
-  command->callback([options, &exit_code] { exit_code = run_simulate(*options); });
+      "swing-up.svg",
+      run_simulate);
 }
 
 }  // namespace service

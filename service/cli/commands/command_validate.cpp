@@ -27,9 +27,7 @@ estimator::Validation run(const ValidateOptions& options, const InterruptFlag& i
 }
 
 ExitCode validate(const ValidateOptions& options) {
-  check_result_files(options.files, options.estimation);
-  CalibrationInput input = load_estimation_input(options.estimation);
-  input.context.command = "validate";
+  CalibrationInput input = load_estimation_input("validate", options.estimation, options.files);
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   const estimator::Validation validation = run(options, interrupt, input);
   if (validation.stopped) {
@@ -39,12 +37,9 @@ ExitCode validate(const ValidateOptions& options) {
   }
   const ValidationSettings choice{options.estimation.values, options.window, input.rig.mechanism};
   print_text(format_validation(validation, choice, input.context.wall_time));
-  if (!options.files.json.empty()) {
-    proto::write_file(options.files.json, validation_json(validation, choice, input.context));
-  }
-  if (!options.files.plot.empty()) {
-    proto::write_file(options.files.plot, validation_page(validation, choice, input.context));
-  }
+  write_result_files(
+      options.files, [&] { return validation_json(validation, choice, input.context); },
+      [&] { return validation_page(validation, choice, input.context); });
   return is_fitted(validation) || !options.estimation.calibration.refine_simulation ? kDone
                                                                                     : kNotConverged;
 }
@@ -54,36 +49,30 @@ ExitCode validate(const ValidateOptions& options) {
 void add_options(CLI::App& command, ValidateOptions& options) {
   add_estimation_options(command, options.estimation);
   const std::string windows = "Windows";
-  command
-      .add_option("--window", options.window,
-                  "Cut every segment into windows of this length, each with its own initial state "
-                  "[s]; default: whole segments")
-      ->check(proto::positive_number())
-      ->type_name("S")
-      ->group(windows);
-  command
-      .add_option("--start-window", options.start_window,
-                  "Estimate a window's initial state from its first seconds, and evaluate the rest "
-                  "[s]; default: use the whole window for both")
-      ->check(proto::positive_number())
-      ->type_name("S")
-      ->group(windows);
+  add_option(command, "--window", options.window, "S",
+             "Cut every segment into windows of this length, each with its own initial state [s]; "
+             "default: whole segments",
+             windows)
+      ->check(proto::positive_number());
+  add_option(command, "--start-window", options.start_window, "S",
+             "Estimate a window's initial state from its first seconds, and evaluate the rest [s]; "
+             "default: use the whole window for both",
+             windows)
+      ->check(proto::positive_number());
   add_result_files(command, options.files);
 }
 
 void add_validate(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("validate", "Evaluate given parameters on recordings");
-  const auto options = std::make_shared<ValidateOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<ValidateOptions>(
+      app, exit_code, "validate", "Evaluate given parameters on recordings",
       "All parameters are fixed at the values of --parameters or of the rig file; only initial\n"
       "states are estimated.\n"
       "Examples:\n"
       "  rigcal validate new.csv --rig rig.textproto --parameters run.json --plot out.html\n"
       "  rigcal validate new.csv --rig rig.textproto --parameters run.json --window 2\n"
       "  rigcal validate new.csv --rig rig.textproto --parameters run.json \\\n"
-      "      --window 2 --start-window 0.5");
-  command->callback([options, &exit_code] { exit_code = validate(*options); });
+      "      --window 2 --start-window 0.5",
+      validate);
 }
 
 }  // namespace service

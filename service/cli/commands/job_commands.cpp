@@ -13,7 +13,6 @@
 #include "service/cli/remote/job_follower.hpp"
 #include "service/cli/remote/remote_calibration.hpp"
 #include "service/cli/remote/service_client.hpp"
-#include "service/cli/remote/time_text.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/text/number_format.hpp"
 
@@ -40,9 +39,7 @@ std::string duration_text(const JobInfo& info) {
 }
 
 ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
-  ServiceRequest request;
-  request.mutable_list_jobs();
-  const auto reply = client.call(request);
+  const auto reply = client.call(&ServiceRequest::mutable_list_jobs);
   if (options.json) {
     print_json(reply.job_list());
     return kDone;
@@ -75,15 +72,12 @@ void print_job(const JobInfo& info) {
 
 ExitCode show_job(ServiceClient& client, JobOptions options) {
   options.id = find_job(client, options.id);
-  ServiceRequest request;
   if (options.remove) {
-    request.mutable_delete_job()->set_job_id(options.id);
-    client.call(request);
+    client.call(&ServiceRequest::mutable_delete_job, options.id);
     std::cout << "deleted " << options.id << '\n';
     return kDone;
   }
-  request.mutable_inspect_job()->set_job_id(options.id);
-  const auto reply = client.call(request);
+  const auto reply = client.call(&ServiceRequest::mutable_inspect_job, options.id);
   if (options.json) {
     print_json(reply.job_info());
   } else {
@@ -122,9 +116,7 @@ std::string sample_line(const rigcal::v1::Sample& sample, const proto::Recording
 ExitCode watch_session(ServiceClient& client, const JobOptions& options, const std::string& id) {
   const InterruptFlag interrupt;
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  ServiceRequest request;
-  request.mutable_subscribe_session()->set_session_id(id);
-  const ServiceReply opened = client.call(request);
+  const ServiceReply opened = client.call(&ServiceRequest::mutable_subscribe_session, id);
   const proto::RecordingHeader names = names_of_session(opened.session_info());
   std::uint64_t samples = opened.session_info().sample_count();
   std::uint64_t missed = 0;
@@ -170,9 +162,7 @@ ExitCode watch(ServiceClient& client, const JobOptions& options) {
 
 ExitCode cancel(ServiceClient& client, const JobOptions& options) {
   const std::string id = find_job(client, options.id);
-  ServiceRequest request;
-  request.mutable_cancel_job()->set_job_id(id);
-  const ServiceReply reply = client.call(request);
+  const ServiceReply reply = client.call(&ServiceRequest::mutable_cancel_job, id);
   const bool over = proto::has_ended(reply.job_info());
   std::cout << id << ": " << (over ? proto::state_name(reply.job_info().state()) : "cancelling")
             << '\n';
@@ -210,9 +200,7 @@ void add_jobs(CLI::App& app, ExitCode& exit_code) {
 void add_watch(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand("watch", "Follow a job, or a session being recorded");
   const auto options = std::make_shared<JobOptions>();
-  command->add_option("id", options->id, "Job, or session:ID of a session")
-      ->required()
-      ->type_name("ID");
+  add_option(*command, "id", options->id, "ID", "Job, or session:ID of a session")->required();
   command->add_flag("--session", options->session, "ID is a session: show its samples");
   command->add_flag("--json", options->json, "Print JSON");
   run_with(*command, options, watch, exit_code);
@@ -221,7 +209,7 @@ void add_watch(CLI::App& app, ExitCode& exit_code) {
 void add_cancel(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand("cancel", "End a job of a calibration service");
   const auto options = std::make_shared<JobOptions>();
-  command->add_option("id", options->id, "Job")->required()->type_name("JOB");
+  add_option(*command, "id", options->id, "JOB", "Job")->required();
   run_with(*command, options, cancel, exit_code);
 }
 

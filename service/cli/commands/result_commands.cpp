@@ -1,18 +1,15 @@
-#include <fstream>
 #include <iostream>
 #include <memory>
 
 #include "proto/text/files.hpp"
 #include "service/calibration/simulation_truth.hpp"
 #include "service/cli/command.hpp"
-#include "service/cli/commands/calibration_files.hpp"
+#include "service/cli/commands/command_options.hpp"
 #include "service/cli/remote/remote_calibration.hpp"
 #include "service/cli/remote/service_client.hpp"
-#include "service/cli/remote/service_results.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/sections/truth_comparison.hpp"
-#include "service/result/stored_result.hpp"
 
 namespace service {
 
@@ -23,9 +20,8 @@ namespace {
 
 ExitCode print_beside_truth(ServiceClient& client, const std::string& job_id,
                             const TrueParameters& truth) {
-  ServiceRequest request;
-  request.mutable_get_result()->set_job_id(job_id);
-  const rigcal::v1::CalibrationResult result = client.call(request).job_result().result();
+  const auto result =
+      client.call(&ServiceRequest::mutable_get_result, job_id).job_result().result();
   std::vector<estimator::ParameterEstimate> estimates;
   for (const rigcal::v1::ParameterResult& parameter : result.parameters()) {
     estimator::ParameterEstimate estimate;
@@ -40,9 +36,7 @@ ExitCode print_beside_truth(ServiceClient& client, const std::string& job_id,
 }
 
 ExitCode print_cross_validation(ServiceClient& client, const std::string& job_id) {
-  ServiceRequest request;
-  request.mutable_get_result()->set_job_id(job_id);
-  const ServiceReply reply = client.call(request);
+  const ServiceReply reply = client.call(&ServiceRequest::mutable_get_result, job_id);
   if (!reply.job_result().has_cross_validation()) {
     throw proto::InputError(
         "job \"" + job_id +
@@ -55,44 +49,6 @@ ExitCode print_cross_validation(ServiceClient& client, const std::string& job_id
 
 }  // namespace
 
-ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json) {
-  ServiceRequest request;
-  request.mutable_get_result()->set_job_id(job_id);
-  const ServiceReply reply = client.call(request);
-  const rigcal::v1::JobResult& result = reply.job_result();
-  if (json) {
-    print_json(result.result());
-  } else {
-    print_text(result.table());
-  }
-  // For a refined result, `converged` refers to its last stage.
-  return result.result().converged() ? kDone : kNotConverged;
-}
-
-void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
-                   const ResultFiles& files) {
-  const StoredResult stored = stored_result("job " + job_id, result);
-  write_rig_files(stored.rig_name, stored.rig_text, stored.rig, files,
-                  files.json.empty() ? "the JSON of rigcal result " + job_id : files.json);
-}
-
-void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
-                  const std::string& path) {
-  std::string page;
-  client.read_file(
-      [&](std::uint64_t offset) {
-        ServiceRequest request;
-        request.mutable_read_report()->set_job_id(job_id);
-        request.mutable_read_report()->set_offset_bytes(offset);
-        request.mutable_read_report()->set_kind(cross_validation
-                                                    ? rigcal::v1::ReadReport::CROSS_VALIDATION
-                                                    : rigcal::v1::ReadReport::CALIBRATION);
-        return request;
-      },
-      [&](const rigcal::v1::FilePart& part) { page += part.data(); });
-  proto::write_file(path, page);
-}
-
 void add_result(CLI::App& app, ExitCode& exit_code) {
   struct Options {
     ServiceAddress server;
@@ -104,17 +60,15 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
   };
   CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
   const auto options = std::make_shared<Options>();
-  command->add_option("id", options->id, "Job")->required()->type_name("JOB");
+  add_option(*command, "id", options->id, "JOB", "Job")->required();
   auto* json =
       command->add_flag("--json", options->json, "Print JSON, as calibrate --json writes it");
   command
       ->add_flag("--cross-validation", options->cross_validation,
                  "With --json: its cross-validation, as crossvalidate --json writes it")
       ->needs(json);
-  command
-      ->add_option("--truth", options->truth,
-                   "Compare the estimates with the true values in this rigcal-sim file")
-      ->type_name("FILE")
+  add_option(*command, "--truth", options->truth, "FILE",
+             "Compare the estimates with the true values in this rigcal-sim file")
       ->excludes(json);
   add_rig_files(*command, options->files);
   add_service_options(*command, options->server);
@@ -125,9 +79,8 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
     exit_code = with_service(options->server, [&](ServiceClient& client) {
       const std::string job_id = find_job(client, options->id);
       if (wants_rig_files(options->files)) {
-        ServiceRequest request;
-        request.mutable_get_result()->set_job_id(job_id);
-        write_job_rig(job_id, client.call(request).job_result().result(), options->files);
+        const ServiceReply reply = client.call(&ServiceRequest::mutable_get_result, job_id);
+        write_job_rig(job_id, reply.job_result().result(), options->files);
       }
       if (options->cross_validation) return print_cross_validation(client, job_id);
       if (!options->truth.empty()) return print_beside_truth(client, job_id, truth);
@@ -146,8 +99,8 @@ void add_report(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command =
       app.add_subcommand("report", "Write the report of a job as one HTML file with plots");
   const auto options = std::make_shared<Options>();
-  command->add_option("id", options->id, "Job")->required()->type_name("JOB");
-  command->add_option("--out", options->out, "Default: JOB.html")->type_name("FILE");
+  add_option(*command, "id", options->id, "JOB", "Job")->required();
+  add_option(*command, "--out", options->out, "FILE", "Default: JOB.html");
   command->add_flag("--cross-validation", options->cross_validation,
                     "The report of its cross-validation");
   add_service_options(*command, options->server);

@@ -13,36 +13,55 @@
 #include "service/cli/progress_line.hpp"
 #include "service/cli/remote/job_follower.hpp"
 #include "service/cli/remote/service_client.hpp"
-#include "service/cli/remote/service_results.hpp"
 #include "service/cli/rig_files.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/options/option_message.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/result/result_message.hpp"
+#include "service/result/stored_result.hpp"
 #include "service/rig/rig_file.hpp"
+#include "service/text/comma_list.hpp"
 
 namespace service {
 namespace {
 
+using rigcal::v1::JobSpec;
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceRequest;
 
 constexpr std::size_t kListedMax = 3;
+constexpr std::string_view kSessionPrefix = "session:";
 
-/// Returns whether the service has a session or job with exactly this id. The service's lists may
-/// omit it, because they contain at most 1000 entries.
-bool is_known(ServiceClient& client, const ServiceRequest& inspect) {
+/// Returns the full id for an abbreviated id: `text` itself if the service knows it, otherwise the
+/// only id that begins with `text`.
+/// @param kind     "session" or "job", for messages; the command "rigcal <kind>s" lists the ids
+/// @param inspect  member of ServiceRequest that inspects a session or job with this exact id; the
+///                 service's lists may omit it, because they contain at most 1000 entries
+/// @param ids      returns the ids in the service's list
+template <typename Inspect, typename Ids>
+std::string complete_id(ServiceClient& client, const std::string& kind, const std::string& text,
+                        Inspect inspect, const Ids& ids) {
   try {
-    client.call(inspect);
-    return true;
+    client.call(inspect, text);
+    return text;
   } catch (const ServiceFault& fault) {
     if (fault.code() != ServiceError::NOT_FOUND && fault.code() != ServiceError::BAD_REQUEST) throw;
-    return false;
   }
+  std::vector<std::string> fitting;
+  for (const std::string& id : ids()) {
+    if (id.starts_with(text)) fitting.push_back(id);
+  }
+  if (fitting.size() == 1) return fitting.front();
+  if (fitting.empty()) {
+    throw proto::InputError("there is no " + kind + " \"" + text +
+                            "\", and no id begins with it; rigcal " + kind + "s lists them");
+  }
+  const std::size_t count = fitting.size();
+  fitting.resize(std::min(count, kListedMax));
+  throw proto::InputError("\"" + text + "\" matches " + std::to_string(count) + " " + kind + "s (" +
+                          comma_list(fitting) + (count > kListedMax ? ", …" : "") +
+                          "); give more characters");
 }
-
-using rigcal::v1::JobSpec;
-
-constexpr std::string_view kSessionPrefix = "session:";
 
 // Displays the file name, or the path if two recordings have the same file name.
 std::string display_name(const std::string& path, const std::vector<std::string>& paths) {
@@ -54,9 +73,6 @@ std::string display_name(const std::string& path, const std::vector<std::string>
   });
   return alike > 1 ? path : file_name(path);
 }
-
-using rigcal::v1::JobSpec;
-using rigcal::v1::ServiceRequest;
 
 std::string read_part(const proto::InputFile& file, std::uint64_t offset) {
   std::string part(std::min<std::uint64_t>(file.size_bytes() - offset, proto::kFilePartSizeMax),
@@ -124,27 +140,51 @@ void submit(ServiceClient& client, const ServiceRequest& request, bool named_by_
   const auto state = client.call(request).job_info().state();
   const bool failed = state == rigcal::v1::JOB_FAILED || state == rigcal::v1::JOB_CANCELLED;
   if (!failed || !named_by_content) return;
-  ServiceRequest remove;
-  remove.mutable_delete_job()->set_job_id(request.submit_job().job_id());
-  client.call(remove);
+  client.call(&ServiceRequest::mutable_delete_job, request.submit_job().job_id());
   client.call(request);
 }
 
-void cancel(ServiceClient& client, const std::string& job_id) {
-  ServiceRequest request;
-  request.mutable_cancel_job()->set_job_id(job_id);
-  client.call(request);
-  std::cerr << "rigcal: job \"" << job_id << "\" is being cancelled\n";
+// Makes the specification of the job that the command line requests. Uploads the recordings that
+// are files.
+JobSpec make_spec(ServiceClient& client, const RemoteOptions& remote,
+                  const EstimationOptions& options) {
+  JobSpec spec;
+  spec.set_rig_name(std::filesystem::path(options.rig).filename().string());
+  spec.set_rig_text(proto::read_file(options.rig));
+  for (const std::string& path : options.recordings) {
+    auto& recording = *spec.add_recordings();
+    if (is_session(path)) {
+      recording.set_session_id(find_session(client, path));
+    } else {
+      recording.set_session_id(upload(client, path, options.quiet));
+      recording.set_name(display_name(path, options.recordings));
+    }
+    if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
+    if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
+    if (options.segments.empty()) continue;
+    for (const int segment : parse_segment_list(options.segments)) recording.add_segments(segment);
+  }
+  if (!options.values.empty()) {
+    const Rig rig = parse_rig(options.rig, spec.rig_text());
+    for (const std::string& start :
+         initial_value_edits(read_parameter_values(options.values), rig.mechanism)) {
+      spec.add_start(start);
+    }
+  }
+  // Options of the command line come last and take precedence.
+  for (const std::string& start : options.edits.start) spec.add_start(start);
+  spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
+  spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
+  spec.mutable_hold_out()->Assign(options.edits.hold_out.begin(), options.edits.hold_out.end());
+  *spec.mutable_estimation_options() = options_message(options.calibration, false);
+  spec.set_skip_cross_validation(remote.skip_cross_validation);
+  return spec;
 }
 
 ExitCode run(ServiceClient& client, const RemoteOptions& remote, const EstimationOptions& options,
              const ResultFiles& files) {
   ServiceRequest request;
-  *request.mutable_submit_job()->mutable_spec() =
-      make_spec(remote, options, [&](const std::string& recording) {
-        return is_session(recording) ? find_session(client, session_id(recording))
-                                     : upload(client, recording, options.quiet);
-      });
+  *request.mutable_submit_job()->mutable_spec() = make_spec(client, remote, options);
   const bool named_by_content = remote.job_id.empty();
   const std::string id = named_by_content ? name_of(request.submit_job().spec()) : remote.job_id;
   request.mutable_submit_job()->set_job_id(id);
@@ -156,15 +196,14 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
   const InterruptFlag interrupt;
   const auto info = follow_job(client, id, options.quiet, false, interrupt.flag());
   if (interrupt.flag().load() && info.state() != rigcal::v1::JOB_DONE) {
-    cancel(client, id);
+    client.call(&ServiceRequest::mutable_cancel_job, id);
+    std::cerr << "rigcal: job \"" << id << "\" is being cancelled\n";
     return kInterrupted;
   }
   if (const ExitCode ended = report_end(info); ended != kDone) return ended;
   if (!files.plot.empty()) fetch_report(client, id, false, files.plot);
   if (!files.json.empty() || wants_rig_files(files)) {
-    ServiceRequest get;
-    get.mutable_get_result()->set_job_id(id);
-    const rigcal::v1::CalibrationResult result = client.call(get).job_result().result();
+    const auto result = client.call(&ServiceRequest::mutable_get_result, id).job_result().result();
     if (!files.json.empty()) proto::write_file(files.json, to_json(result));
     if (wants_rig_files(files)) write_job_rig(id, result, files);
   }
@@ -190,88 +229,62 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
 
 }  // namespace
 
-std::string complete_id(const std::string& kind, const std::string& text,
-                        const std::vector<std::string>& ids) {
-  std::vector<std::string> fitting;
-  for (const std::string& id : ids) {
-    if (id == text) return id;
-    if (id.starts_with(text)) fitting.push_back(id);
-  }
-  if (fitting.size() == 1) return fitting.front();
-  if (fitting.empty()) {
-    throw proto::InputError("there is no " + kind + " \"" + text +
-                            "\", and no id begins with it; rigcal " + kind + "s lists them");
-  }
-  std::string some;
-  for (std::size_t k = 0; k < std::min(fitting.size(), kListedMax); ++k) {
-    some += (k == 0 ? "" : ", ") + fitting[k];
-  }
-  throw proto::InputError("\"" + text + "\" matches " + std::to_string(fitting.size()) + " " +
-                          kind + "s (" + some + (fitting.size() > kListedMax ? ", …" : "") +
-                          "); give more characters");
-}
-
 std::string find_session(ServiceClient& client, const std::string& written) {
   // Accepts the "session:ID" form of calibrate.
-  const std::string text = is_session(written) ? session_id(written) : written;
-  ServiceRequest inspect;
-  inspect.mutable_inspect_session()->set_session_id(text);
-  if (is_known(client, inspect)) return text;
-  ServiceRequest list;
-  list.mutable_list_sessions();
-  const auto reply = client.call(list);
-  std::vector<std::string> ids;
-  for (const auto& info : reply.session_list().sessions()) ids.push_back(info.session_id());
-  return complete_id("session", text, ids);
+  const std::string text = is_session(written) ? written.substr(kSessionPrefix.size()) : written;
+  return complete_id(client, "session", text, &ServiceRequest::mutable_inspect_session, [&] {
+    std::vector<std::string> ids;
+    const auto reply = client.call(&ServiceRequest::mutable_list_sessions);
+    for (const auto& info : reply.session_list().sessions()) ids.push_back(info.session_id());
+    return ids;
+  });
 }
 
 std::string find_job(ServiceClient& client, const std::string& text) {
-  ServiceRequest inspect;
-  inspect.mutable_inspect_job()->set_job_id(text);
-  if (is_known(client, inspect)) return text;
-  ServiceRequest list;
-  list.mutable_list_jobs();
-  const auto reply = client.call(list);
-  std::vector<std::string> ids;
-  for (const auto& info : reply.job_list().jobs()) ids.push_back(info.job_id());
-  return complete_id("job", text, ids);
-}
-
-JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
-                  const SessionOf& session_of) {
-  JobSpec spec;
-  spec.set_rig_name(std::filesystem::path(options.rig).filename().string());
-  spec.set_rig_text(proto::read_file(options.rig));
-  for (const std::string& path : options.recordings) {
-    auto& recording = *spec.add_recordings();
-    recording.set_session_id(session_of(path));
-    if (!is_session(path)) recording.set_name(display_name(path, options.recordings));
-    if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
-    if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
-    if (options.segments.empty()) continue;
-    for (const int segment : parse_segment_list(options.segments)) recording.add_segments(segment);
-  }
-  if (!options.values.empty()) {
-    const Rig rig = parse_rig(options.rig, spec.rig_text());
-    for (const std::string& start :
-         initial_value_edits(read_parameter_values(options.values), rig.mechanism)) {
-      spec.add_start(start);
-    }
-  }
-  // Options of the command line come last and take precedence.
-  for (const std::string& start : options.edits.start) spec.add_start(start);
-  spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
-  spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
-  spec.mutable_hold_out()->Assign(options.edits.hold_out.begin(), options.edits.hold_out.end());
-  *spec.mutable_estimation_options() = options_message(options.calibration, false);
-  spec.set_skip_cross_validation(remote.skip_cross_validation);
-  return spec;
+  return complete_id(client, "job", text, &ServiceRequest::mutable_inspect_job, [&] {
+    std::vector<std::string> ids;
+    const auto reply = client.call(&ServiceRequest::mutable_list_jobs);
+    for (const auto& info : reply.job_list().jobs()) ids.push_back(info.job_id());
+    return ids;
+  });
 }
 
 bool is_session(const std::string& recording) { return recording.starts_with(kSessionPrefix); }
 
-std::string session_id(const std::string& recording) {
-  return recording.substr(kSessionPrefix.size());
+ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json) {
+  const auto reply = client.call(&ServiceRequest::mutable_get_result, job_id);
+  const rigcal::v1::JobResult& result = reply.job_result();
+  if (json) {
+    print_json(result.result());
+  } else {
+    print_text(result.table());
+  }
+  // For a refined result, `converged` refers to its last stage.
+  return result.result().converged() ? kDone : kNotConverged;
+}
+
+void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
+                   const ResultFiles& files) {
+  const StoredResult stored = stored_result("job " + job_id, result);
+  write_rig_files(stored.rig_name, stored.rig_text, stored.rig, files,
+                  files.json.empty() ? "the JSON of rigcal result " + job_id : files.json);
+}
+
+void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
+                  const std::string& path) {
+  std::string page;
+  client.read_file(
+      [&](std::uint64_t offset) {
+        ServiceRequest request;
+        request.mutable_read_report()->set_job_id(job_id);
+        request.mutable_read_report()->set_offset_bytes(offset);
+        request.mutable_read_report()->set_kind(cross_validation
+                                                    ? rigcal::v1::ReadReport::CROSS_VALIDATION
+                                                    : rigcal::v1::ReadReport::CALIBRATION);
+        return request;
+      },
+      [&](const rigcal::v1::FilePart& part) { page += part.data(); });
+  proto::write_file(path, page);
 }
 
 void add_remote_options(CLI::App& command, RemoteOptions& remote) {
@@ -281,9 +294,8 @@ void add_remote_options(CLI::App& command, RemoteOptions& remote) {
       ->envname("")
       ->description("Calibrate on the service at this address; recordings may be session:ID");
   const std::string group = "Service";
-  command.add_option("--job", remote.job_id, "Job id; default: a hash of its content")
-      ->type_name("JOB")
-      ->group(group);
+  add_option(command, "--job", remote.job_id, "JOB", "Job id; default: a hash of its content",
+             group);
   command.add_flag("--detach", remote.detach, "Print the job's id and exit; see watch, result")
       ->group(group);
   command

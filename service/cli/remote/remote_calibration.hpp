@@ -1,9 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "proto/service.pb.h"
 #include "service/cli/command.hpp"
@@ -12,32 +10,28 @@
 
 namespace service {
 
-/// Returns the full id for an abbreviated id: `text` itself if it is one of `ids`, otherwise the
-/// only id that begins with `text`.
-/// @param kind  "session" or "job", for messages; the command "rigcal <kind>s" lists the ids
-/// @throws proto::InputError if no id or several ids begin with `text`
-std::string complete_id(const std::string& kind, const std::string& text,
-                        const std::vector<std::string>& ids);
+/// Returns whether a recording on the command line is a session on the service, "session:ID".
+bool is_session(const std::string& recording);
 
-/// Returns the id of the session on the service that `text` abbreviates.
+/// Returns the id of the session or job on the service that `text` abbreviates: `text` itself, or
+/// the only id that begins with it.
 /// @throws proto::InputError if there is none, or more than one
 std::string find_session(ServiceClient& client, const std::string& text);
 std::string find_job(ServiceClient& client, const std::string& text);
 
-/// Returns whether a recording on the command line is a session on the service, "session:ID".
-bool is_session(const std::string& recording);
+/// Prints the result of a finished job of the service as a table or as JSON.
+ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json);
 
-/// Returns the session id in the text "session:ID".
-std::string session_id(const std::string& recording);
+/// Writes the files that describe the rig with the estimates of a finished job, like the options
+/// --rig-out, --urdf-out and --mjcf-out of "calibrate".
+/// @throws proto::InputError if a file cannot be written
+void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
+                   const ResultFiles& files);
 
-/// Function that returns the id of the session with the service's copy of a recording. The argument
-/// is the recording as given on the command line.
-using SessionOf = std::function<std::string(const std::string& recording)>;
-
-/// Makes the specification of the job that the command line requests. Reads the rig file.
-/// @throws proto::InputError if a file or an option is invalid
-rigcal::v1::JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
-                              const SessionOf& session_of);
+/// Writes the report of a finished job to the file `path`.
+/// @throws proto::InputError if that fails
+void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
+                  const std::string& path);
 
 /// Options of the command "calibrate" for calibrating on a service.
 struct RemoteOptions {

@@ -15,6 +15,7 @@
 #include <asio/ssl/error.hpp>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <iostream>
 #include <utility>
 
@@ -300,5 +301,14 @@ ExitCode with_service(const ServiceAddress& address,
 }
 
 void print_json(const google::protobuf::Message& message) { std::cout << to_json(message); }
+
+std::string time_text(std::int64_t unix_ns) {
+  if (unix_ns == 0) return "-";
+  const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
+  std::tm parts{};
+  ::localtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts)};
+}
 
 }  // namespace service

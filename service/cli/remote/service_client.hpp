@@ -106,6 +106,18 @@ class ServiceClient {
   /// @throws ServiceFault for an error reply, proto::InputError for other failures
   rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request);
 
+  /// Sends a request that contains at most the id of a job or session.
+  /// @param kind  e.g. &ServiceRequest::mutable_cancel_job
+  template <typename Message>
+  rigcal::v1::ServiceReply call(Message* (rigcal::v1::ServiceRequest::*kind)(),
+                                const std::string& id = "") {
+    rigcal::v1::ServiceRequest request;
+    Message& message = *(request.*kind)();
+    if constexpr (requires { message.set_job_id(id); }) message.set_job_id(id);
+    if constexpr (requires { message.set_session_id(id); }) message.set_session_id(id);
+    return call(request);
+  }
+
   /// Returns the next notification of the service, or nullopt if none arrives before the timeout.
   std::optional<rigcal::v1::ServiceReply> wait(int timeout_ms);
 
@@ -139,5 +151,8 @@ ExitCode with_service(const ServiceAddress& address,
 
 /// Prints a message as proto3 JSON with all fields, in the format of calibration_json.
 void print_json(const google::protobuf::Message& message);
+
+/// Formats a time since 1970 as local time to the second; "-" for 0.
+std::string time_text(std::int64_t unix_ns);
 
 }  // namespace service
