@@ -12,8 +12,8 @@
 
 #include "proto/framing/frame.hpp"
 #include "service/server/conversation.hpp"
+#include "service/server/listen.hpp"
 #include "service/server/sessions/service_context.hpp"
-#include "service/server/stream_socket.hpp"
 
 namespace service {
 

@@ -1,10 +1,9 @@
-#include "service/server/daemon_config.hpp"
-
 #include "proto/daemon.pb.h"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 #include "proto/tls/tls.hpp"
+#include "service/server/daemon.hpp"
 
 namespace service {
 namespace {

@@ -17,45 +17,30 @@ Listener::Listener(asio::io_context& io, ServiceContext& context, SessionStore& 
       jobs_(jobs),
       tls_(std::move(tls)),
       timeouts_(timeouts) {
-  for (const ListenAddress& place : places) {
-    Acceptor& door = acceptors_.emplace_back(io);
-    listen_at(door.acceptor, place, "--listen");
-    door.unix_path = place.unix_path;
-  }
+  for (const ListenAddress& place : places) acceptors_.emplace_back(io, place, "--listen");
 }
 
 Listener::~Listener() {
-  for (const Acceptor& door : acceptors_) {
-    if (!door.unix_path.empty()) ::unlink(door.unix_path.c_str());
+  for (const Acceptor& acceptor : acceptors_) {
+    if (!acceptor.unix_path().empty()) ::unlink(acceptor.unix_path().c_str());
   }
 }
 
 std::vector<std::string> Listener::places() const {
   std::vector<std::string> texts;
-  for (const Acceptor& door : acceptors_)
-    texts.push_back(endpoint_text(door.acceptor.local_endpoint()));
+  for (const Acceptor& acceptor : acceptors_) texts.push_back(endpoint_text(acceptor.endpoint()));
   return texts;
 }
 
 void Listener::start() {
-  for (Acceptor& door : acceptors_) accept(door);
-}
-
-void Listener::accept(Acceptor& door) {
-  door.acceptor.async_accept([this, &door](const asio::error_code& error, StreamSocket socket) {
-    if (error == asio::error::operation_aborted) return;
-    if (!error) {
-      take(std::move(socket), !door.unix_path.empty());
-      return accept(door);
-    }
-    // Probably out of descriptors: retrying at once would only waste processor time.
-    log_event(LogLevel::kError, "accept_failed", {{"error", error.message()}});
-    make_room("");
-    door.pause.expires_after(std::chrono::milliseconds(100));
-    door.pause.async_wait([this, &door](const asio::error_code& cancelled) {
-      if (!cancelled) accept(door);
-    });
-  });
+  for (Acceptor& acceptor : acceptors_) {
+    acceptor.start([this, local = !acceptor.unix_path().empty()](
+                       StreamSocket socket) { take(std::move(socket), local); },
+                   [this](const asio::error_code& error) {
+                     log_event(LogLevel::kError, "accept_failed", {{"error", error.message()}});
+                     make_room("");
+                   });
+  }
 }
 
 bool Listener::make_room(const std::string& identity) {
@@ -113,11 +98,7 @@ void Listener::take(StreamSocket socket, bool local) {
 }
 
 void Listener::shut_down() {
-  asio::error_code ignored;
-  for (Acceptor& door : acceptors_) {
-    door.acceptor.close(ignored);
-    door.pause.cancel();
-  }
+  for (Acceptor& acceptor : acceptors_) acceptor.close();
   const auto connections = connections_;  // finish() may remove some from the list
   for (const auto& connection : connections) connection->finish();
 }

@@ -21,59 +21,6 @@ namespace service {
 namespace {
 
 namespace fs = std::filesystem;
-using proto::Status;
-using rigcal::v1::JobRecord;
-
-std::string record_path(const std::string& folder) { return folder + "/job.textproto"; }
-
-/// Creates the folder of a job with its record in job.textproto. A crash never leaves a partial
-/// folder.
-/// partial folder.
-Status create_job_folder(const std::string& folder, const JobRecord& record) {
-  const fs::path target(folder);
-  const std::string unfinished =
-      (target.parent_path() / (".new-" + target.filename().string())).string();
-  std::error_code error;
-  fs::remove_all(unfinished, error);
-  fs::create_directory(unfinished, error);
-  if (Status saved = save_record(record_path(unfinished), record); !saved.ok()) {
-    fs::remove_all(unfinished, error);
-    return saved;
-  }
-  fs::rename(unfinished, folder, error);
-  if (error) return proto::Error{proto::ErrorCode::kInputOutput, folder + ": " + error.message()};
-  return sync_folder(target.parent_path().string());
-}
-
-/// Replaces the info in the stored record of a job; the job's specification in the record is
-/// unchanged.
-Status save_job_info(const std::string& folder, const rigcal::v1::JobInfo& info) {
-  JobRecord record;
-  if (Status loaded = load_record(record_path(folder), record); !loaded.ok()) return loaded;
-  *record.mutable_info() = info;
-  record.mutable_info()->clear_progress();
-  return save_record(record_path(folder), record);
-}
-
-/// Returns the specification of the job that is stored in a folder.
-proto::Result<rigcal::v1::JobSpec> load_job_spec(const std::string& folder) {
-  JobRecord record;
-  if (Status loaded = load_record(record_path(folder), record); !loaded.ok()) return loaded.error();
-  return std::move(*record.mutable_spec());
-}
-
-/// Returns the total size of the files directly inside a folder [byte].
-std::uint64_t folder_size_bytes(const std::string& folder) {
-  std::uint64_t size_bytes = 0;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::uint64_t size = entry.is_regular_file(error) ? entry.file_size(error) : 0;
-    if (!error) size_bytes += size;
-  }
-  return size_bytes;
-}
-
-namespace fs = std::filesystem;
 using proto::has_ended;
 using proto::state_name;
 using proto::Status;
@@ -82,9 +29,21 @@ using rigcal::v1::JobRecord;
 using rigcal::v1::JobState;
 using rigcal::v1::ServiceError;
 
+constexpr const char* kRecordFile = "job.textproto";
 constexpr std::size_t kErrorSizeMax = 4096;
 constexpr int kNamedRecordingsMax = 3;
 constexpr std::size_t kNameSizeMax = 64;
+
+/// Replaces the info in the stored record of a job; the job's specification in the record is
+/// unchanged.
+Status save_job_info(const std::string& folder, const JobInfo& info) {
+  const std::string path = folder + '/' + kRecordFile;
+  JobRecord record;
+  if (Status loaded = load_record(path, record); !loaded.ok()) return loaded;
+  *record.mutable_info() = info;
+  record.mutable_info()->clear_progress();
+  return save_record(path, record);
+}
 
 ServiceError not_allowed(const std::string& id, const std::string& owner, const Identity& who) {
   return make_service_error(ServiceError::NOT_ALLOWED,
@@ -142,7 +101,7 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
   job.on_disk = true;
   job.disk_bytes = folder_size_bytes(folder);
   JobRecord record;
-  const Status loaded = load_record(folder + "/job.textproto", record);
+  const Status loaded = load_record(folder + '/' + kRecordFile, record);
   JobInfo& info = job.info;
   if (!loaded.ok() || record.info().job_id() != id) {
     info.set_job_id(id);
@@ -206,7 +165,7 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
   context_.disk.add(who.name, job.disk_bytes);
   context_.storage.front()(who.name, [this, id, answer, record, folder = folder_of(id),
                                       main = context_.main] {
-    const Status created = create_job_folder(folder, *record);
+    const Status created = create_record_folder(folder, kRecordFile, *record);
     main([this, id, answer, created] {
       Job* const stored = find(id);
       if (!created.ok() || stored == nullptr) {
@@ -230,9 +189,10 @@ void JobStore::compare(const rigcal::v1::SubmitJob& request, const Identity& who
   context_.storage.front()(who.name, [this, answer, id = request.job_id(),
                                       asked = std::make_shared<rigcal::v1::JobSpec>(request.spec()),
                                       folder = folder_of(request.job_id()), main = context_.main] {
-    const auto known = load_job_spec(folder);
+    JobRecord known;
     using google::protobuf::util::MessageDifferencer;
-    const bool same = known.ok() && MessageDifferencer::Equals(known.value(), *asked);
+    const bool same = load_record(folder + '/' + kRecordFile, known).ok() &&
+                      MessageDifferencer::Equals(known.spec(), *asked);
     main([this, answer, id, same] {
       const Job* const job = find(id);
       if (job == nullptr) return answer(unknown_job(id));

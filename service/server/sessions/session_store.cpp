@@ -10,10 +10,10 @@
 #include "proto/stream/service_states.hpp"
 #include "proto/stream/session_secret.hpp"
 #include "proto/stream/stream_limits.hpp"
+#include "service/server/storage/batch_check.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 #include "service/server/storage/record_file.hpp"
-#include "service/server/storage/session_names.hpp"
 #include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {
@@ -100,7 +100,7 @@ Status SessionStore::load() {
 
 void SessionStore::load_session(const std::string& folder, const std::string& id) {
   SessionRecord record;
-  Status loaded = load_record(folder + "/session.textproto", record);
+  Status loaded = load_record(folder + '/' + kSessionRecordFile, record);
   const bool is_upload = record.upload_size_bytes() > 0;
   const auto& metadata = record.info().metadata();
   if (loaded.ok() && (record.info().session_id() != id || (!is_upload && !names_of(metadata)))) {
@@ -160,7 +160,8 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     const auto& ingest = found->second.ingest;
     if (ingest && !found->second.removing &&
         ingest->info().epoch_unix_ns() == request.epoch_unix_ns() &&
-        names_of(ingest->info().metadata()) == names) {
+        proto::metadata_of_names(names_of(ingest->info().metadata()).value()) ==
+            proto::metadata_of_names(*names)) {
       if (!ingest->admits(secret)) {
         return refusal(SessionRefused::REASON_BAD_REQUEST,
                        "session \"" + id +

@@ -23,6 +23,13 @@ constexpr std::uint64_t kMessageOverhead = 48;
 
 }  // namespace
 
+std::optional<proto::RecordingHeader> names_of(const SessionMetadata& metadata) {
+  return proto::header_from_metadata([&](std::string_view key) {
+    const auto found = metadata.find(std::string(key));
+    return found == metadata.end() ? std::string() : found->second;
+  });
+}
+
 std::uint64_t recorded_size(const rigcal::v1::SampleBatch& batch) {
   const int messages = batch.samples_size() + batch.inertial_size() + batch.commands_size() +
                        batch.gaps_size() + batch.events_size() + batch.clock_fits_size() +

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "proto/recording/recording_rules.hpp"
+#include "proto/service.pb.h"
 #include "proto/stream.pb.h"
 
 namespace service {
@@ -12,6 +13,13 @@ namespace service {
 /// Maximum number of sample batches in one session: more than two days at ten batches a second. The
 /// memory that the service needs per batch is small compared with the batch's samples on disk.
 inline constexpr std::uint64_t kBatchCountMax = std::uint64_t{1} << 21;
+
+/// Metadata of a session: a value for each key.
+using SessionMetadata = google::protobuf::Map<std::string, std::string>;
+
+/// Reads the names of joints, sensors and motors from the metadata of a session.
+/// @return nullopt if the names are not valid in a recording
+std::optional<proto::RecordingHeader> names_of(const SessionMetadata& metadata);
 
 /// Returns an upper bound for the size that a batch of samples takes in a recording file [byte].
 /// The file stores each message of the batch as a separate record, so batches of small messages

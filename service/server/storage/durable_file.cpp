@@ -167,6 +167,25 @@ std::uint64_t free_space(const std::string& folder) {
   return std::uint64_t{facts.f_bavail} * facts.f_frsize;
 }
 
+Status check_space(const std::string& folder, std::uint64_t needed_bytes) {
+  const std::uint64_t free = free_space(folder);
+  if (free >= needed_bytes) return proto::success();
+  return Error{ErrorCode::kDiskFull, "the service's disk has " + std::to_string(free >> 20) +
+                                         " MiB left, and must keep " +
+                                         std::to_string(needed_bytes >> 20) +
+                                         " MiB free; delete sessions or make room"};
+}
+
+std::uint64_t folder_size_bytes(const std::string& folder) {
+  std::uint64_t size_bytes = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::uint64_t size = entry.is_regular_file(error) ? entry.file_size(error) : 0;
+    if (!error) size_bytes += size;
+  }
+  return size_bytes;
+}
+
 proto::Result<FolderLock> FolderLock::take(const std::string& folder) {
   const std::string path = folder + "/lock";
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

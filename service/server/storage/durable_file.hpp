@@ -47,6 +47,13 @@ void remove_leftovers(const std::string& folder);
 /// unknown.
 std::uint64_t free_space(const std::string& folder);
 
+/// Checks that the disk of `folder` has `needed_bytes` free.
+/// @return error kDiskFull with the remedy if it has not
+proto::Status check_space(const std::string& folder, std::uint64_t needed_bytes);
+
+/// Returns the total size of the files directly inside a folder [byte].
+std::uint64_t folder_size_bytes(const std::string& folder);
+
 /// Lock on a data folder that only one process can own. The kernel releases it when the process
 /// ends.
 class FolderLock {

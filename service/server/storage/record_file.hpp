@@ -14,6 +14,11 @@ namespace service {
 /// new content.
 proto::Status save_record(const std::string& path, const google::protobuf::Message& record);
 
+/// Creates a folder durably with a record in the file `name`. The folder contains the record from
+/// the moment it has its final name.
+proto::Status create_record_folder(const std::string& folder, const std::string& name,
+                                   const google::protobuf::Message& record);
+
 /// Reads a Protobuf message from a file in text format.
 /// @return error kDamaged if the file does not parse
 proto::Status load_record(const std::string& path, google::protobuf::Message& record);

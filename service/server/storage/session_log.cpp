@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "service/server/storage/durable_file.hpp"
+#include "service/server/storage/record_file.hpp"
 
 namespace service {
 
@@ -13,6 +14,19 @@ using proto::ErrorCode;
 using proto::Result;
 using proto::Status;
 using rigcal::v1::SampleBatch;
+
+rigcal::v1::SessionRecord session_record(const rigcal::v1::SessionInfo& info,
+                                         const std::string& secret) {
+  rigcal::v1::SessionRecord record;
+  *record.mutable_info() = info;
+  record.set_secret(secret);
+  return record;
+}
+
+Status save_session(const std::string& folder, const rigcal::v1::SessionInfo& info,
+                    const std::string& secret) {
+  return save_record(folder + '/' + kSessionRecordFile, session_record(info, secret));
+}
 
 std::string log_folder(const std::string& session_folder) { return session_folder + "/spool"; }
 

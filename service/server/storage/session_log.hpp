@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proto/result.hpp"
+#include "proto/service.pb.h"
 #include "proto/stream/spool.hpp"
 #include "service/server/storage/batch_check.hpp"
 
@@ -48,6 +49,17 @@ class SessionLog {
   std::uint64_t last_durable_ = 0;
   std::uint64_t sample_count_ = 0;
 };
+
+/// Name of the file with a session's record in the session's folder.
+inline constexpr const char* kSessionRecordFile = "session.textproto";
+
+/// Returns the record of a streamed session.
+rigcal::v1::SessionRecord session_record(const rigcal::v1::SessionInfo& info,
+                                         const std::string& secret);
+
+/// Writes the record of a streamed session durably into the session's folder.
+proto::Status save_session(const std::string& folder, const rigcal::v1::SessionInfo& info,
+                           const std::string& secret);
 
 /// Returns the folder that contains the log of a session's batches.
 std::string log_folder(const std::string& session_folder);

@@ -197,19 +197,9 @@ Status verify(const std::string& path, bool damage_allowed, StoredRecording& sto
   return proto::success();
 }
 
-std::uint64_t size_of_files(const std::string& folder) {
-  std::uint64_t size = 0;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::uint64_t of_file = entry.file_size(ignored);
-    if (!ignored) size += of_file;
-  }
-  return size;
-}
-
 // Checks for space first, since the recording is larger than its log.
 Status check_space_for(const std::string& folder) {
-  const std::uint64_t needed = size_of_files(log_folder(folder));
+  const std::uint64_t needed = folder_size_bytes(log_folder(folder));
   const std::uint64_t free = free_space(folder);
   if (free >= needed) return proto::success();
   return Error{ErrorCode::kDiskFull, "the service's disk has " + std::to_string(free / 1000) +
