@@ -1,9 +1,7 @@
 #include "service/calibration/calibration_input.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <string>
 #include <utility>
 
 #include "proto/text/input_error.hpp"

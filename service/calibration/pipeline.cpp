@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "estimator/assessment/finding.hpp"
 #include "estimator/assessment/intervals/prior_conflicts.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/model/encoder.hpp"
-#include "proto/text/input_error.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_pieces.hpp"

@@ -6,7 +6,6 @@
 #include <iostream>
 
 #include "proto/text/command_line/command_line.hpp"
-#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/options/parameter_values.hpp"

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <iostream>
 #include <memory>
-#include <string>
 #include <thread>
 
 #include "proto/text/command_line/standard_streams.hpp"

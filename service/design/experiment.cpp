@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <string>
-#include <vector>
 
 #include "estimator/design/design.hpp"
 #include "estimator/design/plan_prediction.hpp"

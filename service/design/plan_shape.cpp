@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "service/text/number_format.hpp"

@@ -7,7 +7,6 @@
 
 #include "estimator/math/angle_wrapping.hpp"
 #include "proto/check/number_ranges.hpp"
-#include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/column_recording.hpp"
 #include "service/recordings/row_times.hpp"

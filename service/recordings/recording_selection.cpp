@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "proto/service.pb.h"
 #include "proto/text/input_error.hpp"

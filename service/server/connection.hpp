@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "proto/framing/frame.hpp"
 #include "service/server/conversation.hpp"

@@ -3,7 +3,6 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <filesystem>
-#include <utility>
 
 #include "proto/recording/mcap/file.hpp"
 #include "proto/stream/service_limits.hpp"

@@ -21,7 +21,6 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <string>
 
 #include "proto/text/host_port.hpp"
 #include "proto/text/input_error.hpp"

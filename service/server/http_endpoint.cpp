@@ -4,7 +4,6 @@
 #include <asio/read_until.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
-#include <memory>
 #include <utility>
 
 namespace service {

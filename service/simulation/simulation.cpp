@@ -1,22 +1,18 @@
 #include "service/simulation/simulation.hpp"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <limits>
 #include <numbers>
 #include <random>
-#include <vector>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_csv.hpp"
-#include "service/rig/rig_file.hpp"
 #include "service/simulation/plant.hpp"
-#include "service/simulation/scenario.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -1,7 +1,5 @@
 #include <iostream>
-#include <memory>
 
-#include "proto/text/files.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/progress_line.hpp"

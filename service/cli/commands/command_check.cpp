@@ -1,11 +1,8 @@
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <stdexcept>
 
 #include "estimator/diagnostics/misfit/excitation.hpp"
-#include "proto/text/files.hpp"
-#include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"

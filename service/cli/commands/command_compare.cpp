@@ -2,12 +2,10 @@
 #include <chrono>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <stdexcept>
 
 #include "estimator/calibrate/law_comparison.hpp"
 #include "proto/text/command_line/command_line.hpp"
-#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"

@@ -1,9 +1,7 @@
 #include <iostream>
 #include <map>
-#include <memory>
 
 #include "proto/text/command_line/command_line.hpp"
-#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/cli/command.hpp"

@@ -1,12 +1,10 @@
 #include <iostream>
 #include <map>
-#include <memory>
 #include <thread>
 #include <utility>
 
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
-#include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/progress_line.hpp"

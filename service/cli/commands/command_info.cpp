@@ -1,9 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iostream>
-#include <memory>
 
 #include "estimator/model/encoder.hpp"
 #include "proto/recording/export/mat_file.hpp"

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/command_line/command_line.hpp"

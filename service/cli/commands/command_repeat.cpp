@@ -1,13 +1,11 @@
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <optional>
 
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/terminal.hpp"
-#include "service/recordings/csv_recording.hpp"
 #include "service/report/sections/repetition_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/result_header.hpp"

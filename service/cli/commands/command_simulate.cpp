@@ -1,6 +1,5 @@
 #include <iostream>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 

@@ -1,8 +1,6 @@
 #include <iostream>
-#include <memory>
 
 #include "proto/text/command_line/command_line.hpp"
-#include "proto/text/files.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"

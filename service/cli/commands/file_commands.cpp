@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <iosfwd>
 #include <iostream>
-#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 #include "proto/text/files.hpp"
 #include "service/calibration/simulation_truth.hpp"
 #include "service/cli/command.hpp"
-#include "service/cli/commands/command_options.hpp"
 #include "service/cli/remote/remote_calibration.hpp"
 #include "service/cli/remote/service_client.hpp"
 #include "service/cli/rig_files.hpp"

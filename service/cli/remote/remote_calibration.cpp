@@ -12,7 +12,6 @@
 #include "proto/text/files.hpp"
 #include "service/cli/progress_line.hpp"
 #include "service/cli/remote/job_follower.hpp"
-#include "service/cli/remote/service_client.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/options/option_message.hpp"

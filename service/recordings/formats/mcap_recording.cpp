@@ -4,21 +4,18 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
 #include "proto/check/number_ranges.hpp"
-#include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/recording/release.hpp"
 #include "proto/recording/series.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/row_times.hpp"
-#include "service/rig/rig_file.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

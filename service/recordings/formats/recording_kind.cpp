@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "proto/recording/export/hdf5_file.hpp"
 #include "proto/recording/joint_state.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "proto/stream/service_states.hpp"
 #include "service/server/jobs/job_store.hpp"

@@ -3,13 +3,10 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <string>
 #include <utility>
 
 #include "proto/result.hpp"
-#include "proto/service.pb.h"
 #include "proto/stream/service_states.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "service/server/storage/durable_file.hpp"

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <stdexcept>
-#include <utility>
 
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/recording/topics.hpp"
 #include "service/server/sessions/ingest_session.hpp"
 #include "service/server/storage/log.hpp"
 #include "service/server/storage/session_log.hpp"
