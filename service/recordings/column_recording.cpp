@@ -14,11 +14,8 @@ int find_column(const std::string& name, const std::vector<NamedColumn>& columns
   const auto is_wanted = [&](const NamedColumn& column) { return column.name == wanted; };
   const auto found = std::ranges::find_if(columns, is_wanted);
   if (found == columns.end()) {
-    std::string has;
-    for (const NamedColumn& column : columns)
-      has += (has.empty() ? "\"" : ", \"") + column.name + "\"";
     throw proto::InputError(name + ": no column \"" + wanted + "\"; the columns are " +
-                            (has.empty() ? "none" : has) +
+                            quoted_names(columns, "none") +
                             ". Correct the name in the rig file's recording { }");
   }
   if (std::count_if(found, columns.end(), is_wanted) > 1) {
@@ -28,36 +25,26 @@ int find_column(const std::string& name, const std::vector<NamedColumn>& columns
 }
 
 /// Checks that no value is infinite, and that values are missing only if the column allows it.
-void check_cells(const proto::CsvTable& table, int request, const proto::ColumnRequest& wanted) {
-  const std::vector<double>& values = table.values[static_cast<std::size_t>(request)];
-  for (std::size_t row = 0; row < values.size(); ++row) {
-    const bool may_lack =
-        wanted.missing == proto::MissingCells::kAllowed ||
-        (wanted.missing == proto::MissingCells::kAllowedAtTheEnd && row + 1 == values.size());
-    if (std::isfinite(values[row]) || (std::isnan(values[row]) && may_lack)) continue;
-    const std::string where = table.where(static_cast<int>(row), request);
-    throw proto::InputError(where + ": column \"" + wanted.name + "\": " +
-                            (std::isnan(values[row])
-                                 ? "NaN is not allowed. Remove the row (this leaves a gap), or "
-                                   "write allow_missing: true if the angle may be missing"
-                                 : "the value is infinite. Correct or remove the row"));
+/// @param refusal  returns the message for an invalid cell: its place, request and value
+template <typename Refusal>
+void check_cells(const proto::CsvTable& table, const std::vector<proto::ColumnRequest>& requests,
+                 const Refusal& refusal) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const std::vector<double>& values = table.values[i];
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      const bool may_lack = requests[i].missing == proto::MissingCells::kAllowed ||
+                            (requests[i].missing == proto::MissingCells::kAllowedAtTheEnd &&
+                             row + 1 == values.size());
+      if (std::isfinite(values[row]) || (std::isnan(values[row]) && may_lack)) continue;
+      const std::string where = table.where(static_cast<int>(row), static_cast<int>(i));
+      throw proto::InputError(where + ": " + refusal(requests[i], values[row]));
+    }
   }
 }
 
-void check_numbers(const proto::CsvTable& table, int request, const proto::ColumnRequest& asked) {
-  const std::vector<double>& values = table.values[static_cast<std::size_t>(request)];
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    if (std::isfinite(values[k])) continue;
-    const bool last = k + 1 == values.size();
-    if (std::isnan(values[k]) &&
-        (asked.missing == proto::MissingCells::kAllowed ||
-         (last && asked.missing == proto::MissingCells::kAllowedAtTheEnd))) {
-      continue;
-    }
-    throw proto::InputError(
-        table.where(static_cast<int>(k), request) +
-        ": not finite. Remove the row, or write allow_missing: true if the angle may be missing");
-  }
+void number_rows(proto::CsvTable& table) {
+  table.lines.resize(table.values.front().size());
+  std::iota(table.lines.begin(), table.lines.end(), 1);
 }
 
 }  // namespace
@@ -81,11 +68,13 @@ ImportedRecording import_columns(const std::string& name, const std::vector<Name
   if (table.values.empty() || table.values.front().empty()) {
     throw proto::InputError(name + ": has no rows; record something first");
   }
-  table.lines.resize(table.values.front().size());
-  std::iota(table.lines.begin(), table.lines.end(), 1);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    check_cells(table, static_cast<int>(i), requests[i]);
-  }
+  number_rows(table);
+  check_cells(table, requests, [](const proto::ColumnRequest& request, double value) {
+    return "column \"" + request.name + "\": " +
+           (std::isnan(value) ? "NaN is not allowed. Remove the row (this leaves a gap), or write "
+                                "allow_missing: true if the angle may be missing"
+                              : "the value is infinite. Correct or remove the row");
+  });
   return import_table(table, format);
 }
 
@@ -107,14 +96,13 @@ ImportedRecording import_named_columns(
           "\" " + std::to_string(table.values.front().size()) + ". Give columns of equal length");
     }
   }
-  const std::size_t rows = table.values.front().size();
-  if (rows == 0) {
+  if (table.values.front().empty()) {
     throw proto::InputError(path + ": its " + noun + "s are empty; record something first");
   }
-  for (std::size_t k = 0; k < rows; ++k) table.lines.push_back(static_cast<int>(k) + 1);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    check_numbers(table, static_cast<int>(i), requests[i]);
-  }
+  number_rows(table);
+  check_cells(table, requests, [](const proto::ColumnRequest&, double) {
+    return "not finite. Remove the row, or write allow_missing: true if the angle may be missing";
+  });
   return import_table(table, format);
 }
 

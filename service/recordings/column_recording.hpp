@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -16,19 +17,24 @@ struct NamedColumn {
   std::vector<double> values;  ///< one per row; NaN if missing
 };
 
+/// Returns the names of items in quotes, e.g. "a", "b"; `none` if there are none.
+/// @param shown_max  largest number of names
+template <typename Items>
+std::string quoted_names(const Items& items, const std::string& none,
+                         std::size_t shown_max = static_cast<std::size_t>(-1)) {
+  std::string list;
+  for (const auto& item : items | std::views::take(shown_max)) {
+    list += (list.empty() ? "\"" : ", \"") + item.name + "\"";
+  }
+  return list.empty() ? none : list;
+}
+
 /// Imports a recording from columns in memory, with the checks of `import_csv_text`. Messages
 /// count rows from 1.
 /// @param name  name of the recording for messages
 /// @throws proto::InputError "NAME:ROW:COLUMN: message; remedy"
 ImportedRecording import_columns(const std::string& name, const std::vector<NamedColumn>& columns,
                                  const RecordingFormat& format);
-
-/// Returns the columns that a recording format reads, in the order that `import_table` requires.
-std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format);
-
-/// Imports a recording from a table with the columns that `column_requests` returns. See
-/// `import_csv_text` for the checks.
-ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format);
 
 /// Imports a recording from a file that stores whole columns by name, such as MAT or HDF5. Values
 /// are checked like the cells of a CSV file.

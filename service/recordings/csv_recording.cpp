@@ -8,7 +8,6 @@
 #include "estimator/math/angle_wrapping.hpp"
 #include "proto/check/number_ranges.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/recordings/column_recording.hpp"
 #include "service/recordings/row_times.hpp"
 #include "service/recordings/sensor_table_reader.hpp"
 #include "service/text/number_format.hpp"

@@ -12,6 +12,8 @@
 namespace service {
 namespace {
 
+constexpr std::size_t kNamesMax = 20;  // in a message
+
 /// Column name in a rig file, which means a MAT variable or one column of a matrix.
 struct ColumnName {
   std::string variable;
@@ -28,22 +30,14 @@ ColumnName parse_name(const std::string& text) {
   return name;
 }
 
-std::string list_of(const proto::MatFile& file) {
-  constexpr std::size_t kShown = 20;
-  std::string list;
-  for (std::size_t k = 0; k < std::min(file.variables().size(), kShown); ++k) {
-    list += (list.empty() ? "\"" : ", \"") + file.variables()[k].name + "\"";
-  }
-  return list.empty() ? "none" : list;
-}
-
 std::vector<double> read_column(const std::string& path, const proto::MatFile& file,
                                 const std::string& text) {
   const ColumnName name = parse_name(text);
   const proto::MatFile::Variable* const variable = file.find(name.variable);
   if (variable == nullptr) {
     throw proto::InputError(path + ": no variable \"" + name.variable + "\"; the file has " +
-                            list_of(file) + "; correct the name in the rig file's recording { }");
+                            quoted_names(file.variables(), "none", kNamesMax) +
+                            "; correct the name in the rig file's recording { }");
   }
   std::vector<double> values = file.read(name.variable);
   const bool is_vector = variable->rows == 1 || variable->columns == 1;
@@ -59,15 +53,6 @@ std::vector<double> read_column(const std::string& path, const proto::MatFile& f
   return {begin, begin + static_cast<std::ptrdiff_t>(variable->rows)};
 }
 
-std::string list_of(const proto::Hdf5File& file) {
-  constexpr std::size_t kShown = 20;
-  std::string list;
-  for (std::size_t k = 0; k < std::min(file.columns().size(), kShown); ++k) {
-    list += (list.empty() ? "\"" : ", \"") + file.columns()[k].name + "\"";
-  }
-  return list.empty() ? "no numbers" : list;
-}
-
 }  // namespace
 
 ImportedRecording import_mat(const std::string& path, const Rig& rig) {
@@ -79,7 +64,8 @@ ImportedRecording import_mat(const std::string& path, const Rig& rig) {
   if (is_exported_mat(file) && !has_columns) return import_exported_mat(path, file, rig);
   if (!rig.format) {
     throw proto::InputError(rig.path + ": has no recording { }. Add one that names " +
-                            "the variables of " + path + " (" + list_of(file) + ") as columns");
+                            "the variables of " + path + " (" +
+                            quoted_names(file.variables(), "none", kNamesMax) + ") as columns");
   }
   return import_named_columns(path, "variable", *rig.format, [&](const std::string& name) {
     return read_column(path, file, name);
@@ -90,17 +76,18 @@ ImportedRecording import_hdf5(const std::string& path, const Rig& rig) {
   const proto::Hdf5File file(path);
   if (!rig.format) {
     throw proto::InputError(rig.path + ": has no recording { }. Add one that names " +
-                            "the data sets of " + path + " (" + list_of(file) + ") as columns");
+                            "the data sets of " + path + " (" +
+                            quoted_names(file.columns(), "no numbers", kNamesMax) + ") as columns");
   }
   return import_named_columns(path, "data set", *rig.format, [&](const std::string& name) {
     const proto::Hdf5File::Column* const column = file.find(name);
     if (column == nullptr) {
-      throw proto::InputError(path + ": no data set \"" + name + "\", or several in groups; the " +
-                              "file has " + list_of(file) + "; " +
-                              (file.has_blocks()
-                                   ? "pandas wrote a table without column names; save it with "
-                                     "to_hdf(..., format='fixed')"
-                                   : "correct the name in the rig file's recording { }"));
+      throw proto::InputError(
+          path + ": no data set \"" + name + "\", or several in groups; the " + "file has " +
+          quoted_names(file.columns(), "no numbers", kNamesMax) + "; " +
+          (file.has_blocks() ? "pandas wrote a table without column names; save it with "
+                               "to_hdf(..., format='fixed')"
+                             : "correct the name in the rig file's recording { }"));
     }
     return file.read(*column);
   });
