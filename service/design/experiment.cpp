@@ -14,7 +14,7 @@
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
@@ -471,12 +471,6 @@ class Designer {
 };
 
 }  // namespace
-
-bool Experiment::reaches_targets() const {
-  return std::ranges::all_of(parameters, [](const PlannedParameter& parameter) {
-    return parameter.asked == 0.0 || parameter.after <= parameter.asked;
-  });
-}
 
 Experiment design_experiment(const PriorState& today, const ExperimentRequest& request,
                              const std::string& where) {

@@ -1,4 +1,4 @@
-#include "service/design/experiment_table.hpp"
+#include "service/design/experiment.hpp"
 
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "service/design/precision.hpp"
+#include "service/design/experiment.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -44,6 +44,21 @@ bool is_offset(const estimator::Mechanism& mechanism, int index) {
       sensors, [index](const estimator::Encoder& sensor) { return sensor.offset == index; });
 }
 
+/// Returns the standard deviation by which the design scales a target's predicted standard
+/// deviation. It is the requested standard deviation, or else 1 % of the value, or 0.001 rad for an
+/// angle.
+/// @throws proto::InputError for a zero-valued parameter without a requested precision
+double target_deviation(const Precision& precision, const estimator::Mechanism& mechanism) {
+  if (precision.deviation > 0.0) return precision.deviation;
+  const estimator::Parameter& parameter =
+      mechanism.parameters[static_cast<std::size_t>(precision.index)];
+  if (parameter.unit == kAngleUnit) return kAngleWanted;
+  if (parameter.value != 0.0) return kShareWanted * std::abs(parameter.value);
+  throw proto::InputError("--for " + precision.name +
+                          ": the value is 0, so an absolute precision is needed. Write " +
+                          precision.name + ":NUMBER in " + parameter.unit);
+}
+
 }  // namespace
 
 std::vector<Precision> parse_precisions(const std::string& option,
@@ -82,17 +97,6 @@ std::vector<Precision> default_precisions(const estimator::Mechanism& mechanism)
     precisions.push_back({.name = parameter.name, .index = index});
   }
   return precisions;
-}
-
-double target_deviation(const Precision& precision, const estimator::Mechanism& mechanism) {
-  if (precision.deviation > 0.0) return precision.deviation;
-  const estimator::Parameter& parameter =
-      mechanism.parameters[static_cast<std::size_t>(precision.index)];
-  if (parameter.unit == kAngleUnit) return kAngleWanted;
-  if (parameter.value != 0.0) return kShareWanted * std::abs(parameter.value);
-  throw proto::InputError("--for " + precision.name +
-                          ": the value is 0, so an absolute precision is needed. Write " +
-                          precision.name + ":NUMBER in " + parameter.unit);
 }
 
 std::vector<estimator::DesignTarget> design_targets(const std::vector<Precision>& precisions,

@@ -11,7 +11,7 @@
 #include "service/options/option_texts.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 
 namespace service {

@@ -1,4 +1,4 @@
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "service/recordings/formats/exported_recording.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/recordings/csv_recording.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/recordings/csv_recording.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/refusal.hpp"
 

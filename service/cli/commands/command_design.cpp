@@ -8,7 +8,7 @@
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/progress_line.hpp"
-#include "service/design/experiment_table.hpp"
+#include "service/design/experiment.hpp"
 
 namespace service {
 namespace {

@@ -26,7 +26,7 @@
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/progress_line.hpp"
-#include "service/design/experiment_table.hpp"
+#include "service/design/experiment.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"

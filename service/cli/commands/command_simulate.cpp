@@ -12,7 +12,7 @@
 #include "service/options/parameter_values.hpp"
 #include "service/report/charts/figure.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/text/number_format.hpp"
 

@@ -17,7 +17,6 @@
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_csv.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/recordings/formats/recording_kind.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot_file.hpp"
 #include "service/rig/robot/robot_rig.hpp"

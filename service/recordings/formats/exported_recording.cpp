@@ -1,4 +1,4 @@
-#include "service/recordings/formats/exported_recording.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,6 @@
 #include "proto/recording/recording_rules.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/recordings/formats/mcap_recording.hpp"
 
 namespace service {
 namespace {

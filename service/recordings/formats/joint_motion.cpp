@@ -1,4 +1,4 @@
-#include "service/recordings/formats/joint_motion.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,6 @@
 #include "proto/recording/topics.hpp"
 #include "proto/sample.pb.h"
 #include "proto/text/input_error.hpp"
-#include "service/recordings/formats/mcap_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 
 namespace service {

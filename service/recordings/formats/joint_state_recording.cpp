@@ -1,4 +1,4 @@
-#include "service/recordings/formats/joint_state_recording.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 #include <algorithm>
 #include <cmath>

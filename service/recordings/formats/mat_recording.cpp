@@ -1,4 +1,4 @@
-#include "service/recordings/formats/mat_recording.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,6 @@
 #include "proto/recording/export/mat_file.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/column_recording.hpp"
-#include "service/recordings/formats/exported_recording.hpp"
 
 namespace service {
 namespace {

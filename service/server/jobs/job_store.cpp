@@ -11,7 +11,6 @@
 #include "proto/stream/stream_limits.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/record_file.hpp"
 #include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {

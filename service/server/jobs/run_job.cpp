@@ -15,7 +15,6 @@
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/cross_validation_message.hpp"
 #include "service/server/storage/durable_file.hpp"
-#include "service/server/storage/record_file.hpp"
 
 namespace service {
 namespace {

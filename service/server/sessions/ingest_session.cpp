@@ -10,7 +10,6 @@
 #include "proto/stream/session_secret.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/record_file.hpp"
 
 namespace service {
 namespace {

@@ -13,7 +13,6 @@
 #include "service/server/storage/batch_check.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/record_file.hpp"
 #include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {

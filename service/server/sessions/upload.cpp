@@ -12,7 +12,6 @@
 #include "proto/recording/mcap/file.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/record_file.hpp"
 #include "service/server/storage/session_log.hpp"
 
 namespace service {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "service/server/storage/durable_file.hpp"
-#include "service/server/storage/record_file.hpp"
 
 namespace service {
 
