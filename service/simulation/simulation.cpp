@@ -11,7 +11,7 @@
 #include "estimator/model/encoder.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/recordings/formats/recording_csv.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "service/simulation/plant.hpp"
 #include "service/text/number_format.hpp"
 

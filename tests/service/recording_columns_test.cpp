@@ -9,7 +9,6 @@
 
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"
-#include "service/recordings/formats/recording_csv.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"

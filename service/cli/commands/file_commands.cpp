@@ -15,7 +15,6 @@
 #include "service/cli/rig_files.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/recordings/csv_recording.hpp"
-#include "service/recordings/formats/recording_csv.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot_file.hpp"

@@ -10,7 +10,6 @@
 #include "proto/recording/recording_types.hpp"
 #include "proto/service.pb.h"
 #include "service/server/sessions/service_context.hpp"
-#include "service/server/storage/batch_check.hpp"
 #include "service/server/storage/session_log.hpp"
 
 namespace service {

@@ -10,9 +10,9 @@
 #include "proto/stream/service_states.hpp"
 #include "proto/stream/session_secret.hpp"
 #include "proto/stream/stream_limits.hpp"
-#include "service/server/storage/batch_check.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
+#include "service/server/storage/session_log.hpp"
 #include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {
