@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iostream>
+#include <sstream>
 
 #include "proto/stream/service_states.hpp"
 #include "proto/text/command_line/standard_streams.hpp"
@@ -49,16 +50,6 @@ std::string change_text(double before, double now) {
   return format_signed(percent, 3) + " %";
 }
 
-std::vector<std::string> split_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::size_t begin = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
 // Gradient and step norms; empty before the first step.
 std::string convergence_text(const JobProgress& progress) {
   if (!(progress.step_norm() > 0.0)) return "";
@@ -72,13 +63,6 @@ std::string stage_text(const JobProgress& progress) {
   return progress.stage() + ": iteration " + std::to_string(progress.iteration()) + "  cost " +
          format_number(progress.cost(), 6);
 }
-
-std::string recordings_text(const JobInfo& info) {
-  const int count = info.session_ids_size();
-  return std::to_string(count) + (count == 1 ? " recording" : " recordings");
-}
-
-using rigcal::v1::JobInfo;
 
 constexpr int kPollPeriod_ms = 200;
 
@@ -192,7 +176,9 @@ std::vector<std::string> JobDisplay::lines(const TerminalSize& size, double elap
   if (elapsed_s > 0.0) {
     head += "  " + std::to_string(std::lround(std::floor(elapsed_s))) + " s";
   }
-  lines.push_back(head + "  " + info_.rig_name() + ", " + recordings_text(info_));
+  const int recordings = info_.session_ids_size();
+  lines.push_back(head + "  " + info_.rig_name() + ", " + std::to_string(recordings) +
+                  (recordings == 1 ? " recording" : " recordings"));
   const JobProgress& progress = info_.progress();
   if (info_.state() == rigcal::v1::JOB_QUEUED) lines.push_back(job_status(info_));
   if (info_.state() == rigcal::v1::JOB_RUNNING) lines.push_back(stage_text(progress));
@@ -205,9 +191,8 @@ std::vector<std::string> JobDisplay::lines(const TerminalSize& size, double elap
       rows.push_back({progress.parameters(k), format_number(now, 6),
                       index < before_.size() ? change_text(before_[index], now) : ""});
     }
-    for (std::string& row : split_lines(format_table(rows, {false, true, true}))) {
-      lines.push_back("  " + row);
-    }
+    std::istringstream table(format_table(rows, {false, true, true}));
+    for (std::string row; std::getline(table, row);) lines.push_back("  " + row);
   }
   const auto rows_max = static_cast<std::size_t>(std::max(size.rows - 1, 1));
   if (lines.size() > rows_max) {
@@ -222,9 +207,7 @@ std::vector<std::string> JobDisplay::lines(const TerminalSize& size, double elap
 
 JobInfo follow_job(ServiceClient& client, const std::string& job_id, bool quiet, bool json,
                    const std::atomic<bool>& stop) {
-  rigcal::v1::ServiceRequest request;
-  request.mutable_subscribe_job()->set_job_id(job_id);
-  JobInfo info = client.call(request).job_info();
+  JobInfo info = client.call(&rigcal::v1::ServiceRequest::mutable_subscribe_job, job_id).job_info();
   Display display(quiet, json);
   display.show(info);
   while (!proto::has_ended(info) && !stop.load() && std::cout.good()) {

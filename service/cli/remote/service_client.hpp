@@ -7,9 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "proto/framing/frame.hpp"
 #include "proto/service.pb.h"
@@ -19,11 +17,6 @@
 #include "proto/tls/tls_files.hpp"
 #include "service/cli/command.hpp"
 
-namespace asio::ssl {
-class context;
-}
-struct ssl_st;  // SSL of OpenSSL
-
 namespace service {
 
 /// Address of the service as the user gives it. The connection uses TLS if TLS files are given.
@@ -32,56 +25,8 @@ struct ServiceAddress {
   proto::TlsFiles tls;
 };
 
-/// Checked address of the service, with the TLS files loaded.
-struct ServiceEndpoint {
-  std::string host_port;  ///< address as the user gave it, for messages
-  proto::ServiceLocation place;
-  std::shared_ptr<asio::ssl::context> tls;  ///< null: connection without TLS
-};
-
-/// Checks the address of a service and loads the TLS files.
-/// @throws proto::InputError for an invalid address or an unusable TLS file
-ServiceEndpoint make_service_endpoint(const ServiceAddress& address);
-
-/// Exception for a service that cannot be reached and for a lost connection.
-class ConnectionFault : public proto::InputError {
- public:
-  using InputError::InputError;
-};
-
-/// Blocking connection to a service.
-class ServiceSocket {
- public:
-  /// Connects to the service.
-  /// @throws ConnectionFault if it cannot be reached or its certificate does not match
-  explicit ServiceSocket(const ServiceEndpoint& endpoint);
-  ~ServiceSocket();
-  ServiceSocket(const ServiceSocket&) = delete;
-  ServiceSocket& operator=(const ServiceSocket&) = delete;
-
-  /// Sends all bytes.
-  /// @throws ConnectionFault if the connection breaks
-  void write(std::string_view bytes);
-
-  /// Waits for bytes and reads them.
-  /// @return number of bytes read; 0 after the timeout
-  /// @throws ConnectionFault if the connection ends
-  std::size_t read(std::span<std::uint8_t> bytes, int timeout_ms);
-
- private:
-  struct SessionDeleter {
-    void operator()(ssl_st* session) const;
-  };
-
-  void shake_hands();
-  std::string tls_trouble(int result) const;
-  [[noreturn]] void fail(const std::string& what) const;
-
-  ServiceEndpoint endpoint_;
-  int socket_ = -1;
-  bool received_any_ = false;  // something was received from the service
-  std::unique_ptr<ssl_st, SessionDeleter> tls_;
-};
+struct ServiceEndpoint;
+class ServiceSocket;
 
 /// Exception for an error reply of the service.
 class ServiceFault : public proto::InputError {
@@ -98,8 +43,10 @@ class ServiceFault : public proto::InputError {
 class ServiceClient {
  public:
   /// Connects to the service and sends the first message, Hello.
-  /// @throws ConnectionFault if the service cannot be reached, ServiceFault if it refuses
+  /// @param endpoint  must outlive the client
+  /// @throws ServiceFault if the service refuses, proto::InputError if it cannot be reached
   explicit ServiceClient(const ServiceEndpoint& endpoint);
+  ~ServiceClient();
 
   /// Sends a request and returns the service's reply. Stores notifications that arrive before the
   /// reply for wait().
@@ -130,7 +77,7 @@ class ServiceClient {
  private:
   std::optional<rigcal::v1::ServiceReply> receive(int timeout_ms);
 
-  ServiceSocket socket_;
+  std::unique_ptr<ServiceSocket> socket_;
   proto::FrameDecoder decoder_;
   std::deque<proto::Frame> frames_;
   std::deque<rigcal::v1::ServiceReply> notifications_;
