@@ -288,6 +288,17 @@ estimator::CrossValidation run_cross_validation(CalibrationInput& input,
   });
 }
 
+estimator::LawComparison run_law_comparison(
+    CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
+    const estimator::LawChoice& choice, const estimator::CalibrationMonitor& monitor,
+    const std::function<void(const estimator::FrictionLaw& law, int fold)>& on_fold) {
+  const WallTime timed(input.context.wall_time);
+  return with_faults_named(input, [&] {
+    return estimator::compare_laws(input.rig.mechanism, pieces, choice, input.context.options,
+                                   monitor, on_fold);
+  });
+}
+
 estimator::Validation run_validation(const CalibrationRequest& request,
                                      const ValidationWindows& windows, CalibrationInput& input,
                                      const estimator::CalibrationMonitor& monitor,
@@ -299,12 +310,10 @@ estimator::Validation run_validation(const CalibrationRequest& request,
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
   rig.held_out = input.rig.mechanism.held_out;
   try {
-    const auto start = std::chrono::steady_clock::now();
+    const WallTime timed(input.context.wall_time);
     estimator::Validation validation =
         estimator::validate(rig, input.rig.mechanism, pieces, input.context.options, windows.start,
                             monitor, [&](int window) { on_window(window, count); });
-    input.context.wall_time =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     note_short_segments(input, windows.length, validation);
     return validation;
   } catch (const std::invalid_argument& fault) {

@@ -6,6 +6,7 @@
 
 #include "estimator/assessment/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/calibrate/law_comparison.hpp"
 #include "estimator/calibrate/validation.hpp"
 #include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
 #include "estimator/signal/time_series.hpp"
@@ -73,6 +74,14 @@ estimator::CrossValidation run_cross_validation(CalibrationInput& input,
                                                 const std::vector<estimator::Recording>& pieces,
                                                 const estimator::CalibrationMonitor& monitor,
                                                 const std::function<void(int)>& on_fold);
+
+/// Compares friction laws by their errors on held-out pieces, and stores the wall time in the
+/// context of `input`.
+/// @throws InputError for unusable input
+estimator::LawComparison run_law_comparison(
+    CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
+    const estimator::LawChoice& choice, const estimator::CalibrationMonitor& monitor,
+    const std::function<void(const estimator::FrictionLaw& law, int fold)>& on_fold);
 
 /// Time windows in which a validation compares predictions with recordings.
 struct ValidationWindows {

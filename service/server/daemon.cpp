@@ -67,7 +67,7 @@ constexpr int kRetryTicks = 10;
 constexpr std::chrono::seconds kStuckAfter(30);
 constexpr std::chrono::seconds kShutdownMax(15);
 
-FolderLock take_folder(const std::string& folder) {
+std::shared_ptr<const void> take_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const auto refuse = [](const std::string& why) {
@@ -77,8 +77,8 @@ FolderLock take_folder(const std::string& folder) {
   // An earlier release may have made it accessible to everybody.
   std::filesystem::permissions(folder, std::filesystem::perms::others_all,
                                std::filesystem::perm_options::remove, error);
-  auto lock = FolderLock::take(folder);
-  if (lock.ok()) return std::move(lock.value());
+  const auto lock = lock_folder(folder);
+  if (lock.ok()) return lock.value();
   if (lock.error().code != proto::ErrorCode::kExists) refuse(lock.error().detail);
   throw proto::InputError(lock.error().detail);
 }
@@ -275,7 +275,7 @@ class Daemon {
     });
   }
 
-  FolderLock lock_;
+  std::shared_ptr<const void> lock_;  // on the data folder
   asio::io_context io_{1};
   asio::signal_set signals_;
   asio::steady_timer tick_;

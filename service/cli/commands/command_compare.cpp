@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <map>
 #include <stdexcept>
 
-#include "estimator/calibrate/law_comparison.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
@@ -100,37 +98,19 @@ estimator::LawChoice choice_of(const CompareOptions& options,
   return choice;
 }
 
-estimator::LawComparison run(const CalibrationInput& input,
-                             const std::vector<estimator::Recording>& pieces,
-                             const estimator::LawChoice& choice, const InterruptFlag& interrupt,
-                             const EstimationOptions& options, double& wall_time) {
-  ProgressLine progress({options.quiet, options.verbose});
-  std::string part;
-  const estimator::CalibrationMonitor monitor =
-      make_monitor(interrupt, progress, options.threads, &part);
-  const int folds = std::min(choice.folds, static_cast<int>(pieces.size()));
-  const auto on_fold = [&](const estimator::FrictionLaw& law, int fold) {
-    part = law.name + ", fold " + std::to_string(fold + 1) + " of " + std::to_string(folds);
-  };
-  const auto start = std::chrono::steady_clock::now();
-  estimator::LawComparison comparison = estimator::compare_laws(
-      input.rig.mechanism, pieces, choice, input.context.options, monitor, on_fold);
-  wall_time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return comparison;
-}
-
 ExitCode compare(const CompareOptions& options) {
   CalibrationInput input = load_estimation_input("compare", options.estimation, options.files);
   const estimator::LawChoice choice = choice_of(options, input.rig.mechanism);
   const std::vector<estimator::Recording> pieces = pieces_of(input, options);
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
-  estimator::LawComparison comparison;
-  try {
-    require_valid(input.rig.mechanism);
-    comparison = run(input, pieces, choice, interrupt, options.estimation, input.context.wall_time);
-  } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault.what()));
-  }
+  const auto comparison =
+      run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
+        const std::size_t folds = std::min(static_cast<std::size_t>(choice.folds), pieces.size());
+        return run_law_comparison(input, pieces, choice, monitor,
+                                  [&](const estimator::FrictionLaw& law, int fold) {
+                                    part = law.name + ", " + part_text("fold", fold, folds);
+                                  });
+      });
   if (comparison.stopped) {
     std::cerr << "rigcal: stopped after " << comparison.laws.size() << " of " << choice.laws.size()
               << " laws; nothing was written\n";

@@ -16,18 +16,6 @@
 namespace service {
 namespace {
 
-estimator::CrossValidation run(const std::vector<estimator::Recording>& pieces,
-                               const InterruptFlag& interrupt, const EstimationOptions& options,
-                               CalibrationInput& input) {
-  ProgressLine progress({options.quiet, options.verbose});
-  std::string part;
-  const estimator::CalibrationMonitor monitor =
-      make_monitor(interrupt, progress, options.threads, &part);
-  return run_cross_validation(input, pieces, monitor, [&](int fold) {
-    part = "fold " + std::to_string(fold + 1) + " of " + std::to_string(pieces.size());
-  });
-}
-
 /// Repairs faults of the recordings and prints them. Call it before the recordings are cut into
 /// pieces.
 std::vector<estimator::Finding> repair_and_report(CalibrationInput& input) {
@@ -48,7 +36,12 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   const std::vector<estimator::Recording> pieces =
       cut_pieces(input.recordings, input.context.recordings, cut);
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
-  const estimator::CrossValidation validation = run(pieces, interrupt, options.estimation, input);
+  const auto validation =
+      run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
+        return run_cross_validation(input, pieces, monitor, [&](int fold) {
+          part = part_text("fold", fold, pieces.size());
+        });
+      });
   if (validation.stopped) {
     std::cerr << "rigcal: stopped after " << validation.folds.size() << " of " << pieces.size()
               << " folds; nothing was written\n";

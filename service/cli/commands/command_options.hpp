@@ -160,6 +160,22 @@ estimator::Calibration calibrate_locally(CalibrationInput& input, const Interrup
 ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
                            const ResultFiles& files);
 
+/// Runs `work` with a monitor that shows progress, and with a text that names the part of the work,
+/// e.g. "fold 2 of 5", which `work` updates.
+template <typename Work>
+auto run_with_progress(const EstimationOptions& options, const InterruptFlag& interrupt,
+                       const Work& work) {
+  ProgressLine progress({options.quiet, options.verbose});
+  std::string part;
+  return work(make_monitor(interrupt, progress, options.threads, &part), part);
+}
+
+/// Returns e.g. "fold 2 of 5".
+/// @param index  from 0
+inline std::string part_text(const std::string& kind, int index, std::size_t count) {
+  return kind + " " + std::to_string(index + 1) + " of " + std::to_string(count);
+}
+
 /// Adds the options that the commands "design" and "identify" share.
 void add_experiment_options(CLI::App& command, ExperimentRequest& experiment);
 

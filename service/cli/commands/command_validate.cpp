@@ -11,23 +11,17 @@
 namespace service {
 namespace {
 
-estimator::Validation run(const ValidateOptions& options, const InterruptFlag& interrupt,
-                          CalibrationInput& input) {
-  ProgressLine progress({options.estimation.quiet, options.estimation.verbose});
-  std::string part;
-  const estimator::CalibrationMonitor monitor =
-      make_monitor(interrupt, progress, options.estimation.threads, &part);
-  const auto on_window = [&](int window, int count) {
-    part = "window " + std::to_string(window + 1) + " of " + std::to_string(count);
-  };
-  return run_validation(make_request(options.estimation), {options.window, options.start_window},
-                        input, monitor, on_window);
-}
-
 ExitCode validate(const ValidateOptions& options) {
   CalibrationInput input = load_estimation_input("validate", options.estimation, options.files);
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
-  const estimator::Validation validation = run(options, interrupt, input);
+  const auto validation =
+      run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
+        return run_validation(make_request(options.estimation),
+                              {options.window, options.start_window}, input, monitor,
+                              [&](int window, int count) {
+                                part = part_text("window", window, static_cast<std::size_t>(count));
+                              });
+      });
   if (validation.stopped) {
     std::cerr << "rigcal: stopped after " << validation.windows.size()
               << " windows; nothing was written\n";

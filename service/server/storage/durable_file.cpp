@@ -188,24 +188,16 @@ std::uint64_t folder_size_bytes(const std::string& folder) {
   return size_bytes;
 }
 
-proto::Result<FolderLock> FolderLock::take(const std::string& folder) {
+proto::Result<std::shared_ptr<const void>> lock_folder(const std::string& folder) {
   const std::string path = folder + "/lock";
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor < 0) return system_error(path, "cannot open");
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor);
+  const auto file = std::make_shared<const Descriptor>(path, O_RDWR | O_CREAT);
+  if (file->get() < 0) return system_error(path, "cannot open");
+  if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
     return Error{ErrorCode::kExists,
                  folder + ": is in use by another rigcald; stop that one or name another folder"};
   }
-  return FolderLock(descriptor);
+  return std::shared_ptr<const void>(file);
 }
-
-FolderLock::~FolderLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-FolderLock::FolderLock(FolderLock&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 namespace fs = std::filesystem;
 using proto::Error;
