@@ -12,7 +12,7 @@
 #include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/recordings/csv_recording.hpp"
-#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/rig/rig_file.hpp"

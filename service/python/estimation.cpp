@@ -16,7 +16,7 @@
 #include "service/calibration/pipeline.hpp"
 #include "service/messages/stage_text.hpp"
 #include "service/python/python_input.hpp"
-#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"

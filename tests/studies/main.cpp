@@ -8,7 +8,7 @@
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/command_line/malloc_tuning.hpp"
 #include "service/cli/command.hpp"
-#include "service/cli/progress_line.hpp"
+#include "service/cli/terminal.hpp"
 #include "tests/studies/runs/run_store.hpp"
 #include "tests/studies/runs/run_tasks.hpp"
 #include "tests/studies/study_file.hpp"

@@ -7,7 +7,6 @@
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/progress_line.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/friction_comparison_report.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"

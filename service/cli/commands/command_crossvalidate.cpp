@@ -6,7 +6,6 @@
 #include "service/calibration/pipeline.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/progress_line.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"

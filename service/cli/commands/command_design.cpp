@@ -7,7 +7,7 @@
 #include "proto/text/files.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/progress_line.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/design/experiment.hpp"
 
 namespace service {

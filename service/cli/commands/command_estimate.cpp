@@ -12,7 +12,7 @@
 #include "service/calibration/calibration_input.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/progress_line.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/report/state_csv.hpp"
 #include "service/result/state_recording.hpp"
 

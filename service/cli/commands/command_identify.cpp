@@ -25,7 +25,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/progress_line.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/design/experiment.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/report/sections/result_table.hpp"

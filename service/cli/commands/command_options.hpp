@@ -7,10 +7,10 @@
 
 #include "service/calibration/pipeline.hpp"
 #include "service/cli/estimation_options.hpp"
-#include "service/cli/progress_line.hpp"
 #include "service/cli/remote/remote_calibration.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/design/experiment.hpp"
-#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/rig/init/rig_proposal.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/simulation/scenario.hpp"

@@ -8,7 +8,7 @@
 #include "proto/text/files.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/progress_line.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/report/charts/figure.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"

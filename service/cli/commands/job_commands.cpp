@@ -9,10 +9,10 @@
 #include "proto/text/command_line/standard_streams.hpp"
 #include "proto/text/printable.hpp"
 #include "service/cli/command.hpp"
-#include "service/cli/progress_line.hpp"
 #include "service/cli/remote/job_follower.hpp"
 #include "service/cli/remote/remote_calibration.hpp"
 #include "service/cli/remote/service_client.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/text/number_format.hpp"
 

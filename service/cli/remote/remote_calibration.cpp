@@ -10,7 +10,6 @@
 #include "proto/stream/service_limits.hpp"
 #include "proto/stream/stream_limits.hpp"
 #include "proto/text/files.hpp"
-#include "service/cli/progress_line.hpp"
 #include "service/cli/remote/job_follower.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"

@@ -6,7 +6,7 @@
 #include "proto/recording/export/hdf5_file.hpp"
 #include "proto/recording/export/mat_file.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/recordings/column_recording.hpp"
+#include "service/recordings/csv_recording.hpp"
 
 namespace service {
 namespace {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "estimator/signal/time_series.hpp"
-#include "service/recordings/column_recording.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/rig/rig_file.hpp"
 

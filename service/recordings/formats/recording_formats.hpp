@@ -6,7 +6,6 @@
 
 #include "proto/recording/recording_reader.hpp"
 #include "proto/text/csv_table.hpp"
-#include "service/recordings/column_recording.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/rig/rig_file.hpp"
 
