@@ -16,50 +16,27 @@
 namespace service {
 namespace {
 
-/// Table of encoder readings, computed from joint coordinates.
-class ReadingColumns {
- public:
-  explicit ReadingColumns(const proto::CsvTable& source) : source_(source) {
-    table.path = source.path;
-    table.delimiter = source.delimiter;
-    table.header = source.header;
-    table.lines = source.lines;
+/// Table of computed joint coordinates [rad or m] and controls, one row per time. Encoder offsets
+/// and signs are not applied.
+struct JointMotion {
+  proto::CsvTable table;      ///< requested columns
+  int time = 0;               ///< index of the time column [s]
+  int segment = -1;           ///< index of the column whose changes start a segment; −1 if none
+  std::vector<int> joints;    ///< index of each joint's column; −1 if missing
+  std::vector<int> controls;  ///< index of each motor's column; −1 if missing
+
+  const std::vector<double>& column(int request) const {
+    return table.values[static_cast<std::size_t>(request)];
   }
-
-  /// Adds an unchanged column of the file.
-  void add(int request) { add(request, source_.values[static_cast<std::size_t>(request)]); }
-  void add(int request, std::vector<double> values) {
-    const auto at = static_cast<std::size_t>(request);
-    table.fields.push_back(source_.fields[at]);
-    if (!source_.sources.empty()) table.sources.push_back(source_.sources[at]);
-    table.values.push_back(std::move(values));
-  }
-
-  void add_sensor(const estimator::Encoder& sensor, double offset, const std::vector<int>& joints) {
-    std::vector<double> readings(source_.lines.size(), -offset);
-    for (const estimator::Encoder::Term& term : sensor.terms) {
-      const int request = joints[static_cast<std::size_t>(term.joint)];
-      const std::vector<double>& own = source_.values[static_cast<std::size_t>(request)];
-      for (std::size_t k = 0; k < readings.size(); ++k) readings[k] += term.sign * own[k];
-    }
-    add(joints[static_cast<std::size_t>(sensor.terms.front().joint)], std::move(readings));
-  }
-
-  proto::CsvTable table;
-
- private:
-  const proto::CsvTable& source_;
 };
 
 /// Times and segment numbers of the rows of a table. Time runs backwards where another recording
 /// starts; later times are then shifted forward by whole seconds.
 struct RowPlaces {
   explicit RowPlaces(const JointMotion& motion)
-      : times(motion.table.values[static_cast<std::size_t>(motion.time)]),
-        segments(times.size(), 0.0) {
+      : times(motion.column(motion.time)), segments(times.size(), 0.0) {
     const std::vector<double>* const names =
-        motion.segment < 0 ? nullptr
-                           : &motion.table.values[static_cast<std::size_t>(motion.segment)];
+        motion.segment < 0 ? nullptr : &motion.column(motion.segment);
     double shift = 0.0;
     for (std::size_t k = 1; k < times.size(); ++k) {
       times[k] += shift;
@@ -112,25 +89,61 @@ void require_joints_and_motors(const JointMotion& motion, const Rig& rig) {
   }
 }
 
-/// Columns to read from a file that may lack some of the columns.
-class MotionRequests {
- public:
-  explicit MotionRequests(const std::vector<std::string>& header) : header_(header) {}
-
-  int add(const proto::ColumnRequest& request) {
-    requests.push_back(request);
-    return static_cast<int>(requests.size()) - 1;
+/// Converts computed joint motion to a recording of the rig's encoders. Encoder readings include
+/// the offsets in the rig file.
+/// @throws proto::InputError for a missing joint or motor, or like import_table
+ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig) {
+  require_joints_and_motors(motion, rig);
+  const proto::CsvTable& source = motion.table;
+  proto::CsvTable table;
+  table.path = source.path;
+  table.delimiter = source.delimiter;
+  table.header = source.header;
+  table.lines = source.lines;
+  const auto add = [&](int request, std::vector<double> values) {
+    const auto at = static_cast<std::size_t>(request);
+    table.fields.push_back(source.fields[at]);
+    if (!source.sources.empty()) table.sources.push_back(source.sources[at]);
+    table.values.push_back(std::move(values));
+  };
+  const RowPlaces places(motion);
+  add(motion.time, places.times);
+  add(motion.segment < 0 ? motion.time : motion.segment, places.segments);
+  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
+    const double offset = estimator::parameter_at(rig.mechanism, sensor.offset).value;
+    std::vector<double> readings(source.lines.size(), -offset);
+    const auto request = [&](const estimator::Encoder::Term& term) {
+      return motion.joints[static_cast<std::size_t>(term.joint)];
+    };
+    for (const estimator::Encoder::Term& term : sensor.terms) {
+      const std::vector<double>& own = motion.column(request(term));
+      for (std::size_t k = 0; k < readings.size(); ++k) readings[k] += term.sign * own[k];
+    }
+    add(request(sensor.terms.front()), std::move(readings));
   }
-  /// Requests a column and returns its index; −1 if the file lacks the column.
-  int find(const std::string& name, proto::MissingCells missing) {
-    return std::ranges::count(header_, name) > 0 ? add({name, missing}) : -1;
+  for (const int control : motion.controls) add(control, motion.column(control));
+  ImportedRecording imported = import_table(table, format_of_motion(rig));
+  if (places.shifts > 0) {
+    imported.summary.notes.push_back("time restarts " + std::to_string(places.shifts) +
+                                     " times; later recordings were shifted to follow one another");
   }
+  return imported;
+}
 
-  std::vector<proto::ColumnRequest> requests;
+/// Imports motion that rigcal has estimated, and adds a note on that.
+ImportedRecording import_estimated_motion(const JointMotion& motion, const Rig& rig) {
+  ImportedRecording imported = import_joint_motion(motion, rig);
+  imported.summary.notes.push_back(
+      "the angles are estimates from a model. A calibration would return that model's parameters "
+      "with meaningless standard deviations. Calibrate the original recording");
+  return imported;
+}
 
- private:
-  const std::vector<std::string>& header_;
-};
+/// Requests a column and returns its index.
+int add(const proto::ColumnRequest& request, std::vector<proto::ColumnRequest>& requests) {
+  requests.push_back(request);
+  return static_cast<int>(requests.size()) - 1;
+}
 
 std::string truth_angle(std::size_t joint) { return "theta" + std::to_string(joint + 1) + "_rad"; }
 
@@ -222,31 +235,6 @@ class StateCollector final : public proto::McapVisitor {
 
 }  // namespace
 
-ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig) {
-  require_joints_and_motors(motion, rig);
-  ReadingColumns columns(motion.table);
-  const RowPlaces places(motion);
-  columns.add(motion.time, places.times);
-  columns.add(motion.segment < 0 ? motion.time : motion.segment, places.segments);
-  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
-    const double offset = rig.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
-    columns.add_sensor(sensor, offset, motion.joints);
-  }
-  for (const int control : motion.controls) columns.add(control);
-  ImportedRecording imported = import_table(columns.table, format_of_motion(rig));
-  if (places.shifts > 0) {
-    imported.summary.notes.push_back("time restarts " + std::to_string(places.shifts) +
-                                     " times; later recordings were shifted to follow one another");
-  }
-  return imported;
-}
-
-void note_estimated_states(ImportSummary& summary) {
-  summary.notes.push_back(
-      "the angles are estimates from a model. A calibration would return that model's parameters "
-      "with meaningless standard deviations. Calibrate the original recording");
-}
-
 bool is_state_csv(const std::vector<std::string>& header) {
   return header.size() > 3 && header[0] == "recording" && header[1] == "t_s" &&
          header[3] == header[2] + "_sd";
@@ -255,20 +243,20 @@ bool is_state_csv(const std::vector<std::string>& header) {
 ImportedRecording import_state_csv(const std::string& path, std::string_view text, const Rig& rig) {
   const std::vector<std::string> header = proto::parse_csv_header(path, text);
   JointMotion motion;
-  MotionRequests columns(header);
-  motion.segment = columns.add({.name = "recording", .kind = proto::CellKind::kName});
-  motion.time = columns.add({.name = "t_s"});
+  std::vector<proto::ColumnRequest> requests;
+  motion.segment = add({.name = "recording", .kind = proto::CellKind::kName}, requests);
+  motion.time = add({.name = "t_s"}, requests);
+  const auto find = [&](const std::string& name, proto::MissingCells missing) {
+    return std::ranges::count(header, name) > 0 ? add({name, missing}, requests) : -1;
+  };
   for (const estimator::Joint& joint : rig.mechanism.joints) {
     motion.joints.push_back(
-        columns.find(joint.name + "_" + joint.units().coordinate, proto::MissingCells::kAllowed));
+        find(joint.name + "_" + joint.units().coordinate, proto::MissingCells::kAllowed));
     if (!joint.motorised) continue;
-    motion.controls.push_back(
-        columns.find(joint.name + "_control", proto::MissingCells::kForbidden));
+    motion.controls.push_back(find(joint.name + "_control", proto::MissingCells::kForbidden));
   }
-  motion.table = proto::parse_csv(path, text, columns.requests);
-  ImportedRecording imported = import_joint_motion(motion, rig);
-  note_estimated_states(imported.summary);
-  return imported;
+  motion.table = proto::parse_csv(path, text, requests);
+  return import_estimated_motion(motion, rig);
 }
 
 bool is_truth_csv(const std::vector<std::string>& header) {
@@ -290,12 +278,12 @@ ImportedRecording import_truth_csv(const std::string& path, std::string_view tex
                             " motors. Use the rig file of the simulated rig");
   }
   JointMotion motion;
-  MotionRequests columns(header);
-  motion.time = columns.add({.name = "time_s"});
-  for (std::size_t j = 0; j < joints; ++j) motion.joints.push_back(columns.add({truth_angle(j)}));
-  if (motors > 0) motion.controls.push_back(columns.add({.name = "command_V"}));
-  const int held = columns.add({.name = "held"});
-  motion.table = proto::parse_csv(path, text, columns.requests);
+  std::vector<proto::ColumnRequest> requests;
+  motion.time = add({.name = "time_s"}, requests);
+  for (std::size_t j = 0; j < joints; ++j) motion.joints.push_back(add({truth_angle(j)}, requests));
+  if (motors > 0) motion.controls.push_back(add({.name = "command_V"}, requests));
+  const int held = add({.name = "held"}, requests);
+  motion.table = proto::parse_csv(path, text, requests);
   const int rows_before_release = drop_rows_of(static_cast<std::size_t>(held), motion.table);
   if (motion.table.lines.empty()) {
     throw proto::InputError(path +
@@ -322,8 +310,7 @@ ImportedRecording import_state_mcap(const std::string& path, const Rig& rig) {
     throw proto::InputError(path + ": has no data for the joints of " + rig.path +
                             ". Use the rig file that the states were estimated with");
   }
-  ImportedRecording imported = import_joint_motion(states.take(path, rig), rig);
-  note_estimated_states(imported.summary);
+  ImportedRecording imported = import_estimated_motion(states.take(path, rig), rig);
   if (!scan.value().intact()) {
     imported.summary.notes.push_back("the file is cut off or damaged; its intact part is used");
   }

@@ -80,24 +80,6 @@ ImportedRecording import_joint_states(const std::string& path, const Rig& rig);
 /// @throws proto::InputError if the file cannot be read
 std::vector<NamedColumn> joint_state_columns(const std::string& path);
 
-/// Table of computed joint coordinates [rad or m] and controls, one row per time. Encoder offsets
-/// and signs are not applied.
-struct JointMotion {
-  proto::CsvTable table;      ///< requested columns
-  int time = 0;               ///< index of the time column [s]
-  int segment = -1;           ///< index of the column whose changes start a segment; −1 if none
-  std::vector<int> joints;    ///< index of each joint's column; −1 if missing
-  std::vector<int> controls;  ///< index of each motor's column; −1 if missing
-};
-
-/// Converts computed joint motion to a recording of the rig's encoders. Encoder readings include
-/// the offsets in the rig file.
-/// @throws proto::InputError for a missing joint or motor, or like import_table
-ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig);
-
-/// Adds a note that the recording consists of estimated states.
-void note_estimated_states(ImportSummary& summary);
-
 /// Checks whether a CSV header is that of a state file written by `rigcal estimate`.
 bool is_state_csv(const std::vector<std::string>& header);
 
