@@ -34,6 +34,11 @@ struct JobOptions {
   bool session = false;
   bool remove = false;
   bool json = false;
+  bool cross_validation = false;
+  std::string truth_file;  ///< rigcal-sim file with true values; empty: none
+  TrueParameters truth;    ///< its values
+  std::string report;      ///< HTML file to write; empty: JOB.html
+  ResultFiles files;       ///< rig descriptions only
 };
 
 std::string duration_text(const JobInfo& info) {
@@ -173,17 +178,6 @@ ExitCode cancel(ServiceClient& client, const JobOptions& options) {
   return kDone;
 }
 
-using Work = ExitCode (*)(ServiceClient&, const JobOptions&);
-
-void run_with(CLI::App& command, const std::shared_ptr<JobOptions>& options, Work work,
-              ExitCode& exit_code) {
-  add_service_options(command, options->server);
-  command.callback([options, work, &exit_code] {
-    exit_code = with_service(options->server,
-                             [&](ServiceClient& client) { return work(client, *options); });
-  });
-}
-
 ExitCode print_beside_truth(ServiceClient& client, const std::string& job_id,
                             const TrueParameters& truth) {
   const auto result =
@@ -213,6 +207,37 @@ ExitCode print_cross_validation(ServiceClient& client, const std::string& job_id
   return reply.job_result().cross_validation().converged() ? kDone : kNotConverged;
 }
 
+ExitCode show_result(ServiceClient& client, const JobOptions& options) {
+  const std::string job_id = find_job(client, options.id);
+  if (wants_rig_files(options.files)) {
+    const ServiceReply reply = client.call(&ServiceRequest::mutable_get_result, job_id);
+    write_job_rig(job_id, reply.job_result().result(), options.files);
+  }
+  if (options.cross_validation) return print_cross_validation(client, job_id);
+  if (!options.truth_file.empty()) return print_beside_truth(client, job_id, options.truth);
+  return print_result(client, job_id, options.json);
+}
+
+ExitCode write_report(ServiceClient& client, const JobOptions& options) {
+  fetch_report(client, find_job(client, options.id), options.cross_validation, options.report);
+  std::cout << "wrote " << options.report << '\n';
+  return kDone;
+}
+
+/// Runs a command with a connection to the service.
+/// @param prepare  checks options and loads files before the connection
+void run_with(
+    CLI::App& command, const std::shared_ptr<JobOptions>& options,
+    ExitCode (*work)(ServiceClient&, const JobOptions&), ExitCode& exit_code,
+    void (*prepare)(JobOptions&) = [](JobOptions&) {}) {
+  add_service_options(command, options->server);
+  command.callback([options, work, prepare, &exit_code] {
+    prepare(*options);
+    exit_code = with_service(options->server,
+                             [&](ServiceClient& client) { return work(client, *options); });
+  });
+}
+
 }  // namespace
 
 void add_jobs(CLI::App& app, ExitCode& exit_code) {
@@ -224,7 +249,7 @@ void add_jobs(CLI::App& app, ExitCode& exit_code) {
   id->type_name("JOB");
   command->add_flag("--delete", options->remove, "Delete it, with its result")->needs(id);
   command->add_flag("--json", options->json, "Print JSON");
-  const Work work = [](ServiceClient& client, const JobOptions& given) {
+  const auto work = [](ServiceClient& client, const JobOptions& given) {
     return given.id.empty() ? list_jobs(client, given) : show_job(client, given);
   };
   run_with(*command, options, work, exit_code);
@@ -247,16 +272,8 @@ void add_cancel(CLI::App& app, ExitCode& exit_code) {
 }
 
 void add_result(CLI::App& app, ExitCode& exit_code) {
-  struct Options {
-    ServiceAddress server;
-    std::string id;
-    std::string truth;
-    bool json = false;
-    bool cross_validation = false;
-    ResultFiles files;  // rig descriptions only
-  };
   CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "JOB", "Job")->required();
   auto* json =
       command->add_flag("--json", options->json, "Print JSON, as calibrate --json writes it");
@@ -264,52 +281,28 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
       ->add_flag("--cross-validation", options->cross_validation,
                  "With --json: its cross-validation, as crossvalidate --json writes it")
       ->needs(json);
-  add_option(*command, "--truth", options->truth, "FILE",
+  add_option(*command, "--truth", options->truth_file, "FILE",
              "Compare the estimates with the true values in this rigcal-sim file")
       ->excludes(json);
   add_rig_files(*command, options->files);
-  add_service_options(*command, options->server);
-  command->callback([options, &exit_code] {
-    TrueParameters truth;
-    if (!options->truth.empty()) truth = load_simulation_truth(options->truth);
-    check_result_files(options->files, std::vector<std::string>{});
-    exit_code = with_service(options->server, [&](ServiceClient& client) {
-      const std::string job_id = find_job(client, options->id);
-      if (wants_rig_files(options->files)) {
-        const ServiceReply reply = client.call(&ServiceRequest::mutable_get_result, job_id);
-        write_job_rig(job_id, reply.job_result().result(), options->files);
-      }
-      if (options->cross_validation) return print_cross_validation(client, job_id);
-      if (!options->truth.empty()) return print_beside_truth(client, job_id, truth);
-      return print_result(client, job_id, options->json);
-    });
+  run_with(*command, options, show_result, exit_code, [](JobOptions& given) {
+    if (!given.truth_file.empty()) given.truth = load_simulation_truth(given.truth_file);
+    check_result_files(given.files, {});
   });
 }
 
 void add_report(CLI::App& app, ExitCode& exit_code) {
-  struct Options {
-    ServiceAddress server;
-    std::string id;
-    std::string out;
-    bool cross_validation = false;
-  };
   CLI::App* command =
       app.add_subcommand("report", "Write the report of a job as one HTML file with plots");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "JOB", "Job")->required();
-  add_option(*command, "--out", options->out, "FILE", "Default: JOB.html");
+  add_option(*command, "--out", options->report, "FILE", "Default: JOB.html");
   command->add_flag("--cross-validation", options->cross_validation,
                     "The report of its cross-validation");
-  add_service_options(*command, options->server);
-  command->callback([options, &exit_code] {
-    const std::string path = options->out.empty() ? options->id + ".html" : options->out;
-    proto::check_output(path, {});
-    proto::check_ending(path, {".html", ".htm"});
-    exit_code = with_service(options->server, [&](ServiceClient& client) {
-      fetch_report(client, find_job(client, options->id), options->cross_validation, path);
-      std::cout << "wrote " << path << '\n';
-      return kDone;
-    });
+  run_with(*command, options, write_report, exit_code, [](JobOptions& given) {
+    if (given.report.empty()) given.report = given.id + ".html";
+    proto::check_output(given.report, {});
+    proto::check_ending(given.report, {".html", ".htm"});
   });
 }
 
