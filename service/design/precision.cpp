@@ -42,8 +42,7 @@ double read_deviation(const std::string& option, const std::string& text,
 
 bool is_offset(const estimator::Mechanism& mechanism, int index) {
   const std::vector<estimator::Encoder> sensors = estimator::all_encoders(mechanism);
-  return std::ranges::any_of(
-      sensors, [index](const estimator::Encoder& sensor) { return sensor.offset == index; });
+  return std::ranges::count(sensors, index, &estimator::Encoder::offset) > 0;
 }
 
 /// Returns the standard deviation by which the design scales a target's predicted standard

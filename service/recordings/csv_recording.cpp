@@ -147,8 +147,8 @@ class AngleImport {
                       format_number((high - low) * 180.0 / std::numbers::pi) +
                       " degrees only; if it is in radians, write unit: RADIAN");
     }
-    const auto missing = std::count_if(angles_.begin(), angles_.end(),
-                                       [](double angle) { return std::isnan(angle); });
+    const auto missing =
+        std::ranges::count_if(angles_, [](double angle) { return std::isnan(angle); });
     if (missing > 0) {
       notes.push_back("column \"" + column_.column + "\" has " + std::to_string(missing) +
                       " missing samples");

@@ -44,10 +44,9 @@ void Listener::start() {
 }
 
 bool Listener::make_room(const std::string& identity) {
-  const auto idle =
-      std::find_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
-        return !connection->in_use() && (identity.empty() || connection->identity() == identity);
-      });
+  const auto idle = std::ranges::find_if(connections_, [&](const auto& connection) {
+    return !connection->in_use() && (identity.empty() || connection->identity() == identity);
+  });
   if (idle == connections_.end()) return false;
   const std::shared_ptr<Connection> connection = *idle;  // abort() removes it from the list
   connection->abort("closed to make room for a newer connection");
@@ -56,10 +55,9 @@ bool Listener::make_room(const std::string& identity) {
 
 std::string Listener::admission_error(const Conversation& newcomer) const {
   const std::string& identity = newcomer.identity();
-  const auto per_identity =
-      std::count_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
-        return connection->in_use() && connection->identity() == identity;
-      });
+  const auto per_identity = std::ranges::count_if(connections_, [&](const auto& connection) {
+    return connection->in_use() && connection->identity() == identity;
+  });
   if (per_identity < context_.limits.per_identity().connections) return "";
   return std::to_string(per_identity) + " connections from " + identity +
          " are open, the limit for one client; close some";
@@ -72,8 +70,7 @@ void Listener::take(StreamSocket socket, bool local) {
   const Identity identity = identify_socket(socket.native_handle(), context_.operators);
   const std::uint32_t limit = context_.limits.connections;
   if (connections_.size() >= limit && !make_room(identity.name)) make_room("");
-  const auto in_use = std::count_if(connections_.begin(), connections_.end(),
-                                    [](const auto& connection) { return connection->in_use(); });
+  const auto in_use = std::ranges::count_if(connections_, &Connection::in_use);
   const bool full = in_use >= limit;
   auto conversation = std::make_shared<Conversation>(
       context_, sessions_, jobs_, Peer{identity, local ? identity.name : endpoint_text(remote)});

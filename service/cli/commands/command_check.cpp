@@ -28,11 +28,10 @@ estimator::Excitation excitation_of(const estimator::DiagnosedInput& input,
 }
 
 ExitCode exit_of(const std::vector<estimator::Finding>& findings) {
+  using estimator::Severity;
   if (estimator::has_fault(findings)) return kBadInput;
-  const bool warned = std::ranges::any_of(findings, [](const estimator::Finding& finding) {
-    return finding.severity == estimator::Severity::kWarning;
-  });
-  return warned ? kNotConverged : kDone;
+  const auto severity = &estimator::Finding::severity;
+  return std::ranges::count(findings, Severity::kWarning, severity) > 0 ? kNotConverged : kDone;
 }
 
 ExitCode check(const CheckOptions& options) {

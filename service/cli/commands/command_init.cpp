@@ -120,10 +120,8 @@ std::string unused_columns(const RigAnswers& answers) {
   if (answers.source.empty()) return "";
   std::vector<ColumnProfile> unused = profile_columns(answers.source);
   std::erase_if(unused, [&](const ColumnProfile& column) {
-    const bool read = std::ranges::any_of(answers.readings, [&](const ReadingAnswer& reading) {
-      return reading.column == column.name;
-    });
-    return read || column.constant || column.name == answers.time_column ||
+    return std::ranges::count(answers.readings, column.name, &ReadingAnswer::column) > 0 ||
+           column.constant || column.name == answers.time_column ||
            column.name == answers.segment_column ||
            (answers.motor && column.name == answers.motor->column);
   });

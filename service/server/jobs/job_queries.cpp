@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <ranges>
 
 #include "proto/stream/service_states.hpp"
 #include "proto/stream/stream_limits.hpp"
@@ -46,9 +48,7 @@ const JobStore::Job* JobStore::find_stored(const std::string& id) const {
 }
 
 std::size_t JobStore::running_count(const std::string& owner) const {
-  return static_cast<std::size_t>(
-      std::count_if(running_.begin(), running_.end(),
-                    [&](const auto& running) { return running.second == owner; }));
+  return static_cast<std::size_t>(std::ranges::count(running_ | std::views::values, owner));
 }
 
 // Measured use of ended jobs; running jobs are assumed to use one processor each.
@@ -96,9 +96,8 @@ ReplyOrError<JobInfo> JobStore::inspect(const std::string& id) const {
 rigcal::v1::JobList JobStore::list() const {
   std::vector<const Job*> sorted;
   for (const auto& [id, job] : jobs_) sorted.push_back(&job);
-  std::sort(sorted.begin(), sorted.end(), [](const Job* a, const Job* b) {
-    return a->info.submitted_unix_ns() > b->info.submitted_unix_ns();
-  });
+  std::ranges::sort(sorted, std::greater{},
+                    [](const Job* job) { return job->info.submitted_unix_ns(); });
   constexpr std::size_t kListedTextSize = 256;
   constexpr int kListedSessions = 4;
   rigcal::v1::JobList list;
@@ -135,8 +134,7 @@ std::string JobStore::job_using(const std::string& session_id) const {
   const auto user = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
     const JobInfo& info = entry.second.info;
     return !has_ended(info) && known != nullptr && info.owner() == known->owner() &&
-           std::find(info.session_ids().begin(), info.session_ids().end(), session_id) !=
-               info.session_ids().end();
+           std::ranges::count(info.session_ids(), session_id) > 0;
   });
   return user == jobs_.end() ? std::string() : user->first;
 }
@@ -206,10 +204,8 @@ std::optional<ServiceError> JobStore::quota_error(const rigcal::v1::SubmitJob& r
   if (const auto count = queue_.size(); count >= limits.queued_jobs) {
     return busy(count, " jobs are waiting, the limit of this service; try again later");
   }
-  const auto kept =
-      static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
-        return entry.second.info.owner() == who.name;
-      }));
+  const auto kept = static_cast<std::size_t>(std::ranges::count_if(
+      jobs_ | std::views::values, [&](const Job& job) { return job.info.owner() == who.name; }));
   if (kept >= share.jobs) {
     return busy(kept, " jobs" + per_identity + " are kept, the limit for one client; delete some");
   }

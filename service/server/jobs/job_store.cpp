@@ -83,9 +83,7 @@ Status JobStore::load() {
   for (const auto& [id, job] : jobs_) {
     if (job.info.state() == rigcal::v1::JOB_QUEUED) waiting.push_back(&job.info);
   }
-  std::stable_sort(waiting.begin(), waiting.end(), [](const JobInfo* a, const JobInfo* b) {
-    return a->submitted_unix_ns() < b->submitted_unix_ns();
-  });
+  std::ranges::stable_sort(waiting, {}, &JobInfo::submitted_unix_ns);
   for (const JobInfo* info : waiting) queue_.add(info->owner(), info->job_id());
   if (Status synced = sync_folder(folder); !synced.ok()) return synced;
   start_ready_jobs();

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -224,9 +226,9 @@ std::optional<ServiceError> SessionStore::new_session_error(const SessionInfo& i
   const auto full = [](std::size_t count, const std::string& text) {
     return make_service_error(ServiceError::BUSY, std::to_string(count) + " sessions" + text);
   };
-  const auto kept = static_cast<std::size_t>(std::count_if(
-      entries_.begin(), entries_.end(),
-      [&](const auto& entry) { return entry.second.record_info().owner() == info.owner(); }));
+  const auto kept = static_cast<std::size_t>(
+      std::ranges::count(entries_ | std::views::values, info.owner(),
+                         [](const Entry& entry) { return entry.record_info().owner(); }));
   if (kept >= context_.limits.per_identity().sessions) {
     return full(kept, " of " + info.owner() + " are kept, the limit for one client; delete some");
   }
@@ -295,9 +297,7 @@ const SessionStore::Entry* SessionStore::find(const std::string& id) const {
 rigcal::v1::SessionList SessionStore::list() const {
   std::vector<SessionInfo> infos;
   for (const auto& [id, entry] : entries_) infos.push_back(shortened(entry.info()));
-  std::sort(infos.begin(), infos.end(), [](const SessionInfo& a, const SessionInfo& b) {
-    return a.created_unix_ns() > b.created_unix_ns();
-  });
+  std::ranges::sort(infos, std::greater{}, &SessionInfo::created_unix_ns);
   rigcal::v1::SessionList list;
   list.set_total_count(infos.size());
   for (SessionInfo& info : infos) {

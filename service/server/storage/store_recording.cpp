@@ -54,8 +54,7 @@ class LogWriter {
     add_entries(batch.events(), entries);
     add_entries(batch.clock_fits(), entries);
     add_entries(batch.loop_stats(), entries);
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const Entry& a, const Entry& b) { return a.timestamp_s < b.timestamp_s; });
+    std::ranges::stable_sort(entries, {}, &Entry::timestamp_s);
     for (const Entry& entry : entries) {
       const Status written = entry.write();
       if (written.ok()) continue;
