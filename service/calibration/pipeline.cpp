@@ -7,7 +7,6 @@
 
 #include "estimator/assessment/finding.hpp"
 #include "estimator/assessment/intervals/prior_conflicts.hpp"
-#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"
@@ -254,22 +253,13 @@ std::vector<estimator::Finding> repair_input(CalibrationInput& input) {
   return findings;
 }
 
-estimator::DiagnosedCalibration calibrate_subject(const CalibrationSubject& subject,
-                                                  const estimator::CalibrationOptions& options,
-                                                  const estimator::CalibrationMonitor& monitor) {
-  if (subject.examined) {
-    return estimator::calibrate_with_diagnostics(subject.mechanism, subject.recordings, options,
-                                                 subject.facts, monitor);
-  }
-  return {estimator::calibrate(subject.mechanism, subject.recordings, options, monitor), {}};
-}
-
 estimator::Calibration run_calibration(CalibrationInput& input,
                                        const estimator::CalibrationMonitor& monitor) {
   const WallTime timed(input.context.wall_time);
   estimator::DiagnosedCalibration examined = with_faults_named(input, [&] {
-    return calibrate_subject({input.rig.mechanism, input.recordings, sensor_facts(input.rig)},
-                             input.context.options, monitor);
+    return estimator::calibrate_with_diagnostics(input.rig.mechanism, input.recordings,
+                                                 input.context.options, sensor_facts(input.rig),
+                                                 monitor);
   });
   add_notes(input, examined.calibration);
   add_source_locations(input.rig, examined.calibration.findings);
@@ -299,12 +289,12 @@ estimator::LawComparison run_law_comparison(
   });
 }
 
-estimator::Validation run_validation(const CalibrationRequest& request,
-                                     const ValidationWindows& windows, CalibrationInput& input,
+estimator::Validation run_validation(const CalibrationRequest& request, double window, double start,
+                                     CalibrationInput& input,
                                      const estimator::CalibrationMonitor& monitor,
-                                     const WindowCallback& on_window) {
+                                     const std::function<void(int index, int count)>& on_window) {
   take_choices(request.values, input.context.options);
-  const std::vector<estimator::Recording> pieces = cut_windows(input.recordings, windows.length);
+  const std::vector<estimator::Recording> pieces = cut_windows(input.recordings, window);
   int count = 0;
   for (const auto& piece : pieces) count += static_cast<int>(piece.segments.size());
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
@@ -312,13 +302,13 @@ estimator::Validation run_validation(const CalibrationRequest& request,
   try {
     const WallTime timed(input.context.wall_time);
     estimator::Validation validation =
-        estimator::validate(rig, input.rig.mechanism, pieces, input.context.options, windows.start,
-                            monitor, [&](int window) { on_window(window, count); });
-    note_short_segments(input, windows.length, validation);
+        estimator::validate(rig, input.rig.mechanism, pieces, input.context.options, start, monitor,
+                            [&](int index) { on_window(index, count); });
+    note_short_segments(input, window, validation);
     return validation;
   } catch (const std::invalid_argument& fault) {
     throw proto::InputError(describe_fault(input, fault.what()) +
-                            (windows.length > 0.0 ? ", or give a longer --window" : ""));
+                            (window > 0.0 ? ", or give a longer --window" : ""));
   }
 }
 

@@ -31,22 +31,6 @@ class FaultyInput : public proto::InputError {
   std::vector<estimator::Finding> findings;  ///< faults, warnings and notes
 };
 
-/// Mechanism with initial parameter values and the recordings with which to calibrate it.
-struct CalibrationSubject {
-  const estimator::Mechanism& mechanism;
-  const std::vector<estimator::Recording>& recordings;
-  estimator::SensorDescription facts = {};
-  bool examined = true;  ///< search for faults and repair them
-};
-
-/// Calibrates a mechanism with recordings. Commands, service jobs, the Python package and studies
-/// all use this function.
-/// @return calibration with diagnostics; its `input` is empty if the search for faults was skipped
-/// @throws exceptions of estimator::calibrate_with_diagnostics
-estimator::DiagnosedCalibration calibrate_subject(const CalibrationSubject& subject,
-                                                  const estimator::CalibrationOptions& options,
-                                                  const estimator::CalibrationMonitor& monitor);
-
 /// Searches the recordings and the rig file for faults before a fit. Findings name the line of the
 /// rig file to correct.
 /// @throws InputError if the estimator cannot use the recordings or the rig file
@@ -83,23 +67,17 @@ estimator::LawComparison run_law_comparison(
     const estimator::LawChoice& choice, const estimator::CalibrationMonitor& monitor,
     const std::function<void(const estimator::FrictionLaw& law, int fold)>& on_fold);
 
-/// Time windows in which a validation compares predictions with recordings.
-struct ValidationWindows {
-  double length = 0.0;  ///< window length [s]; 0 for whole segments
-  double start = 0.0;   ///< part that determines the initial state [s]; 0 for all of it
-};
-
-/// Function that is called before each prediction window, with the index of the window, from 0, and
-/// the number of windows.
-using WindowCallback = std::function<void(int index, int count)>;
-
 /// Evaluates given parameter values on recordings. The values are those of the request, or of its
 /// rig file. Their kind, step and weight and the wall time are stored in the context of `input`.
-/// @param input  returned by `load_input` for the request
+/// @param input      returned by `load_input` for the request
+/// @param window     length of the windows that are predicted [s]; 0 for whole segments
+/// @param start      part of a window that determines its initial state [s]; 0 for all of it
+/// @param on_window  called before each prediction with the index of the window, from 0, and the
+///                   number of windows
 /// @throws InputError for unusable input
-estimator::Validation run_validation(const CalibrationRequest& request,
-                                     const ValidationWindows& windows, CalibrationInput& input,
+estimator::Validation run_validation(const CalibrationRequest& request, double window, double start,
+                                     CalibrationInput& input,
                                      const estimator::CalibrationMonitor& monitor,
-                                     const WindowCallback& on_window);
+                                     const std::function<void(int index, int count)>& on_window);
 
 }  // namespace service

@@ -177,7 +177,7 @@ py::dict validate(const PythonRequest& program, double window, double start_wind
   CalibrationInput input;
   const auto validation = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
     input = program.load();
-    return run_validation(program.request, {window, start_window}, input, hooks,
+    return run_validation(program.request, window, start_window, input, hooks,
                           [&](int index, int count) {
                             monitor.set_part("window", index, static_cast<std::size_t>(count));
                           });

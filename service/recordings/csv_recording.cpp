@@ -114,12 +114,12 @@ class AngleImport {
 
   /// Checks joint speeds. Throws if only a wrong unit explains a speed.
   void check_speed(const RowSegment& stretch, const RowTimes& time, double speed_max) const {
-    const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.period)));
+    const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.summary.period)));
     for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
       const double duration = time.stamps[static_cast<std::size_t>(row + window)] -
                               time.stamps[static_cast<std::size_t>(row)];
       const double speed =
-          std::abs(at(row + window) - at(row)) / std::max(duration, window * time.period);
+          std::abs(at(row + window) - at(row)) / std::max(duration, window * time.summary.period);
       if (speed > speed_max) refuse_speed(largest_step(row, window), speed, speed_max);
     }
   }
@@ -214,8 +214,8 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
                                 const SensorTableReader& inertial) {
   estimator::Segment segment;
   segment.start = stretch.start;
-  segment.period = time.period;
-  const int samples = time.is_uniform ? stretch.places.back() + 1 : stretch.count;
+  segment.period = time.summary.period;
+  const int samples = time.summary.steady_clock ? stretch.places.back() + 1 : stretch.count;
   segment.angles.setConstant(samples, static_cast<Eigen::Index>(angles.size()),
                              std::numeric_limits<double>::quiet_NaN());
   segment.controls.resize(samples, static_cast<Eigen::Index>(controls.size()));
@@ -225,7 +225,7 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
   for (int k = 0; k < stretch.count; ++k) {
     const int row = stretch.first + k;
     const auto at = static_cast<std::size_t>(row);
-    const int own = time.is_uniform ? stretch.places[static_cast<std::size_t>(k)] : k;
+    const int own = time.summary.steady_clock ? stretch.places[static_cast<std::size_t>(k)] : k;
     for (std::size_t i = 0; i < angles.size(); ++i) {
       segment.angles(own, static_cast<Eigen::Index>(i)) = angles[i].at(row);
     }
@@ -235,7 +235,7 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
     inertial.write_row(row, own, segment);
     if (own > place) holes.push_back({place, own - place});
     place = own + 1;
-    if (!time.is_uniform) segment.times.push_back(time.stamps[at] - stretch.start);
+    if (!time.summary.steady_clock) segment.times.push_back(time.stamps[at] - stretch.start);
   }
   estimator::interpolate_commands(holes, segment);
   return segment;
@@ -299,17 +299,10 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
   const Requests requests = make_requests(format);
   const std::string& path = table.path;
   const RowTimes time = find_row_times(table, format, requests.times);
-
-  ImportedRecording result;
+  ImportedRecording result{.recording = {}, .summary = time.summary};
   ImportSummary& summary = result.summary;
   summary.file = path;
   summary.rows = table.row_count();
-  summary.dropped_rows = time.dropped_rows;
-  summary.period = time.period;
-  summary.jitter_max = time.jitter_max;
-  summary.gaps = time.gaps;
-  summary.holes = time.holes;
-  summary.steady_clock = time.is_uniform;
   note_delimiter(table, summary.notes);
 
   std::vector<AngleImport> angles;

@@ -21,9 +21,8 @@ ExitCode validate(const ValidateOptions& options) {
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   const auto validation =
       run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
-        return run_validation(make_request(options.estimation),
-                              {options.window, options.start_window}, input, monitor,
-                              [&](int window, int count) {
+        return run_validation(make_request(options.estimation), options.window,
+                              options.start_window, input, monitor, [&](int window, int count) {
                                 part = part_text("window", window, static_cast<std::size_t>(count));
                               });
       });
