@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -94,7 +95,7 @@ struct NamedColumn {
 /// @param shown_max  largest number of names
 template <typename Items>
 std::string quoted_names(const Items& items, const std::string& none,
-                         std::size_t shown_max = static_cast<std::size_t>(-1)) {
+                         std::ptrdiff_t shown_max = std::numeric_limits<std::ptrdiff_t>::max()) {
   std::string list;
   for (const auto& item : items | std::views::take(shown_max)) {
     list += (list.empty() ? "\"" : ", \"") + item.name + "\"";

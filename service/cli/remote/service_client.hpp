@@ -59,7 +59,7 @@ class ServiceClient {
   rigcal::v1::ServiceReply call(Message* (rigcal::v1::ServiceRequest::*kind)(),
                                 const std::string& id = "") {
     rigcal::v1::ServiceRequest request;
-    Message& message = *(request.*kind)();
+    [[maybe_unused]] Message& message = *(request.*kind)();
     if constexpr (requires { message.set_job_id(id); }) message.set_job_id(id);
     if constexpr (requires { message.set_session_id(id); }) message.set_session_id(id);
     return call(request);

@@ -4,18 +4,6 @@ import numpy as np
 
 __version__: str
 
-class Edits:
-    start: list[str]
-    free: list[str]
-    fix: list[str]
-    hold_out: list[str]
-
-class Selection:
-    start: float
-    end: float
-    segments: list[int]
-    def __init__(self) -> None: ...
-
 class TableNotation:
     @property
     def value(self) -> str: ...
@@ -50,11 +38,17 @@ class Request:
     def __init__(self, rig_name: str, rig_text: str) -> None: ...
     def set_option(self, name: str, value: object) -> None: ...
     def changed_options(self) -> str: ...
-    @property
-    def edits(self) -> Edits: ...
+    def set_edits(
+        self, start: list[str], free: list[str], fix: list[str], hold_out: list[str]
+    ) -> None: ...
     def check_edits(self) -> None: ...
     def add_recording(
-        self, name: str, selection: Selection, columns: Mapping[str, np.ndarray[Any, Any]]
+        self,
+        name: str,
+        start: float,
+        end: float,
+        segments: list[int],
+        columns: Mapping[str, np.ndarray[Any, Any]],
     ) -> None: ...
     def read_values(self, path: str) -> None: ...
     def set_values(

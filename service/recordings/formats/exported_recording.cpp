@@ -1,5 +1,3 @@
-#include "service/recordings/formats/recording_formats.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -16,6 +14,7 @@
 #include "proto/recording/recording_rules.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 namespace service {
 namespace {
@@ -148,7 +147,7 @@ proto::Recording read_samples(
     for (std::size_t i = 0; i < names.inertial_sensors.size(); ++i) {
       const auto cell = columns.begin() + static_cast<std::ptrdiff_t>(
                                               first_inertial + i * proto::kInertialEndings.size());
-      const double mask = cell[proto::kInertialAxes][k];
+      const double mask = cell[static_cast<std::ptrdiff_t>(proto::kInertialAxes)][k];
       if (std::isnan(mask)) continue;  // no reading
       proto::InertialReading reading{.timestamp_s = sample.timestamp_s,
                                      .sequence = sample.sequence,

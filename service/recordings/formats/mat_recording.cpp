@@ -11,7 +11,7 @@
 namespace service {
 namespace {
 
-constexpr std::size_t kNamesMax = 20;  // in a message
+constexpr std::ptrdiff_t kNamesMax = 20;  // in a message
 
 /// Column name in a rig file, which means a MAT variable or one column of a matrix.
 struct ColumnName {
