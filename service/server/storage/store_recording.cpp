@@ -100,10 +100,9 @@ class LogWriter {
     std::function<Status()> write;
   };
 
-  template <typename Messages>
-
   // Keeps the order within each kind of message, whatever the timestamps: samples out of sequence
   // would be rejected.
+  template <typename Messages>
   void add_entries(const Messages& messages, std::vector<Entry>& entries) {
     double latest_s = -std::numeric_limits<double>::infinity();
     for (const auto& message : messages) {
