@@ -199,10 +199,6 @@ proto::Result<std::shared_ptr<const void>> lock_folder(const std::string& folder
   return std::shared_ptr<const void>(file);
 }
 
-namespace fs = std::filesystem;
-using proto::Error;
-using proto::ErrorCode;
-
 proto::Status save_record(const std::string& path, const google::protobuf::Message& record) {
   std::string text;
   google::protobuf::TextFormat::PrintToString(record, &text);
