@@ -9,6 +9,7 @@
 #include "proto/result.hpp"
 #include "proto/stream/service_states.hpp"
 #include "proto/stream/stream_limits.hpp"
+#include "service/server/jobs/worker_messages.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 #include "service/server/storage/utf8_prefix.hpp"
@@ -26,7 +27,6 @@ using rigcal::v1::JobState;
 using rigcal::v1::ServiceError;
 
 constexpr const char* kRecordFile = "job.textproto";
-constexpr std::size_t kErrorSizeMax = 4096;
 constexpr int kNamedRecordingsMax = 3;
 constexpr std::size_t kNameSizeMax = 64;
 
@@ -297,7 +297,7 @@ void JobStore::end(const std::string& id, JobState state, const std::string& err
   queue_.remove(id);
   JobInfo& ended = job.info;
   ended.set_state(state);
-  ended.set_error(utf8_prefix(error, kErrorSizeMax));
+  ended.set_error(utf8_prefix(error, kJobErrorSizeMax));
   ended.set_ended_unix_ns(unix_time_ns());
   ended.clear_progress();
   if (job.started_s > 0.0) context_.metrics.job_duration.add(context_.time_s() - job.started_s);

@@ -56,6 +56,18 @@ std::uint64_t free_space(const std::string& folder);
 /// @return error kDiskFull with the remedy if it has not
 proto::Status check_space(const std::string& folder, std::uint64_t needed_bytes);
 
+/// Writes a Protobuf message to a file in text format. After a crash the file has its old or its
+/// new content.
+proto::Status save_record(const std::string& path, const google::protobuf::Message& record);
+
+/// Reads a Protobuf message from a file in text format.
+/// @return error kDamaged if the file does not parse
+proto::Status load_record(const std::string& path, google::protobuf::Message& record);
+
+/// Creates a folder with a record in the file `name`. A crash never leaves a partial folder.
+proto::Status create_record_folder(const std::string& folder, const std::string& name,
+                                   const google::protobuf::Message& record);
+
 /// Returns the total size of the files directly inside a folder [byte].
 std::uint64_t folder_size_bytes(const std::string& folder);
 
