@@ -1,16 +1,23 @@
 #pragma once
 
-#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "estimator/signal/time_series.hpp"
 #include "service/options/calibration_request.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/result/calibration_message.hpp"
 #include "service/rig/rig_file.hpp"
 
 namespace service {
+
+/// Checks before a calibration starts that it can finish within its time limit.
+/// @param step        requested simulation step [s]; 0 if rigcal chooses the step
+/// @param duration_s  time limit of the calibration [s]; infinite if there is no limit
+/// @throws proto::InputError for an invalid step, or if even one iteration would take too long
+void check_work_budget(const std::vector<estimator::Recording>& recordings, double step,
+                       double duration_s);
 
 /// Rig, recordings and options of a calibration, loaded and checked.
 struct CalibrationInput {

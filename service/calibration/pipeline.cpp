@@ -2,19 +2,131 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
+#include "estimator/assessment/finding.hpp"
 #include "estimator/assessment/intervals/prior_conflicts.hpp"
-#include "estimator/calibrate/calibrate.hpp"
-#include "service/calibration/rejected_readings.hpp"
-#include "service/calibration/source_location.hpp"
+#include "estimator/diagnostics/signal/signal_examination.hpp"
+#include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"
-#include "service/recordings/import_notes.hpp"
+#include "service/recordings/csv_recording.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
+#include "service/rig/rig_file.hpp"
 
 namespace service {
+
+using estimator::MessageCode;
+
 namespace {
+
+/// Returns whether an error in the rig file, rather than in the recording, can cause a finding.
+bool is_about_the_file(MessageCode code) {
+  using enum MessageCode;
+  switch (code) {
+    case kOutliers:
+    case kNoiseTail:
+    case kManyOutliers:
+    case kEncoderSlip:
+    case kPossibleSlip:
+    case kLostTime:
+    case kInsertedRows:
+    case kBreak:
+    case kJump:
+    case kClippedReadings:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// Returns whether the channel of a finding is a motor.
+bool is_of_motor(const estimator::Message& message) {
+  using enum MessageCode;
+  switch (message.code) {
+    case kConstantCommand:
+    case kCommandBeyondLimit:
+    case kCommandAtLimit:
+    case kInvertedMotor:
+    case kSwappedMotors:
+    case kLateCommand:
+    case kEarlyCommand:
+    case kClippedCommand:
+      return true;
+    case kDescriptionError:
+    case kMisfitCause:
+      return is_of_motor(
+          std::get<std::vector<estimator::Message>>(*message.find("causes")).front());
+    default:
+      return false;
+  }
+}
+
+std::string place_of(const Rig& rig, const estimator::Finding& finding) {
+  const std::vector<estimator::Encoder> sensors = estimator::all_encoders(rig.mechanism);
+  if (finding.message.code == MessageCode::kWrongQuantum) {
+    const auto sensor = std::ranges::find(sensors, finding.channel, &estimator::Encoder::name);
+    if (sensor == sensors.end()) return "";
+    return rig.encoders[static_cast<std::size_t>(sensor - sensors.begin())].place;
+  }
+  if (!rig.format) return "";
+  if (is_of_motor(finding.message)) {
+    const auto& columns = rig.format->controls;
+    const auto column = std::ranges::find(columns, finding.channel, &ControlColumn::joint);
+    return column == columns.end() ? "" : column->place;
+  }
+  const auto& columns = rig.format->angles;
+  const auto column = std::ranges::find(columns, finding.channel, &EncoderColumn::joint);
+  return column == columns.end() ? "" : column->place;
+}
+
+/// Returns what the rig file says about the sensors in use.
+estimator::SensorDescription sensor_facts(const Rig& rig) {
+  estimator::SensorDescription facts;
+  const std::vector<estimator::Encoder> sensors = estimator::all_encoders(rig.mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (std::ranges::count(rig.mechanism.held_out, sensors[i].name) > 0) continue;
+    facts.quantum.push_back(rig.encoders[i].count);
+    facts.limits.push_back(rig.encoders[i].limits);
+  }
+  for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
+    if (!rig.mechanism.joints[j].motorised) continue;
+    const JointFacts& motor = rig.joint_facts[j];
+    const double stated = motor.safety ? motor.safety->command_max : 0.0;
+    facts.command_limit.push_back(stated > 0.0 ? stated : motor.control_max);
+  }
+  return facts;
+}
+
+/// Appends to the advice of each finding on a column or an encoder the line of the rig file to
+/// check or correct.
+void add_source_locations(const Rig& rig, std::vector<estimator::Finding>& findings) {
+  for (estimator::Finding& finding : findings) {
+    if (finding.channel.empty() || !is_about_the_file(finding.message.code)) continue;
+    finding.place = place_of(rig, finding);
+  }
+}
+
+using estimator::Recording;
+using estimator::Segment;
+
+/// Returns the row of a segment at a time; −1 if the segment has no row at this time.
+Eigen::Index row_at(const Segment& segment, double time) {
+  const int row = segment.first_sample_from(time - segment.start);
+  if (row < 0 || row >= segment.sample_count()) return -1;
+  const double slack = estimator::kSampleTolerance * segment.period;
+  return std::abs(segment.start + segment.time(row) - time) <= slack ? row : -1;
+}
+
+/// Checks whether a reading is missing in all segments. Repairs split segments but remove no rows.
+bool is_gone(const Recording& repaired, double time, Eigen::Index sensor) {
+  return std::ranges::none_of(repaired.segments, [&](const Segment& segment) {
+    const Eigen::Index row = row_at(segment, time);
+    return row >= 0 && std::isfinite(segment.angles(row, sensor));
+  });
+}
 
 class WallTime {
  public:
@@ -79,7 +191,45 @@ void add_notes(const CalibrationInput& input, estimator::Calibration& calibratio
   calibration.notes = std::move(notes);
 }
 
+/// Sets the kind, step and weight that the options leave open to those of the given values. Shadow
+/// parameters are valid only for the step and the weight with which they were estimated.
+void take_choices(const ParameterValues& values, estimator::CalibrationOptions& options) {
+  if (!options.kind) options.kind = values.kind;
+  if (options.kind != estimator::EstimateKind::kShadow) return;
+  if (options.step == 0.0) options.step = values.step;
+  if (options.state_error_weight == 0.0) options.state_error_weight = values.state_error_weight;
+}
+
+void note_short_segments(const CalibrationInput& input, double window,
+                         estimator::Validation& validation) {
+  for (const estimator::Recording& recording : input.recordings) {
+    for (const estimator::Segment& segment : recording.segments) {
+      if (segment.duration() + segment.period >= window) continue;
+      validation.notes.push_back(
+          recording.name + ": a segment is shorter than the window and was evaluated as a whole");
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<RejectedReading> rejected_readings(const std::vector<Recording>& read,
+                                               const std::vector<Recording>& repaired) {
+  std::vector<RejectedReading> held;
+  for (std::size_t r = 0; r < std::min(read.size(), repaired.size()); ++r) {
+    for (const Segment& segment : read[r].segments) {
+      for (Eigen::Index row = 0; row < segment.angles.rows(); ++row) {
+        const double time = segment.start + segment.time(row);
+        for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
+          const double value = segment.angles(row, sensor);
+          if (!std::isfinite(value) || !is_gone(repaired[r], time, sensor)) continue;
+          held.push_back({read[r].name, static_cast<int>(sensor), time, value});
+        }
+      }
+    }
+  }
+  return held;
+}
 
 estimator::DiagnosedInput examine_input(const CalibrationInput& input,
                                         const estimator::CalibrationMonitor& monitor) {
@@ -103,22 +253,13 @@ std::vector<estimator::Finding> repair_input(CalibrationInput& input) {
   return findings;
 }
 
-estimator::DiagnosedCalibration calibrate_subject(const CalibrationSubject& subject,
-                                                  const estimator::CalibrationOptions& options,
-                                                  const estimator::CalibrationMonitor& monitor) {
-  if (subject.examined) {
-    return estimator::calibrate_with_diagnostics(subject.mechanism, subject.recordings, options,
-                                                 subject.facts, monitor);
-  }
-  return {estimator::calibrate(subject.mechanism, subject.recordings, options, monitor), {}};
-}
-
 estimator::Calibration run_calibration(CalibrationInput& input,
                                        const estimator::CalibrationMonitor& monitor) {
   const WallTime timed(input.context.wall_time);
   estimator::DiagnosedCalibration examined = with_faults_named(input, [&] {
-    return calibrate_subject({input.rig.mechanism, input.recordings, sensor_facts(input.rig)},
-                             input.context.options, monitor);
+    return estimator::calibrate_with_diagnostics(input.rig.mechanism, input.recordings,
+                                                 input.context.options, sensor_facts(input.rig),
+                                                 monitor);
   });
   add_notes(input, examined.calibration);
   add_source_locations(input.rig, examined.calibration.findings);
@@ -135,6 +276,40 @@ estimator::CrossValidation run_cross_validation(CalibrationInput& input,
     return estimator::cross_validate(input.rig.mechanism, pieces, input.context.options, monitor,
                                      on_fold);
   });
+}
+
+estimator::LawComparison run_law_comparison(
+    CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
+    const estimator::LawChoice& choice, const estimator::CalibrationMonitor& monitor,
+    const std::function<void(const estimator::FrictionLaw& law, int fold)>& on_fold) {
+  const WallTime timed(input.context.wall_time);
+  return with_faults_named(input, [&] {
+    return estimator::compare_laws(input.rig.mechanism, pieces, choice, input.context.options,
+                                   monitor, on_fold);
+  });
+}
+
+estimator::Validation run_validation(const CalibrationRequest& request, double window, double start,
+                                     CalibrationInput& input,
+                                     const estimator::CalibrationMonitor& monitor,
+                                     const std::function<void(int index, int count)>& on_window) {
+  take_choices(request.values, input.context.options);
+  const std::vector<estimator::Recording> pieces = cut_windows(input.recordings, window);
+  int count = 0;
+  for (const auto& piece : pieces) count += static_cast<int>(piece.segments.size());
+  estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
+  rig.held_out = input.rig.mechanism.held_out;
+  try {
+    const WallTime timed(input.context.wall_time);
+    estimator::Validation validation =
+        estimator::validate(rig, input.rig.mechanism, pieces, input.context.options, start, monitor,
+                            [&](int index) { on_window(index, count); });
+    note_short_segments(input, window, validation);
+    return validation;
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(input, fault.what()) +
+                            (window > 0.0 ? ", or give a longer --window" : ""));
+  }
 }
 
 }  // namespace service

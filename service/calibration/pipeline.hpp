@@ -1,17 +1,25 @@
 #pragma once
 
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/calibrate/law_comparison.hpp"
+#include "estimator/calibrate/validation.hpp"
 #include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
+#include "estimator/signal/time_series.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/calibration_input.hpp"
+#include "service/result/calibration_message.hpp"
 
 namespace service {
+
+/// Returns the sensor readings that the repair of recordings rejected. They are in the original
+/// recordings `read` and missing in the repaired recordings.
+std::vector<RejectedReading> rejected_readings(const std::vector<estimator::Recording>& read,
+                                               const std::vector<estimator::Recording>& repaired);
 
 /// Exception for recordings or a rig file with a fault that would make the estimates meaningless.
 /// The message names the files and the remedy.
@@ -22,22 +30,6 @@ class FaultyInput : public proto::InputError {
 
   std::vector<estimator::Finding> findings;  ///< faults, warnings and notes
 };
-
-/// Mechanism with initial parameter values and the recordings with which to calibrate it.
-struct CalibrationSubject {
-  const estimator::Mechanism& mechanism;
-  const std::vector<estimator::Recording>& recordings;
-  estimator::SensorDescription facts = {};
-  bool examined = true;  ///< search for faults and repair them
-};
-
-/// Calibrates a mechanism with recordings. Commands, service jobs, the Python package and studies
-/// all use this function.
-/// @return calibration with diagnostics; its `input` is empty if the search for faults was skipped
-/// @throws exceptions of estimator::calibrate_with_diagnostics
-estimator::DiagnosedCalibration calibrate_subject(const CalibrationSubject& subject,
-                                                  const estimator::CalibrationOptions& options,
-                                                  const estimator::CalibrationMonitor& monitor);
 
 /// Searches the recordings and the rig file for faults before a fit. Findings name the line of the
 /// rig file to correct.
@@ -66,5 +58,26 @@ estimator::CrossValidation run_cross_validation(CalibrationInput& input,
                                                 const std::vector<estimator::Recording>& pieces,
                                                 const estimator::CalibrationMonitor& monitor,
                                                 const std::function<void(int)>& on_fold);
+
+/// Compares friction laws by their errors on held-out pieces, and stores the wall time in the
+/// context of `input`.
+/// @throws InputError for unusable input
+estimator::LawComparison run_law_comparison(
+    CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
+    const estimator::LawChoice& choice, const estimator::CalibrationMonitor& monitor,
+    const std::function<void(const estimator::FrictionLaw& law, int fold)>& on_fold);
+
+/// Evaluates given parameter values on recordings. The values are those of the request, or of its
+/// rig file. Their kind, step and weight and the wall time are stored in the context of `input`.
+/// @param input      returned by `load_input` for the request
+/// @param window     length of the windows that are predicted [s]; 0 for whole segments
+/// @param start      part of a window that determines its initial state [s]; 0 for all of it
+/// @param on_window  called before each prediction with the index of the window, from 0, and the
+///                   number of windows
+/// @throws InputError for unusable input
+estimator::Validation run_validation(const CalibrationRequest& request, double window, double start,
+                                     CalibrationInput& input,
+                                     const estimator::CalibrationMonitor& monitor,
+                                     const std::function<void(int index, int count)>& on_window);
 
 }  // namespace service

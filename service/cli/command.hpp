@@ -1,6 +1,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <type_traits>
 
 namespace service {
 
@@ -15,30 +18,42 @@ enum ExitCode : int {
   kInterrupted = 130    ///< stopped by Ctrl-C
 };
 
-/// Each of the functions below adds one command to the program. When the command runs, it sets
-/// `exit_code`, and for bad input it throws InputError or the estimator's std::invalid_argument.
-void add_calibrate(CLI::App& app, ExitCode& exit_code);
-void add_check(CLI::App& app, ExitCode& exit_code);
-void add_repeat(CLI::App& app, ExitCode& exit_code);
-void add_crossvalidate(CLI::App& app, ExitCode& exit_code);
-void add_validate(CLI::App& app, ExitCode& exit_code);
-void add_estimate(CLI::App& app, ExitCode& exit_code);
-void add_compare(CLI::App& app, ExitCode& exit_code);
-void add_simulate(CLI::App& app, ExitCode& exit_code);
-void add_design(CLI::App& app, ExitCode& exit_code);
-void add_identify(CLI::App& app, ExitCode& exit_code);
-void add_init(CLI::App& app, ExitCode& exit_code);
-void add_info(CLI::App& app, ExitCode& exit_code);
-void add_export(CLI::App& app, ExitCode& exit_code);
-void add_import(CLI::App& app, ExitCode& exit_code);
-void add_recover(CLI::App& app, ExitCode& exit_code);
+/// Function that adds one command to the program. When the command runs, it sets `exit_code`, and
+/// for bad input it throws InputError or the estimator's std::invalid_argument.
+using AddCommand = void(CLI::App& app, ExitCode& exit_code);
+AddCommand add_calibrate, add_check, add_repeat, add_crossvalidate, add_validate, add_estimate,
+    add_compare, add_simulate, add_design, add_identify, add_init, add_info, add_export, add_import,
+    add_recover;
 
 // These connect to a calibration service (service/cli/remote).
-void add_sessions(CLI::App& app, ExitCode& exit_code);
-void add_jobs(CLI::App& app, ExitCode& exit_code);
-void add_watch(CLI::App& app, ExitCode& exit_code);
-void add_cancel(CLI::App& app, ExitCode& exit_code);
-void add_result(CLI::App& app, ExitCode& exit_code);
-void add_report(CLI::App& app, ExitCode& exit_code);
+AddCommand add_sessions, add_jobs, add_watch, add_cancel, add_result, add_report;
+
+/// Adds a command with its own struct of options, for which an overload of add_options exists.
+/// @param run  runs the command with its options; returns the exit status, or nothing for kDone
+template <typename Options, typename Run>
+CLI::App* add_command(CLI::App& app, ExitCode& exit_code, const char* name, const char* description,
+                      const char* footer, const Run& run) {
+  CLI::App* const command = app.add_subcommand(name, description);
+  const auto options = std::make_shared<Options>();
+  add_options(*command, *options);
+  command->footer(footer);
+  command->callback([options, run, &exit_code] {
+    if constexpr (std::is_void_v<decltype(run(*options))>) {
+      run(*options);
+      exit_code = kDone;
+    } else {
+      exit_code = run(*options);
+    }
+  });
+  return command;
+}
+
+/// Adds an option with the name of its type and, if given, the group of options for --help.
+template <typename Value>
+CLI::Option* add_option(CLI::App& command, const char* name, Value& value, const char* type,
+                        const std::string& description, const std::string& group = "Options") {
+  CLI::Option* const option = command.add_option(name, value, description)->group(group);
+  return *type == '\0' ? option : option->type_name(type);
+}
 
 }  // namespace service

@@ -6,11 +6,10 @@
 #include <iostream>
 
 #include "proto/text/command_line/command_line.hpp"
-#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/options/parameter_values.hpp"
-#include "service/recordings/import_notes.hpp"
+#include "service/recordings/csv_recording.hpp"
 
 namespace service {
 namespace {
@@ -83,37 +82,27 @@ CLI::Validator step_validator() {
 }
 
 void add_estimation_options(CLI::App& command, EstimationOptions& options) {
-  command
-      .add_option(
-          "recordings", options.recordings,
-          "Recordings: CSV, MAT, MCAP of rigcal-daq, or a ROS 2 bag (MCAP) with joint states")
-      ->required()
-      ->type_name("RECORDING");
-  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
-      ->required()
-      ->type_name("FILE");
+  add_option(command, "recordings", options.recordings, "RECORDING",
+             "Recordings: CSV, MAT, MCAP of rigcal-daq, or a ROS 2 bag (MCAP) with joint states")
+      ->required();
+  add_option(command, "--rig", options.rig, "FILE", "Rig file (proto/rig.proto)")->required();
   command.add_option("--from", options.selection.from, "Start of the used samples [s]")
       ->check(proto::finite_number());
   command.add_option("--to", options.selection.to, "End of the used samples [s]")
       ->check(proto::finite_number());
-  command.add_option("--segments", options.segments, "Use these segments only, e.g. 0-3,5")
-      ->type_name("LIST");
-  command
-      .add_option("--free", options.edits.free,
-                  "Estimate this parameter; --free, --fix and --start may be repeated")
-      ->type_name("NAME")
+  add_option(command, "--segments", options.segments, "LIST",
+             "Use these segments only, e.g. 0-3,5");
+  add_option(command, "--free", options.edits.free, "NAME",
+             "Estimate this parameter; --free, --fix and --start may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--fix", options.edits.fix, "Fix this parameter, at VALUE if given")
-      ->type_name("NAME[=VALUE]")
+  add_option(command, "--fix", options.edits.fix, "NAME[=VALUE]",
+             "Fix this parameter, at VALUE if given")
       ->allow_extra_args(false);
-  command.add_option("--start", options.edits.start, "Initial value of this parameter")
-      ->type_name("NAME=VALUE")
+  add_option(command, "--start", options.edits.start, "NAME=VALUE",
+             "Initial value of this parameter")
       ->allow_extra_args(false);
-  command
-      .add_option(
-          "--hold-out", options.edits.hold_out,
-          "Hold out this sensor and report how well its readings are predicted; may be repeated")
-      ->type_name("NAME")
+  add_option(command, "--hold-out", options.edits.hold_out, "NAME",
+             "Hold out this sensor and report how well its readings are predicted; may be repeated")
       ->allow_extra_args(false);
   command
       .add_option_function<std::vector<std::string>>(
@@ -134,42 +123,34 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
                   "Number of threads on this machine; does not affect the result. Default: one per "
                   "processor")
       ->check(proto::count_from_to(1, 256));
-  command.add_option("--operator", options.operator_name, "Name of the operator, for the report")
-      ->type_name("NAME");
+  add_option(command, "--operator", options.operator_name, "NAME",
+             "Name of the operator, for the report");
   command.add_flag("--quiet", options.quiet, "No progress");
   command.add_flag("--verbose", options.verbose, "Print every iteration");
 }
 
 CLI::Option* add_values_option(CLI::App& command, std::string& values, const std::string& what) {
-  return command
-      .add_option("--parameters", values,
-                  what + " with the values of this result (rigcal calibrate --json)")
-      ->type_name("RESULT.json");
+  return add_option(command, "--parameters", values, "RESULT.json",
+                    what + " with the values of this result (rigcal calibrate --json)");
 }
 
 void add_result_files(CLI::App& command, ResultFiles& files) {
-  command.add_option("--json", files.json, "Write the result as JSON")->type_name("FILE");
-  command.add_option("--plot", files.plot, "Write a report with plots as HTML")->type_name("FILE");
+  add_option(command, "--json", files.json, "FILE", "Write the result as JSON");
+  add_option(command, "--plot", files.plot, "FILE", "Write a report with plots as HTML");
 }
 
 void add_rig_files(CLI::App& command, ResultFiles& files) {
   CLI::Option* const rig_out =
-      command
-          .add_option("--rig-out", files.rig_out,
-                      "Write the rig file with the estimates in place of its values")
-          ->type_name("FILE");
+      add_option(command, "--rig-out", files.rig_out, "FILE",
+                 "Write the rig file with the estimates in place of its values");
   command
       .add_flag("--rig-out-priors", files.rig_out_priors,
                 "In the file of --rig-out, write the estimates as priors for other recordings")
       ->needs(rig_out);
-  command
-      .add_option("--urdf-out", files.urdf_out,
-                  "Write the rig with the estimates as a robot's URDF file")
-      ->type_name("FILE");
-  command
-      .add_option("--mjcf-out", files.mjcf_out,
-                  "Write the rig with the estimates as a MuJoCo model")
-      ->type_name("FILE");
+  add_option(command, "--urdf-out", files.urdf_out, "FILE",
+             "Write the rig with the estimates as a robot's URDF file");
+  add_option(command, "--mjcf-out", files.mjcf_out, "FILE",
+             "Write the rig with the estimates as a MuJoCo model");
 }
 
 void add_calibration_files(CLI::App& command, ResultFiles& files) {
@@ -180,11 +161,11 @@ void add_calibration_files(CLI::App& command, ResultFiles& files) {
       ->needs("--json");
 }
 
-void check_result_files(const ResultFiles& files, const EstimationOptions& options) {
+std::vector<std::string> input_files(const EstimationOptions& options) {
   std::vector<std::string> inputs = options.recordings;
   inputs.push_back(options.rig);
   if (!options.values.empty()) inputs.push_back(options.values);
-  check_result_files(files, inputs);
+  return inputs;
 }
 
 void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs) {
@@ -224,8 +205,11 @@ CalibrationRequest make_request(const EstimationOptions& options) {
   return request;
 }
 
-CalibrationInput load_estimation_input(const EstimationOptions& options) {
+CalibrationInput load_estimation_input(const std::string& command, const EstimationOptions& options,
+                                       const ResultFiles& files) {
+  check_result_files(files, input_files(options));
   CalibrationInput input = load_input(make_request(options));
+  input.context.command = command;
   if (options.quiet) return input;
   for (const RecordingUse& use : input.context.recordings) {
     for (const std::string& note : describe_import(use.summary)) {

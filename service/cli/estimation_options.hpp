@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/text/files.hpp"
 #include "service/calibration/calibration_input.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
@@ -28,8 +29,8 @@ struct EstimationOptions {
 /// Output files that a command writes in addition to the printed table. An empty path means that
 /// the file is not written.
 struct ResultFiles {
-  std::string json;
-  std::string plot;
+  std::string json = {};
+  std::string plot = {};
   std::string rig_out = {};
   bool rig_out_priors = false;  ///< write the estimates as priors into the rig file `rig_out`
   bool trajectories = false;    ///< include trajectories in the JSON file
@@ -60,9 +61,12 @@ void add_rig_files(CLI::App& command, ResultFiles& files);
 /// to a command.
 void add_calibration_files(CLI::App& command, ResultFiles& files);
 
+/// Returns the paths of the files that the options name as inputs.
+std::vector<std::string> input_files(const EstimationOptions& options);
+
 /// Checks that the result files can be written. Call it before the estimation.
+/// @param inputs  files that the command reads
 /// @throws InputError if a file cannot be written
-void check_result_files(const ResultFiles& files, const EstimationOptions& options);
 void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs);
 
 /// Adds the options of the estimator to a command. `options` must outlive the parsing.
@@ -73,8 +77,18 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options);
 /// @throws InputError if a file or an option is invalid
 CalibrationRequest make_request(const EstimationOptions& options);
 
-/// Loads the rig and the recordings of a calibration. Prints notes to standard error.
+/// Loads the rig and the recordings of a command, after checking that its result files can be
+/// written. Prints notes to standard error.
 /// @throws InputError if a file or an option is invalid
-CalibrationInput load_estimation_input(const EstimationOptions& options);
+CalibrationInput load_estimation_input(const std::string& command, const EstimationOptions& options,
+                                       const ResultFiles& files = {});
+
+/// Writes the files of the options --json and --plot, if they are given.
+/// @param json, page  return the contents
+template <typename Json, typename Page>
+void write_result_files(const ResultFiles& files, const Json& json, const Page& page) {
+  if (!files.json.empty()) proto::write_file(files.json, json());
+  if (!files.plot.empty()) proto::write_file(files.plot, page());
+}
 
 }  // namespace service

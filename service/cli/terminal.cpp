@@ -5,13 +5,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <string_view>
+#include <thread>
 
 #include "proto/text/command_line/standard_streams.hpp"
 #include "proto/text/printable.hpp"
+#include "service/messages/stage_text.hpp"
+#include "service/text/iteration_text.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -51,6 +57,52 @@ bool has_colour() {
   return (forbidden == nullptr || *forbidden == '\0') &&
          (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
+
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not wait");
+
+void on_interrupt(int) {
+  interrupted.store(true);
+  std::signal(SIGINT, SIG_DFL);
+}
+
+/// Stages of a calibration, in this order. A calibration skips the last ones if it does not need
+/// them, and begins again with the first one to test a repair.
+constexpr std::array kStages = {estimator::Stage::kJointEstimation,
+                                estimator::Stage::kSimulationFit, estimator::Stage::kPartComparison,
+                                estimator::Stage::kMisfitCauses};
+
+/// Numbers the stages of a calibration.
+class StageCounter {
+ public:
+  void begin(const estimator::FitStage& begun) {
+    stage_ = begun;
+    const auto at = std::ranges::find(kStages, begun.stage);
+    const auto number = at == kStages.end() ? 0 : static_cast<int>(at - kStages.begin()) + 1;
+    if (number > 0 && number < number_) ++fit_;
+    number_ = number;
+  }
+
+  std::string name() const { return to_text(stage_); }
+  std::string stage_name() const { return std::string(to_text(stage_.stage)); }
+
+  /// Returns the name of the solve; that of the stage in its first solve.
+  std::string step_name() const {
+    const std::string_view solve = to_text(stage_.solve);
+    return solve.empty() ? stage_name() : std::string(solve);
+  }
+
+  /// Returns "stage 2 of 4, "; in a later fit, "fit 2, stage 2 of 4, "; empty without a number.
+  std::string number() const {
+    if (number_ == 0) return "";
+    return (fit_ == 1 ? "" : "fit " + std::to_string(fit_) + ", ") + "stage " +
+           std::to_string(number_) + " of " + std::to_string(kStages.size()) + ", ";
+  }
+
+ private:
+  estimator::FitStage stage_;
+  int number_ = 0, fit_ = 1;
+};
 
 }  // namespace
 
@@ -103,6 +155,87 @@ void print_text(const std::string& text, Tone first) {
   const int columns = std::min(terminal_size(STDOUT_FILENO).columns, kTextColumnsMax);
   const std::string formatted = terminal_text(text, first, columns, has_colour());
   std::cout << proto::TerminalCodes{formatted} << std::flush;
+}
+
+InterruptFlag::InterruptFlag() {
+  interrupted.store(false);
+  std::signal(SIGINT, on_interrupt);
+}
+
+InterruptFlag::~InterruptFlag() { std::signal(SIGINT, SIG_DFL); }
+
+const std::atomic<bool>& InterruptFlag::flag() const { return interrupted; }
+
+using proto::TerminalCodes;
+
+ProgressLine::ProgressLine(ProgressOptions options)
+    : options_(options), terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() { erase(); }
+
+void ProgressLine::erase() {
+  if (shown_) std::cerr << TerminalCodes{"\r\033[K"} << std::flush;
+  shown_ = false;
+}
+
+void ProgressLine::show(const std::string& text, const std::string& stage) {
+  if (options_.quiet) return;
+  if (terminal_) {
+    // "\033[K" clears the rest of a longer previous text.
+    std::cerr << TerminalCodes{"\r"} << cut_to_width(text, terminal_size(STDERR_FILENO).columns - 1)
+              << TerminalCodes{"\033[K"} << std::flush;
+    shown_ = true;
+  } else if (stage != stage_ && !options_.verbose) {
+    std::cerr << stage << '\n';
+    stage_ = stage;
+  }
+}
+
+void ProgressLine::log(const std::string& line) {
+  if (options_.quiet) return;
+  erase();
+  std::cerr << line << '\n';
+}
+
+std::string ProgressLine::elapsed() const {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+  return std::to_string(std::lround(std::floor(passed.count()))) + " s";
+}
+
+estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, ProgressLine& progress,
+                                           int threads, const std::string* part) {
+  estimator::CalibrationMonitor monitor;
+  monitor.threads =
+      threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  monitor.stop = &interrupt.flag();
+  struct State {
+    StageCounter stage;
+    bool is_first = true, has_shown = false;
+  };
+  const auto state = std::make_shared<State>();
+  const auto show = [state, part, &progress](const std::string& detail) {
+    const std::string where = part == nullptr ? state->stage.number() : *part + ", ";
+    progress.show(where + state->stage.step_name() + detail + ", " + progress.elapsed(),
+                  part == nullptr ? where + state->stage.stage_name() : *part);
+  };
+  monitor.on_stage = [state, show](const estimator::FitStage& begun, const estimator::Mechanism&) {
+    state->is_first = state->is_first && !state->has_shown;
+    state->has_shown = false;
+    state->stage.begin(begun);
+    show("");
+  };
+  monitor.on_iteration = [state, part, show, &progress](const estimator::IterationRecord& record) {
+    if (progress.is_verbose()) {
+      const bool changed = !state->is_first && !state->has_shown;
+      progress.log(iteration_text(
+          (part == nullptr ? state->stage.number() : *part + ", ") + state->stage.name(),
+          record.iteration, record.cost, record.gradient_norm, changed));
+    }
+    state->has_shown = true;
+    show(": iteration " + std::to_string(record.iteration) + ", cost " +
+         format_number(record.cost, 4));
+  };
+  return monitor;
 }
 
 }  // namespace service

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <string>
+
+#include "estimator/fit/fit_options.hpp"
 
 namespace service {
 
@@ -26,5 +30,64 @@ std::string terminal_text(const std::string& text, Tone first, int columns, bool
 /// Prints text on standard output. A terminal gets it as `terminal_text` formats it, in colour
 /// unless NO_COLOR is set or TERM is "dumb"; other outputs get the text unchanged.
 void print_text(const std::string& text, Tone first = Tone::kPlain);
+
+/// Flag that the first Ctrl-C during this object's lifetime sets. The second Ctrl-C ends the
+/// program as usual. Only one such object may exist at a time.
+class InterruptFlag {
+ public:
+  InterruptFlag();
+  ~InterruptFlag();
+  InterruptFlag(const InterruptFlag&) = delete;
+  InterruptFlag& operator=(const InterruptFlag&) = delete;
+
+  const std::atomic<bool>& flag() const;
+};
+
+/// Amount of progress that a command shows.
+struct ProgressOptions {
+  bool quiet = false;    ///< no progress
+  bool verbose = false;  ///< a line for every iteration
+};
+
+/// Display of progress on standard error. A terminal has a single line, which is rewritten and
+/// erased at the end. Other outputs get one line per stage.
+class ProgressLine {
+ public:
+  explicit ProgressLine(ProgressOptions options);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  bool is_verbose() const { return options_.verbose && !options_.quiet; }
+
+  /// Shows the present state.
+  /// @param text   text for a terminal
+  /// @param stage  text for other outputs, printed when it changes
+  void show(const std::string& text, const std::string& stage);
+
+  /// Prints a line of the iteration log.
+  void log(const std::string& line);
+
+  /// Returns the time since the start, e.g. "12 s".
+  std::string elapsed() const;
+
+ private:
+  void erase();
+
+  ProgressOptions options_;
+  bool terminal_;
+  bool shown_ = false;  // a line is on the terminal
+  std::string stage_;   // last printed stage
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Returns a monitor that shows stage, iteration, cost and elapsed time of a calibration as
+/// progress and stops the calibration at Ctrl-C. If the progress is verbose, it also logs each
+/// iteration. `interrupt` and `progress` must outlive the monitor.
+/// @param threads number of threads; 0: one per processor
+/// @param part    part of the work, e.g. "fold 2 of 5", read again for each line; null: the stages
+///                of the calibration are numbered
+estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, ProgressLine& progress,
+                                           int threads, const std::string* part = nullptr);
 
 }  // namespace service

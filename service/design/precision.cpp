@@ -1,13 +1,15 @@
-#include "service/design/precision.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <vector>
 
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/model/encoder.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/design/experiment.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -40,8 +42,32 @@ double read_deviation(const std::string& option, const std::string& text,
 
 bool is_offset(const estimator::Mechanism& mechanism, int index) {
   const std::vector<estimator::Encoder> sensors = estimator::all_encoders(mechanism);
-  return std::ranges::any_of(
-      sensors, [index](const estimator::Encoder& sensor) { return sensor.offset == index; });
+  return std::ranges::count(sensors, index, &estimator::Encoder::offset) > 0;
+}
+
+/// Returns the standard deviation by which the design scales a target's predicted standard
+/// deviation. It is the requested standard deviation, or else 1 % of the value, or 0.001 rad for an
+/// angle.
+/// @throws proto::InputError for a zero-valued parameter without a requested precision
+double target_deviation(const Precision& precision, const estimator::Mechanism& mechanism) {
+  if (precision.deviation > 0.0) return precision.deviation;
+  const estimator::Parameter& parameter =
+      mechanism.parameters[static_cast<std::size_t>(precision.index)];
+  if (parameter.unit == kAngleUnit) return kAngleWanted;
+  if (parameter.value != 0.0) return kShareWanted * std::abs(parameter.value);
+  throw proto::InputError("--for " + precision.name +
+                          ": the value is 0, so an absolute precision is needed. Write " +
+                          precision.name + ":NUMBER in " + parameter.unit);
+}
+
+std::string share_of(double deviation, double value) {
+  return std::isinf(deviation) || value == 0.0
+             ? ""
+             : format_percent(100.0 * deviation / std::abs(value));
+}
+
+std::string deviation_of(const TableNotation& notation, double deviation) {
+  return std::isinf(deviation) ? "unknown" : notation.deviation(deviation);
 }
 
 }  // namespace
@@ -84,17 +110,6 @@ std::vector<Precision> default_precisions(const estimator::Mechanism& mechanism)
   return precisions;
 }
 
-double target_deviation(const Precision& precision, const estimator::Mechanism& mechanism) {
-  if (precision.deviation > 0.0) return precision.deviation;
-  const estimator::Parameter& parameter =
-      mechanism.parameters[static_cast<std::size_t>(precision.index)];
-  if (parameter.unit == kAngleUnit) return kAngleWanted;
-  if (parameter.value != 0.0) return kShareWanted * std::abs(parameter.value);
-  throw proto::InputError("--for " + precision.name +
-                          ": the value is 0, so an absolute precision is needed. Write " +
-                          precision.name + ":NUMBER in " + parameter.unit);
-}
-
 std::vector<estimator::DesignTarget> design_targets(const std::vector<Precision>& precisions,
                                                     const estimator::Mechanism& mechanism) {
   const estimator::FreeParameters free(mechanism);
@@ -103,6 +118,32 @@ std::vector<estimator::DesignTarget> design_targets(const std::vector<Precision>
     targets.push_back({free.position(precision.index), target_deviation(precision, mechanism)});
   }
   return targets;
+}
+
+std::string format_experiment(const Experiment& experiment) {
+  std::vector<std::vector<std::string>> rows = {
+      {"parameter", "value", "sd now", "", "sd after", "", "unit", "requested sd"}};
+  std::vector<TableQuantity> quantities;
+  for (const PlannedParameter& each : experiment.parameters) {
+    quantities.push_back({each.value, each.after, each.unit});
+  }
+  const std::vector<TableNotation> notations = table_notations(quantities);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const PlannedParameter& parameter = experiment.parameters[i];
+    const TableNotation& notation = notations[i];
+    std::string asked;
+    if (parameter.is_target) {
+      asked = parameter.asked == 0.0
+                  ? "as small as possible"
+                  : notation.deviation(parameter.asked) +
+                        (parameter.after <= parameter.asked ? "" : ", not reached");
+    }
+    rows.push_back(
+        {parameter.name, notation.number(parameter.value), deviation_of(notation, parameter.before),
+         share_of(parameter.before, parameter.value), deviation_of(notation, parameter.after),
+         share_of(parameter.after, parameter.value), notation.unit(), asked});
+  }
+  return format_table(std::move(rows), {false, true, true, true, true, true, false, false});
 }
 
 }  // namespace service

@@ -1,4 +1,4 @@
-#include "service/design/prior_state.hpp"
+#include "service/design/experiment.hpp"
 
 #include <cmath>
 #include <limits>

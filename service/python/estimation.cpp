@@ -1,15 +1,22 @@
 #include <pybind11/eigen.h>
+#include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <atomic>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
 
 #include "estimator/diagnostics/misfit/excitation.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "estimator/model/encoder.hpp"
 #include "service/calibration/pipeline.hpp"
-#include "service/calibration/validation_run.hpp"
+#include "service/messages/stage_text.hpp"
 #include "service/python/python_input.hpp"
-#include "service/python/python_monitor.hpp"
-#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
@@ -24,6 +31,69 @@ namespace {
 
 namespace py = pybind11;
 using namespace pybind11::literals;
+
+/// Monitor that reports the progress of a calibration to a Python program. An exception in the
+/// program's callback stops the calibration, as does a signal such as Ctrl-C. Only Python's main
+/// thread receives signals.
+class PythonMonitor {
+ public:
+  /// @param progress  function called with (stage, iteration, cost, gradient norm); None: no
+  /// function
+  /// @param threads   number of threads; 0: one per processor
+  PythonMonitor(py::object progress, int threads)
+      : progress_(std::move(progress)),
+        threads_(threads > 0 ? threads
+                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {
+  }
+
+  /// Returns the hooks through which a calibration reports to this object. Use them only during
+  /// this object's lifetime and without holding the GIL.
+  estimator::CalibrationMonitor hooks() {
+    estimator::CalibrationMonitor monitor;
+    monitor.threads = threads_;
+    monitor.stop = &stop_;
+    monitor.on_stage = [this](const estimator::FitStage& stage, const estimator::Mechanism&) {
+      stage_ = prefix_ + to_text(stage);
+      on_iteration({});
+    };
+    monitor.on_iteration = [this](const estimator::IterationRecord& each) { on_iteration(each); };
+    return monitor;
+  }
+
+  /// Sets a part of the work, e.g. "fold 2 of 5", that precedes the names of all following stages
+  /// in the reported progress.
+  /// @param index  of the part, from 0
+  void set_part(const std::string& kind, int index, std::size_t count) {
+    prefix_ = kind + " " + std::to_string(index + 1) + " of " + std::to_string(count) + ", ";
+  }
+
+  /// Raises the Python exception that stopped the calibration, if there is one.
+  void rethrow() {
+    if (raised_) throw *std::exchange(raised_, std::nullopt);
+  }
+
+ private:
+  void on_iteration(const estimator::IterationRecord& record) {
+    if (stop_.load()) return;  // keep the first exception
+    const py::gil_scoped_acquire lock;
+    try {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      const bool reports = record.arrow.size() > 0 || record.iteration > 0 || record.cost > 0.0;
+      if (!progress_.is_none() && reports) {
+        progress_(stage_, record.iteration, record.cost, record.gradient_norm);
+      }
+    } catch (py::error_already_set& raised) {
+      raised_.emplace(std::move(raised));
+      stop_.store(true);
+    }
+  }
+
+  py::object progress_;
+  int threads_;
+  std::string prefix_, stage_;
+  std::atomic<bool> stop_{false};
+  std::optional<py::error_already_set> raised_;
+};
 
 /// Runs `work` without holding the GIL. Afterwards raises the exception of a Python callback, if
 /// there was one.
@@ -62,88 +132,85 @@ py::list sensors_of_use(const estimator::Mechanism& mechanism) {
   return list;
 }
 
-struct CalibrationHandle {
-  estimator::Calibration calibration;
-  CalibrationContext context;
-};
+// Each of the following functions returns the arguments of a result in rigcal/result.py: the JSON
+// as `text`, the text table, the page of the report, and so on.
 
-CalibrationHandle calibrate(const PythonRequest& program, PythonMonitor& monitor) {
-  return solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
-    CalibrationInput input = program.load();
-    estimator::Calibration calibration = run_calibration(input, hooks);
-    return CalibrationHandle{std::move(calibration), std::move(input.context)};
+py::dict calibrate(const PythonRequest& program, PythonMonitor& monitor) {
+  CalibrationInput input;
+  const auto calibration = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
+    input = program.load();
+    return run_calibration(input, hooks);
   });
+  return py::dict("text"_a = calibration_json(calibration, input.context),
+                  "table"_a = format_calibration(calibration, input.context.wall_time),
+                  "page"_a = calibration_page(calibration, input.context),
+                  "trajectories"_a = trajectories_of(calibration.trajectories),
+                  "sensors"_a = sensors_of_use(calibration.mechanism),
+                  "controls"_a = input.context.controls);
 }
-
-struct CrossValidationHandle {
-  estimator::CrossValidation validation;
-  CalibrationContext context;
-  std::vector<estimator::Finding> findings;
-};
 
 /// Cross-validates a request.
 /// @param by  what to hold out: "recording" or "segment"; empty: segments for a single recording,
 /// otherwise recordings
-CrossValidationHandle crossvalidate(const PythonRequest& program, const std::string& by, int pieces,
-                                    double piece_length, PythonMonitor& monitor) {
-  return solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
-    CalibrationInput input = program.load();
-    CrossValidationHandle out;
-    out.findings = repair_input(input);
+py::dict crossvalidate(const PythonRequest& program, const std::string& by, int pieces,
+                       double piece_length, PythonMonitor& monitor) {
+  CalibrationInput input;
+  std::vector<estimator::Finding> findings;
+  const auto validation = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
+    input = program.load();
+    findings = repair_input(input);
     const bool segments = by == "segment" || (by.empty() && input.recordings.size() == 1);
     const PieceOptions cut = {segments ? PieceKind::kSegment : PieceKind::kRecording, pieces,
                               piece_length};
     const auto cuttings = cut_pieces(input.recordings, input.context.recordings, cut);
-    out.validation = run_cross_validation(input, cuttings, hooks, [&](int fold) {
-      monitor.set_prefix("fold " + std::to_string(fold + 1) + " of " +
-                         std::to_string(cuttings.size()) + ", ");
-    });
-    out.context = std::move(input.context);
-    return out;
+    return run_cross_validation(input, cuttings, hooks,
+                                [&](int fold) { monitor.set_part("fold", fold, cuttings.size()); });
   });
+  return py::dict(
+      "text"_a = cross_validation_json(validation, input.context),
+      "table"_a = format_cross_validation(validation, input.context.wall_time, findings),
+      "page"_a = cross_validation_page(validation, input.context));
 }
 
-struct ValidationHandle {
-  estimator::Validation validation;
-  ValidationSettings choice;
-  CalibrationContext context;
-};
-
-ValidationHandle validate(const PythonRequest& program, double window, double start_window,
-                          PythonMonitor& monitor) {
-  return solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
-    CalibrationInput input = program.load();
-    estimator::Validation validation = run_validation(
-        program.request, {window, start_window}, input, hooks, [&](int index, int count) {
-          monitor.set_prefix("window " + std::to_string(index + 1) + " of " +
-                             std::to_string(count) + ", ");
-        });
-    ValidationSettings choice = {program.request.values.file, window, input.rig.mechanism};
-    return ValidationHandle{std::move(validation), std::move(choice), std::move(input.context)};
+py::dict validate(const PythonRequest& program, double window, double start_window,
+                  PythonMonitor& monitor) {
+  CalibrationInput input;
+  const auto validation = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
+    input = program.load();
+    return run_validation(program.request, window, start_window, input, hooks,
+                          [&](int index, int count) {
+                            monitor.set_part("window", index, static_cast<std::size_t>(count));
+                          });
   });
+  const ValidationSettings choice = {program.request.values.file, window, input.rig.mechanism};
+  return py::dict("text"_a = validation_json(validation, choice, input.context),
+                  "table"_a = format_validation(validation, choice, input.context.wall_time),
+                  "page"_a = validation_page(validation, choice, input.context),
+                  "trajectories"_a = trajectories_of(validation.trajectories),
+                  "sensors"_a = sensors_of_use(input.rig.mechanism));
 }
 
 /// Checks a request's recordings and rig.
-/// @return the result as JSON, as text for a terminal, and why no standard deviations could be
-/// predicted
-py::tuple check(const PythonRequest& program, PythonMonitor& monitor) {
+/// @return also the reason why no standard deviations could be predicted; empty if they could
+py::dict check(const PythonRequest& program, PythonMonitor& monitor) {
+  CalibrationInput input;
+  estimator::Excitation excitation;
   std::string reason;
-  auto [json, text] = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
-    const CalibrationInput input = program.load();
-    const estimator::DiagnosedInput examined = examine_input(input, hooks);
-    estimator::Excitation excitation;
+  const auto examined = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
+    input = program.load();
+    estimator::DiagnosedInput found = examine_input(input, hooks);
     try {
-      excitation = estimator::predict_excitation(examined.mechanism, examined.recordings,
+      excitation = estimator::predict_excitation(found.mechanism, found.recordings,
                                                  input.context.options, hooks.threads);
     } catch (const std::invalid_argument& fault) {
       reason = fault.what();
     }
-    std::string list = format_findings(examined.findings);
-    if (list.empty()) list = "No problems found.\n";
-    return std::pair(examination_json(examined.findings, excitation, input.context),
-                     list + "\n" + format_excitation(excitation));
+    return found;
   });
-  return py::make_tuple(json, text, reason);
+  std::string list = format_findings(examined.findings);
+  if (list.empty()) list = "No problems found.\n";
+  return py::dict("text"_a = examination_json(examined.findings, excitation, input.context),
+                  "table"_a = list + "\n" + format_excitation(excitation), "reason"_a = reason);
 }
 
 }  // namespace
@@ -151,48 +218,6 @@ py::tuple check(const PythonRequest& program, PythonMonitor& monitor) {
 void bind_estimation(py::module_& module) {
   py::class_<PythonMonitor>(module, "Monitor")
       .def(py::init<py::object, int>(), "progress"_a, "threads"_a);
-  py::class_<CalibrationHandle>(module, "Calibration")
-      .def("json",
-           [](const CalibrationHandle& h) { return calibration_json(h.calibration, h.context); })
-      .def("table",
-           [](const CalibrationHandle& h) {
-             return format_calibration(h.calibration, h.context.wall_time);
-           })
-      .def("page",
-           [](const CalibrationHandle& h) { return calibration_page(h.calibration, h.context); })
-      .def("trajectories",
-           [](const CalibrationHandle& h) { return trajectories_of(h.calibration.trajectories); })
-      .def("sensors",
-           [](const CalibrationHandle& h) { return sensors_of_use(h.calibration.mechanism); })
-      .def("controls", [](const CalibrationHandle& h) { return h.context.controls; });
-  py::class_<CrossValidationHandle>(module, "CrossValidation")
-      .def("json",
-           [](const CrossValidationHandle& h) {
-             return cross_validation_json(h.validation, h.context);
-           })
-      .def("table",
-           [](const CrossValidationHandle& h) {
-             return format_cross_validation(h.validation, h.context.wall_time, h.findings);
-           })
-      .def("page", [](const CrossValidationHandle& h) {
-        return cross_validation_page(h.validation, h.context);
-      });
-  py::class_<ValidationHandle>(module, "Validation")
-      .def("json",
-           [](const ValidationHandle& h) {
-             return validation_json(h.validation, h.choice, h.context);
-           })
-      .def("table",
-           [](const ValidationHandle& h) {
-             return format_validation(h.validation, h.choice, h.context.wall_time);
-           })
-      .def("page",
-           [](const ValidationHandle& h) {
-             return validation_page(h.validation, h.choice, h.context);
-           })
-      .def("trajectories",
-           [](const ValidationHandle& h) { return trajectories_of(h.validation.trajectories); })
-      .def("sensors", [](const ValidationHandle& h) { return sensors_of_use(h.choice.estimate); });
   module.def("calibrate", &calibrate);
   module.def("crossvalidate", &crossvalidate, "request"_a, "by"_a, "pieces"_a, "piece_length"_a,
              "monitor"_a);

@@ -9,11 +9,10 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/spelling_suggestions.hpp"
 #include "service/options/option_texts.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/recordings/import_notes.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 
 namespace service {
 namespace {
@@ -23,9 +22,9 @@ using namespace pybind11::literals;
 using estimator::OptionRow;
 using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-void add_recording(PythonRequest& program, const std::string& name, const Selection& selection,
-                   const py::dict& columns) {
-  program.request.recordings.push_back({.path = name, .selection = selection});
+void add_recording(PythonRequest& program, const std::string& name, double from, double to,
+                   const std::vector<int>& segments, const py::dict& columns) {
+  program.request.recordings.push_back({.path = name, .selection = {from, to, segments}});
   if (columns.empty()) return;
   std::vector<NamedColumn>& table = program.tables[name];
   for (const auto& [column, cells] : columns) {  // in the order of the table's columns
@@ -33,6 +32,13 @@ void add_recording(PythonRequest& program, const std::string& name, const Select
     table.push_back(
         {py::cast<std::string>(column), {values.data(), values.data() + values.size()}});
   }
+}
+
+using Texts = std::vector<std::string>;
+
+void set_edits(PythonRequest& program, const Texts& start, const Texts& free, const Texts& fix,
+               const Texts& hold_out) {
+  program.request.edits = {start, free, fix, hold_out, /*from_python=*/true};
 }
 
 void set_values(PythonRequest& program, const std::string& file,
@@ -196,23 +202,12 @@ void bind_input(py::module_& module) {
       .def_property_readonly("columns", &column_names)
       .def_property_readonly("sensors", &sensor_names)
       .def_property_readonly("motors", &motor_names);
-  py::class_<Selection>(module, "Selection")
-      .def(py::init<>())
-      .def_readwrite("start", &Selection::from)
-      .def_readwrite("end", &Selection::to)
-      .def_readwrite("segments", &Selection::segments);
-  py::class_<ParameterEdits>(module, "Edits")
-      .def_readwrite("start", &ParameterEdits::start)
-      .def_readwrite("free", &ParameterEdits::free)
-      .def_readwrite("fix", &ParameterEdits::fix)
-      .def_readwrite("hold_out", &ParameterEdits::hold_out);
   py::class_<PythonRequest>(module, "Request")
       .def(py::init([](const std::string& rig_name, const std::string& rig_text) {
              PythonRequest program;
              program.request.rig_name = rig_name;
              program.request.rig_text = rig_text;
              program.request.version = RIGCAL_VERSION;
-             program.request.edits.from_python = true;
              return program;
            }),
            "rig_name"_a, "rig_text"_a)
@@ -220,11 +215,9 @@ void bind_input(py::module_& module) {
       .def(
           "changed_options",
           [](const PythonRequest& program) { return options_json(program.request.options, false); })
-      .def_property_readonly(
-          "edits", [](PythonRequest& program) { return &program.request.edits; },
-          py::return_value_policy::reference_internal)
+      .def("set_edits", &set_edits, "start"_a, "free"_a, "fix"_a, "hold_out"_a)
       .def("check_edits", [](const PythonRequest& program) { (void)edited_rig(program.request); })
-      .def("add_recording", &add_recording, "name"_a, "selection"_a, "columns"_a)
+      .def("add_recording", &add_recording, "name"_a, "start"_a, "end"_a, "segments"_a, "columns"_a)
       .def("read_values",
            [](PythonRequest& program, const std::string& path) {
              program.request.values = read_parameter_values(path);

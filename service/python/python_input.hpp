@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "service/calibration/calibration_input.hpp"
-#include "service/recordings/column_recording.hpp"
+#include "service/recordings/csv_recording.hpp"
 
 namespace service {
 

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include "estimator/math/angle_wrapping.hpp"
 #include "proto/check/number_check.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/recordings/column_recording.hpp"
 #include "service/recordings/row_times.hpp"
 #include "service/recordings/sensor_table_reader.hpp"
 #include "service/text/number_format.hpp"
@@ -115,12 +115,12 @@ class AngleImport {
 
   /// Checks joint speeds. Throws if only a wrong unit explains a speed.
   void check_speed(const RowSegment& stretch, const RowTimes& time, double speed_max) const {
-    const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.period)));
+    const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.summary.period)));
     for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
       const double duration = time.stamps[static_cast<std::size_t>(row + window)] -
                               time.stamps[static_cast<std::size_t>(row)];
       const double speed =
-          std::abs(at(row + window) - at(row)) / std::max(duration, window * time.period);
+          std::abs(at(row + window) - at(row)) / std::max(duration, window * time.summary.period);
       if (speed > speed_max) refuse_speed(largest_step(row, window), speed, speed_max);
     }
   }
@@ -148,8 +148,8 @@ class AngleImport {
                       format_number((high - low) * 180.0 / std::numbers::pi) +
                       " degrees only; if it is in radians, write unit: RADIAN");
     }
-    const auto missing = std::count_if(angles_.begin(), angles_.end(),
-                                       [](double angle) { return std::isnan(angle); });
+    const auto missing =
+        std::ranges::count_if(angles_, [](double angle) { return std::isnan(angle); });
     if (missing > 0) {
       notes.push_back("column \"" + column_.column + "\" has " + std::to_string(missing) +
                       " missing samples");
@@ -215,8 +215,8 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
                                 const SensorTableReader& inertial) {
   estimator::Segment segment;
   segment.start = stretch.start;
-  segment.period = time.period;
-  const int samples = time.is_uniform ? stretch.places.back() + 1 : stretch.count;
+  segment.period = time.summary.period;
+  const int samples = time.summary.steady_clock ? stretch.places.back() + 1 : stretch.count;
   segment.angles.setConstant(samples, static_cast<Eigen::Index>(angles.size()),
                              std::numeric_limits<double>::quiet_NaN());
   segment.controls.resize(samples, static_cast<Eigen::Index>(controls.size()));
@@ -226,7 +226,7 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
   for (int k = 0; k < stretch.count; ++k) {
     const int row = stretch.first + k;
     const auto at = static_cast<std::size_t>(row);
-    const int own = time.is_uniform ? stretch.places[static_cast<std::size_t>(k)] : k;
+    const int own = time.summary.steady_clock ? stretch.places[static_cast<std::size_t>(k)] : k;
     for (std::size_t i = 0; i < angles.size(); ++i) {
       segment.angles(own, static_cast<Eigen::Index>(i)) = angles[i].at(row);
     }
@@ -236,7 +236,7 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
     inertial.write_row(row, own, segment);
     if (own > place) holes.push_back({place, own - place});
     place = own + 1;
-    if (!time.is_uniform) segment.times.push_back(time.stamps[at] - stretch.start);
+    if (!time.summary.steady_clock) segment.times.push_back(time.stamps[at] - stretch.start);
   }
   estimator::interpolate_commands(holes, segment);
   return segment;
@@ -245,6 +245,44 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
 void note_delimiter(const proto::CsvTable& table, std::vector<std::string>& notes) {
   if (table.delimiter == ';') notes.push_back("cells are separated by semicolons");
   if (table.delimiter == '\t') notes.push_back("cells are separated by tabs");
+}
+
+int find_column(const std::string& name, const std::vector<NamedColumn>& columns,
+                const std::string& wanted) {
+  const auto is_wanted = [&](const NamedColumn& column) { return column.name == wanted; };
+  const auto found = std::ranges::find_if(columns, is_wanted);
+  if (found == columns.end()) {
+    throw proto::InputError(name + ": no column \"" + wanted + "\"; the columns are " +
+                            quoted_names(columns, "none") +
+                            ". Correct the name in the rig file's recording { }");
+  }
+  if (std::count_if(found, columns.end(), is_wanted) > 1) {
+    throw proto::InputError(name + ": two columns are called \"" + wanted + "\". Rename one");
+  }
+  return static_cast<int>(found - columns.begin());
+}
+
+/// Checks that no value is infinite, and that values are missing only if the column allows it.
+/// @param refusal  returns the message for an invalid cell: its place, request and value
+template <typename Refusal>
+void check_cells(const proto::CsvTable& table, const std::vector<proto::ColumnRequest>& requests,
+                 const Refusal& refusal) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const std::vector<double>& values = table.values[i];
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      const bool may_lack = requests[i].missing == proto::MissingCells::kAllowed ||
+                            (requests[i].missing == proto::MissingCells::kAllowedAtTheEnd &&
+                             row + 1 == values.size());
+      if (std::isfinite(values[row]) || (std::isnan(values[row]) && may_lack)) continue;
+      const std::string where = table.where(static_cast<int>(row), static_cast<int>(i));
+      throw proto::InputError(where + ": " + refusal(requests[i], values[row]));
+    }
+  }
+}
+
+void number_rows(proto::CsvTable& table) {
+  table.lines.resize(table.values.front().size());
+  std::iota(table.lines.begin(), table.lines.end(), 1);
 }
 
 }  // namespace
@@ -262,17 +300,10 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
   const Requests requests = make_requests(format);
   const std::string& path = table.path;
   const RowTimes time = find_row_times(table, format, requests.times);
-
-  ImportedRecording result;
+  ImportedRecording result{.recording = {}, .summary = time.summary};
   ImportSummary& summary = result.summary;
   summary.file = path;
   summary.rows = table.row_count();
-  summary.dropped_rows = time.dropped_rows;
-  summary.period = time.period;
-  summary.jitter_max = time.jitter_max;
-  summary.gaps = time.gaps;
-  summary.holes = time.holes;
-  summary.steady_clock = time.is_uniform;
   note_delimiter(table, summary.notes);
 
   std::vector<AngleImport> angles;
@@ -305,6 +336,99 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
     result.recording.segments.push_back(make_segment(stretch, time, angles, controls, inertial));
   }
   return result;
+}
+
+std::vector<std::string> describe_import(const ImportSummary& summary) {
+  std::vector<std::string> notes;
+  for (const std::string& note : summary.notes) notes.push_back(summary.file + ": " + note);
+  if (summary.holes.count > 0) {
+    const int all = summary.rows + summary.holes.rows;
+    notes.push_back(summary.file + ": " + std::to_string(summary.holes.rows) + " of " +
+                    std::to_string(all) + " rows are missing, in " +
+                    std::to_string(summary.holes.count) +
+                    (summary.holes.count == 1 ? " place" : " places") +
+                    "; these rows have no readings, and their commands are interpolated");
+  }
+  if (!summary.steady_clock) {
+    notes.push_back(
+        summary.file + ": time stamps deviate by up to " +
+        format_number(1e3 * summary.jitter_max * summary.period, 2) + " ms (" +
+        format_number(100.0 * summary.jitter_max, 2) +
+        " % of a period) from a uniform grid and are used as they are. If sampling was uniform and "
+        "only the stamps jitter, raise jitter_tolerance in the rig file's time { }");
+  }
+  if (!summary.gaps.empty()) {
+    const Gap& gap = summary.gaps.front();
+    const std::size_t count = summary.gaps.size();
+    std::string place = summary.file;
+    if (gap.line > 0) place.append(":").append(std::to_string(gap.line));
+    notes.push_back(place + ": " + std::to_string(count) +
+                    (count == 1 ? " gap" : " gaps, the first") + " of " +
+                    format_number(1e3 * gap.duration) + " ms after " + format_number(gap.start, 6) +
+                    " s; the recording is split there and the gap is not filled");
+  }
+  if (summary.dropped_rows > 0) {
+    notes.push_back(summary.file + ": " + std::to_string(summary.dropped_rows) +
+                    " rows are in segments too short to use");
+  }
+  return notes;
+}
+
+ImportedRecording import_columns(const std::string& name, const std::vector<NamedColumn>& columns,
+                                 const RecordingFormat& format) {
+  proto::CsvTable table;
+  table.path = name;
+  for (const NamedColumn& column : columns) table.header.push_back(column.name);
+  const std::vector<proto::ColumnRequest> requests = column_requests(format);
+  for (const proto::ColumnRequest& request : requests) {
+    const int field = find_column(name, columns, request.name);
+    table.fields.push_back(field);
+    table.values.push_back(columns[static_cast<std::size_t>(field)].values);
+    if (table.values.back().size() == table.values.front().size()) continue;
+    throw proto::InputError(
+        name + ": column \"" + request.name + "\" has " +
+        std::to_string(table.values.back().size()) + " rows, column \"" + requests.front().name +
+        "\" has " + std::to_string(table.values.front().size()) + "; give columns of one length");
+  }
+  if (table.values.empty() || table.values.front().empty()) {
+    throw proto::InputError(name + ": has no rows; record something first");
+  }
+  number_rows(table);
+  check_cells(table, requests, [](const proto::ColumnRequest& request, double value) {
+    return "column \"" + request.name + "\": " +
+           (std::isnan(value) ? "NaN is not allowed. Remove the row (this leaves a gap), or write "
+                                "allow_missing: true if the angle may be missing"
+                              : "the value is infinite. Correct or remove the row");
+  });
+  return import_table(table, format);
+}
+
+ImportedRecording import_named_columns(
+    const std::string& path, const std::string& noun, const RecordingFormat& format,
+    const std::function<std::vector<double>(const std::string&)>& read) {
+  proto::CsvTable table;
+  table.path = path;
+  const std::vector<proto::ColumnRequest> requests = column_requests(format);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    table.header.push_back(requests[i].name);
+    table.fields.push_back(static_cast<int>(i));
+    table.sources.push_back(noun + " \"" + requests[i].name + "\"");
+    table.values.push_back(read(requests[i].name));
+    if (table.values.back().size() != table.values.front().size()) {
+      throw proto::InputError(
+          path + ": " + table.sources.back() + " has " +
+          std::to_string(table.values.back().size()) + " elements, \"" + requests.front().name +
+          "\" " + std::to_string(table.values.front().size()) + ". Give columns of equal length");
+    }
+  }
+  if (table.values.front().empty()) {
+    throw proto::InputError(path + ": its " + noun + "s are empty; record something first");
+  }
+  number_rows(table);
+  check_cells(table, requests, [](const proto::ColumnRequest&, double) {
+    return "not finite. Remove the row, or write allow_missing: true if the angle may be missing";
+  });
+  return import_table(table, format);
 }
 
 }  // namespace service

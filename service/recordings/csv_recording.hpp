@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,5 +81,42 @@ std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format)
 
 /// Imports a recording from a table with the columns that `column_requests` returns.
 ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format);
+
+/// Returns messages on gaps, dropped rows and suspicious columns of an imported recording.
+std::vector<std::string> describe_import(const ImportSummary& summary);
+
+/// Column of numbers in memory, with a name.
+struct NamedColumn {
+  std::string name;
+  std::vector<double> values;  ///< one per row; NaN if missing
+};
+
+/// Returns the names of items in quotes, e.g. "a", "b"; `none` if there are none.
+/// @param shown_max  largest number of names
+template <typename Items>
+std::string quoted_names(const Items& items, const std::string& none,
+                         std::ptrdiff_t shown_max = std::numeric_limits<std::ptrdiff_t>::max()) {
+  std::string list;
+  for (const auto& item : items | std::views::take(shown_max)) {
+    list += (list.empty() ? "\"" : ", \"") + item.name + "\"";
+  }
+  return list.empty() ? none : list;
+}
+
+/// Imports a recording from columns in memory, with the checks of `import_csv_text`. Messages
+/// count rows from 1.
+/// @param name  name of the recording for messages
+/// @throws proto::InputError "NAME:ROW:COLUMN: message; remedy"
+ImportedRecording import_columns(const std::string& name, const std::vector<NamedColumn>& columns,
+                                 const RecordingFormat& format);
+
+/// Imports a recording from a file that stores whole columns by name, such as MAT or HDF5. Values
+/// are checked like the cells of a CSV file.
+/// @param noun  word for a column in messages, e.g. "variable"
+/// @param read  function that returns the column with a name from the rig file's recording { }
+/// @throws proto::InputError naming file and column
+ImportedRecording import_named_columns(
+    const std::string& path, const std::string& noun, const RecordingFormat& format,
+    const std::function<std::vector<double>(const std::string&)>& read);
 
 }  // namespace service

@@ -22,6 +22,14 @@ int missing_between(const estimator::Segment& before, const estimator::Segment& 
   return estimator::continues_across_gap(duration, missing, change, read) ? rows : -1;
 }
 
+/// Returns the sampling period of the first segment; 0 if there are no segments.
+double first_period(const std::vector<estimator::Recording>& recordings) {
+  for (const estimator::Recording& recording : recordings) {
+    if (!recording.segments.empty()) return recording.segments.front().period;
+  }
+  return 0.0;
+}
+
 }  // namespace
 
 MissingRows join_segments(std::vector<estimator::Segment>& segments) {
@@ -48,6 +56,16 @@ MissingRows join_segments(std::vector<estimator::Segment>& segments) {
   }
   segments = std::move(all);
   return holes;
+}
+
+void unify_periods(std::vector<estimator::Recording>& recordings) {
+  const double period = first_period(recordings);
+  for (estimator::Recording& recording : recordings) {
+    for (estimator::Segment& segment : recording.segments) {
+      if (std::abs(segment.period - period) <= kPeriodToleranceRelative * period)
+        segment.period = period;
+    }
+  }
 }
 
 }  // namespace service

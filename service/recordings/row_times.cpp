@@ -113,9 +113,9 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
     const int read = 2 * static_cast<int>(k - first) - places.back() - 1;  // minus those missing
     const bool gap = missing > 0 && (!estimator::continues_across_gap(
                                          duration, missing, commands.at(k, missing), read) ||
-                                     (result.is_uniform && !is_whole(duration / period)));
+                                     (result.summary.steady_clock && !is_whole(duration / period)));
     const bool mark = !end && marks != nullptr && (*marks)[k] != (*marks)[k - 1];
-    if (gap) result.gaps.push_back({table.lines[k], times[k - 1], duration});
+    if (gap) result.summary.gaps.push_back({table.lines[k], times[k - 1], duration});
     if (!end && !gap && !mark) {
       places.push_back(places.back() + 1 + missing);
       holes.count += missing > 0 ? 1 : 0;
@@ -125,10 +125,10 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
     const int count = static_cast<int>(k - first);
     if (count >= kSegmentSamplesMin) {
       result.segments.push_back({static_cast<int>(first), count, times[first], places});
-      result.holes.count += holes.count;
-      result.holes.rows += holes.rows;
+      result.summary.holes.count += holes.count;
+      result.summary.holes.rows += holes.rows;
     } else {
-      result.dropped_rows += count;
+      result.summary.dropped_rows += count;
     }
     first = k;
     places = {0};
@@ -189,7 +189,8 @@ double fit_grids(const std::vector<double>& times, double period,
 [[noreturn]] void refuse_short(const proto::CsvTable& table, const RowTimes& time) {
   std::string what =
       table.path + ": the recording is too short: " + std::to_string(table.row_count()) + " rows";
-  if (!time.gaps.empty()) what += " with " + std::to_string(time.gaps.size()) + " gaps";
+  if (!time.summary.gaps.empty())
+    what += " with " + std::to_string(time.summary.gaps.size()) + " gaps";
   throw proto::InputError(what + ", and no segment without gaps has " +
                           std::to_string(kSegmentSamplesMin) + " samples. Record longer");
 }
@@ -221,20 +222,20 @@ RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& for
   const CommandChanges commands(table, format, requests.first_control);
   const double period = period_between_holes(result.stamps, median);
   RowTimes free = result;
-  free.is_uniform = false;
+  free.summary.steady_clock = false;
   cut(table, commands, period, requests.segment, free);
   if (free.segments.empty()) refuse_short(table, free);
   cut(table, commands, period, requests.segment, result);
-  const double lost = result.dropped_rows - free.dropped_rows;
+  const double lost = result.summary.dropped_rows - free.summary.dropped_rows;
   if (requests.time < 0 || lost <= kLostShare * table.row_count()) {
-    result.period = round_digits(pooled_period(result.stamps, result.segments));
-    result.jitter_max = fit_grids(result.stamps, result.period, result.segments);
-    if (requests.time < 0 || result.jitter_max <= format.jitter_tolerance) return result;
+    result.summary.period = round_digits(pooled_period(result.stamps, result.segments));
+    result.summary.jitter_max = fit_grids(result.stamps, result.summary.period, result.segments);
+    if (requests.time < 0 || result.summary.jitter_max <= format.jitter_tolerance) return result;
   }
-  free.period = round_digits(pooled_period(free.stamps, free.segments));
+  free.summary.period = round_digits(pooled_period(free.stamps, free.segments));
   std::vector<RowSegment> grids = free.segments;
-  free.jitter_max = fit_grids(free.stamps, free.period, grids);
-  free.holes = {};  // rows have their own times
+  free.summary.jitter_max = fit_grids(free.stamps, free.summary.period, grids);
+  free.summary.holes = {};  // rows have their own times
   return free;
 }
 

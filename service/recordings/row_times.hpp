@@ -24,14 +24,9 @@ struct RowSegment {
 
 /// Sampling times of the rows of a table.
 struct RowTimes {
-  double period = 0.0;         ///< sampling period [s]; the mean if sampling is not uniform
-  bool is_uniform = true;      ///< sampling is uniform; if false, `stamps` are the sampling times
-  std::vector<double> stamps;  ///< time stamps of all rows [s]
+  ImportSummary summary;       ///< with period, jitter, gaps and missing rows
+  std::vector<double> stamps;  ///< time stamps of all rows [s]; sampling times if not uniform
   std::vector<RowSegment> segments;
-  std::vector<Gap> gaps;
-  MissingRows holes;        ///< missing rows within segments, for uniform sampling
-  int dropped_rows = 0;     ///< rows left out because their segment is too short
-  double jitter_max = 0.0;  ///< largest deviation of a stamp from uniform sampling [periods]
 };
 
 /// Indices of the time, segment and control columns among the columns requested from a table.

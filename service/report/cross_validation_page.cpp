@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "service/messages/message_text.hpp"
-#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/report/sections/error_units.hpp"
 #include "service/report/sections/finding_list.hpp"
 #include "service/report/sections/result_table.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "service/messages/message_text.hpp"
-#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"

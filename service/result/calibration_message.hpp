@@ -5,7 +5,7 @@
 
 #include "estimator/assessment/calibration.hpp"
 #include "service/options/calibration_request.hpp"
-#include "service/recordings/recording_use.hpp"
+#include "service/recordings/recording_selection.hpp"
 
 namespace service {
 

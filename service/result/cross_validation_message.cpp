@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "service/messages/message_text.hpp"
-#include "service/recordings/import_notes.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"

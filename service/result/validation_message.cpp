@@ -7,7 +7,7 @@
 #include "proto/validation.pb.h"
 #include "service/messages/message_text.hpp"
 #include "service/options/option_texts.hpp"
-#include "service/recordings/import_notes.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 

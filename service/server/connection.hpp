@@ -8,12 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "proto/framing/frame.hpp"
 #include "service/server/conversation.hpp"
+#include "service/server/listen.hpp"
 #include "service/server/sessions/service_context.hpp"
-#include "service/server/stream_socket.hpp"
 
 namespace service {
 

@@ -3,7 +3,6 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <filesystem>
-#include <utility>
 
 #include "proto/recording/mcap/file.hpp"
 #include "proto/stream/service_limits.hpp"
@@ -302,13 +301,6 @@ std::function<void(const ReplyOrError<Reply>&)> Conversation::deferred_answer() 
   };
 }
 
-void Conversation::answer_frame(std::string frame) {
-  waiting_ = false;
-  if (outlet_ == nullptr) return;
-  send_frame(std::move(frame));
-  if (outlet_ != nullptr) outlet_->resume();
-}
-
 // Lists every request; the compiler reports a missing one.
 void Conversation::serve(ServiceRequest& request) {
   const Identity& who = peer_.identity;
@@ -365,13 +357,22 @@ void Conversation::serve(ServiceRequest& request) {
       "after Hello, a connection can send neither Hello nor OpenSession; open another connection"));
 }
 
+void Conversation::answer_from_disk(std::function<std::string()> make_frame) {
+  waiting_ = true;
+  context_.reader(identity(), [self = shared_from_this(), make_frame = std::move(make_frame),
+                               main = context_.main] {
+    main([self, frame = make_frame()] {
+      self->waiting_ = false;
+      self->send_frame(frame);
+      if (self->outlet_ != nullptr) self->outlet_->resume();
+    });
+  });
+}
+
 void Conversation::read_file(const ReplyOrError<std::string>& path, std::uint64_t offset_bytes) {
   if (const auto* fault = std::get_if<ServiceError>(&path)) return send_fault(*fault);
-  waiting_ = true;
-  context_.reader(identity(), [self = shared_from_this(), path = std::get<std::string>(path),
-                               offset_bytes, main = context_.main] {
-    main([self, frame = read_part(path, offset_bytes)] { self->answer_frame(frame); });
-  });
+  answer_from_disk(
+      [path = std::get<std::string>(path), offset_bytes] { return read_part(path, offset_bytes); });
 }
 
 void Conversation::read_report(const rigcal::v1::ReadReport& request) {
@@ -388,11 +389,10 @@ void Conversation::read_result(const std::string& job_id) {
   if (const auto* fault = std::get_if<ServiceError>(&folder)) return send_fault(*fault);
   const auto info = jobs_.inspect(job_id);
   if (const auto* fault = std::get_if<ServiceError>(&info)) return send_fault(*fault);
-  waiting_ = true;
-  context_.reader(identity(), [self = shared_from_this(), folder = std::get<std::string>(folder),
-                               info = std::get<rigcal::v1::JobInfo>(info), main = context_.main] {
-    main([self, frame = result_frame(folder, info)] { self->answer_frame(frame); });
-  });
+  answer_from_disk(
+      [folder = std::get<std::string>(folder), info = std::get<rigcal::v1::JobInfo>(info)] {
+        return result_frame(folder, info);
+      });
 }
 
 void Conversation::on_live(const LiveFrame& frame) {

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -111,7 +110,8 @@ class Conversation final : public RigConnection,
   void answer(const ReplyOrError<Reply>& outcome);
   template <typename Reply>
   std::function<void(const ReplyOrError<Reply>&)> deferred_answer();
-  void answer_frame(std::string frame);
+  /// Answers with a frame that the reader thread makes.
+  void answer_from_disk(std::function<std::string()> make_frame);
 
   ServiceContext& context_;
   SessionStore& sessions_;

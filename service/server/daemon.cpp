@@ -4,7 +4,10 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <asio/executor_work_guard.hpp>
@@ -12,25 +15,49 @@
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
+#include "proto/daemon.pb.h"
+#include "proto/text/files.hpp"
 #include "proto/text/host_port.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/text_file.hpp"
 #include "proto/tls/tls.hpp"
 #include "service/server/http_endpoint.hpp"
 #include "service/server/jobs/job_store.hpp"
 #include "service/server/jobs/worker_pool.hpp"
 #include "service/server/listen.hpp"
 #include "service/server/listener.hpp"
-#include "service/server/service_manager.hpp"
 #include "service/server/sessions/session_store.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 
 namespace service {
 namespace {
+
+/// Sends a state of this service to systemd, using the datagram protocol of sd_notify(3). Does
+/// nothing if NOTIFY_SOCKET is not set.
+void notify_service_manager(const std::string& state) {
+  const char* path = std::getenv("NOTIFY_SOCKET");
+  if (path == nullptr || *path == '\0') return;
+  sockaddr_un address{};
+  const std::size_t size = std::strlen(path);
+  if (size >= sizeof address.sun_path) return;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path, size);
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // the abstract namespace
+  const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return;
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + size);
+  ::sendto(socket, state.data(), state.size(), MSG_NOSIGNAL,
+           reinterpret_cast<const sockaddr*>(&address), length);
+  ::close(socket);
+}
 
 constexpr std::size_t kStorageThreads = 4;
 constexpr int kMaintenanceThreads = 2;
@@ -40,7 +67,7 @@ constexpr int kRetryTicks = 10;
 constexpr std::chrono::seconds kStuckAfter(30);
 constexpr std::chrono::seconds kShutdownMax(15);
 
-FolderLock take_folder(const std::string& folder) {
+std::shared_ptr<const void> take_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const auto refuse = [](const std::string& why) {
@@ -50,8 +77,8 @@ FolderLock take_folder(const std::string& folder) {
   // An earlier release may have made it accessible to everybody.
   std::filesystem::permissions(folder, std::filesystem::perms::others_all,
                                std::filesystem::perm_options::remove, error);
-  auto lock = FolderLock::take(folder);
-  if (lock.ok()) return std::move(lock.value());
+  const auto lock = lock_folder(folder);
+  if (lock.ok()) return lock.value();
   if (lock.error().code != proto::ErrorCode::kExists) refuse(lock.error().detail);
   throw proto::InputError(lock.error().detail);
 }
@@ -248,7 +275,7 @@ class Daemon {
     });
   }
 
-  FolderLock lock_;
+  std::shared_ptr<const void> lock_;  // on the data folder
   asio::io_context io_{1};
   asio::signal_set signals_;
   asio::steady_timer tick_;
@@ -270,6 +297,41 @@ class Daemon {
   std::chrono::steady_clock::time_point shutdown_end_{};
 };
 
+// Takes the field if the message has it. Its range was checked when the text was parsed.
+#define TAKE(field, out) \
+  if (message.has_##field()) out.field = message.field()
+
+void take_limits(const rigcal::v1::DaemonLimits& message, DaemonConfig& config) {
+  TAKE(connections, config.limits);
+  TAKE(streaming_sessions, config.limits);
+  TAKE(sessions, config.limits);
+  TAKE(session_size_bytes, config.limits);
+  TAKE(free_space_bytes, config.limits);
+  TAKE(queued_jobs, config.limits);
+  TAKE(jobs, config.limits);
+  TAKE(job_duration_s, config.limits);
+  TAKE(job_memory_bytes, config.limits);
+  TAKE(unload_after_s, config.limits);
+  TAKE(handshake_timeout_s, config);
+  TAKE(frame_timeout_s, config);
+  TAKE(write_timeout_s, config);
+  TAKE(buffer_bytes, config.limits);
+  TAKE(index_bytes, config.limits);
+}
+
+void take_share(const rigcal::v1::DaemonShare& message, ServiceShare& out) {
+  TAKE(connections, out);
+  TAKE(streaming_sessions, out);
+  TAKE(sessions, out);
+  TAKE(disk_bytes, out);
+  TAKE(queued_jobs, out);
+  TAKE(jobs, out);
+  TAKE(running_jobs, out);
+  TAKE(buffer_bytes, out);
+  TAKE(index_bytes, out);
+  TAKE(processor_s, out);
+}
+
 }  // namespace
 
 int run_daemon(const DaemonConfig& config, const std::string& program, const std::string& version) {
@@ -281,6 +343,41 @@ int run_daemon(const DaemonConfig& config, const std::string& program, const std
   raise_descriptor_limit();
   Daemon daemon(config, program, version);
   return daemon.run();
+}
+
+DaemonConfig load_daemon_config(const std::string& path) {
+  rigcal::v1::Daemon message;
+  proto::TextLocator::Tree tree;
+  proto::parse_text(path, proto::read_file(path), message, tree);
+  const proto::TextLocator place(path, rigcal::v1::Daemon::descriptor(), &tree);
+  DaemonConfig config;
+  config.data_folder = message.data_folder();
+  config.listen.assign(message.listen().begin(), message.listen().end());
+  config.http = message.http();
+  const rigcal::v1::Tls& tls = message.tls();
+  config.tls = {tls.certificate(), tls.private_key(), tls.client_ca()};
+  if (message.has_tls() &&
+      (tls.certificate().empty() || tls.private_key().empty() || tls.client_ca().empty())) {
+    place.at("tls").fail("tls needs certificate, private_key and client_ca");
+  }
+  TAKE(workers, config.limits);
+  take_limits(message.limits(), config);
+  take_share(message.share(), config.limits.share);
+  const auto& operators = message.operators();
+  config.operators = {{operators.certificate().begin(), operators.certificate().end()},
+                      {operators.account().begin(), operators.account().end()}};
+  return config;
+}
+
+#undef TAKE
+
+void check_daemon_config(const DaemonConfig& config) {
+  if (config.data_folder.empty()) {
+    throw proto::InputError("no data folder; give --data FOLDER or data_folder in the file");
+  }
+  if (proto::wants_tls(config.tls) && config.insecure && config.http.empty()) {
+    throw proto::InputError("--insecure cannot be combined with TLS, except for --http");
+  }
 }
 
 }  // namespace service

@@ -4,7 +4,6 @@
 #include <asio/read_until.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
-#include <memory>
 #include <utility>
 
 namespace service {
@@ -64,29 +63,10 @@ class HttpEndpoint::Exchange : public std::enable_shared_from_this<Exchange> {
 };
 
 HttpEndpoint::HttpEndpoint(asio::io_context& io, const ListenAddress& place, Pages pages)
-    : acceptor_(io), pause_(io), pages_(std::move(pages)) {
-  listen_at(acceptor_, place, "--http");
-}
+    : acceptor_(io, place, "--http"), pages_(std::move(pages)) {}
 
-void HttpEndpoint::shut_down() {
-  asio::error_code ignored;
-  acceptor_.close(ignored);
-  pause_.cancel();
-}
-
-void HttpEndpoint::accept() {
-  acceptor_.async_accept([this](const asio::error_code& error, StreamSocket socket) {
-    if (error == asio::error::operation_aborted) return;
-    if (!error) {
-      take(std::move(socket));
-      return accept();
-    }
-    // Probably out of descriptors: retrying at once would only waste processor time.
-    pause_.expires_after(std::chrono::milliseconds(100));
-    pause_.async_wait([this](const asio::error_code& cancelled) {
-      if (!cancelled) accept();
-    });
-  });
+void HttpEndpoint::start() {
+  acceptor_.start([this](StreamSocket socket) { take(std::move(socket)); });
 }
 
 void HttpEndpoint::take(StreamSocket socket) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
 #include <functional>
 #include <list>
 #include <memory>
@@ -28,19 +27,17 @@ class HttpEndpoint {
   /// @throws proto::InputError if it cannot listen there
   HttpEndpoint(asio::io_context& io, const ListenAddress& place, Pages pages);
 
-  void start() { accept(); }
-  void shut_down();
-  std::uint16_t port() const { return port_of(acceptor_.local_endpoint()); }
+  void start();
+  void shut_down() { acceptor_.close(); }
+  std::uint16_t port() const { return port_of(acceptor_.endpoint()); }
 
  private:
   class Exchange;
 
-  void accept();
   void take(StreamSocket socket);
   std::string respond(const std::string& request) const;
 
-  StreamAcceptor acceptor_;
-  asio::steady_timer pause_;
+  Acceptor acceptor_;
   Pages pages_;
   std::list<std::weak_ptr<Exchange>> open_;  // oldest first
 };

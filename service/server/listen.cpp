@@ -9,6 +9,7 @@
 #include <asio/local/stream_protocol.hpp>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "proto/text/host_port.hpp"
 #include "proto/text/input_error.hpp"
@@ -55,23 +56,53 @@ ListenAddress parse_listen_address(asio::io_context& io, const std::string& text
   return {endpoint, "", endpoint.address().is_loopback()};
 }
 
-void listen_at(StreamAcceptor& acceptor, const ListenAddress& place, const std::string& option) {
+Acceptor::Acceptor(asio::io_context& io, const ListenAddress& place, const std::string& option)
+    : acceptor_(io), pause_(io), unix_path_(place.unix_path) {
   if (!place.unix_path.empty()) remove_left_over(place);
   asio::error_code error;
-  acceptor.open(place.endpoint.protocol(), error);
+  acceptor_.open(place.endpoint.protocol(), error);
   if (!error && place.unix_path.empty()) {
-    acceptor.set_option(asio::socket_base::reuse_address(true), error);
+    acceptor_.set_option(asio::socket_base::reuse_address(true), error);
   }
-  if (!error) acceptor.bind(place.endpoint, error);
+  if (!error) acceptor_.bind(place.endpoint, error);
   if (!error && !place.unix_path.empty() && ::chmod(place.unix_path.c_str(), 0666) != 0) {
     error = asio::error_code(errno, asio::error::get_system_category());
   }
-  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (!error) return;
   const bool taken = error == asio::error::address_in_use;
   throw proto::InputError(
       "cannot listen at " + endpoint_text(place.endpoint) + ": " + error.message() + "; " +
       (taken ? "stop the program that uses it, or " : "") + "name another address with " + option);
+}
+
+void Acceptor::start(std::function<void(StreamSocket)> take,
+                     std::function<void(const asio::error_code&)> failed) {
+  take_ = std::move(take);
+  failed_ = std::move(failed);
+  accept();
+}
+
+void Acceptor::accept() {
+  acceptor_.async_accept([this](const asio::error_code& error, StreamSocket socket) {
+    if (error == asio::error::operation_aborted) return;
+    if (!error) {
+      take_(std::move(socket));
+      return accept();
+    }
+    // Probably out of descriptors: retrying at once would only waste processor time.
+    if (failed_) failed_(error);
+    pause_.expires_after(std::chrono::milliseconds(100));
+    pause_.async_wait([this](const asio::error_code& cancelled) {
+      if (!cancelled) accept();
+    });
+  });
+}
+
+void Acceptor::close() {
+  asio::error_code ignored;
+  acceptor_.close(ignored);
+  pause_.cancel();
 }
 
 std::string endpoint_text(const StreamEndpoint& endpoint) {

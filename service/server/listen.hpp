@@ -1,11 +1,17 @@
 #pragma once
 
+#include <asio/basic_socket_acceptor.hpp>
+#include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <functional>
 #include <string>
 
-#include "service/server/stream_socket.hpp"
-
 namespace service {
+
+// Types that hold TCP and Unix sockets alike.
+using StreamEndpoint = asio::generic::stream_protocol::endpoint;
+using StreamSocket = asio::generic::stream_protocol::socket;
 
 /// Network or Unix-socket address at which the service listens.
 struct ListenAddress {
@@ -18,11 +24,34 @@ struct ListenAddress {
 /// @throws proto::InputError
 ListenAddress parse_listen_address(asio::io_context& io, const std::string& text);
 
-/// Binds a socket to an address and listens there. Replaces a Unix socket that a dead process left
-/// behind. Every account of this machine may connect to the Unix socket.
-/// @param option  command-line option that sets the address, for messages
-/// @throws proto::InputError
-void listen_at(StreamAcceptor& acceptor, const ListenAddress& place, const std::string& option);
+/// Socket that listens at an address and accepts connections until it is closed.
+class Acceptor {
+ public:
+  /// Binds the socket and listens. Replaces a Unix socket that a dead process left behind. Every
+  /// account of this machine may connect to the Unix socket.
+  /// @param option  command-line option that sets the address, for messages
+  /// @throws proto::InputError
+  Acceptor(asio::io_context& io, const ListenAddress& place, const std::string& option);
+
+  /// Starts to accept connections.
+  /// @param take    called with each connection
+  /// @param failed  called if accepting fails; accepting continues a moment later
+  void start(std::function<void(StreamSocket)> take,
+             std::function<void(const asio::error_code&)> failed = {});
+  void close();
+
+  StreamEndpoint endpoint() const { return acceptor_.local_endpoint(); }
+  const std::string& unix_path() const { return unix_path_; }  ///< empty for an IP address
+
+ private:
+  void accept();
+
+  asio::basic_socket_acceptor<asio::generic::stream_protocol> acceptor_;
+  asio::steady_timer pause_;
+  std::string unix_path_;
+  std::function<void(StreamSocket)> take_;
+  std::function<void(const asio::error_code&)> failed_;
+};
 
 /// Returns an endpoint as text for people and for the option --server: address and port, or the
 /// socket's path.

@@ -17,52 +17,36 @@ Listener::Listener(asio::io_context& io, ServiceContext& context, SessionStore& 
       jobs_(jobs),
       tls_(std::move(tls)),
       timeouts_(timeouts) {
-  for (const ListenAddress& place : places) {
-    Acceptor& door = acceptors_.emplace_back(io);
-    listen_at(door.acceptor, place, "--listen");
-    door.unix_path = place.unix_path;
-  }
+  for (const ListenAddress& place : places) acceptors_.emplace_back(io, place, "--listen");
 }
 
 Listener::~Listener() {
-  for (const Acceptor& door : acceptors_) {
-    if (!door.unix_path.empty()) ::unlink(door.unix_path.c_str());
+  for (const Acceptor& acceptor : acceptors_) {
+    if (!acceptor.unix_path().empty()) ::unlink(acceptor.unix_path().c_str());
   }
 }
 
 std::vector<std::string> Listener::places() const {
   std::vector<std::string> texts;
-  for (const Acceptor& door : acceptors_)
-    texts.push_back(endpoint_text(door.acceptor.local_endpoint()));
+  for (const Acceptor& acceptor : acceptors_) texts.push_back(endpoint_text(acceptor.endpoint()));
   return texts;
 }
 
 void Listener::start() {
-  for (Acceptor& door : acceptors_) accept(door);
-}
-
-void Listener::accept(Acceptor& door) {
-  door.acceptor.async_accept([this, &door](const asio::error_code& error, StreamSocket socket) {
-    if (error == asio::error::operation_aborted) return;
-    if (!error) {
-      take(std::move(socket), !door.unix_path.empty());
-      return accept(door);
-    }
-    // Probably out of descriptors: retrying at once would only waste processor time.
-    log_event(LogLevel::kError, "accept_failed", {{"error", error.message()}});
-    make_room("");
-    door.pause.expires_after(std::chrono::milliseconds(100));
-    door.pause.async_wait([this, &door](const asio::error_code& cancelled) {
-      if (!cancelled) accept(door);
-    });
-  });
+  for (Acceptor& acceptor : acceptors_) {
+    acceptor.start([this, local = !acceptor.unix_path().empty()](
+                       StreamSocket socket) { take(std::move(socket), local); },
+                   [this](const asio::error_code& error) {
+                     log_event(LogLevel::kError, "accept_failed", {{"error", error.message()}});
+                     make_room("");
+                   });
+  }
 }
 
 bool Listener::make_room(const std::string& identity) {
-  const auto idle =
-      std::find_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
-        return !connection->in_use() && (identity.empty() || connection->identity() == identity);
-      });
+  const auto idle = std::ranges::find_if(connections_, [&](const auto& connection) {
+    return !connection->in_use() && (identity.empty() || connection->identity() == identity);
+  });
   if (idle == connections_.end()) return false;
   const std::shared_ptr<Connection> connection = *idle;  // abort() removes it from the list
   connection->abort("closed to make room for a newer connection");
@@ -71,10 +55,9 @@ bool Listener::make_room(const std::string& identity) {
 
 std::string Listener::admission_error(const Conversation& newcomer) const {
   const std::string& identity = newcomer.identity();
-  const auto per_identity =
-      std::count_if(connections_.begin(), connections_.end(), [&](const auto& connection) {
-        return connection->in_use() && connection->identity() == identity;
-      });
+  const auto per_identity = std::ranges::count_if(connections_, [&](const auto& connection) {
+    return connection->in_use() && connection->identity() == identity;
+  });
   if (per_identity < context_.limits.per_identity().connections) return "";
   return std::to_string(per_identity) + " connections from " + identity +
          " are open, the limit for one client; close some";
@@ -87,8 +70,7 @@ void Listener::take(StreamSocket socket, bool local) {
   const Identity identity = identify_socket(socket.native_handle(), context_.operators);
   const std::uint32_t limit = context_.limits.connections;
   if (connections_.size() >= limit && !make_room(identity.name)) make_room("");
-  const auto in_use = std::count_if(connections_.begin(), connections_.end(),
-                                    [](const auto& connection) { return connection->in_use(); });
+  const auto in_use = std::ranges::count_if(connections_, &Connection::in_use);
   const bool full = in_use >= limit;
   auto conversation = std::make_shared<Conversation>(
       context_, sessions_, jobs_, Peer{identity, local ? identity.name : endpoint_text(remote)});
@@ -113,11 +95,7 @@ void Listener::take(StreamSocket socket, bool local) {
 }
 
 void Listener::shut_down() {
-  asio::error_code ignored;
-  for (Acceptor& door : acceptors_) {
-    door.acceptor.close(ignored);
-    door.pause.cancel();
-  }
+  for (Acceptor& acceptor : acceptors_) acceptor.close();
   const auto connections = connections_;  // finish() may remove some from the list
   for (const auto& connection : connections) connection->finish();
 }

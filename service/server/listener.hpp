@@ -2,7 +2,6 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ssl/context.hpp>
-#include <asio/steady_timer.hpp>
 #include <list>
 #include <memory>
 #include <optional>
@@ -42,14 +41,6 @@ class Listener {
   std::size_t connection_count() const { return connections_.size(); }
 
  private:
-  struct Acceptor {
-    explicit Acceptor(asio::io_context& io) : acceptor(io), pause(io) {}
-    StreamAcceptor acceptor;
-    asio::steady_timer pause;
-    std::string unix_path;
-  };
-
-  void accept(Acceptor& door);
   void take(StreamSocket socket, bool local);
   /// Closes a connection that is not in use, to admit a new one. If `identity` is not empty, closes
   /// only a connection of that identity.

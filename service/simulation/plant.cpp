@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -73,23 +72,17 @@ class SpookPlant final : public Plant {
 };
 
 /// Equations of motion of a mechanism for one choice of independent joint coordinates.
-class Course {
- public:
+struct Course {
   /// @param near_rest  longest integration step while joints creep near rest [s]
-  Course(const estimator::Mechanism& mechanism, estimator::CoordinateChoice choice,
+  Course(const estimator::Mechanism& mechanism, estimator::CoordinateChoice chosen,
          double near_rest)
-      : choice_(std::move(choice)),
-        program_(mechanism, choice_),
-        motion_(program_, mechanism, 1, near_rest) {}
+      : choice(std::move(chosen)),
+        program(mechanism, choice),
+        motion(program, mechanism, 1, near_rest) {}
 
-  const estimator::CoordinateChoice& choice() const { return choice_; }
-  const estimator::TreeProgram& program() const { return program_; }
-  estimator::IntervalMotion& motion() { return motion_; }
-
- private:
-  estimator::CoordinateChoice choice_;
-  estimator::TreeProgram program_;
-  estimator::IntervalMotion motion_;
+  estimator::CoordinateChoice choice;
+  estimator::TreeProgram program;
+  estimator::IntervalMotion motion;
 };
 
 /// Simulated mechanism that integrates the equations of motion by Runge–Kutta steps. A step is
@@ -105,7 +98,7 @@ class PhysicalPlant final : public Plant {
         joint_angles_(1) {
     close();
     choose_course();
-    const estimator::TreeProgram& program = course_->program();
+    const estimator::TreeProgram& program = course_->program;
     segment_.period = step;
     segment_.angles = Eigen::MatrixXd::Zero(2, 1);
     segment_.controls.resize(2, static_cast<Eigen::Index>(program.motors().size()));
@@ -123,15 +116,15 @@ class PhysicalPlant final : public Plant {
     segment_.controls.rowwise() = control.transpose();
     controls_ = {segment_,
                  {0.0, segment_.period},
-                 std::vector<estimator::ControlDelay>(course_->program().motors().size())};
+                 std::vector<estimator::ControlDelay>(course_->program.motors().size())};
     interval_[0].last_substep = controls_.first(1);
-    course_->motion().run(interval_, joint_angles_);
+    course_->motion.run(interval_, joint_angles_);
     begin_ = interval_[0];
     course_of_begin_ = course_;
     const Eigen::VectorXd before = angles_;
     angles_ = joint_angles_[0].row(1).transpose();
     speeds_ = (angles_ - before) / segment_.period;
-    const auto& independent = course_->program().independent();
+    const auto& independent = course_->program.independent();
     const auto n = static_cast<Eigen::Index>(independent.size());
     for (Eigen::Index i = 0; i < n; ++i) {
       speeds_[independent[static_cast<std::size_t>(i)]] = interval_[0].end[n + i];
@@ -144,7 +137,7 @@ class PhysicalPlant final : public Plant {
 
   Eigen::MatrixXd motion() const override {
     const Eigen::MatrixXd at =
-        estimator::motion_at_instants(course_of_begin_->program(), mechanism_, {&begin_, 1});
+        estimator::motion_at_instants(course_of_begin_->program, mechanism_, {&begin_, 1});
     return at.reshaped(angles_.size(), 3);
   }
 
@@ -170,7 +163,7 @@ class PhysicalPlant final : public Plant {
     std::unique_ptr<Course>& course = courses_[key];
     if (!course) course = std::make_unique<Course>(mechanism_, std::move(choice), near_rest());
     course_ = course.get();
-    if (closure_.has_loops()) good_ = closure_.condition(angles_, course_->choice().dependent);
+    if (closure_.has_loops()) good_ = closure_.condition(angles_, course_->choice.dependent);
   }
 
   /// Returns the longest integration step that resolves creeping joints near rest [s].
@@ -185,7 +178,7 @@ class PhysicalPlant final : public Plant {
   }
 
   void look_at_coordinates(double time) {
-    const estimator::CoordinateChoice& present = course_->choice();
+    const estimator::CoordinateChoice& present = course_->choice;
     if (closure_.condition(angles_, present.dependent) > kWorn * good_) return;
     Eigen::VectorXd known =
         Eigen::VectorXd::Constant(angles_.size(), std::numeric_limits<double>::quiet_NaN());
@@ -202,7 +195,7 @@ class PhysicalPlant final : public Plant {
   }
 
   void begin_from_here() {
-    const auto& independent = course_->program().independent();
+    const auto& independent = course_->program.independent();
     const auto n = static_cast<Eigen::Index>(independent.size());
     interval_[0].start.resize(2 * n);
     for (Eigen::Index i = 0; i < n; ++i) {

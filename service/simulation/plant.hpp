@@ -7,7 +7,6 @@
 
 #include "daq/scenario/catalog.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/simulation/integrator.hpp"
 #include "service/simulation/scenario.hpp"
 
 namespace service {

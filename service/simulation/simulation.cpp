@@ -3,22 +3,99 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <numbers>
 #include <random>
 
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "service/simulation/plant.hpp"
-#include "service/simulation/sensor_readings.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
 
+/// Simulator of the readings of all sensors other than encoders: inertial, torque, force and
+/// position sensors.
+class SensorReadings {
+ public:
+  /// @param step  simulation step [s]
+  SensorReadings(const Rig& rig, const Scenario& scenario, double step)
+      : mechanism_(rig.mechanism),
+        scenario_(scenario),
+        dynamics_(rig.mechanism, parameter_values(rig.mechanism)),
+        random_(scenario.seed + 1) {  // independent of the encoders' generator
+    for (int i = 0; i < mechanism_.sensor_count(); ++i) {
+      const int delay = mechanism_.index_of_sensor(i, estimator::SensorQuantity::kDelay);
+      late_.push_back(std::lround(estimator::parameter_at(mechanism_, delay).value / step));
+    }
+    if (late_.empty()) return;
+    past_.setConstant(1 + *std::ranges::max_element(late_), kAxes * mechanism_.sensor_count(),
+                      std::numeric_limits<double>::quiet_NaN());
+  }
+
+  int sensor_count() const { return mechanism_.sensor_count(); }
+
+  /// Computes and stores the true readings at the beginning of a simulation step.
+  /// @param motion   joint motion from Plant::motion
+  /// @param control  controls of the motors during the step
+  void take(const Eigen::MatrixXd& motion, const Eigen::VectorXd& control) {
+    using Vector = estimator::TreeInverseDynamics<double>::VectorX;
+    Vector commands = Vector::Zero(mechanism_.joint_count()), unused;
+    Eigen::Index motor = 0;
+    for (int j = 0; j < mechanism_.joint_count(); ++j) {
+      if (mechanism_.joints[static_cast<std::size_t>(j)].motorised) commands[j] = control[motor++];
+    }
+    dynamics_.torque_residual(motion.col(0), motion.col(1), motion.col(2), commands, unused);
+    const Eigen::Index row = taken_++ % past_.rows();
+    for (int i = 0; i < mechanism_.sensor_count(); ++i) {
+      const auto readings = dynamics_.inertial_readings(i);
+      const int axes = mechanism_.sensors[static_cast<std::size_t>(i)].axis_count();
+      for (int k = 0; k < axes; ++k)
+        past_(row, i * kAxes + k) = readings[static_cast<std::size_t>(k)];
+    }
+  }
+
+  /// Returns the sensor readings at the beginning of the last step, in the layout of
+  /// Segment::inertial. A delayed reading from before the start of the simulation is NaN.
+  Eigen::RowVectorXd read() {
+    Eigen::RowVectorXd readings =
+        Eigen::RowVectorXd::Constant(past_.cols(), std::numeric_limits<double>::quiet_NaN());
+    for (int i = 0; i < mechanism_.sensor_count(); ++i) {
+      const auto sensor = static_cast<std::size_t>(i);
+      const Eigen::Index of = taken_ - 1 - late_[sensor];
+      if (of < 0) continue;
+      for (int k = 0; k < kAxes; ++k) {
+        const double noise = noise_of(mechanism_.sensors[sensor], k);
+        readings[i * kAxes + k] = past_(of % past_.rows(), i * kAxes + k);
+        if (noise > 0.0) readings[i * kAxes + k] += noise * normal_(random_);
+      }
+    }
+    return readings;
+  }
+
+ private:
+  static constexpr int kAxes = estimator::Sensor::kAxes;
+
+  double noise_of(const estimator::Sensor& sensor, int axis) const {
+    return scenario_.sensor_noise[static_cast<std::size_t>(sensor.traits().instrument(axis).reads)];
+  }
+
+  const estimator::Mechanism& mechanism_;
+  const Scenario& scenario_;
+  estimator::TreeInverseDynamics<double> dynamics_;
+  std::vector<Eigen::Index> late_;  // delay of each sensor [steps]
+  Eigen::MatrixXd past_;            // ring buffer, steps × axes
+  Eigen::Index taken_ = 0;
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+};
+
 using estimator::JointQuantity;
 
-constexpr double kTwoPi = 2.0 * std::numbers::pi;
 constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz, a CSV file of about 1 GB
 constexpr double kStepsPerSampleMax = 1e6;
 
@@ -289,6 +366,15 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   run.controls.conservativeResize(samples, Eigen::NoChange);
   if (sensors.sensor_count() > 0) run.inertial.conservativeResize(samples, Eigen::NoChange);
   return run;
+}
+
+std::string simulation_csv(const Rig& rig, const SimulatedRun& run) {
+  estimator::Segment segment;
+  segment.period = run.period;
+  segment.angles = run.angles;
+  segment.controls = run.controls;
+  segment.inertial = run.inertial;
+  return recording_csv(rig, {.name = {}, .segments = {segment}});
 }
 
 }  // namespace service

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "service/rig/rig_file.hpp"
-#include "service/simulation/integrator.hpp"
 #include "service/simulation/scenario.hpp"
 
 namespace service {
@@ -35,5 +34,8 @@ struct SimulatedRun {
 SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
                       const std::atomic<bool>* stop = nullptr,
                       Integrator integrator = Integrator::kAutomatic);
+
+/// Returns the samples of a simulation as a CSV recording, see recording_csv.
+std::string simulation_csv(const Rig& rig, const SimulatedRun& run);
 
 }  // namespace service

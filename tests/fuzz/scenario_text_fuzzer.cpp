@@ -11,7 +11,7 @@
 #include "daq/safety/safety_limits.hpp"
 #include "proto/scenario.pb.h"
 #include "proto/text/text_file.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "tests/fuzz/refusal.hpp"
 #include "tests/fuzz/silent_protobuf.hpp"
 

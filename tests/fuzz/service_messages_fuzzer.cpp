@@ -13,7 +13,7 @@
 #include "proto/framing/frame.hpp"
 #include "proto/service.pb.h"
 #include "proto/stream/service_limits.hpp"
-#include "service/server/storage/batch_check.hpp"
+#include "service/server/storage/session_log.hpp"
 
 namespace {
 

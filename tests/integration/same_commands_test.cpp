@@ -9,7 +9,7 @@
 
 #include "daq/config/scenario_config.hpp"
 #include "proto/text/files.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/support/replaced.hpp"

@@ -8,9 +8,8 @@
 #include "estimator/model/encoder.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -1,4 +1,4 @@
-#include "service/recordings/common_period.hpp"
+#include "service/recordings/joined_segments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/refusal.hpp"
 

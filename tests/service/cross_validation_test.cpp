@@ -9,7 +9,7 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "proto/calibration.pb.h"
-#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/cross_validation_table.hpp"
 #include "service/result/cross_validation_message.hpp"

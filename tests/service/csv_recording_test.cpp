@@ -8,7 +8,6 @@
 #include <sstream>
 #include <string>
 
-#include "service/recordings/import_notes.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -10,7 +10,7 @@
 #include "estimator/model/joint_stop.hpp"
 #include "proto/calibration.pb.h"
 #include "service/rig/rig_file.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"

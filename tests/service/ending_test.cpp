@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "service/cli/estimation_progress.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "tests/service/prepared_calibration.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "proto/notation/number_format.hpp"
 #include "proto/text/files.hpp"
-#include "service/cli/remote/job_spec.hpp"
+#include "service/cli/remote/remote_calibration.hpp"
 #include "service/options/option_message.hpp"
 #include "service/options/option_texts.hpp"
 #include "tests/service/option_examples.hpp"

@@ -1,4 +1,4 @@
-#include "service/recordings/formats/exported_recording.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/simulation/simulation_csv.hpp"
+#include "service/simulation/simulation.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

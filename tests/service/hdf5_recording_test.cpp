@@ -1,4 +1,4 @@
-#include "service/recordings/formats/hdf5_recording.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>

@@ -12,7 +12,6 @@
 #include "estimator/model/sensor.hpp"
 #include "proto/rig.pb.h"
 #include "service/recordings/csv_recording.hpp"
-#include "service/recordings/import_notes.hpp"
 #include "service/recordings/joined_segments.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/support/refusal.hpp"

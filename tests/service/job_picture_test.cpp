@@ -1,4 +1,4 @@
-#include "service/cli/remote/job_display.hpp"
+#include "service/cli/remote/job_follower.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@
 #include "service/messages/message_text.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/evaluation_data.hpp"
 #include "tests/support/fourbar_truth.hpp"

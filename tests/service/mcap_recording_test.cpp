@@ -1,5 +1,5 @@
-#include "service/recordings/formats/mcap_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/remote/job_spec.hpp"
+#include "service/cli/remote/remote_calibration.hpp"
 #include "service/options/option_message.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "tests/service/option_examples.hpp"

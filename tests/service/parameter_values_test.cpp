@@ -6,7 +6,7 @@
 #include <string>
 
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/remote/job_spec.hpp"
+#include "service/cli/remote/remote_calibration.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"

@@ -5,9 +5,8 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/recordings/csv_recording.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 #include "tests/support/refusal.hpp"
 
 // Simulations by the equations of motion, which support prismatic and fixed joints and more that

@@ -7,7 +7,7 @@
 
 #include "service/design/experiment.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 

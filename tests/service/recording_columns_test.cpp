@@ -1,5 +1,4 @@
 // Columns of files that no rig file describes yet, and files that are no recordings.
-#include "service/recordings/formats/recording_columns.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -10,9 +9,7 @@
 
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"
-#include "service/recordings/formats/recording_csv.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/recordings/formats/recording_kind.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 

@@ -11,9 +11,8 @@
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -8,8 +8,7 @@
 
 #include "service/recordings/csv_recording.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
-#include "service/simulation/scenario_file.hpp"
-#include "service/simulation/simulation_csv.hpp"
+#include "service/simulation/scenario.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 

@@ -1,5 +1,4 @@
 // Start configurations of simulations of rigs with loops.
-#include "service/simulation/initial_assembly.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +8,7 @@
 
 #include "estimator/simulation/loops/loop_closure.hpp"
 #include "estimator/simulation/statics/equilibrium.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"

@@ -15,7 +15,7 @@
 #include "estimator/simulation/loops/loop_closure.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/source_folder.hpp"
 

@@ -1,5 +1,5 @@
 // Prior state of a rig before a run is designed.
-#include "service/design/prior_state.hpp"
+#include "service/design/experiment.hpp"
 
 #include <gtest/gtest.h>
 

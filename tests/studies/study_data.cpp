@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "proto/text/input_error.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/recordings/import_notes.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/studies/runs/fingerprint.hpp"
 

@@ -10,7 +10,7 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "tests/studies/arm/arm_file.hpp"
 #include "tests/studies/given.hpp"
 #include "tests/studies/leg/leg_file.hpp"

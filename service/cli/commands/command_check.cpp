@@ -1,17 +1,11 @@
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <stdexcept>
 
 #include "estimator/diagnostics/misfit/excitation.hpp"
-#include "proto/text/files.hpp"
-#include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
-#include "service/calibration/rejected_readings.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/interrupt.hpp"
-#include "service/cli/progress_line.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/examination_page.hpp"
 #include "service/report/sections/finding_list.hpp"
@@ -34,17 +28,14 @@ estimator::Excitation excitation_of(const estimator::DiagnosedInput& input,
 }
 
 ExitCode exit_of(const std::vector<estimator::Finding>& findings) {
+  using estimator::Severity;
   if (estimator::has_fault(findings)) return kBadInput;
-  const bool warned = std::ranges::any_of(findings, [](const estimator::Finding& finding) {
-    return finding.severity == estimator::Severity::kWarning;
-  });
-  return warned ? kNotConverged : kDone;
+  const auto severity = &estimator::Finding::severity;
+  return std::ranges::count(findings, Severity::kWarning, severity) > 0 ? kNotConverged : kDone;
 }
 
 ExitCode check(const CheckOptions& options) {
-  check_result_files(options.files, options.estimation);
-  CalibrationInput input = load_estimation_input(options.estimation);
-  input.context.command = "check";
+  CalibrationInput input = load_estimation_input("check", options.estimation, options.files);
   const InterruptFlag interrupt;
   estimator::CalibrationMonitor monitor;
   monitor.stop = &interrupt.flag();
@@ -64,16 +55,13 @@ ExitCode check(const CheckOptions& options) {
   const std::string list = format_findings(examined.findings);
   print_text((list.empty() ? "No problems found.\n" : list) + "\n" + format_excitation(excitation),
              list.empty() ? Tone::kGood : Tone::kPlain);
-  if (!options.files.json.empty()) {
-    proto::write_file(options.files.json,
-                      examination_json(examined.findings, excitation, input.context));
-  }
-  if (!options.files.plot.empty()) {
-    input.context.held = rejected_readings(input.recordings, examined.recordings);
-    proto::write_file(options.files.plot,
-                      examination_page(examined.mechanism, examined.recordings, examined.findings,
-                                       excitation, input.context));
-  }
+  write_result_files(
+      options.files, [&] { return examination_json(examined.findings, excitation, input.context); },
+      [&] {
+        input.context.held = rejected_readings(input.recordings, examined.recordings);
+        return examination_page(examined.mechanism, examined.recordings, examined.findings,
+                                excitation, input.context);
+      });
   return exit_of(examined.findings);
 }
 
@@ -81,26 +69,22 @@ ExitCode check(const CheckOptions& options) {
 
 void add_options(CLI::App& command, CheckOptions& options) {
   add_estimation_options(command, options.estimation);
-  command.add_option("--json", options.files.json, "Write the findings as JSON")->type_name("FILE");
-  command
-      .add_option("--plot", options.files.plot,
-                  "Write an HTML report with the readings and the findings marked on them")
-      ->type_name("FILE");
+  add_option(command, "--json", options.files.json, "FILE", "Write the findings as JSON");
+  add_option(command, "--plot", options.files.plot, "FILE",
+             "Write an HTML report with the readings and the findings marked on them");
 }
 
 void add_check(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("check", "Check recordings and a rig file for problems");
-  const auto options = std::make_shared<CheckOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<CheckOptions>(
+      app, exit_code, "check", "Check recordings and a rig file for problems",
       "Reports each problem with its time, size and remedy, what calibrate repairs by itself, and\n"
       "the predicted standard deviations of the free parameters. calibrate always runs these\n"
       "checks.\n"
       "Exit status: 0 nothing worse than notes, 2 warnings, 1 faults or bad input.\n"
       "Examples:\n"
       "  rigcal check run.csv --rig rig.textproto\n"
-      "  rigcal check a.csv b.mcap --rig rig.textproto --json findings.json --plot findings.html");
-  command->callback([options, &exit_code] { exit_code = check(*options); });
+      "  rigcal check a.csv b.mcap --rig rig.textproto --json findings.json --plot findings.html",
+      check);
 }
 
 }  // namespace service

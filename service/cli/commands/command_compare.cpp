@@ -1,17 +1,12 @@
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <stdexcept>
 
-#include "estimator/calibrate/law_comparison.hpp"
 #include "proto/text/command_line/command_line.hpp"
-#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/estimation_progress.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/friction_comparison_report.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
@@ -102,51 +97,28 @@ estimator::LawChoice choice_of(const CompareOptions& options,
   return choice;
 }
 
-estimator::LawComparison run(const CalibrationInput& input,
-                             const std::vector<estimator::Recording>& pieces,
-                             const estimator::LawChoice& choice, const InterruptFlag& interrupt,
-                             const EstimationOptions& options, double& wall_time) {
-  ProgressLine progress({options.quiet, options.verbose});
-  std::string part;
-  const estimator::CalibrationMonitor monitor =
-      make_monitor(interrupt, progress, options.threads, &part);
-  const int folds = std::min(choice.folds, static_cast<int>(pieces.size()));
-  const auto on_fold = [&](const estimator::FrictionLaw& law, int fold) {
-    part = law.name + ", fold " + std::to_string(fold + 1) + " of " + std::to_string(folds);
-  };
-  const auto start = std::chrono::steady_clock::now();
-  estimator::LawComparison comparison = estimator::compare_laws(
-      input.rig.mechanism, pieces, choice, input.context.options, monitor, on_fold);
-  wall_time = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return comparison;
-}
-
 ExitCode compare(const CompareOptions& options) {
-  check_result_files(options.files, options.estimation);
-  CalibrationInput input = load_estimation_input(options.estimation);
-  input.context.command = "compare";
+  CalibrationInput input = load_estimation_input("compare", options.estimation, options.files);
   const estimator::LawChoice choice = choice_of(options, input.rig.mechanism);
   const std::vector<estimator::Recording> pieces = pieces_of(input, options);
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
-  estimator::LawComparison comparison;
-  try {
-    require_valid(input.rig.mechanism);
-    comparison = run(input, pieces, choice, interrupt, options.estimation, input.context.wall_time);
-  } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault.what()));
-  }
+  const auto comparison =
+      run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
+        const std::size_t folds = std::min(static_cast<std::size_t>(choice.folds), pieces.size());
+        return run_law_comparison(input, pieces, choice, monitor,
+                                  [&](const estimator::FrictionLaw& law, int fold) {
+                                    part = law.name + ", " + part_text("fold", fold, folds);
+                                  });
+      });
   if (comparison.stopped) {
     std::cerr << "rigcal: stopped after " << comparison.laws.size() << " of " << choice.laws.size()
               << " laws; nothing was written\n";
     return kInterrupted;
   }
   print_text(format_friction_comparison(comparison, input.context.wall_time));
-  if (!options.files.json.empty()) {
-    proto::write_file(options.files.json, law_comparison_json(comparison, input.context));
-  }
-  if (!options.files.plot.empty()) {
-    proto::write_file(options.files.plot, friction_comparison_page(comparison, input.context));
-  }
+  write_result_files(
+      options.files, [&] { return law_comparison_json(comparison, input.context); },
+      [&] { return friction_comparison_page(comparison, input.context); });
   const auto recommended = static_cast<std::size_t>(comparison.recommended);
   return comparison.laws[recommended].converged ? kDone : kNotConverged;
 }
@@ -160,53 +132,40 @@ void add_options(CLI::App& command, CompareOptions& options) {
       {"window", ComparisonPieces::kWindow}};
   add_estimation_options(command, options.estimation);
   const std::string group = "Laws and pieces";
-  command
-      .add_option("--laws", options.laws,
-                  "Laws to compare, for example viscous,viscous+dry; terms: " +
-                      estimator::friction_words() + " and sums of them. Default: nine common laws")
+  add_option(command, "--laws", options.laws, "LIST",
+             "Laws to compare, for example viscous,viscous+dry; terms: " +
+                 estimator::friction_words() + " and sums of them. Default: nine common laws",
+             group)
       ->delimiter(',')
-      ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->group(group);
-  command
-      .add_option("--joint", options.joints,
-                  "Joint whose friction is compared; may be repeated. Default: all joints with "
-                  "friction in the rig file")
-      ->type_name("NAME")
-      ->allow_extra_args(false)
-      ->group(group);
-  command
-      .add_option("--by", options.by,
-                  "Pieces to hold out; default: recordings or segments if there are at least five, "
-                  "else windows of equal length")
-      ->transform(proto::one_of(kinds))
-      ->type_name("recording|segment|window")
-      ->group(group);
-  command.add_option("--window", options.window, "Length of the windows [s]")
-      ->check(proto::positive_number())
-      ->type_name("S")
-      ->group(group);
-  command
-      .add_option("--folds", options.folds,
-                  "Number of fits per law; each holds out an equal share of the pieces")
+      ->allow_extra_args(false);
+  add_option(command, "--joint", options.joints, "NAME",
+             "Joint whose friction is compared; may be repeated. Default: all joints with friction "
+             "in the rig file",
+             group)
+      ->allow_extra_args(false);
+  add_option(command, "--by", options.by, "recording|segment|window",
+             "Pieces to hold out; default: recordings or segments if there are at least five, else "
+             "windows of equal length",
+             group)
+      ->transform(proto::one_of(kinds));
+  add_option(command, "--window", options.window, "S", "Length of the windows [s]", group)
+      ->check(proto::positive_number());
+  add_option(command, "--folds", options.folds, "",
+             "Number of fits per law; each holds out an equal share of the pieces", group)
       ->check(proto::count_from_to(2, 1000))
-      ->capture_default_str()
-      ->group(group);
+      ->capture_default_str();
   add_result_files(command, options.files);
 }
 
 void add_compare(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("compare", "Compare friction laws by their errors on held-out data");
-  const auto options = std::make_shared<CompareOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<CompareOptions>(
+      app, exit_code, "compare", "Compare friction laws by their errors on held-out data",
       "All compared joints get the same law; other joints keep the law of the rig file.\n"
       "Examples:\n"
       "  rigcal compare run.csv --rig rig.textproto --plot laws.html\n"
       "  rigcal compare a.csv b.csv --rig rig.textproto --joint 1 --laws viscous,viscous+dry\n"
-      "  rigcal compare chaotic.csv --rig rig.textproto --by window --window 2");
-  command->callback([options, &exit_code] { exit_code = compare(*options); });
+      "  rigcal compare chaotic.csv --rig rig.textproto --by window --window 2",
+      compare);
 }
 
 }  // namespace service

@@ -1,17 +1,14 @@
 #include <iostream>
 #include <map>
-#include <memory>
 #include <thread>
 #include <utility>
 
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
-#include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/interrupt.hpp"
-#include "service/cli/progress_line.hpp"
-#include "service/design/experiment_table.hpp"
+#include "service/cli/terminal.hpp"
+#include "service/design/experiment.hpp"
 
 namespace service {
 namespace {
@@ -63,27 +60,20 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
   command.add_option("--rate", experiment.rate, "Sampling rate of the unit [Hz]")
       ->check(proto::number_from_to(20.0, 10000.0))
       ->capture_default_str();
-  command.add_option("--motor", experiment.motor, "Driven joint; default: the only one")
-      ->type_name("JOINT");
-  command
-      .add_option("--command-max", experiment.command_max,
-                  "Maximum command, in the motor's unit; default: the rig file's limit")
-      ->check(proto::number_from_to(1e-9, 1e6))
-      ->type_name("NUMBER");
+  add_option(command, "--motor", experiment.motor, "JOINT", "Driven joint; default: the only one");
+  add_option(command, "--command-max", experiment.command_max, "NUMBER",
+             "Maximum command, in the motor's unit; default: the rig file's limit")
+      ->check(proto::number_from_to(1e-9, 1e6));
   std::map<std::string, PlanKind> kinds;
   for (const PlanKind kind : {PlanKind::kMultisine, PlanKind::kPulses, PlanKind::kSwingUp}) {
     kinds[name_of(kind)] = kind;
   }
-  command
-      .add_option("--kind", experiment.kind,
-                  "Shape of the command; default: the more informative one")
-      ->transform(proto::one_of(kinds))
-      ->type_name("multisine|pulses|swing-up");
-  command
-      .add_option("--at", experiment.at,
-                  "Joint position at the start of the run [rad or m]; default: zero, or the rest "
-                  "position under gravity")
-      ->type_name("JOINT=VALUE")
+  add_option(command, "--kind", experiment.kind, "multisine|pulses|swing-up",
+             "Shape of the command; default: the more informative one")
+      ->transform(proto::one_of(kinds));
+  add_option(command, "--at", experiment.at, "JOINT=VALUE",
+             "Joint position at the start of the run [rad or m]; default: zero, or the rest "
+             "position under gravity")
       ->allow_extra_args(false);
   command
       .add_option("--threads", experiment.threads, "Number of threads; default: one per processor")
@@ -92,39 +82,30 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
 
 void add_options(CLI::App& command, DesignOptions& options) {
   options.experiment.threads = 0;
-  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
-      ->required()
-      ->type_name("FILE");
-  CLI::Option* const after = command
-                                 .add_option("--after", options.after,
-                                             "Result of rigcal calibrate --json that provides "
-                                             "prior values and standard deviations")
-                                 ->type_name("RESULT.json");
+  add_option(command, "--rig", options.rig, "FILE", "Rig file (proto/rig.proto)")->required();
+  CLI::Option* const after = add_option(
+      command, "--after", options.after, "RESULT.json",
+      "Result of rigcal calibrate --json that provides prior values and standard deviations");
   add_values_option(command, options.values,
                     "Design, using only the rig file's priors for the uncertainty,")
       ->excludes(after);
-  command
-      .add_option("--for", options.targets,
-                  "Target parameter and its standard deviation, for example 1.b:2%, or 1.b:1e-5 in "
-                  "the parameter's unit; default: all free parameters, as precisely as possible")
-      ->type_name("NAME[:PRECISION]");
+  add_option(command, "--for", options.targets, "NAME[:PRECISION]",
+             "Target parameter and its standard deviation, for example 1.b:2%, or 1.b:1e-5 in the "
+             "parameter's unit; default: all free parameters, as precisely as possible");
   add_experiment_options(command, options.experiment);
-  command.add_option("--out", options.out, "Scenario file to write")->required()->type_name("FILE");
+  add_option(command, "--out", options.out, "FILE", "Scenario file to write")->required();
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 
 void add_design(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "design", "Design the most informative experiment within the rig's limits");
-  const auto options = std::make_shared<DesignOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<DesignOptions>(
+      app, exit_code, "design", "Design the most informative experiment within the rig's limits",
       "Example:\n"
       "  rigcal design --rig configs/rig-furuta.textproto --after run.json --for 1.b:2% \\\n"
       "      --for 2.b:2% --duration 20 --out designed.textproto\n"
       "  rigcal-daq run --rig configs/rig-furuta.textproto --scenario designed.textproto \\\n"
-      "      --out designed.mcap");
-  command->callback([options, &exit_code] { exit_code = run_design(*options); });
+      "      --out designed.mcap",
+      run_design);
 }
 
 }  // namespace service

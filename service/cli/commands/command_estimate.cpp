@@ -1,29 +1,63 @@
 #include <algorithm>
 #include <iostream>
-#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "estimator/calibrate/state_estimate.hpp"
 #include "proto/recording/mcap/file.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/calibration/state_run.hpp"
+#include "service/calibration/calibration_input.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/estimation_progress.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/report/state_csv.hpp"
 #include "service/result/state_recording.hpp"
 
 namespace service {
 namespace {
 
+/// Estimates motion and loads in recordings with given parameter values. The values are those of
+/// the request, or of its rig file. The uncertainty of values from a calibration result is
+/// propagated to the states.
+/// @param input  returned by `load_input` for the request
+/// @param options  options without the parameter uncertainty, which this function sets
+/// @param notes  messages are appended to it
+/// @throws InputError for unusable input, or for shadow parameters, which are valid only for a
+///         simulator
+std::vector<estimator::StateEstimate> run_state_estimation(
+    const CalibrationRequest& request, CalibrationInput& input,
+    const estimator::CalibrationMonitor& monitor, estimator::StateOptions options,
+    std::vector<std::string>& notes) {
+  if (request.values.kind == estimator::EstimateKind::kShadow ||
+      input.context.options.kind == estimator::EstimateKind::kShadow) {
+    throw proto::InputError(
+        "states cannot be estimated with shadow parameters, which belong to a simulator. Give "
+        "--parameters the result of a calibration of physical parameters");
+  }
+  estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
+  rig.held_out = input.rig.mechanism.held_out;
+  std::vector<std::string> unknown;
+  options.spread = value_covariance(request.values, input.rig.mechanism, unknown);
+  for (const std::string& name : unknown) {
+    notes.push_back(request.values.file + " has no standard deviation for " + name +
+                    "; the standard deviations of the states assume that its value is exact");
+  }
+  try {
+    return estimator::estimate_states(rig, input.rig.mechanism, input.recordings,
+                                      input.context.options, monitor, options);
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(describe_fault(input, fault.what()));
+  }
+}
+
 bool writes_mcap(const std::string& path) { return path.ends_with(".mcap"); }
 
 void check_output(const EstimateOptions& options) {
   if (options.out == "-") return;
-  std::vector<std::string> inputs = options.estimation.recordings;
-  inputs.push_back(options.estimation.rig);
-  if (!options.estimation.values.empty()) inputs.push_back(options.estimation.values);
-  proto::check_output(options.out, inputs);
+  proto::check_output(options.out, input_files(options.estimation));
   proto::check_ending(options.out, {".csv", ".mcap"});
   if (!writes_mcap(options.out)) return;
   if (options.estimation.recordings.size() > 1) {
@@ -69,8 +103,7 @@ void write(const EstimateOptions& options, const estimator::Mechanism& mechanism
 ExitCode estimate(const EstimateOptions& options) {
   check_output(options);
   const std::vector<int> wanted = wanted_quantities(options);
-  CalibrationInput input = load_estimation_input(options.estimation);
-  input.context.command = "estimate";
+  CalibrationInput input = load_estimation_input("estimate", options.estimation);
   const InterruptFlag interrupt;  // until the end: the states are written completely or not at all
   std::vector<std::string> notes;
   std::vector<estimator::StateEstimate> states;
@@ -99,39 +132,31 @@ ExitCode estimate(const EstimateOptions& options) {
 void add_options(CLI::App& command, EstimateOptions& options) {
   add_estimation_options(command, options.estimation);
   const std::string group = "Result";
-  command
-      .add_option("--out", options.out,
-                  "CSV or MCAP file for the states, each with its standard deviation; \"-\" for "
-                  "CSV on standard output")
-      ->required()
-      ->type_name("FILE")
-      ->group(group);
-  command
-      .add_option("--only", options.only,
-                  "Quantities to write for every joint, separated by commas; default: all that are "
-                  "identifiable")
+  add_option(command, "--out", options.out, "FILE",
+             "CSV or MCAP file for the states, each with its standard deviation; \"-\" for CSV on "
+             "standard output",
+             group)
+      ->required();
+  add_option(command, "--only", options.only,
+             "angle|rate|acceleration|effort|motor|friction|moment|force",
+             "Quantities to write for every joint, separated by commas; default: all that are "
+             "identifiable",
+             group)
       ->delimiter(',')
       ->check(proto::one_of(state_names()))
-      ->type_name("angle|rate|acceleration|effort|motor|friction|moment|force")
-      ->allow_extra_args(false)
-      ->group(group);
+      ->allow_extra_args(false);
   command
       .add_flag("--causal", options.causal,
                 "Use only readings up to each sample (a filter, as if it ran in real time)")
       ->group(group);
-  command
-      .add_option("--lag", options.lag,
-                  "Use readings up to this time after each sample (fixed-lag smoother) [s]")
-      ->check(proto::positive_number())
-      ->group(group);
+  add_option(command, "--lag", options.lag, "",
+             "Use readings up to this time after each sample (fixed-lag smoother) [s]", group)
+      ->check(proto::positive_number());
 }
 
 void add_estimate(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("estimate", "Estimate motion and loads of every joint at every sample");
-  const auto options = std::make_shared<EstimateOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<EstimateOptions>(
+      app, exit_code, "estimate", "Estimate motion and loads of every joint at every sample",
       "All parameters are fixed at the values of --parameters or of the rig file. Each state is\n"
       "estimated from all readings of its segment, unless --causal or --lag is given. Joints\n"
       "without encoders are estimated, too. Standard deviations include the uncertainty of a\n"
@@ -139,8 +164,8 @@ void add_estimate(CLI::App& app, ExitCode& exit_code) {
       "Examples:\n"
       "  rigcal estimate run.csv --rig rig.textproto --parameters run.json --out states.csv\n"
       "  rigcal estimate run.csv --rig rig.textproto --hold-out h2 --only angle --out states.csv\n"
-      "  rigcal estimate run.csv --rig rig.textproto --causal --out states.mcap");
-  command->callback([options, &exit_code] { exit_code = estimate(*options); });
+      "  rigcal estimate run.csv --rig rig.textproto --causal --out states.mcap",
+      estimate);
 }
 
 }  // namespace service

@@ -1,23 +1,32 @@
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <iostream>
-#include <memory>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "estimator/design/start_pose.hpp"
 #include "estimator/fit/free_parameters.hpp"
+#include "proto/recording/mcap/file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/cli/child_program.hpp"
 #include "service/cli/command.hpp"
-#include "service/cli/commands/calibration_files.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/commands/identification_folder.hpp"
-#include "service/cli/interrupt.hpp"
-#include "service/design/experiment_table.hpp"
+#include "service/cli/terminal.hpp"
+#include "service/design/experiment.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
@@ -26,6 +35,116 @@
 
 namespace service {
 namespace {
+
+/// Folder that contains the files of each run of an identification: run-01.textproto, run-01.mcap,
+/// result-01.json, run-02.textproto and so on. The result of a run uses the recordings of all runs
+/// so far.
+class IdentificationFolder {
+ public:
+  /// Opens the folder, or creates it.
+  /// @throws proto::InputError if that fails, or if a run is only partly recorded
+  explicit IdentificationFolder(const std::string& path) : path_(path) {
+    std::error_code error;
+    std::filesystem::create_directories(path_, error);
+    if (!std::filesystem::is_directory(path_)) {
+      throw proto::InputError(path + ": cannot be created as a folder; give another --folder");
+    }
+    count_runs();
+    const std::string part = proto::part_path(recording(count_ + 1));
+    if (std::filesystem::exists(part)) {
+      throw proto::InputError(part +
+                              ": is an incomplete recording; finish it with rigcal recover " +
+                              part + ", or remove it");
+    }
+  }
+
+  /// Returns the number of recorded runs.
+  int count() const { return count_; }
+
+  std::string scenario(int run) const { return name("run-", run, ".textproto"); }
+  std::string recording(int run) const { return name("run-", run, ".mcap"); }
+  std::string result(int run) const { return name("result-", run, ".json"); }
+  bool has_result(int run) const { return std::filesystem::exists(result(run)); }
+
+  /// Counts the recordings in the folder again.
+  void count_runs() {
+    while (std::filesystem::exists(recording(count_ + 1))) ++count_;
+  }
+
+  /// Renames the recording of the last run to run-NN.tripped.mcap, so that it no longer counts as a
+  /// run.
+  /// @return the new path
+  std::string exclude_last_run() {
+    const std::string aside = name("run-", count_, ".tripped.mcap");
+    std::filesystem::rename(recording(count_--), aside);
+    return aside;
+  }
+
+ private:
+  std::string name(const std::string& stem, int run, const char* ending) const {
+    return (path_ / (stem + (run < 10 ? "0" : "") + std::to_string(run) + ending)).string();
+  }
+
+  std::filesystem::path path_;
+  int count_ = 0;
+};
+
+constexpr std::chrono::milliseconds kPollPeriod(10);
+constexpr int kNotStarted = 127;
+
+/// Runs another program, which writes to this program's output, and waits for its end.
+///
+/// The child process has a separate process group, so a terminal's Ctrl-C reaches only this
+/// program. On Ctrl-C this program sends one SIGINT to the child and waits, because some programs
+/// would abort at a second SIGINT. If this program is killed, the kernel sends SIGINT to the child.
+///
+/// @param command  program and arguments; a name without a slash is searched along PATH
+/// @param stop     flag that Ctrl-C sets
+/// @return exit status of the child, or 128 + signal
+/// @throws proto::InputError if the program cannot be started
+int run_program(const std::vector<std::string>& command, const std::atomic<bool>& stop) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  std::cout << std::flush;
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) {
+    throw proto::InputError(command.front() + ": cannot be started: " + std::strerror(errno));
+  }
+  if (child == 0) {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGINT);
+    if (::getppid() != parent) ::_exit(kNotStarted);
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(kNotStarted);
+  }
+  bool reported = false;
+  while (true) {
+    int status = 0;
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) {
+      const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      if (code != kNotStarted) return code;
+      throw proto::InputError(command.front() + ": not found or not executable; give its path");
+    }
+    if (stop.load() && !reported) {
+      ::kill(child, SIGINT);
+      reported = true;
+    }
+    std::this_thread::sleep_for(kPollPeriod);
+  }
+}
+
+/// Returns the path of the program `name` in this program's folder, or `name` itself if it is not
+/// there.
+std::string program_beside_this(const std::string& name) {
+  std::error_code none;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", none);
+  if (none) return name;
+  const std::filesystem::path beside = self.parent_path() / name;
+  return std::filesystem::exists(beside, none) ? beside.string() : name;
+}
 
 // Exit statuses of rigcal-daq.
 constexpr int kRunDone = 0, kRunTripped = 3, kRunNotCommissioned = 4;
@@ -255,14 +374,14 @@ class Identification {
   ExitCode estimate() {
     const int run = folder_.count();
     EstimationOptions estimation;
-    estimation.recordings = folder_.recordings();
+    for (int k = 1; k <= run; ++k) estimation.recordings.push_back(folder_.recording(k));
     estimation.rig = options_.rig;
     estimation.quiet = options_.quiet;
     estimation.threads = options_.experiment.threads;
     estimation.calibration.kind = estimator::EstimateKind::kPhysical;
     estimation.values = options_.values;
     if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);
-    CalibrationInput input = load_estimation_input(estimation);
+    CalibrationInput input = load_estimation_input("calibrate", estimation);
     const estimator::Calibration calibration = calibrate(input);
     if (was_stopped(calibration)) return stopped();
     std::cout << '\n';
@@ -305,23 +424,16 @@ ExitCode run_identify(const IdentifyOptions& options) {
 
 void add_options(CLI::App& command, IdentifyOptions& options) {
   options.experiment.threads = 0;
-  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
-      ->required()
-      ->type_name("FILE");
-  command
-      .add_option("--until", options.targets,
-                  "Parameter and the standard deviation to reach, for example 1.b:2%, or 1.b:1e-5 "
-                  "in the parameter's unit")
-      ->required()
-      ->type_name("NAME:PRECISION");
-  command
-      .add_option("--folder", options.folder,
-                  "Folder for scenarios, recordings and results; an existing folder is continued")
-      ->required()
-      ->type_name("FOLDER");
+  add_option(command, "--rig", options.rig, "FILE", "Rig file (proto/rig.proto)")->required();
+  add_option(command, "--until", options.targets, "NAME:PRECISION",
+             "Parameter and the standard deviation to reach, for example 1.b:2%, or 1.b:1e-5 in "
+             "the parameter's unit")
+      ->required();
+  add_option(command, "--folder", options.folder, "FOLDER",
+             "Folder for scenarios, recordings and results; an existing folder is continued")
+      ->required();
   add_values_option(command, options.values, "Design and estimate the first run, beginning");
-  command.add_option("--url", options.url, "Unit to use instead of the rig file's")
-      ->type_name("URL");
+  add_option(command, "--url", options.url, "URL", "Unit to use instead of the rig file's");
   command.add_option("--runs", options.runs, "Maximum number of runs, including existing ones")
       ->check(proto::count_from_to(1, 99))
       ->capture_default_str();
@@ -331,8 +443,8 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
       ->check(proto::number_from_to(0.0, 3600.0))
       ->capture_default_str();
   add_experiment_options(command, options.experiment);
-  command.add_option("--daq", options.daq, "The rigcal-daq to use; default: the one beside rigcal")
-      ->type_name("FILE");
+  add_option(command, "--daq", options.daq, "FILE",
+             "The rigcal-daq to use; default: the one beside rigcal");
   command.add_flag(
       "--not-commissioned", options.not_commissioned,
       "Allow a rig that was not commissioned with rigcal-daq commission, or changed since");
@@ -340,17 +452,15 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
 }
 
 void add_identify(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "identify", "Repeat runs (design, record, estimate) until parameters are precise enough");
-  const auto options = std::make_shared<IdentifyOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<IdentifyOptions>(
+      app, exit_code, "identify",
+      "Repeat runs (design, record, estimate) until parameters are precise enough",
       "Drives the rig: rigcal-daq executes each run with its safety checks. Ctrl-C ends the run "
       "with the motor off.\n"
       "Example:\n"
       "  rigcal identify --rig configs/rig-furuta.textproto --until 1.b:2% --until 2.b:2% \\\n"
-      "      --folder furuta");
-  command->callback([options, &exit_code] { exit_code = run_identify(*options); });
+      "      --folder furuta",
+      run_identify);
 }
 
 }  // namespace service

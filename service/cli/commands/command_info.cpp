@@ -3,22 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <memory>
+#include <string>
+#include <vector>
 
+#include "estimator/assessment/identifiability/base_parameters.hpp"
 #include "estimator/model/encoder.hpp"
+#include "estimator/model/mechanism.hpp"
 #include "proto/recording/export/mat_file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/cli/base_parameter_table.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/rig_files.hpp"
-#include "service/cli/rig_tables.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/options/parameter_values.hpp"
-#include "service/recordings/formats/recording_columns.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/recordings/formats/recording_kind.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/report/sections/quantity_table.hpp"
 #include "service/report/sections/result_table.hpp"
@@ -28,11 +27,183 @@
 #include "service/rig/rig_file.hpp"
 #include "service/text/column_statistics.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
 
 using TableRows = std::vector<std::vector<std::string>>;
+
+std::string body_name(const estimator::Mechanism& mechanism, int body) {
+  return body < 0 ? "ground" : mechanism.bodies[static_cast<std::size_t>(body)].name;
+}
+
+std::string describe_counts(const EncoderFacts& encoder) {
+  return encoder.counts > 0.0 ? format_number(encoder.counts) + " counts/" + encoder.counts_of
+                              : "yes";
+}
+
+/// Returns the signed sum of joints that an encoder between bodies measures, e.g. "1 + 2 - 3".
+std::string describe_terms(const estimator::Mechanism& mechanism,
+                           const estimator::BodyEncoder& encoder) {
+  std::string text;
+  for (const estimator::Encoder::Term& term : terms_between(mechanism, encoder)) {
+    const char* const sign =
+        term.sign > 0.0 ? (text.empty() ? "" : " + ") : (text.empty() ? "-" : " - ");
+    text += sign + mechanism.joints[static_cast<std::size_t>(term.joint)].name;
+  }
+  return text;
+}
+
+bool is_tied_parameter(const estimator::Mechanism& mechanism, std::size_t index) {
+  return estimator::find_dependency(mechanism, static_cast<int>(index)) != nullptr;
+}
+
+bool has_prior(const estimator::Parameter& parameter) {
+  return std::isfinite(parameter.prior_standard_deviation);
+}
+
+bool is_fixed(const estimator::Mechanism& mechanism, std::size_t index) {
+  const estimator::Parameter& parameter = mechanism.parameters[index];
+  return !parameter.free && !is_tied_parameter(mechanism, index) && !has_prior(parameter);
+}
+
+/// Returns a mark per parameter that is true if the parameter has no effect: it is fixed at zero,
+/// or it is a Stribeck rate whose Stribeck torque has no effect.
+std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
+  std::vector<bool> idle;
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    const estimator::Parameter& parameter = mechanism.parameters[i];
+    idle.push_back(is_fixed(mechanism, i) && parameter.value == 0.0);
+  }
+  for (int h = 0; h < mechanism.joint_count(); ++h) {
+    const auto at = [&](estimator::JointQuantity quantity) {
+      return static_cast<std::size_t>(mechanism.index_of_joint(h, quantity));
+    };
+    const std::size_t rate = at(estimator::JointQuantity::kStribeckRate);
+    idle[rate] = idle[at(estimator::JointQuantity::kStribeckTorque)] && is_fixed(mechanism, rate);
+  }
+  return idle;
+}
+
+/// Returns a rig's name and its numbers of bodies and joints.
+std::string rig_summary(const Rig& rig) {
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  return "rig " + (mechanism.name.empty() ? rig.path : mechanism.name) + ": " +
+         std::to_string(mechanism.body_count()) + " bodies, " +
+         std::to_string(mechanism.joint_count()) + " joints\n";
+}
+
+/// Returns text tables of a rig's joints, mimic joints, and encoders between bodies.
+std::string joint_tables(const Rig& rig) {
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  std::string text;
+  TableRows joints = {{"joint", "parent", "child", "encoder", "motor", "compliance", "damping"}};
+  std::size_t sensor = 0;
+  for (std::size_t i = 0; i < mechanism.joints.size(); ++i) {
+    const estimator::Joint& joint = mechanism.joints[i];
+    const JointFacts& facts = rig.joint_facts[i];
+    joints.push_back({joint.name, body_name(mechanism, joint.body_a),
+                      body_name(mechanism, joint.body_b),
+                      joint.measured ? describe_counts(rig.encoders[sensor++]) : "-",
+                      joint.motorised ? "in " + facts.control_unit : "-",
+                      format_number(joint.compliance_linear) + " m/N, " +
+                          format_number(joint.compliance_angular) + " rad/(N·m)",
+                      joint.damping_time == estimator::Joint::kAutomaticDamping
+                          ? std::string("step/4")
+                          : format_number(joint.damping_time) + " s"});
+  }
+  text += format_table(joints, std::vector<bool>(7, false)) + '\n';
+  if (!mechanism.mimic_joints.empty()) {
+    TableRows mimic_joints = {{"joint", "mimic of", "ratio", "offset"}};
+    for (const estimator::MimicJoint& each : mechanism.mimic_joints) {
+      const estimator::Joint& own = mechanism.joints[static_cast<std::size_t>(each.joint)];
+      mimic_joints.push_back({own.name,
+                              mechanism.joints[static_cast<std::size_t>(each.follows)].name,
+                              format_number(each.ratio, 6),
+                              format_number(each.offset, 6) + " " + own.units().coordinate});
+    }
+    text += format_table(mimic_joints, std::vector<bool>(4, false)) + '\n';
+  }
+  if (mechanism.body_encoder_count() > 0) {
+    TableRows encoders = {{"encoder", "of", "against", "reads", "resolution"}};
+    for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
+      encoders.push_back({encoder.name, body_name(mechanism, encoder.body_b),
+                          body_name(mechanism, encoder.body_a), describe_terms(mechanism, encoder),
+                          describe_counts(rig.encoders[sensor++])});
+    }
+    text += format_table(encoders, std::vector<bool>(5, false)) + '\n';
+  }
+  return text;
+}
+
+/// Returns a text table of a mechanism's parameters with values, units, bounds and priors.
+/// @param all  include parameters fixed at zero or without effect; otherwise give only their number
+std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
+  TableRows rows = {{"parameter", "value", "unit", "estimated", "lower", "upper", "prior"}};
+  const std::vector<bool> idle = idle_parameters(mechanism);
+  std::vector<TableQuantity> quantities;
+  for (const estimator::Parameter& each : mechanism.parameters) {
+    quantities.push_back({each.value, 0.0, each.unit});
+  }
+  const std::vector<TableNotation> notations = table_notations(quantities);
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    const estimator::Parameter& parameter = mechanism.parameters[i];
+    const TableNotation& notation = notations[i];
+    if (idle[i] && !all) continue;
+    const TableNotation prior =
+        notation.with(parameter.prior_mean, parameter.prior_standard_deviation);
+    rows.push_back({parameter.name, notation.number(parameter.value, 6), notation.unit(),
+                    parameter.free                    ? "free"
+                    : is_tied_parameter(mechanism, i) ? "dependent"
+                                                      : "",
+                    notation.number(parameter.lower), notation.number(parameter.upper),
+                    has_prior(parameter) ? prior.value() + " ± " + prior.deviation() : ""});
+  }
+  std::string text = format_table(rows, {false, true, false, false, true, true, false});
+  const auto count = std::ranges::count(idle, true);
+  if (count > 0 && !all) {
+    text += "\n" + std::to_string(count) +
+            " more parameters are fixed, at zero, or without effect; add --all to list them.\n";
+  }
+  return text;
+}
+
+/// Returns a text table of the base parameters, the identifiable combinations of the mechanism's
+/// inertial parameters, with their values in the rig file. The text also lists parameters without
+/// effect on the motion, and says whether a torque is known.
+std::string base_parameter_table(const estimator::Mechanism& mechanism) {
+  const estimator::BaseInertialParameters base =
+      estimator::find_base_inertial_parameters(mechanism);
+  const Eigen::VectorXd values = estimator::standard_values(mechanism);
+  std::vector<std::vector<std::string>> rows = {{"base parameter", "value", "unit"}};
+  for (const estimator::BaseCombination& each : base.base) {
+    const estimator::Combination reported = estimator::evaluate(base, each, values);
+    rows.push_back({reported.description, format_number(reported.value, 4), reported.unit});
+  }
+  std::string text = "\nIf every joint is measured, " + std::to_string(base.base.size()) +
+                     " combinations of the " + std::to_string(base.standard.size()) +
+                     " inertial parameters are identifiable:\n\n" +
+                     format_table(rows, {false, true, false});
+  text +=
+      "\nm is a body's mass, mc its first moment and I its inertia about the joint that carries "
+      "it,\nalong the body's axes.";
+  if (!base.without_effect.empty()) {
+    text += " Without effect on the motion:";
+    for (const int index : base.without_effect) {
+      text += " " + base.standard[static_cast<std::size_t>(index)].name;
+    }
+    text += ".";
+  }
+  text += "\n";
+  if (!estimator::is_torque_known(mechanism)) {
+    text +=
+        "No absolute torque is known (no motor gain, spring or constant torque is fixed), so only\n"
+        "ratios of these parameters and torques are identifiable. Fix one of them, for example a\n"
+        "weighed mass.\n";
+  }
+  return text;
+}
 
 struct InfoOptions {
   std::string file;
@@ -247,35 +418,29 @@ void show_info(const InfoOptions& options) {
   }
 }
 
+void add_options(CLI::App& command, InfoOptions& options) {
+  add_option(command, "file", options.file, "FILE",
+             "Recording (CSV, MCAP, MAT, HDF5), rig file (.textproto) or result (JSON)")
+      ->required();
+  add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file");
+  add_values_option(command, options.values, "Show the rig file");
+  add_option(command, "--picture", options.picture, "FILE.svg",
+             "Draw the rig of a rig file as an SVG picture, or on the terminal (-)");
+  add_option(command, "--at", options.places, "NAME=VALUE",
+             "Draw this joint at VALUE [rad or m], or at VALUEdeg; the others at rest")
+      ->allow_extra_args(false);
+  command.add_flag(
+      "--base", options.base,
+      "List the identifiable combinations of a rig's inertial parameters (base parameters)");
+  command.add_flag("--all", options.all,
+                   "Also list parameters that are fixed at zero or without effect");
+}
+
 }  // namespace
 
 void add_info(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("info", "Show the contents of a recording, a rig file or a result");
-  const auto options = std::make_shared<InfoOptions>();
-  command
-      ->add_option("file", options->file,
-                   "Recording (CSV, MCAP, MAT, HDF5), rig file (.textproto) or result (JSON)")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--rig", options->rig, "Read the recording with this rig file")
-      ->type_name("FILE");
-  add_values_option(*command, options->values, "Show the rig file");
-  command
-      ->add_option("--picture", options->picture,
-                   "Draw the rig of a rig file as an SVG picture, or on the terminal (-)")
-      ->type_name("FILE.svg");
-  command
-      ->add_option("--at", options->places,
-                   "Draw this joint at VALUE [rad or m], or at VALUEdeg; the others at rest")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  command->add_flag(
-      "--base", options->base,
-      "List the identifiable combinations of a rig's inertial parameters (base parameters)");
-  command->add_flag("--all", options->all,
-                    "Also list parameters that are fixed at zero or without effect");
-  command->footer(
+  add_command<InfoOptions>(
+      app, exit_code, "info", "Show the contents of a recording, a rig file or a result",
       "The noise is that of white noise on the column, from third differences.\n"
       "Examples:\n"
       "  rigcal info run.mcap\n"
@@ -283,11 +448,8 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
       "  rigcal info run.json\n"
       "  rigcal info configs/rig-furuta.textproto\n"
-      "  rigcal info configs/rig-furuta.textproto --picture rig.svg --at 2=30deg");
-  command->callback([options, &exit_code] {
-    show_info(*options);
-    exit_code = kDone;
-  });
+      "  rigcal info configs/rig-furuta.textproto --picture rig.svg --at 2=30deg",
+      show_info);
 }
 
 }  // namespace service

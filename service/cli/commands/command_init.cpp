@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/command_line/command_line.hpp"
@@ -121,10 +120,8 @@ std::string unused_columns(const RigAnswers& answers) {
   if (answers.source.empty()) return "";
   std::vector<ColumnProfile> unused = profile_columns(answers.source);
   std::erase_if(unused, [&](const ColumnProfile& column) {
-    const bool read = std::ranges::any_of(answers.readings, [&](const ReadingAnswer& reading) {
-      return reading.column == column.name;
-    });
-    return read || column.constant || column.name == answers.time_column ||
+    return std::ranges::count(answers.readings, column.name, &ReadingAnswer::column) > 0 ||
+           column.constant || column.name == answers.time_column ||
            column.name == answers.segment_column ||
            (answers.motor && column.name == answers.motor->column);
   });
@@ -174,20 +171,19 @@ ExitCode run_init(const InitOptions& options, std::istream& in, std::ostream& ou
 
 void add_options(CLI::App& command, InitOptions& options) {
   const auto text = [&](const char* name, std::string& value, const char* what, const char* type) {
-    command.add_option(name, value, what)->type_name(type);
+    add_option(command, name, value, type, what);
   };
   const auto size = [&](const char* name, std::optional<double>& value, const char* what) {
-    command.add_option(name, value, what)->check(proto::positive_number())->type_name("NUMBER");
+    add_option(command, name, value, "NUMBER", what)->check(proto::positive_number());
   };
   const auto sizes = [&](const char* name, std::vector<double>& values, const char* what) {
-    command.add_option(name, values, what)
+    add_option(command, name, values, "NUMBER", what)
         ->delimiter(',')
-        ->check(proto::positive_number())
-        ->type_name("NUMBER");
+        ->check(proto::positive_number());
   };
   const auto texts = [&](const char* name, std::vector<std::string>& values, const char* what,
                          const char* type) {
-    command.add_option(name, values, what)->delimiter(',')->type_name(type);
+    add_option(command, name, values, type, what)->delimiter(',');
   };
   text("--out", options.out, "Rig file to write", "FILE.textproto");
   command.get_option("--out")->required();
@@ -198,9 +194,8 @@ void add_options(CLI::App& command, InitOptions& options) {
   text("--from", options.from,
        "Recording from which to choose columns: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
   text("--name", options.name, "Name of the rig", "TEXT");
-  command.add_option("--links", options.links, "Links of a chain")
-      ->check(proto::count_from_to(2, 16))
-      ->type_name("COUNT");
+  add_option(command, "--links", options.links, "COUNT", "Links of a chain")
+      ->check(proto::count_from_to(2, 16));
   sizes("--length", options.lengths,
         "Length of each link, joint to joint or tip [m]; for a furuta the pendulum's");
   sizes("--center", options.centers, "Distance from each link's joint to its centre of mass [m]");
@@ -212,20 +207,17 @@ void add_options(CLI::App& command, InitOptions& options) {
   size("--arm-mass", options.arm_mass, "Furuta: mass of the arm [kg]");
   size("--cart-mass", options.cart_mass, "Cart-pole: mass of the cart [kg]");
   size("--ground", options.ground, "Four-bar: distance between its fixed joints [m]");
-  command
-      .add_option("--axis-lean", options.axis_tilt,
-                  "Planar: angle between the joint axes and the horizontal [deg]")
-      ->check(proto::number_from_to(-89.0, 89.0))
-      ->type_name("DEG");
+  add_option(command, "--axis-lean", options.axis_tilt, "DEG",
+             "Planar: angle between the joint axes and the horizontal [deg]")
+      ->check(proto::number_from_to(-89.0, 89.0));
   command.add_option("--gravity", options.gravity, "Gravity [m/s²]")
       ->check(proto::nonnegative_number())
       ->capture_default_str();
   ColumnChoice& columns = options.columns;
   text("--time", columns.time, "Time column", "COLUMN");
   text("--time-unit", columns.time_unit, "s, ms or us", "UNIT");
-  command.add_option("--rate", columns.rate, "Samples per second if there is no time column")
-      ->check(proto::positive_number())
-      ->type_name("HZ");
+  add_option(command, "--rate", columns.rate, "HZ", "Samples per second if there is no time column")
+      ->check(proto::positive_number());
   texts("--angle", columns.angles, "Column of each joint's angle, in order", "COLUMN");
   text("--angle-unit", columns.angle_unit, "rad, deg, turn or count", "UNIT");
   text("--position", columns.position, "Cart-pole: column of the cart's position", "COLUMN");
@@ -237,10 +229,9 @@ void add_options(CLI::App& command, InitOptions& options) {
         "ZERO");
   texts("--invert", columns.inverted, "Column whose sign is opposite to the picture", "COLUMN");
   sizes("--counts", columns.counts, "Encoder counts per turn, one for all or one per joint");
-  command
-      .add_option("--counts-per-m", columns.counts_per_m, "Counts per metre of the cart's encoder")
-      ->check(proto::positive_number())
-      ->type_name("NUMBER");
+  add_option(command, "--counts-per-m", columns.counts_per_m, "NUMBER",
+             "Counts per metre of the cart's encoder")
+      ->check(proto::positive_number());
   text("--command", columns.command, "Column of the motor's command", "COLUMN");
   text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m, duty", "UNIT");
   command.add_flag("--no-motor", columns.no_motor, "The rig has no motor");
@@ -248,18 +239,15 @@ void add_options(CLI::App& command, InitOptions& options) {
 }
 
 void add_init(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("init", "Describe a rig: write its rig file, with comments");
-  const auto options = std::make_shared<InitOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<InitOptions>(
+      app, exit_code, "init", "Describe a rig: write its rig file, with comments",
       "With --kind, init asks no questions: missing values are assumed or estimated, as noted in\n"
       "the file's comments. Without it, init asks on the terminal.\n"
       "Examples:\n"
       "  rigcal init --from run.csv --out rig.textproto\n"
       "  rigcal init --kind furuta --from run.csv --arm-length 0.2 --length 0.26 --mass 0.05 \\\n"
-      "      --out rig.textproto");
-  command->callback([options, &exit_code] { exit_code = run_init(*options, std::cin, std::cout); });
+      "      --out rig.textproto",
+      [](const InitOptions& options) { return run_init(options, std::cin, std::cout); });
 }
 
 }  // namespace service

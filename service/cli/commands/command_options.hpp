@@ -5,13 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "service/calibration/pipeline.hpp"
 #include "service/cli/estimation_options.hpp"
 #include "service/cli/remote/remote_calibration.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/design/experiment.hpp"
-#include "service/recordings/formats/recording_pieces.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/rig/init/rig_proposal.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
-#include "service/simulation/integrator.hpp"
+#include "service/simulation/scenario.hpp"
 
 namespace service {
 
@@ -146,6 +148,33 @@ void add_options(CLI::App& command, SimulateOptions& options);
 void add_options(CLI::App& command, InitOptions& options);
 void add_options(CLI::App& command, DesignOptions& options);
 void add_options(CLI::App& command, IdentifyOptions& options);
+
+/// Calibrates in this process and shows a progress line. Prints the findings that prevent a
+/// calibration.
+/// @throws proto::InputError if the input is invalid
+estimator::Calibration calibrate_locally(CalibrationInput& input, const InterruptFlag& interrupt,
+                                         ProgressOptions shown, int threads);
+
+/// Prints the table of a calibration's results and writes the requested files; neither if the
+/// calibration was stopped.
+ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
+                           const ResultFiles& files);
+
+/// Runs `work` with a monitor that shows progress, and with a text that names the part of the work,
+/// e.g. "fold 2 of 5", which `work` updates.
+template <typename Work>
+auto run_with_progress(const EstimationOptions& options, const InterruptFlag& interrupt,
+                       const Work& work) {
+  ProgressLine progress({options.quiet, options.verbose});
+  std::string part;
+  return work(make_monitor(interrupt, progress, options.threads, &part), part);
+}
+
+/// Returns e.g. "fold 2 of 5".
+/// @param index  from 0
+inline std::string part_text(const std::string& kind, int index, std::size_t count) {
+  return kind + " " + std::to_string(index + 1) + " of " + std::to_string(count);
+}
 
 /// Adds the options that the commands "design" and "identify" share.
 void add_experiment_options(CLI::App& command, ExperimentRequest& experiment);

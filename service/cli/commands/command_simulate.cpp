@@ -1,22 +1,85 @@
 #include <iostream>
 #include <map>
-#include <memory>
+#include <string>
+#include <string_view>
 
+#include "estimator/model/encoder.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/cli/interrupt.hpp"
-#include "service/cli/simulation_plot.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/options/parameter_values.hpp"
+#include "service/report/charts/figure.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
+
+std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column) {
+  const auto values = matrix.col(column);
+  return {values.begin(), values.end()};
+}
+
+Chart panel(const std::string& title, const std::string& y_label, const char* css_class,
+            const std::vector<double>& time, const std::vector<double>& values) {
+  Chart chart;
+  chart.title = title;
+  chart.x_label = "time [s]";
+  chart.y_label = y_label;
+  chart.series.push_back({.label = "", .css_class = css_class, .x = time, .y = values});
+  return chart;
+}
+
+/// Replaces the style sheet's variables by their first values, which are the light ones. Browsers
+/// support such variables, but most image viewers do not.
+std::string without_variables(std::string svg) {
+  constexpr std::string_view kUse = "var(";
+  for (std::size_t at = svg.find(kUse); at != std::string::npos; at = svg.find(kUse, at)) {
+    const std::size_t end = svg.find(')', at);
+    if (end == std::string::npos) break;
+    const std::string name = svg.substr(at + kUse.size(), end - at - kUse.size()) + ":";
+    const std::size_t defined = svg.find(name);
+    if (defined == std::string::npos) {
+      at = end;
+      continue;
+    }
+    const std::size_t begin = svg.find_first_not_of(' ', defined + name.size());
+    svg.replace(at, end + 1 - at, svg.substr(begin, svg.find(';', begin) - begin));
+  }
+  return svg;
+}
+
+/// Returns an SVG document that plots each encoder's readings and the command of a simulated run
+/// over time.
+/// @param title  title of the scenario
+std::string simulation_plot(const Rig& rig, const SimulatedRun& run, const std::string& title) {
+  std::vector<double> time;
+  for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
+    time.push_back(static_cast<double>(k) * run.period);
+  }
+  Figure figure;
+  figure.title = title;
+  figure.columns = 1;
+  Eigen::Index column = 0;
+  for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
+    const std::string quantity = sensor.units().quantity;
+    figure.panels.push_back(panel(quantity + " " + sensor.name,
+                                  quantity + " [" + sensor.units().coordinate + "]", "simulated",
+                                  time, column_of(run.angles, column++)));
+  }
+  column = 0;
+  for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
+    if (!rig.mechanism.joints[j].motorised) continue;
+    figure.panels.push_back(panel("command of " + rig.mechanism.joints[j].name,
+                                  "command [" + rig.joint_facts[j].control_unit + "]", "control",
+                                  time, column_of(run.controls, column++)));
+  }
+  return without_variables(figure_file(figure));
+}
 
 ExitCode run_simulate(const SimulateOptions& options) {
   std::vector<std::string> inputs = {options.rig, options.scenario};
@@ -55,44 +118,36 @@ ExitCode run_simulate(const SimulateOptions& options) {
 }  // namespace
 
 void add_options(CLI::App& command, SimulateOptions& options) {
-  command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--scenario", options.scenario, "Scenario file (proto/scenario.proto)")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--out", options.out, "CSV recording to write")->type_name("CSV");
-  command.add_option("--plot", options.plot, "SVG plot of command and motion to write")
-      ->type_name("SVG");
+  add_option(command, "--rig", options.rig, "FILE", "Rig file (proto/rig.proto)")->required();
+  add_option(command, "--scenario", options.scenario, "FILE",
+             "Scenario file (proto/scenario.proto)")
+      ->required();
+  add_option(command, "--out", options.out, "CSV", "CSV recording to write");
+  add_option(command, "--plot", options.plot, "SVG", "SVG plot of command and motion to write");
   command.add_option("--step", options.step, "Time step h [s]")
       ->check(step_validator())
       ->capture_default_str();
   const std::map<std::string, Integrator> integrators = {{"spook", Integrator::kSpook},
                                                          {"physical", Integrator::kPhysical}};
-  command
-      .add_option("--integrator", options.integrator,
-                  "Integrator: the SPOOK stepper (revolute joints only) or the equations of motion "
-                  "in joint coordinates; default: spook if it supports all joints, else physical")
-      ->transform(proto::one_of(integrators))
-      ->type_name("spook|physical");
+  add_option(command, "--integrator", options.integrator, "spook|physical",
+             "Integrator: the SPOOK stepper (revolute joints only) or the equations of motion in "
+             "joint coordinates; default: spook if it supports all joints, else physical")
+      ->transform(proto::one_of(integrators));
   add_values_option(command, options.values, "Simulate");
-  command.add_option("--start", options.edits.start, "Simulate with this parameter at VALUE")
-      ->type_name("NAME=VALUE")
+  add_option(command, "--start", options.edits.start, "NAME=VALUE",
+             "Simulate with this parameter at VALUE")
       ->allow_extra_args(false);
 }
 
 void add_simulate(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("simulate", "Simulate a scenario on a rig file's model, as a recording");
-  const auto options = std::make_shared<SimulateOptions>();
-  add_options(*command, *options);
-  command->footer(
+  add_command<SimulateOptions>(
+      app, exit_code, "simulate", "Simulate a scenario on a rig file's model, as a recording",
       "The columns are those of the rig file's recording { }, so that calibrate reads the file.\n"
       "Example:\n"
       "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"
       "      --scenario configs/scenario-swing-up.textproto --out swing-up.csv --plot "
-      "swing-up.svg");
-  command->callback([options, &exit_code] { exit_code = run_simulate(*options); });
+      "swing-up.svg",
+      run_simulate);
 }
 
 }  // namespace service

@@ -7,16 +7,17 @@
 #include "proto/recording/recording_rules.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "proto/text/command_line/standard_streams.hpp"
+#include "proto/text/files.hpp"
 #include "proto/text/printable.hpp"
+#include "service/calibration/simulation_truth.hpp"
 #include "service/cli/command.hpp"
-#include "service/cli/interrupt.hpp"
-#include "service/cli/remote/job_display.hpp"
 #include "service/cli/remote/job_follower.hpp"
-#include "service/cli/remote/job_spec.hpp"
+#include "service/cli/remote/remote_calibration.hpp"
 #include "service/cli/remote/service_client.hpp"
-#include "service/cli/remote/short_id.hpp"
-#include "service/cli/remote/time_text.hpp"
+#include "service/cli/rig_files.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/report/sections/result_table.hpp"
+#include "service/report/sections/truth_comparison.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -33,6 +34,11 @@ struct JobOptions {
   bool session = false;
   bool remove = false;
   bool json = false;
+  bool cross_validation = false;
+  std::string truth_file;  ///< rigcal-sim file with true values; empty: none
+  TrueParameters truth;    ///< its values
+  std::string report;      ///< HTML file to write; empty: JOB.html
+  ResultFiles files;       ///< rig descriptions only
 };
 
 std::string duration_text(const JobInfo& info) {
@@ -42,9 +48,7 @@ std::string duration_text(const JobInfo& info) {
 }
 
 ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
-  ServiceRequest request;
-  request.mutable_list_jobs();
-  const auto reply = client.call(request);
+  const auto reply = client.call(&ServiceRequest::mutable_list_jobs);
   if (options.json) {
     print_json(reply.job_list());
     return kDone;
@@ -77,15 +81,12 @@ void print_job(const JobInfo& info) {
 
 ExitCode show_job(ServiceClient& client, JobOptions options) {
   options.id = find_job(client, options.id);
-  ServiceRequest request;
   if (options.remove) {
-    request.mutable_delete_job()->set_job_id(options.id);
-    client.call(request);
+    client.call(&ServiceRequest::mutable_delete_job, options.id);
     std::cout << "deleted " << options.id << '\n';
     return kDone;
   }
-  request.mutable_inspect_job()->set_job_id(options.id);
-  const auto reply = client.call(request);
+  const auto reply = client.call(&ServiceRequest::mutable_inspect_job, options.id);
   if (options.json) {
     print_json(reply.job_info());
   } else {
@@ -124,9 +125,7 @@ std::string sample_line(const rigcal::v1::Sample& sample, const proto::Recording
 ExitCode watch_session(ServiceClient& client, const JobOptions& options, const std::string& id) {
   const InterruptFlag interrupt;
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  ServiceRequest request;
-  request.mutable_subscribe_session()->set_session_id(id);
-  const ServiceReply opened = client.call(request);
+  const ServiceReply opened = client.call(&ServiceRequest::mutable_subscribe_session, id);
   const proto::RecordingHeader names = names_of_session(opened.session_info());
   std::uint64_t samples = opened.session_info().sample_count();
   std::uint64_t missed = 0;
@@ -172,21 +171,68 @@ ExitCode watch(ServiceClient& client, const JobOptions& options) {
 
 ExitCode cancel(ServiceClient& client, const JobOptions& options) {
   const std::string id = find_job(client, options.id);
-  ServiceRequest request;
-  request.mutable_cancel_job()->set_job_id(id);
-  const ServiceReply reply = client.call(request);
+  const ServiceReply reply = client.call(&ServiceRequest::mutable_cancel_job, id);
   const bool over = proto::has_ended(reply.job_info());
   std::cout << id << ": " << (over ? proto::state_name(reply.job_info().state()) : "cancelling")
             << '\n';
   return kDone;
 }
 
-using Work = ExitCode (*)(ServiceClient&, const JobOptions&);
+ExitCode print_beside_truth(ServiceClient& client, const std::string& job_id,
+                            const TrueParameters& truth) {
+  const auto result =
+      client.call(&ServiceRequest::mutable_get_result, job_id).job_result().result();
+  std::vector<estimator::ParameterEstimate> estimates;
+  for (const rigcal::v1::ParameterResult& parameter : result.parameters()) {
+    estimator::ParameterEstimate estimate;
+    estimate.name = parameter.name();
+    estimate.unit = parameter.unit();
+    estimate.value = parameter.value();
+    estimate.standard_deviation = parameter.at_bound() ? 0.0 : parameter.standard_deviation();
+    estimates.push_back(estimate);
+  }
+  print_text(format_truth_comparison(estimates, truth));
+  return result.converged() ? kDone : kNotConverged;
+}
 
-void run_with(CLI::App& command, const std::shared_ptr<JobOptions>& options, Work work,
-              ExitCode& exit_code) {
+ExitCode print_cross_validation(ServiceClient& client, const std::string& job_id) {
+  const ServiceReply reply = client.call(&ServiceRequest::mutable_get_result, job_id);
+  if (!reply.job_result().has_cross_validation()) {
+    throw proto::InputError(
+        "job \"" + job_id +
+        "\" has no cross-validation: it has only one recording, cross-validation was skipped, or a "
+        "note in its result gives the reason");
+  }
+  print_json(reply.job_result().cross_validation());
+  return reply.job_result().cross_validation().converged() ? kDone : kNotConverged;
+}
+
+ExitCode show_result(ServiceClient& client, const JobOptions& options) {
+  const std::string job_id = find_job(client, options.id);
+  if (wants_rig_files(options.files)) {
+    const ServiceReply reply = client.call(&ServiceRequest::mutable_get_result, job_id);
+    write_job_rig(job_id, reply.job_result().result(), options.files);
+  }
+  if (options.cross_validation) return print_cross_validation(client, job_id);
+  if (!options.truth_file.empty()) return print_beside_truth(client, job_id, options.truth);
+  return print_result(client, job_id, options.json);
+}
+
+ExitCode write_report(ServiceClient& client, const JobOptions& options) {
+  fetch_report(client, find_job(client, options.id), options.cross_validation, options.report);
+  std::cout << "wrote " << options.report << '\n';
+  return kDone;
+}
+
+/// Runs a command with a connection to the service.
+/// @param prepare  checks options and loads files before the connection
+void run_with(
+    CLI::App& command, const std::shared_ptr<JobOptions>& options,
+    ExitCode (*work)(ServiceClient&, const JobOptions&), ExitCode& exit_code,
+    void (*prepare)(JobOptions&) = [](JobOptions&) {}) {
   add_service_options(command, options->server);
-  command.callback([options, work, &exit_code] {
+  command.callback([options, work, prepare, &exit_code] {
+    prepare(*options);
     exit_code = with_service(options->server,
                              [&](ServiceClient& client) { return work(client, *options); });
   });
@@ -203,7 +249,7 @@ void add_jobs(CLI::App& app, ExitCode& exit_code) {
   id->type_name("JOB");
   command->add_flag("--delete", options->remove, "Delete it, with its result")->needs(id);
   command->add_flag("--json", options->json, "Print JSON");
-  const Work work = [](ServiceClient& client, const JobOptions& given) {
+  const auto work = [](ServiceClient& client, const JobOptions& given) {
     return given.id.empty() ? list_jobs(client, given) : show_job(client, given);
   };
   run_with(*command, options, work, exit_code);
@@ -212,9 +258,7 @@ void add_jobs(CLI::App& app, ExitCode& exit_code) {
 void add_watch(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand("watch", "Follow a job, or a session being recorded");
   const auto options = std::make_shared<JobOptions>();
-  command->add_option("id", options->id, "Job, or session:ID of a session")
-      ->required()
-      ->type_name("ID");
+  add_option(*command, "id", options->id, "ID", "Job, or session:ID of a session")->required();
   command->add_flag("--session", options->session, "ID is a session: show its samples");
   command->add_flag("--json", options->json, "Print JSON");
   run_with(*command, options, watch, exit_code);
@@ -223,8 +267,43 @@ void add_watch(CLI::App& app, ExitCode& exit_code) {
 void add_cancel(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand("cancel", "End a job of a calibration service");
   const auto options = std::make_shared<JobOptions>();
-  command->add_option("id", options->id, "Job")->required()->type_name("JOB");
+  add_option(*command, "id", options->id, "JOB", "Job")->required();
   run_with(*command, options, cancel, exit_code);
+}
+
+void add_result(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
+  const auto options = std::make_shared<JobOptions>();
+  add_option(*command, "id", options->id, "JOB", "Job")->required();
+  auto* json =
+      command->add_flag("--json", options->json, "Print JSON, as calibrate --json writes it");
+  command
+      ->add_flag("--cross-validation", options->cross_validation,
+                 "With --json: its cross-validation, as crossvalidate --json writes it")
+      ->needs(json);
+  add_option(*command, "--truth", options->truth_file, "FILE",
+             "Compare the estimates with the true values in this rigcal-sim file")
+      ->excludes(json);
+  add_rig_files(*command, options->files);
+  run_with(*command, options, show_result, exit_code, [](JobOptions& given) {
+    if (!given.truth_file.empty()) given.truth = load_simulation_truth(given.truth_file);
+    check_result_files(given.files, {});
+  });
+}
+
+void add_report(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("report", "Write the report of a job as one HTML file with plots");
+  const auto options = std::make_shared<JobOptions>();
+  add_option(*command, "id", options->id, "JOB", "Job")->required();
+  add_option(*command, "--out", options->report, "FILE", "Default: JOB.html");
+  command->add_flag("--cross-validation", options->cross_validation,
+                    "The report of its cross-validation");
+  run_with(*command, options, write_report, exit_code, [](JobOptions& given) {
+    if (given.report.empty()) given.report = given.id + ".html";
+    proto::check_output(given.report, {});
+    proto::check_ending(given.report, {".html", ".htm"});
+  });
 }
 
 }  // namespace service

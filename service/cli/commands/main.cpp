@@ -36,26 +36,15 @@ int main(int argc, char** argv) {
   app.footer(kFooter);
   app.require_subcommand(1);
   service::ExitCode exit_code = service::kDone;
-  service::add_init(app, exit_code);
-  service::add_calibrate(app, exit_code);
-  service::add_check(app, exit_code);
-  service::add_repeat(app, exit_code);
-  service::add_crossvalidate(app, exit_code);
-  service::add_validate(app, exit_code);
-  service::add_estimate(app, exit_code);
-  service::add_compare(app, exit_code);
-  service::add_simulate(app, exit_code);
-  service::add_design(app, exit_code);
-  service::add_identify(app, exit_code);
-  service::add_info(app, exit_code);
-  service::add_import(app, exit_code);
-  service::add_export(app, exit_code);
-  service::add_recover(app, exit_code);
-  service::add_sessions(app, exit_code);
-  service::add_jobs(app, exit_code);
-  service::add_watch(app, exit_code);
-  service::add_cancel(app, exit_code);
-  service::add_result(app, exit_code);
-  service::add_report(app, exit_code);
+  for (service::AddCommand* const add :
+       {service::add_init,     service::add_calibrate,     service::add_check,
+        service::add_repeat,   service::add_crossvalidate, service::add_validate,
+        service::add_estimate, service::add_compare,       service::add_simulate,
+        service::add_design,   service::add_identify,      service::add_info,
+        service::add_import,   service::add_export,        service::add_recover,
+        service::add_sessions, service::add_jobs,          service::add_watch,
+        service::add_cancel,   service::add_result,        service::add_report}) {
+    add(app, exit_code);
+  }
   return proto::run_program(app, argc, argv, service::kBadInput, [&] { return exit_code; });
 }

@@ -5,9 +5,8 @@
 #include "proto/text/files.hpp"
 #include "proto/text/printable.hpp"
 #include "service/cli/command.hpp"
+#include "service/cli/remote/remote_calibration.hpp"
 #include "service/cli/remote/service_client.hpp"
-#include "service/cli/remote/short_id.hpp"
-#include "service/cli/remote/time_text.hpp"
 #include "service/report/sections/result_table.hpp"
 
 namespace service {
@@ -51,9 +50,7 @@ std::string state_text(const SessionInfo& info) {
 }
 
 ExitCode list(ServiceClient& client, const SessionsOptions& options) {
-  ServiceRequest request;
-  request.mutable_list_sessions();
-  const auto reply = client.call(request);
+  const auto reply = client.call(&ServiceRequest::mutable_list_sessions);
   if (options.json) {
     print_json(reply.session_list());
     return kDone;
@@ -103,23 +100,18 @@ void fetch(ServiceClient& client, const SessionsOptions& options) {
 
 ExitCode one(ServiceClient& client, SessionsOptions options) {
   options.id = find_session(client, options.id);
-  ServiceRequest request;
   if (!options.fetch.empty()) {
     fetch(client, options);
     return kDone;
   }
   if (options.remove) {
-    request.mutable_delete_session()->set_session_id(options.id);
-    client.call(request);
+    client.call(&ServiceRequest::mutable_delete_session, options.id);
     std::cout << "deleted " << options.id << '\n';
     return kDone;
   }
-  if (options.end) {
-    request.mutable_end_session()->set_session_id(options.id);
-  } else {
-    request.mutable_inspect_session()->set_session_id(options.id);
-  }
-  const auto reply = client.call(request);
+  const auto reply = options.end
+                         ? client.call(&ServiceRequest::mutable_end_session, options.id)
+                         : client.call(&ServiceRequest::mutable_inspect_session, options.id);
   if (options.json) {
     print_json(reply.session_info());
   } else {
@@ -134,8 +126,8 @@ void add_sessions(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand(
       "sessions", "List, download, end or delete the recordings of a calibration service");
   const auto options = std::make_shared<SessionsOptions>();
-  command->add_option("id", options->id, "Session id or its beginning; default: list all sessions")
-      ->type_name("SESSION");
+  add_option(*command, "id", options->id, "SESSION",
+             "Session id or its beginning; default: list all sessions");
   auto* fetched = command->add_option("--fetch", options->fetch, "Write its recording to a file");
   fetched->type_name("FILE");
   auto* ended = command->add_flag(

@@ -3,20 +3,66 @@
 #include <google/protobuf/util/json_util.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <iostream>
+#include <sstream>
 
 #include "proto/stream/service_limits.hpp"
 #include "proto/text/command_line/standard_streams.hpp"
 #include "proto/text/printable.hpp"
-#include "service/cli/remote/job_display.hpp"
+#include "service/report/sections/result_table.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
 
 using rigcal::v1::JobInfo;
+using rigcal::v1::JobProgress;
+
+constexpr int kBarWidth = 30;
+
+// The number of iterations is not known in advance. Every kHalvingIterations iterations halve the
+// remaining part of the bar. Typical calibrations take 10 to 40.
+constexpr double kHalvingIterations = 10.0;
+
+// Share of all calibrations of the job. Each stage counts its iterations from 0.
+double share_of(const JobProgress& progress) {
+  const int count = std::max(progress.calibration_count(), 1);
+  const int before = std::clamp(progress.calibration() - 1, 0, count - 1);
+  const double within = 1.0 - std::exp2(-progress.iteration() / kHalvingIterations);
+  return (before + within) / count;
+}
+
+std::string bar(double share) {
+  const auto filled = static_cast<int>(kBarWidth * share);  // full only when done
+  std::string text = "[";
+  for (int k = 0; k < kBarWidth; ++k) text += k < filled ? '#' : '.';
+  return text += ']';
+}
+
+std::string change_text(double before, double now) {
+  if (!std::isfinite(before) || before == 0.0) return "";
+  const double percent = 100.0 * (now - before) / std::abs(before);
+  if (std::abs(percent) < 0.005) return "";  // emphasizes the values that still change
+  return format_signed(percent, 3) + " %";
+}
+
+// Gradient and step norms; empty before the first step.
+std::string convergence_text(const JobProgress& progress) {
+  if (!(progress.step_norm() > 0.0)) return "";
+  return "gradient " + format_number(progress.gradient_norm(), 2) + "  step " +
+         format_number(progress.step_norm(), 2);
+}
+
+std::string stage_text(const JobProgress& progress) {
+  if (progress.stage().empty()) return "reading the recordings";
+  if (progress.values_size() == 0) return progress.stage();
+  return progress.stage() + ": iteration " + std::to_string(progress.iteration()) + "  cost " +
+         format_number(progress.cost(), 6);
+}
 
 constexpr int kPollPeriod_ms = 200;
 
@@ -94,11 +140,74 @@ class Display {
 
 }  // namespace
 
+std::string job_status(const JobInfo& info) {
+  const JobProgress& progress = info.progress();
+  if (info.state() == rigcal::v1::JOB_QUEUED) {
+    return "queued, place " + std::to_string(info.queue_position()) +
+           (info.error().empty() ? "" : ": " + proto::escape_for_terminal(info.error()));
+  }
+  if (info.state() != rigcal::v1::JOB_RUNNING) return proto::state_name(info.state());
+  const std::string convergence = convergence_text(progress);
+  return proto::escape_for_terminal(stage_text(progress)) +
+         (convergence.empty() ? "" : "  " + convergence);
+}
+
+std::string job_stage(const JobInfo& info) {
+  const std::string& stage = info.progress().stage();
+  if (info.state() != rigcal::v1::JOB_RUNNING || stage.empty()) return job_status(info);
+  return proto::escape_for_terminal(stage.substr(0, stage.find(", ")));
+}
+
+void JobDisplay::update(const JobInfo& info) {
+  const JobProgress& old = info_.progress();
+  const JobProgress& now = info.progress();
+  const bool same_stage = old.stage() == now.stage();
+  if (!same_stage || old.iteration() != now.iteration()) {
+    before_.clear();
+    if (same_stage) before_.assign(old.values().begin(), old.values().end());
+  }
+  bar_share_ = std::max(bar_share_, share_of(now));
+  info_ = info;
+}
+
+std::vector<std::string> JobDisplay::lines(const TerminalSize& size, double elapsed_s) const {
+  std::vector<std::string> lines;
+  std::string head = info_.job_id() + "  " + proto::state_name(info_.state());
+  if (elapsed_s > 0.0) {
+    head += "  " + std::to_string(std::lround(std::floor(elapsed_s))) + " s";
+  }
+  const int recordings = info_.session_ids_size();
+  lines.push_back(head + "  " + info_.rig_name() + ", " + std::to_string(recordings) +
+                  (recordings == 1 ? " recording" : " recordings"));
+  const JobProgress& progress = info_.progress();
+  if (info_.state() == rigcal::v1::JOB_QUEUED) lines.push_back(job_status(info_));
+  if (info_.state() == rigcal::v1::JOB_RUNNING) lines.push_back(stage_text(progress));
+  if (info_.state() == rigcal::v1::JOB_RUNNING && progress.values_size() > 0) {
+    lines.push_back(bar(bar_share_) + ' ' + convergence_text(progress));
+    std::vector<std::vector<std::string>> rows = {{"parameter", "value", "change"}};
+    for (int k = 0; k < std::min(progress.parameters_size(), progress.values_size()); ++k) {
+      const auto index = static_cast<std::size_t>(k);
+      const double now = progress.values(k);
+      rows.push_back({progress.parameters(k), format_number(now, 6),
+                      index < before_.size() ? change_text(before_[index], now) : ""});
+    }
+    std::istringstream table(format_table(rows, {false, true, true}));
+    for (std::string row; std::getline(table, row);) lines.push_back("  " + row);
+  }
+  const auto rows_max = static_cast<std::size_t>(std::max(size.rows - 1, 1));
+  if (lines.size() > rows_max) {
+    const std::size_t hidden = lines.size() - rows_max + 1;
+    lines.resize(rows_max);
+    lines.back() = "  … " + std::to_string(hidden) + " more in a taller window";
+  }
+  for (std::string& line : lines)
+    line = cut_to_width(proto::escape_for_terminal(line), size.columns);
+  return lines;
+}
+
 JobInfo follow_job(ServiceClient& client, const std::string& job_id, bool quiet, bool json,
                    const std::atomic<bool>& stop) {
-  rigcal::v1::ServiceRequest request;
-  request.mutable_subscribe_job()->set_job_id(job_id);
-  JobInfo info = client.call(request).job_info();
+  JobInfo info = client.call(&rigcal::v1::ServiceRequest::mutable_subscribe_job, job_id).job_info();
   Display display(quiet, json);
   display.show(info);
   while (!proto::has_ended(info) && !stop.load() && std::cout.good()) {

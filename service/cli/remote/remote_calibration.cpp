@@ -1,5 +1,7 @@
 #include "service/cli/remote/remote_calibration.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 
@@ -7,23 +9,67 @@
 #include "proto/stream/content_hash.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "proto/text/files.hpp"
-#include "service/cli/interrupt.hpp"
-#include "service/cli/progress_line.hpp"
 #include "service/cli/remote/job_follower.hpp"
-#include "service/cli/remote/job_spec.hpp"
-#include "service/cli/remote/service_client.hpp"
-#include "service/cli/remote/service_results.hpp"
-#include "service/cli/remote/short_id.hpp"
 #include "service/cli/rig_files.hpp"
+#include "service/cli/terminal.hpp"
+#include "service/options/option_message.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/result/result_message.hpp"
+#include "service/result/stored_result.hpp"
 #include "service/rig/rig_file.hpp"
+#include "service/text/comma_list.hpp"
 
 namespace service {
 namespace {
 
 using rigcal::v1::JobSpec;
+using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceRequest;
+
+constexpr std::size_t kListedMax = 3;
+constexpr std::string_view kSessionPrefix = "session:";
+
+/// Returns the full id for an abbreviated id: `text` itself if the service knows it, otherwise the
+/// only id that begins with `text`.
+/// @param kind     "session" or "job", for messages; the command "rigcal <kind>s" lists the ids
+/// @param inspect  member of ServiceRequest that inspects a session or job with this exact id; the
+///                 service's lists may omit it, because they contain at most 1000 entries
+/// @param ids      returns the ids in the service's list
+template <typename Inspect, typename Ids>
+std::string complete_id(ServiceClient& client, const std::string& kind, const std::string& text,
+                        Inspect inspect, const Ids& ids) {
+  try {
+    client.call(inspect, text);
+    return text;
+  } catch (const ServiceFault& fault) {
+    if (fault.code() != ServiceError::NOT_FOUND && fault.code() != ServiceError::BAD_REQUEST) throw;
+  }
+  std::vector<std::string> fitting;
+  for (const std::string& id : ids()) {
+    if (id.starts_with(text)) fitting.push_back(id);
+  }
+  if (fitting.size() == 1) return fitting.front();
+  if (fitting.empty()) {
+    throw proto::InputError("there is no " + kind + " \"" + text +
+                            "\", and no id begins with it; rigcal " + kind + "s lists them");
+  }
+  const std::size_t count = fitting.size();
+  fitting.resize(std::min(count, kListedMax));
+  throw proto::InputError("\"" + text + "\" matches " + std::to_string(count) + " " + kind + "s (" +
+                          comma_list(fitting) + (count > kListedMax ? ", …" : "") +
+                          "); give more characters");
+}
+
+// Displays the file name, or the path if two recordings have the same file name.
+std::string display_name(const std::string& path, const std::vector<std::string>& paths) {
+  const auto file_name = [](const std::string& of) {
+    return std::filesystem::path(of).filename().string();
+  };
+  const auto alike = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
+    return file_name(other) == file_name(path);
+  });
+  return alike > 1 ? path : file_name(path);
+}
 
 std::string read_part(const proto::InputFile& file, std::uint64_t offset) {
   std::string part(std::min<std::uint64_t>(file.size_bytes() - offset, proto::kFilePartSizeMax),
@@ -91,27 +137,51 @@ void submit(ServiceClient& client, const ServiceRequest& request, bool named_by_
   const auto state = client.call(request).job_info().state();
   const bool failed = state == rigcal::v1::JOB_FAILED || state == rigcal::v1::JOB_CANCELLED;
   if (!failed || !named_by_content) return;
-  ServiceRequest remove;
-  remove.mutable_delete_job()->set_job_id(request.submit_job().job_id());
-  client.call(remove);
+  client.call(&ServiceRequest::mutable_delete_job, request.submit_job().job_id());
   client.call(request);
 }
 
-void cancel(ServiceClient& client, const std::string& job_id) {
-  ServiceRequest request;
-  request.mutable_cancel_job()->set_job_id(job_id);
-  client.call(request);
-  std::cerr << "rigcal: job \"" << job_id << "\" is being cancelled\n";
+// Makes the specification of the job that the command line requests. Uploads the recordings that
+// are files.
+JobSpec make_spec(ServiceClient& client, const RemoteOptions& remote,
+                  const EstimationOptions& options) {
+  JobSpec spec;
+  spec.set_rig_name(std::filesystem::path(options.rig).filename().string());
+  spec.set_rig_text(proto::read_file(options.rig));
+  for (const std::string& path : options.recordings) {
+    auto& recording = *spec.add_recordings();
+    if (is_session(path)) {
+      recording.set_session_id(find_session(client, path));
+    } else {
+      recording.set_session_id(upload(client, path, options.quiet));
+      recording.set_name(display_name(path, options.recordings));
+    }
+    if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
+    if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
+    if (options.segments.empty()) continue;
+    for (const int segment : parse_segment_list(options.segments)) recording.add_segments(segment);
+  }
+  if (!options.values.empty()) {
+    const Rig rig = parse_rig(options.rig, spec.rig_text());
+    for (const std::string& start :
+         initial_value_edits(read_parameter_values(options.values), rig.mechanism)) {
+      spec.add_start(start);
+    }
+  }
+  // Options of the command line come last and take precedence.
+  for (const std::string& start : options.edits.start) spec.add_start(start);
+  spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
+  spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
+  spec.mutable_hold_out()->Assign(options.edits.hold_out.begin(), options.edits.hold_out.end());
+  *spec.mutable_estimation_options() = options_message(options.calibration, false);
+  spec.set_skip_cross_validation(remote.skip_cross_validation);
+  return spec;
 }
 
 ExitCode run(ServiceClient& client, const RemoteOptions& remote, const EstimationOptions& options,
              const ResultFiles& files) {
   ServiceRequest request;
-  *request.mutable_submit_job()->mutable_spec() =
-      make_spec(remote, options, [&](const std::string& recording) {
-        return is_session(recording) ? find_session(client, session_id(recording))
-                                     : upload(client, recording, options.quiet);
-      });
+  *request.mutable_submit_job()->mutable_spec() = make_spec(client, remote, options);
   const bool named_by_content = remote.job_id.empty();
   const std::string id = named_by_content ? name_of(request.submit_job().spec()) : remote.job_id;
   request.mutable_submit_job()->set_job_id(id);
@@ -123,15 +193,14 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
   const InterruptFlag interrupt;
   const auto info = follow_job(client, id, options.quiet, false, interrupt.flag());
   if (interrupt.flag().load() && info.state() != rigcal::v1::JOB_DONE) {
-    cancel(client, id);
+    client.call(&ServiceRequest::mutable_cancel_job, id);
+    std::cerr << "rigcal: job \"" << id << "\" is being cancelled\n";
     return kInterrupted;
   }
   if (const ExitCode ended = report_end(info); ended != kDone) return ended;
   if (!files.plot.empty()) fetch_report(client, id, false, files.plot);
   if (!files.json.empty() || wants_rig_files(files)) {
-    ServiceRequest get;
-    get.mutable_get_result()->set_job_id(id);
-    const rigcal::v1::CalibrationResult result = client.call(get).job_result().result();
+    const auto result = client.call(&ServiceRequest::mutable_get_result, id).job_result().result();
     if (!files.json.empty()) proto::write_file(files.json, to_json(result));
     if (wants_rig_files(files)) write_job_rig(id, result, files);
   }
@@ -157,6 +226,64 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
 
 }  // namespace
 
+std::string find_session(ServiceClient& client, const std::string& written) {
+  // Accepts the "session:ID" form of calibrate.
+  const std::string text = is_session(written) ? written.substr(kSessionPrefix.size()) : written;
+  return complete_id(client, "session", text, &ServiceRequest::mutable_inspect_session, [&] {
+    std::vector<std::string> ids;
+    const auto reply = client.call(&ServiceRequest::mutable_list_sessions);
+    for (const auto& info : reply.session_list().sessions()) ids.push_back(info.session_id());
+    return ids;
+  });
+}
+
+std::string find_job(ServiceClient& client, const std::string& text) {
+  return complete_id(client, "job", text, &ServiceRequest::mutable_inspect_job, [&] {
+    std::vector<std::string> ids;
+    const auto reply = client.call(&ServiceRequest::mutable_list_jobs);
+    for (const auto& info : reply.job_list().jobs()) ids.push_back(info.job_id());
+    return ids;
+  });
+}
+
+bool is_session(const std::string& recording) { return recording.starts_with(kSessionPrefix); }
+
+ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json) {
+  const auto reply = client.call(&ServiceRequest::mutable_get_result, job_id);
+  const rigcal::v1::JobResult& result = reply.job_result();
+  if (json) {
+    print_json(result.result());
+  } else {
+    print_text(result.table());
+  }
+  // For a refined result, `converged` refers to its last stage.
+  return result.result().converged() ? kDone : kNotConverged;
+}
+
+void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
+                   const ResultFiles& files) {
+  const StoredResult stored = stored_result("job " + job_id, result);
+  write_rig_files(stored.rig_name, stored.rig_text, stored.rig, files,
+                  files.json.empty() ? "the JSON of rigcal result " + job_id : files.json);
+}
+
+void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
+                  const std::string& path) {
+  std::string page;
+  client.read_file(
+      [&](std::uint64_t offset) {
+        ServiceRequest request;
+        request.mutable_read_report()->set_job_id(job_id);
+        request.mutable_read_report()->set_offset_bytes(offset);
+        request.mutable_read_report()->set_kind(cross_validation
+                                                    ? rigcal::v1::ReadReport::CROSS_VALIDATION
+                                                    : rigcal::v1::ReadReport::CALIBRATION);
+        return request;
+      },
+      [&](const rigcal::v1::FilePart& part) { page += part.data(); });
+  proto::write_file(path, page);
+}
+
 void add_remote_options(CLI::App& command, RemoteOptions& remote) {
   // Local unless --server is given: the environment alone does not send data away.
   remote.server.host_port.clear();
@@ -164,9 +291,8 @@ void add_remote_options(CLI::App& command, RemoteOptions& remote) {
       ->envname("")
       ->description("Calibrate on the service at this address; recordings may be session:ID");
   const std::string group = "Service";
-  command.add_option("--job", remote.job_id, "Job id; default: a hash of its content")
-      ->type_name("JOB")
-      ->group(group);
+  add_option(command, "--job", remote.job_id, "JOB", "Job id; default: a hash of its content",
+             group);
   command.add_flag("--detach", remote.detach, "Print the job's id and exit; see watch, result")
       ->group(group);
   command

@@ -3,11 +3,35 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "proto/service.pb.h"
 #include "service/cli/command.hpp"
 #include "service/cli/estimation_options.hpp"
-#include "service/cli/remote/service_socket.hpp"
+#include "service/cli/remote/service_client.hpp"
 
 namespace service {
+
+/// Returns whether a recording on the command line is a session on the service, "session:ID".
+bool is_session(const std::string& recording);
+
+/// Returns the id of the session or job on the service that `text` abbreviates: `text` itself, or
+/// the only id that begins with it.
+/// @throws proto::InputError if there is none, or more than one
+std::string find_session(ServiceClient& client, const std::string& text);
+std::string find_job(ServiceClient& client, const std::string& text);
+
+/// Prints the result of a finished job of the service as a table or as JSON.
+ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json);
+
+/// Writes the files that describe the rig with the estimates of a finished job, like the options
+/// --rig-out, --urdf-out and --mjcf-out of "calibrate".
+/// @throws proto::InputError if a file cannot be written
+void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
+                   const ResultFiles& files);
+
+/// Writes the report of a finished job to the file `path`.
+/// @throws proto::InputError if that fails
+void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
+                  const std::string& path);
 
 /// Options of the command "calibrate" for calibrating on a service.
 struct RemoteOptions {

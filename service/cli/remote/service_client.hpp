@@ -2,19 +2,31 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "proto/framing/frame.hpp"
 #include "proto/service.pb.h"
+#include "proto/text/host_port.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/printable.hpp"
+#include "proto/tls/tls_files.hpp"
 #include "service/cli/command.hpp"
-#include "service/cli/remote/service_socket.hpp"
 
 namespace service {
+
+/// Address of the service as the user gives it. The connection uses TLS if TLS files are given.
+struct ServiceAddress {
+  std::string host_port = proto::default_service_place();  ///< "HOST:PORT" or "unix:/PATH"
+  proto::TlsFiles tls;
+};
+
+struct ServiceEndpoint;
+class ServiceSocket;
 
 /// Exception for an error reply of the service.
 class ServiceFault : public proto::InputError {
@@ -31,13 +43,27 @@ class ServiceFault : public proto::InputError {
 class ServiceClient {
  public:
   /// Connects to the service and sends the first message, Hello.
-  /// @throws ConnectionFault if the service cannot be reached, ServiceFault if it refuses
+  /// @param endpoint  must outlive the client
+  /// @throws ServiceFault if the service refuses, proto::InputError if it cannot be reached
   explicit ServiceClient(const ServiceEndpoint& endpoint);
+  ~ServiceClient();
 
   /// Sends a request and returns the service's reply. Stores notifications that arrive before the
   /// reply for wait().
   /// @throws ServiceFault for an error reply, proto::InputError for other failures
   rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request);
+
+  /// Sends a request that contains at most the id of a job or session.
+  /// @param kind  e.g. &ServiceRequest::mutable_cancel_job
+  template <typename Message>
+  rigcal::v1::ServiceReply call(Message* (rigcal::v1::ServiceRequest::*kind)(),
+                                const std::string& id = "") {
+    rigcal::v1::ServiceRequest request;
+    [[maybe_unused]] Message& message = *(request.*kind)();
+    if constexpr (requires { message.set_job_id(id); }) message.set_job_id(id);
+    if constexpr (requires { message.set_session_id(id); }) message.set_session_id(id);
+    return call(request);
+  }
 
   /// Returns the next notification of the service, or nullopt if none arrives before the timeout.
   std::optional<rigcal::v1::ServiceReply> wait(int timeout_ms);
@@ -51,7 +77,7 @@ class ServiceClient {
  private:
   std::optional<rigcal::v1::ServiceReply> receive(int timeout_ms);
 
-  ServiceSocket socket_;
+  std::unique_ptr<ServiceSocket> socket_;
   proto::FrameDecoder decoder_;
   std::deque<proto::Frame> frames_;
   std::deque<rigcal::v1::ServiceReply> notifications_;
@@ -72,5 +98,8 @@ ExitCode with_service(const ServiceAddress& address,
 
 /// Prints a message as proto3 JSON with all fields, in the format of calibration_json.
 void print_json(const google::protobuf::Message& message);
+
+/// Formats a time since 1970 as local time to the second; "-" for 0.
+std::string time_text(std::int64_t unix_ns);
 
 }  // namespace service

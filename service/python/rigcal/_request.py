@@ -163,10 +163,13 @@ def word(value: str, what: str, choices: Sequence[str]) -> str:
     return value
 
 
-def set_parameters(request: Any, parameters: ParametersLike) -> None:
-    """Sets a request's kind of estimate, or its values from a Result, its file, or a mapping."""
+def set_parameters(request: Any, parameters: ParametersLike) -> list[str]:
+    """Sets a request's kind of estimate, or its values from a Result or its file.
+
+    Returns the texts "NAME=VALUE" of a mapping.
+    """
     if parameters is None:
-        return
+        return []
     if isinstance(parameters, str) and parameters in _KINDS:
         request.set_option("parameters", parameters)
     elif isinstance(parameters, Result):
@@ -176,7 +179,7 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
                            float(options["stepS"]) if shadow else 0.0,
                            float(options["stateErrorWeight"]) if shadow else 0.0)
     elif isinstance(parameters, Mapping):
-        request.edits.start = assignments(parameters, "parameters")
+        return assignments(parameters, "parameters")
     elif not isinstance(parameters, (str, os.PathLike)):
         raise InputError(f"parameters is {format_argument(parameters)}; give physical or shadow, a Result, "
                          "a result file, or numbers by name")
@@ -186,6 +189,7 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
             raise InputError(f"parameters: '{path}' is neither physical, shadow, nor a result "
                              "file")
         request.read_values(path)
+    return []
 
 
 def set_options(request: Any, options: Mapping[str, Any]) -> None:
@@ -202,18 +206,15 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
     """Returns the request for a calibration, including recordings in memory."""
     described = as_rig(rig)
     request = _rigcal.Request(described.path, described.text)
-    set_parameters(request, parameters)
-    request.edits.start = request.edits.start + assignments(start, "start")
-    request.edits.free = list_names(free, "free")
-    request.edits.fix = assignments(fix, "fix")
-    request.edits.hold_out = list_names(hold_out, "hold_out")
+    values = set_parameters(request, parameters)
+    request.set_edits(values + assignments(start, "start"), list_names(free, "free"),
+                      assignments(fix, "fix"), list_names(hold_out, "hold_out"))
     set_options(request, options)
-    selection = _rigcal.Selection()
-    selection.start = -math.inf if from_ is None else number(from_, "from_")
-    selection.end = math.inf if to is None else number(to, "to")
-    if not selection.start < selection.end:
+    begin = -math.inf if from_ is None else number(from_, "from_")
+    end = math.inf if to is None else number(to, "to")
+    if not begin < end:
         raise InputError("from_ must be less than to")
-    selection.segments = list_segments(segments)
+    used = list_segments(segments)
     taken: set[str] = set()
     for index, recording in enumerate([] if recordings is None else list_recordings(recordings)):
         name = name_of(recording, index)
@@ -221,7 +222,7 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
         if columns and name in taken:
             name = f"{name} ({index + 1})"  # a second table; files have distinct paths
         taken.add(name)
-        request.add_recording(name, selection, columns)
+        request.add_recording(name, begin, end, used, columns)
     return request
 
 

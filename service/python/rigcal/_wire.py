@@ -260,8 +260,7 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
     elif parameters is not None:
         spec.start.extend(assignments(parameters, "parameters"))
     spec.start.extend(assignments(start, "start"))
-    checked.edits.start, checked.edits.free = list(spec.start), list(spec.free)
-    checked.edits.fix, checked.edits.hold_out = list(spec.fix), list(spec.hold_out)
+    checked.set_edits(list(spec.start), list(spec.free), list(spec.fix), list(spec.hold_out))
     checked.check_edits()
     Parse(checked.changed_options(), spec.estimation_options)
     for index, recording in enumerate(list_recordings(recordings)):

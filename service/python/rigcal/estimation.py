@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Iterable, Optional, Union
+from typing import Any, Callable, Iterable, Optional, Type, TypeVar, Union
 
 from rigcal import _rigcal
 from rigcal._progress import ProgressLike, progress_function
 from rigcal._request import (Names, ParametersLike, RecordingsLike, Values, accepts_options, count,
                              make_request, positive, word)
-from rigcal.result import CrossValidation, Examination, Result, Trajectory, Validation
+from rigcal.errors import InputError
+from rigcal.result import (CrossValidation, Examination, Result, ResultBase, Trajectory,
+                           Validation)
 from rigcal.rig import RigLike
 
 Segments = Union[None, int, str, Iterable[int]]
+_Kind = TypeVar("_Kind", bound=ResultBase)
 
 
-def _run(work: Callable[[Any], Any], progress: ProgressLike, threads: Optional[int]) -> Any:
+def _run(kind: Type[_Kind], work: Callable[[_rigcal.Monitor], dict[str, Any]],
+         progress: ProgressLike, threads: Optional[int]) -> _Kind:
+    """Returns the result of a kind with the arguments that `work` returns."""
     with progress_function(progress) as reported:
-        return work(_rigcal.Monitor(reported, count(threads, "threads", 256)))
-
-
-def _trajectories(handle: Any) -> list[Trajectory]:
-    return [Trajectory(**fields) for fields in handle.trajectories()]
+        found = work(_rigcal.Monitor(reported, count(threads, "threads", 256)))
+    document = json.loads(found["text"])
+    if "trajectories" in found:
+        found["trajectories"] = [Trajectory(**fields) for fields in found["trajectories"]]
+    if reason := found.pop("reason", ""):
+        document["notes"] = [f"identifiability could not be predicted: {reason}"]
+    return kind(document, **found)
 
 
 @accepts_options
@@ -57,10 +64,7 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
     request = make_request(
         recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
         hold_out=hold_out, from_=from_, to=to, segments=segments, **options)
-    handle = _run(lambda monitor: _rigcal.calibrate(request, monitor), progress, threads)
-    text = handle.json()
-    return Result(json.loads(text), trajectories=_trajectories(handle), sensors=handle.sensors(),
-                  controls=handle.controls(), text=text, table=handle.table(), page=handle.page())
+    return _run(Result, lambda monitor: _rigcal.calibrate(request, monitor), progress, threads)
 
 
 @accepts_options
@@ -81,15 +85,11 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
     request = make_request(recordings, rig, **options)
     chosen = "" if by is None else word(by, "by", ("recording", "segment"))
     if sum(given is not None for given in (by, pieces, piece_length)) > 1:
-        from rigcal.errors import InputError
-
         raise InputError("only one of by, pieces and piece_length can be given")
     length = 0.0 if piece_length is None else positive(piece_length, "piece_length", " [s]")
     parts = count(pieces, "pieces", 1000)
-    handle = _run(lambda monitor: _rigcal.crossvalidate(request, chosen, parts, length, monitor),
-                  progress, threads)
-    text = handle.json()
-    return CrossValidation(json.loads(text), text=text, table=handle.table(), page=handle.page())
+    return _run(CrossValidation, lambda monitor: _rigcal.crossvalidate(
+        request, chosen, parts, length, monitor), progress, threads)
 
 
 @accepts_options
@@ -110,12 +110,8 @@ def validate(recordings: RecordingsLike, rig: RigLike, *, window: Optional[float
     request = make_request(recordings, rig, **options)
     length = 0.0 if window is None else positive(window, "window", " [s]")
     begun = 0.0 if start_window is None else positive(start_window, "start_window", " [s]")
-    handle = _run(lambda monitor: _rigcal.validate(request, length, begun, monitor), progress,
-                  threads)
-    text = handle.json()
-    return Validation(json.loads(text), trajectories=_trajectories(handle),
-                      sensors=handle.sensors(), text=text, table=handle.table(),
-                      page=handle.page())
+    return _run(Validation, lambda monitor: _rigcal.validate(request, length, begun, monitor),
+                progress, threads)
 
 
 @accepts_options
@@ -126,8 +122,4 @@ def check(recordings: RecordingsLike, rig: RigLike, *, threads: Optional[int] = 
     Arguments and exceptions: see `calibrate`; findings are returned, not raised.
     """
     request = make_request(recordings, rig, **options)
-    text, table, reason = _run(lambda monitor: _rigcal.check(request, monitor), progress, threads)
-    document = json.loads(text)
-    if reason:
-        document["notes"] = [f"identifiability could not be predicted: {reason}"]
-    return Examination(document, text=text, table=table)
+    return _run(Examination, lambda monitor: _rigcal.check(request, monitor), progress, threads)

@@ -50,17 +50,20 @@ _PARAMETER_FIELDS = {"value": "value", "standard_deviation": "standardDeviation"
                      "data_deviation": "dataStandardDeviation"}
 
 
+def _number_frame(entries: Sequence[Mapping[str, Any]], fields: Mapping[str, str],
+                  key: str) -> pd.DataFrame:
+    """Returns a table of numbers by parameter, from the fields of JSON objects; NaN if missing."""
+    return pd.DataFrame({column: [float(entry.get(field, "nan")) for entry in entries]
+                         for column, field in fields.items()},
+                        pd.Index([entry[key] for entry in entries], name="parameter"))
+
+
 def parameter_frame(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Returns a table of parameters by name from the JSON of rigcal.v1.ParameterResult."""
-    columns: dict[str, list[Any]] = {
-        column: [float(entry.get(field, "nan")) for entry in entries]
-        for column, field in _PARAMETER_FIELDS.items()}
-    columns["unit"] = [entry["unit"] for entry in entries]
-    columns["at_bound"] = [bool(entry["atBound"]) for entry in entries]
-    order = ["value", "standard_deviation", "noise", "scatter", "half_interval", "unit", "lower",
-             "upper", "at_bound", "initial", "data_value", "data_deviation"]
-    index = pd.Index([entry["name"] for entry in entries], name="parameter")
-    return pd.DataFrame(columns, index=index)[order]
+    frame = _number_frame(entries, _PARAMETER_FIELDS, "name")
+    frame.insert(5, "unit", [entry["unit"] for entry in entries])
+    frame.insert(8, "at_bound", [bool(entry["atBound"]) for entry in entries])
+    return frame
 
 
 class ResultBase:
@@ -238,11 +241,8 @@ class CrossValidation(ResultBase):
     def parameters(self) -> pd.DataFrame:
         """Table of the parameters' means, jackknife and reported deviations over the folds."""
         rows = self.document["parameters"]
-        fields = {"mean": "mean", "jackknife": "jackknifeStandardDeviation",
-                  "reported": "reportedStandardDeviation"}
-        frame = pd.DataFrame({column: [float(row[field]) for row in rows]
-                              for column, field in fields.items()},
-                             index=pd.Index([row["name"] for row in rows], name="parameter"))
+        frame = _number_frame(rows, {"mean": "mean", "jackknife": "jackknifeStandardDeviation",
+                                     "reported": "reportedStandardDeviation"}, "name")
         frame["unit"] = [row["unit"] for row in rows]
         return frame
 
@@ -279,16 +279,12 @@ class Validation(ResultBase):
     @property
     def errors(self) -> pd.DataFrame:
         """Table of open-loop errors and noise of the readings, per recording and sensor."""
-        rows = []
-        reported = list(self.document["recordings"])
-        for recording in reported:
-            for sensor in recording["sensors"]:
-                rows.append({"recording": recording["recording"], "sensor": sensor["sensor"],
-                             "rmse": float(sensor["rmse"]),
-                             "median_window": float(sensor["medianWindow"]),
-                             "worst_window": float(sensor["worstWindow"]),
-                             "largest": float(sensor["largest"]), "noise": float(sensor["noise"]),
-                             "unit": sensor["unit"]})
+        fields = {"rmse": "rmse", "median_window": "medianWindow", "worst_window": "worstWindow",
+                  "largest": "largest", "noise": "noise"}
+        rows = [{"recording": recording["recording"], "sensor": sensor["sensor"],
+                 **{column: float(sensor[field]) for column, field in fields.items()},
+                 "unit": sensor["unit"]}
+                for recording in self.document["recordings"] for sensor in recording["sensors"]]
         return pd.DataFrame(rows).set_index(["recording", "sensor"])
 
 
@@ -309,8 +305,7 @@ class Examination(ResultBase):
     def excitation(self) -> pd.DataFrame:
         """Table of the predicted standard deviation of each free parameter due to sensor noise."""
         rows = self.document["excitation"]
-        return pd.DataFrame({"start": [float(row["start"]) for row in rows],
-                             "standard_deviation": [float(row["standardDeviation"])
-                                                    for row in rows],
-                             "unit": [row["unit"] for row in rows]},
-                            index=pd.Index([row["parameter"] for row in rows], name="parameter"))
+        frame = _number_frame(rows, {"start": "start", "standard_deviation": "standardDeviation"},
+                              "parameter")
+        frame["unit"] = [row["unit"] for row in rows]
+        return frame

@@ -1,7 +1,6 @@
-#include "service/recordings/formats/exported_recording.hpp"
-
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -15,7 +14,7 @@
 #include "proto/recording/recording_rules.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/recordings/formats/mcap_recording.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 namespace service {
 namespace {
@@ -77,14 +76,15 @@ std::optional<proto::RecordingHeader> names_of_export(const std::vector<std::str
 }
 
 /// Converts a double to the integer that it represents exactly; throws if it is no such integer.
-template <typename Whole>
-Whole whole(double value, const std::string& where, const std::string& what) {
+/// @param where  returns the location of the number in the file, for messages
+template <typename Whole, typename Where>
+Whole whole(double value, const Where& where, const std::string& what) {
   const bool has_sign = std::is_unsigned_v<Whole> ? value >= 0.0 : true;
   if (has_sign && std::abs(value) <= static_cast<double>(proto::kSequenceMax) &&
       value == std::floor(value)) {
     return static_cast<Whole>(value);
   }
-  throw proto::InputError(where + ": " + what +
+  throw proto::InputError(where() + ": " + what +
                           " is not an integer up to 2^53. Export the recording again");
 }
 
@@ -105,50 +105,73 @@ std::vector<std::string> slides_of(const std::string& path, const std::vector<st
   return slides;
 }
 
-/// Collector of samples that checks them like the reader of rigcal-daq recordings.
-class Samples {
- public:
-  explicit Samples(const proto::RecordingHeader& names) : rules_(proto::shape_of(names)) {
-    recording.header = names;
-    recording.scan.container.finished = true;  // a table cannot be cut off
-  }
-
-  /// @param where  location of the sample in the file, for messages
-  void add(const proto::Sample& sample, const std::string& where) {
-    for (std::size_t c = 0; c < sample.channel_count; ++c) {
-      const double angle = sample.angle_rad[c];
-      if (!std::isnan(angle) && !proto::range_of("Sample.angle_rad").holds(angle)) {
-        throw proto::InputError(where + ": the angle must be " +
-                                proto::range_of("Sample.angle_rad").text());
-      }
-    }
-    if (const auto breach = rules_.take(sample)) {
-      throw proto::InputError(where + ": " + *breach + "; export the recording again");
-    }
-    recording.samples.push_back(sample);
-  }
-
-  /// Adds a sensor's reading to the last sample, unless its saturation mask is missing.
-  void add_reading(std::size_t sensor, const std::array<double, proto::kInertialAxes + 1>& cells,
-                   const std::string& where) {
-    if (std::isnan(cells.back())) return;
-    proto::InertialReading reading{.timestamp_s = recording.samples.back().timestamp_s,
-                                   .sequence = recording.samples.back().sequence,
-                                   .sensor = static_cast<std::uint32_t>(sensor)};
-    std::copy_n(cells.begin(), proto::kInertialAxes, reading.value.begin());
-    const auto mask = whole<std::uint64_t>(cells.back(), where, "the mask of saturated axes");
-    reading.saturated = static_cast<std::uint32_t>(mask & ((1U << proto::kInertialAxes) - 1U));
-    if (const auto breach = rules_.take(reading)) {
-      throw proto::InputError(where + ": " + *breach + "; export the recording again");
-    }
-    recording.inertial.push_back(reading);
-  }
-
+/// Makes a recording from columns in this order: time, sequence, unit time, commands, readings of
+/// joints, cells of inertial sensors. Checks samples like the reader of rigcal-daq recordings.
+/// @param place  returns the location of a cell in the file, for messages
+proto::Recording read_samples(
+    const proto::RecordingHeader& names, const std::vector<std::vector<double>>& columns,
+    const std::function<std::string(std::size_t row, std::size_t column)>& place) {
+  constexpr std::size_t kFirstCommand = 3;
+  const std::size_t motors = proto::shape_of(names).commands();
+  const std::size_t joints = names.joints.size();
+  const std::size_t first_inertial = kFirstCommand + motors + joints;
   proto::Recording recording;
-
- private:
-  proto::RecordingRules rules_;
-};
+  recording.header = names;
+  recording.scan.container.finished = true;  // a table cannot be cut off
+  proto::RecordingRules rules(proto::shape_of(names));
+  for (std::size_t k = 0; k < columns[0].size(); ++k) {
+    const auto where = [&](std::size_t column) {
+      return [&place, k, column] { return place(k, column); };
+    };
+    const auto check = [&](const auto& item, std::size_t column) {
+      if (const auto breach = rules.take(item)) {
+        throw proto::InputError(place(k, column) + ": " + *breach + "; export the recording again");
+      }
+    };
+    proto::Sample sample{.timestamp_s = columns[0][k]};
+    sample.sequence = whole<std::uint64_t>(columns[1][k], where(1), "the sequence");
+    sample.device_time_us = whole<std::int64_t>(columns[2][k], where(2), "the unit's time");
+    sample.motor_count = static_cast<std::uint32_t>(motors);
+    for (std::size_t m = 0; m < motors; ++m) sample.command[m] = columns[kFirstCommand + m][k];
+    sample.channel_count = static_cast<std::uint32_t>(joints);
+    for (std::size_t c = 0; c < joints; ++c) {
+      const double angle = columns[kFirstCommand + motors + c][k];
+      sample.angle_rad[c] = angle;
+      sample.valid[c] = !std::isnan(angle);
+      if (std::isnan(angle) || proto::range_of("Sample.angle_rad").holds(angle)) continue;
+      throw proto::InputError(place(k, 0) + ": the angle must be " +
+                              proto::range_of("Sample.angle_rad").text());
+    }
+    check(sample, 0);
+    recording.samples.push_back(sample);
+    for (std::size_t i = 0; i < names.inertial_sensors.size(); ++i) {
+      const auto cell = columns.begin() + static_cast<std::ptrdiff_t>(
+                                              first_inertial + i * proto::kInertialEndings.size());
+      const double mask = cell[static_cast<std::ptrdiff_t>(proto::kInertialAxes)][k];
+      if (std::isnan(mask)) continue;  // no reading
+      proto::InertialReading reading{.timestamp_s = sample.timestamp_s,
+                                     .sequence = sample.sequence,
+                                     .sensor = static_cast<std::uint32_t>(i)};
+      for (std::size_t a = 0; a < proto::kInertialAxes; ++a) {
+        reading.value[a] = cell[static_cast<std::ptrdiff_t>(a)][k];
+      }
+      const auto saturated =
+          whole<std::uint64_t>(mask, where(first_inertial), "the mask of saturated axes");
+      reading.saturated =
+          static_cast<std::uint32_t>(saturated & ((1U << proto::kInertialAxes) - 1U));
+      check(reading, first_inertial);
+      recording.inertial.push_back(reading);
+    }
+  }
+  for (std::size_t k = 1; k < recording.samples.size(); ++k) {
+    const std::uint64_t next = recording.samples[k - 1].sequence + 1;
+    if (recording.samples[k].sequence <= next) continue;
+    recording.gaps.push_back({.first_sequence = next,
+                              .sample_count = recording.samples[k].sequence - next,
+                              .cause = proto::GapCause::kNotListed});
+  }
+  return recording;
+}
 
 /// Returns the rate error of the acquisition unit's clock [ppm], computed from the first and the
 /// last sample. Older exports lack the measured rate error.
@@ -180,17 +203,6 @@ std::string command_variable(const proto::MatFile& file) {
   return {};
 }
 
-/// Adds the gaps in the sequence numbers of the samples to the recording.
-void list_gaps(proto::Recording& recording) {
-  for (std::size_t k = 1; k < recording.samples.size(); ++k) {
-    const std::uint64_t next = recording.samples[k - 1].sequence + 1;
-    if (recording.samples[k].sequence <= next) continue;
-    recording.gaps.push_back({.first_sequence = next,
-                              .sample_count = recording.samples[k].sequence - next,
-                              .cause = proto::GapCause::kNotListed});
-  }
-}
-
 }  // namespace
 
 bool is_exported_csv(const std::vector<std::string>& header) {
@@ -202,18 +214,15 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
   const std::vector<std::string> header = proto::parse_csv_header(path, text);
   const proto::RecordingHeader names = names_of_export(header).value();
   const std::vector<std::string>& joints = names.joints;
-  const std::vector<std::string>& sensors = names.inertial_sensors;
   const bool has_clock = header.back() == "release_s";
   std::vector<proto::ColumnRequest> requests = {{"time_s"}, {"sequence"}, {"device_time_us"}};
-  const std::size_t first_command = requests.size();
-  const std::size_t motors = proto::shape_of(names).commands();
-  for (std::size_t m = 0; m < motors; ++m) requests.push_back({header[1 + joints.size() + m]});
-  const std::size_t first_angle = requests.size();
+  for (std::size_t m = 0; m < proto::shape_of(names).commands(); ++m) {
+    requests.push_back({header[1 + joints.size() + m]});
+  }
   for (std::size_t c = 0; c < joints.size(); ++c) {
     requests.push_back({header[1 + c], proto::MissingCells::kAllowed});
   }
-  const std::size_t first_inertial = requests.size();
-  for (const std::string& sensor : sensors) {
+  for (const std::string& sensor : names.inertial_sensors) {
     for (const std::string_view ending : proto::kInertialEndings) {
       requests.push_back({sensor + std::string(ending), proto::MissingCells::kAllowed});
     }
@@ -224,34 +233,10 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
     requests.push_back({"release_s", proto::MissingCells::kAllowed});
   }
   const proto::CsvTable table = proto::parse_csv(path, text, requests);
-  Samples samples(names);
-  for (int row = 0; row < table.row_count(); ++row) {
-    const auto k = static_cast<std::size_t>(row);
-    proto::Sample sample;
-    sample.timestamp_s = table.values[0][k];
-    sample.sequence = whole<std::uint64_t>(table.values[1][k], table.where(row, 1), "the sequence");
-    sample.device_time_us =
-        whole<std::int64_t>(table.values[2][k], table.where(row, 2), "the unit's time");
-    sample.motor_count = static_cast<std::uint32_t>(motors);
-    for (std::size_t m = 0; m < motors; ++m) {
-      sample.command[m] = table.values[first_command + m][k];
-    }
-    sample.channel_count = static_cast<std::uint32_t>(joints.size());
-    for (std::size_t c = 0; c < joints.size(); ++c) {
-      sample.angle_rad[c] = table.values[first_angle + c][k];
-      sample.valid[c] = !std::isnan(sample.angle_rad[c]);
-    }
-    samples.add(sample, table.where(row, 0));
-    for (std::size_t i = 0; i < sensors.size(); ++i) {
-      std::array<double, proto::kInertialEndings.size()> cells{};
-      for (std::size_t c = 0; c < cells.size(); ++c) {
-        cells[c] = table.values[first_inertial + i * cells.size() + c][k];
-      }
-      samples.add_reading(i, cells, table.where(row, static_cast<int>(first_inertial)));
-    }
-  }
-  proto::Recording& recording = samples.recording;
-  list_gaps(recording);
+  proto::Recording recording =
+      read_samples(names, table.values, [&](std::size_t row, std::size_t column) {
+        return table.where(static_cast<int>(row), static_cast<int>(column));
+      });
   double release_s = -kInfinity;
   if (has_clock) {
     const double rate_error_ppm = table.values[clock].back();
@@ -277,14 +262,21 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
                                       const Rig& rig) {
   proto::RecordingHeader names{.joints = file.read_texts("hinges")};
   const std::vector<std::string>& joints = names.joints;
-  const std::vector<double> times = file.read("time_s");
-  const std::size_t rows = times.size();
+  std::vector<std::vector<double>> columns = {file.read("time_s")};
+  const std::size_t rows = columns[0].size();
   const auto column = [&](const char* name, std::size_t count) {
     std::vector<double> values = file.read(name);
     if (values.size() == count) return values;
     throw proto::InputError(path + ": variable \"" + name + "\" has " +
                             std::to_string(values.size()) + " elements where " +
                             std::to_string(count) + " must be; export the recording again");
+  };
+  const auto add = [&](const char* name, std::size_t count) {
+    const std::vector<double> values = column(name, count * rows);  // column-major
+    for (std::size_t c = 0; c < count; ++c) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(c * rows);
+      columns.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(rows));
+    }
   };
   if (joints.empty() || joints.size() > proto::kChannelCountMax) {
     throw proto::InputError(path + ": variable \"hinges\" names " + std::to_string(joints.size()) +
@@ -297,55 +289,31 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
       throw proto::InputError(path + ": " + *breach + "; export the recording again");
     }
   }
-  const std::size_t motors = proto::shape_of(names).commands();
-  const std::vector<double> commands = column(command_variable(file).c_str(), rows * motors);
-  const std::vector<double> sequences = column("sequence", rows);
-  const std::vector<double> unit_times = column("device_time_us", rows);
+  add("sequence", 1);
+  add("device_time_us", 1);
+  add(command_variable(file).c_str(), proto::shape_of(names).commands());
   const bool turns = file.find(kMatAngles) != nullptr;
-  const std::vector<double> angles =
-      column(turns ? kMatAngles : proto::kMatReadings, rows * joints.size());
+  add(turns ? kMatAngles : proto::kMatReadings, joints.size());
   if (!turns) names.slides = slides_of(path, joints, file.read_texts(proto::kMatUnits));
   if (file.find("inertial_sensors") != nullptr) {
     names.inertial_sensors = file.read_texts("inertial_sensors");
   }
-  const std::vector<std::string>& sensors = names.inertial_sensors;
-  if (sensors.size() > proto::kInertialCountMax) {
+  const std::size_t sensors = names.inertial_sensors.size();
+  if (sensors > proto::kInertialCountMax) {
     throw proto::InputError(path + ": variable \"inertial_sensors\" names " +
-                            std::to_string(sensors.size()) +
-                            " sensors; export the recording again");
+                            std::to_string(sensors) + " sensors; export the recording again");
   }
-  const std::size_t cells = proto::kInertialEndings.size();
-  const std::vector<double> inertial =
-      sensors.empty() ? std::vector<double>() : column("inertial", rows * cells * sensors.size());
-  Samples samples(names);
-  for (std::size_t k = 0; k < rows; ++k) {
-    const std::string where = path + ": sample " + std::to_string(k + 1);
-    proto::Sample sample;
-    sample.timestamp_s = times[k];
-    sample.motor_count = static_cast<std::uint32_t>(motors);
-    for (std::size_t m = 0; m < motors; ++m) sample.command[m] = commands[m * rows + k];
-    sample.sequence = whole<std::uint64_t>(sequences[k], where, "the sequence");
-    sample.device_time_us = whole<std::int64_t>(unit_times[k], where, "the unit's time");
-    sample.channel_count = static_cast<std::uint32_t>(joints.size());
-    for (std::size_t c = 0; c < joints.size(); ++c) {
-      sample.angle_rad[c] = angles[c * rows + k];
-      sample.valid[c] = !std::isnan(sample.angle_rad[c]);
-    }
-    samples.add(sample, where);
-    for (std::size_t i = 0; i < sensors.size(); ++i) {
-      std::array<double, proto::kInertialEndings.size()> own{};
-      for (std::size_t c = 0; c < cells; ++c) own[c] = inertial[(i * cells + c) * rows + k];
-      samples.add_reading(i, own, where);
-    }
-  }
-  list_gaps(samples.recording);
+  if (sensors > 0) add("inertial", proto::kInertialEndings.size() * sensors);
+  proto::Recording recording = read_samples(names, columns, [&](std::size_t row, std::size_t) {
+    return path + ": sample " + std::to_string(row + 1);
+  });
   const std::vector<double> clock = file.read("clock");  // k×3, column-major
   if (const std::size_t fits = clock.size() / 3; fits > 0) {
-    set_rate_error(clock[2 * fits - 1], clock[3 * fits - 1], samples.recording);
+    set_rate_error(clock[2 * fits - 1], clock[3 * fits - 1], recording);
   }
   double release_s = -kInfinity;
   if (file.find("release_s") != nullptr) release_s = column("release_s", 1).front();
-  return import_samples(path, samples.recording, release_s, rig);
+  return import_samples(path, recording, release_s, rig);
 }
 
 }  // namespace service

@@ -1,58 +1,42 @@
-#include "service/recordings/formats/joint_motion.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "estimator/model/encoder.hpp"
+#include "proto/recording/mcap/file.hpp"
+#include "proto/recording/mcap/mcap_reader.hpp"
+#include "proto/recording/topics.hpp"
+#include "proto/sample.pb.h"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 
 namespace service {
 namespace {
 
-/// Table of encoder readings, computed from joint coordinates.
-class ReadingColumns {
- public:
-  explicit ReadingColumns(const proto::CsvTable& source) : source_(source) {
-    table.path = source.path;
-    table.delimiter = source.delimiter;
-    table.header = source.header;
-    table.lines = source.lines;
+/// Table of computed joint coordinates [rad or m] and controls, one row per time. Encoder offsets
+/// and signs are not applied.
+struct JointMotion {
+  proto::CsvTable table;      ///< requested columns
+  int time = 0;               ///< index of the time column [s]
+  int segment = -1;           ///< index of the column whose changes start a segment; −1 if none
+  std::vector<int> joints;    ///< index of each joint's column; −1 if missing
+  std::vector<int> controls;  ///< index of each motor's column; −1 if missing
+
+  const std::vector<double>& column(int request) const {
+    return table.values[static_cast<std::size_t>(request)];
   }
-
-  /// Adds an unchanged column of the file.
-  void add(int request) { add(request, source_.values[static_cast<std::size_t>(request)]); }
-  void add(int request, std::vector<double> values) {
-    const auto at = static_cast<std::size_t>(request);
-    table.fields.push_back(source_.fields[at]);
-    if (!source_.sources.empty()) table.sources.push_back(source_.sources[at]);
-    table.values.push_back(std::move(values));
-  }
-
-  void add_sensor(const estimator::Encoder& sensor, double offset, const std::vector<int>& joints) {
-    std::vector<double> readings(source_.lines.size(), -offset);
-    for (const estimator::Encoder::Term& term : sensor.terms) {
-      const int request = joints[static_cast<std::size_t>(term.joint)];
-      const std::vector<double>& own = source_.values[static_cast<std::size_t>(request)];
-      for (std::size_t k = 0; k < readings.size(); ++k) readings[k] += term.sign * own[k];
-    }
-    add(joints[static_cast<std::size_t>(sensor.terms.front().joint)], std::move(readings));
-  }
-
-  proto::CsvTable table;
-
- private:
-  const proto::CsvTable& source_;
 };
 
 /// Times and segment numbers of the rows of a table. Time runs backwards where another recording
 /// starts; later times are then shifted forward by whole seconds.
 struct RowPlaces {
   explicit RowPlaces(const JointMotion& motion)
-      : times(motion.table.values[static_cast<std::size_t>(motion.time)]),
-        segments(times.size(), 0.0) {
+      : times(motion.column(motion.time)), segments(times.size(), 0.0) {
     const std::vector<double>* const names =
-        motion.segment < 0 ? nullptr
-                           : &motion.table.values[static_cast<std::size_t>(motion.segment)];
+        motion.segment < 0 ? nullptr : &motion.column(motion.segment);
     double shift = 0.0;
     for (std::size_t k = 1; k < times.size(); ++k) {
       times[k] += shift;
@@ -105,20 +89,40 @@ void require_joints_and_motors(const JointMotion& motion, const Rig& rig) {
   }
 }
 
-}  // namespace
-
+/// Converts computed joint motion to a recording of the rig's encoders. Encoder readings include
+/// the offsets in the rig file.
+/// @throws proto::InputError for a missing joint or motor, or like import_table
 ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig) {
   require_joints_and_motors(motion, rig);
-  ReadingColumns columns(motion.table);
+  const proto::CsvTable& source = motion.table;
+  proto::CsvTable table;
+  table.path = source.path;
+  table.delimiter = source.delimiter;
+  table.header = source.header;
+  table.lines = source.lines;
+  const auto add = [&](int request, std::vector<double> values) {
+    const auto at = static_cast<std::size_t>(request);
+    table.fields.push_back(source.fields[at]);
+    if (!source.sources.empty()) table.sources.push_back(source.sources[at]);
+    table.values.push_back(std::move(values));
+  };
   const RowPlaces places(motion);
-  columns.add(motion.time, places.times);
-  columns.add(motion.segment < 0 ? motion.time : motion.segment, places.segments);
+  add(motion.time, places.times);
+  add(motion.segment < 0 ? motion.time : motion.segment, places.segments);
   for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
-    const double offset = rig.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
-    columns.add_sensor(sensor, offset, motion.joints);
+    const double offset = estimator::parameter_at(rig.mechanism, sensor.offset).value;
+    std::vector<double> readings(source.lines.size(), -offset);
+    const auto request = [&](const estimator::Encoder::Term& term) {
+      return motion.joints[static_cast<std::size_t>(term.joint)];
+    };
+    for (const estimator::Encoder::Term& term : sensor.terms) {
+      const std::vector<double>& own = motion.column(request(term));
+      for (std::size_t k = 0; k < readings.size(); ++k) readings[k] += term.sign * own[k];
+    }
+    add(request(sensor.terms.front()), std::move(readings));
   }
-  for (const int control : motion.controls) columns.add(control);
-  ImportedRecording imported = import_table(columns.table, format_of_motion(rig));
+  for (const int control : motion.controls) add(control, motion.column(control));
+  ImportedRecording imported = import_table(table, format_of_motion(rig));
   if (places.shifts > 0) {
     imported.summary.notes.push_back("time restarts " + std::to_string(places.shifts) +
                                      " times; later recordings were shifted to follow one another");
@@ -126,10 +130,195 @@ ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig)
   return imported;
 }
 
-void note_estimated_states(ImportSummary& summary) {
-  summary.notes.push_back(
+/// Imports motion that rigcal has estimated, and adds a note on that.
+ImportedRecording import_estimated_motion(const JointMotion& motion, const Rig& rig) {
+  ImportedRecording imported = import_joint_motion(motion, rig);
+  imported.summary.notes.push_back(
       "the angles are estimates from a model. A calibration would return that model's parameters "
       "with meaningless standard deviations. Calibrate the original recording");
+  return imported;
+}
+
+/// Requests a column and returns its index.
+int add(const proto::ColumnRequest& request, std::vector<proto::ColumnRequest>& requests) {
+  requests.push_back(request);
+  return static_cast<int>(requests.size()) - 1;
+}
+
+std::string truth_angle(std::size_t joint) { return "theta" + std::to_string(joint + 1) + "_rad"; }
+
+/// Removes the rows in which a column is not 0. @return number of removed rows
+int drop_rows_of(std::size_t column, proto::CsvTable& table) {
+  const std::vector<double> drops = table.values[column];
+  const auto drop = [&](auto& rows) {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < drops.size(); ++k) {
+      if (drops[k] == 0.0) rows[kept++] = rows[k];
+    }
+    rows.resize(kept);
+  };
+  for (std::vector<double>& values : table.values) drop(values);
+  drop(table.lines);
+  return static_cast<int>(drops.size() - table.lines.size());
+}
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kStatesMax = 50'000'000;  // hours of a rig with many joints
+
+/// Collector of the positions and controls of the joints by time.
+class StateCollector final : public proto::McapVisitor {
+ public:
+  explicit StateCollector(const Rig& rig) : values_(2 * rig.mechanism.joints.size()) {
+    for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
+      joints_[std::string(proto::kJointTopics.name) + rig.mechanism.joints[j].name] = j;
+    }
+  }
+
+  bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
+                  const proto::McapMessage& message) override {
+    const auto joint = joints_.find(channel.topic);
+    if (schema == nullptr || schema->name != proto::kJointTopics.message_type ||
+        joint == joints_.end()) {
+      return true;
+    }
+    if (!state_.ParseFromArray(message.data.data(), static_cast<int>(message.data.size()))) {
+      ++unreadable;
+      return true;
+    }
+    if (times.empty() || state_.timestamp() != times.back()) {
+      times.push_back(state_.timestamp());
+      for (std::vector<double>& column : values_) column.push_back(kMissing);
+    }
+    values_[2 * joint->second].back() = state_.position();
+    values_[2 * joint->second + 1].back() = state_.control();
+    has_data_[2 * joint->second] |= !std::isnan(state_.position());
+    has_data_[2 * joint->second + 1] |= !std::isnan(state_.control());
+    return times.size() * values_.size() < kStatesMax;
+  }
+
+  bool is_full() const { return times.size() * values_.size() >= kStatesMax; }
+
+  /// Returns the columns that contain data.
+  JointMotion take(const std::string& path, const Rig& rig) {
+    JointMotion motion;
+    proto::CsvTable& table = motion.table;
+    table.path = path;
+    for (std::size_t k = 0; k < times.size(); ++k) table.lines.push_back(static_cast<int>(k) + 1);
+    const auto add = [&](const std::string& name, std::vector<double>& values) {
+      table.header.push_back(name);
+      table.sources.push_back("\"" + name + "\"");
+      table.fields.push_back(static_cast<int>(table.fields.size()));
+      table.values.push_back(std::move(values));
+      return static_cast<int>(table.fields.size()) - 1;
+    };
+    motion.time = add("timestamp", times);
+    for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
+      const estimator::Joint& joint = rig.mechanism.joints[j];
+      const std::string topic = std::string(proto::kJointTopics.name) + joint.name;
+      motion.joints.push_back(has_data_[2 * j] ? add(topic + ".position", values_[2 * j]) : -1);
+      if (!joint.motorised) continue;
+      motion.controls.push_back(has_data_[2 * j + 1] ? add(topic + ".control", values_[2 * j + 1])
+                                                     : -1);
+    }
+    return motion;
+  }
+
+  std::vector<double> times;
+  std::size_t unreadable = 0;
+
+ private:
+  std::map<std::string, std::size_t> joints_;  ///< joint index by topic
+  std::vector<std::vector<double>> values_;    ///< position and control of each joint
+  std::map<std::size_t, bool> has_data_;       ///< which of these contain data
+  rigcal::v1::JointEstimate state_;
+};
+
+}  // namespace
+
+bool is_state_csv(const std::vector<std::string>& header) {
+  return header.size() > 3 && header[0] == "recording" && header[1] == "t_s" &&
+         header[3] == header[2] + "_sd";
+}
+
+ImportedRecording import_state_csv(const std::string& path, std::string_view text, const Rig& rig) {
+  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  JointMotion motion;
+  std::vector<proto::ColumnRequest> requests;
+  motion.segment = add({.name = "recording", .kind = proto::CellKind::kName}, requests);
+  motion.time = add({.name = "t_s"}, requests);
+  const auto find = [&](const std::string& name, proto::MissingCells missing) {
+    return std::ranges::count(header, name) > 0 ? add({name, missing}, requests) : -1;
+  };
+  for (const estimator::Joint& joint : rig.mechanism.joints) {
+    motion.joints.push_back(
+        find(joint.name + "_" + joint.units().coordinate, proto::MissingCells::kAllowed));
+    if (!joint.motorised) continue;
+    motion.controls.push_back(find(joint.name + "_control", proto::MissingCells::kForbidden));
+  }
+  motion.table = proto::parse_csv(path, text, requests);
+  return import_estimated_motion(motion, rig);
+}
+
+bool is_truth_csv(const std::vector<std::string>& header) {
+  return header.size() > 3 && header[0] == "time_s" && header[1] == "unit_time_us" &&
+         header[2] == "sample_sequence" && header[3] == truth_angle(0);
+}
+
+ImportedRecording import_truth_csv(const std::string& path, std::string_view text, const Rig& rig) {
+  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  std::size_t joints = 0;
+  while (std::ranges::count(header, truth_angle(joints)) > 0) ++joints;
+  const auto motors = std::ranges::count(mechanism.joints, true, &estimator::Joint::motorised);
+  if (joints != mechanism.joints.size() || motors > 1) {
+    throw proto::InputError(path + ": motion of a simulated rig with " + std::to_string(joints) +
+                            " joints and one motor, but " + rig.path + " has " +
+                            std::to_string(mechanism.joints.size()) + " joints and " +
+                            std::to_string(motors) +
+                            " motors. Use the rig file of the simulated rig");
+  }
+  JointMotion motion;
+  std::vector<proto::ColumnRequest> requests;
+  motion.time = add({.name = "time_s"}, requests);
+  for (std::size_t j = 0; j < joints; ++j) motion.joints.push_back(add({truth_angle(j)}, requests));
+  if (motors > 0) motion.controls.push_back(add({.name = "command_V"}, requests));
+  const int held = add({.name = "held"}, requests);
+  motion.table = proto::parse_csv(path, text, requests);
+  const int rows_before_release = drop_rows_of(static_cast<std::size_t>(held), motion.table);
+  if (motion.table.lines.empty()) {
+    throw proto::InputError(path +
+                            ": the rig was never released, so the recording has no free motion. "
+                            "Release it (hand { release: ... })");
+  }
+  ImportedRecording imported = import_joint_motion(motion, rig);
+  note_rows_before_release(rows_before_release, imported.summary);
+  imported.summary.rows += rows_before_release;
+  return imported;
+}
+
+ImportedRecording import_state_mcap(const std::string& path, const Rig& rig) {
+  const auto file = proto::open_input_file(path);
+  if (!file.ok()) throw proto::InputError(file.error().detail);
+  StateCollector states(rig);
+  const auto scan = proto::scan_mcap(*file.value(), states);
+  if (!scan.ok()) throw proto::InputError(path + ": " + scan.error().detail);
+  if (states.is_full()) {
+    throw proto::InputError(
+        path + ": has too many states. Estimate a part of the recording (--from, --to)");
+  }
+  if (states.times.empty()) {
+    throw proto::InputError(path + ": has no data for the joints of " + rig.path +
+                            ". Use the rig file that the states were estimated with");
+  }
+  ImportedRecording imported = import_estimated_motion(states.take(path, rig), rig);
+  if (!scan.value().intact()) {
+    imported.summary.notes.push_back("the file is cut off or damaged; its intact part is used");
+  }
+  if (states.unreadable > 0) {
+    imported.summary.notes.push_back(std::to_string(states.unreadable) +
+                                     " messages are not state estimates and were left out");
+  }
+  return imported;
 }
 
 }  // namespace service

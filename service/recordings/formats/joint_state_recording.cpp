@@ -1,9 +1,8 @@
-#include "service/recordings/formats/joint_state_recording.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
 
 #include "proto/recording/joint_state.hpp"

@@ -1,15 +1,17 @@
-#include "service/recordings/formats/mat_recording.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 
 #include <algorithm>
 #include <charconv>
 
+#include "proto/recording/export/hdf5_file.hpp"
 #include "proto/recording/export/mat_file.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/recordings/formats/exported_recording.hpp"
-#include "service/recordings/named_columns.hpp"
+#include "service/recordings/csv_recording.hpp"
 
 namespace service {
 namespace {
+
+constexpr std::ptrdiff_t kNamesMax = 20;  // in a message
 
 /// Column name in a rig file, which means a MAT variable or one column of a matrix.
 struct ColumnName {
@@ -27,22 +29,14 @@ ColumnName parse_name(const std::string& text) {
   return name;
 }
 
-std::string list_of(const proto::MatFile& file) {
-  constexpr std::size_t kShown = 20;
-  std::string list;
-  for (std::size_t k = 0; k < std::min(file.variables().size(), kShown); ++k) {
-    list += (list.empty() ? "\"" : ", \"") + file.variables()[k].name + "\"";
-  }
-  return list.empty() ? "none" : list;
-}
-
 std::vector<double> read_column(const std::string& path, const proto::MatFile& file,
                                 const std::string& text) {
   const ColumnName name = parse_name(text);
   const proto::MatFile::Variable* const variable = file.find(name.variable);
   if (variable == nullptr) {
     throw proto::InputError(path + ": no variable \"" + name.variable + "\"; the file has " +
-                            list_of(file) + "; correct the name in the rig file's recording { }");
+                            quoted_names(file.variables(), "none", kNamesMax) +
+                            "; correct the name in the rig file's recording { }");
   }
   std::vector<double> values = file.read(name.variable);
   const bool is_vector = variable->rows == 1 || variable->columns == 1;
@@ -69,10 +63,32 @@ ImportedRecording import_mat(const std::string& path, const Rig& rig) {
   if (is_exported_mat(file) && !has_columns) return import_exported_mat(path, file, rig);
   if (!rig.format) {
     throw proto::InputError(rig.path + ": has no recording { }. Add one that names " +
-                            "the variables of " + path + " (" + list_of(file) + ") as columns");
+                            "the variables of " + path + " (" +
+                            quoted_names(file.variables(), "none", kNamesMax) + ") as columns");
   }
   return import_named_columns(path, "variable", *rig.format, [&](const std::string& name) {
     return read_column(path, file, name);
+  });
+}
+
+ImportedRecording import_hdf5(const std::string& path, const Rig& rig) {
+  const proto::Hdf5File file(path);
+  if (!rig.format) {
+    throw proto::InputError(rig.path + ": has no recording { }. Add one that names " +
+                            "the data sets of " + path + " (" +
+                            quoted_names(file.columns(), "no numbers", kNamesMax) + ") as columns");
+  }
+  return import_named_columns(path, "data set", *rig.format, [&](const std::string& name) {
+    const proto::Hdf5File::Column* const column = file.find(name);
+    if (column == nullptr) {
+      throw proto::InputError(
+          path + ": no data set \"" + name + "\", or several in groups; the " + "file has " +
+          quoted_names(file.columns(), "no numbers", kNamesMax) + "; " +
+          (file.has_blocks() ? "pandas wrote a table without column names; save it with "
+                               "to_hdf(..., format='fixed')"
+                             : "correct the name in the rig file's recording { }"));
+    }
+    return file.read(*column);
   });
 }
 

@@ -1,10 +1,9 @@
-#include "service/recordings/formats/recording_csv.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 
 #include <cmath>
 #include <functional>
 #include <limits>
 
-#include "service/recordings/formats/recording_file.hpp"
 #include "service/text/csv_row.hpp"
 
 namespace service {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "service/recordings/formats/recording_columns.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "service/text/column_statistics.hpp"
 
 namespace service {

@@ -6,9 +6,7 @@
 namespace service {
 
 void FairQueue::add(const std::string& identity, const std::string& id) {
-  const auto line = std::find_if(queues_.begin(), queues_.end(), [&](const OwnerQueue& other) {
-    return other.identity == identity;
-  });
+  const auto line = std::ranges::find(queues_, identity, &OwnerQueue::identity);
   if (line == queues_.end()) {
     queues_.push_back({identity, {id}});
   } else {
@@ -57,9 +55,7 @@ std::size_t FairQueue::size() const {
 }
 
 std::size_t FairQueue::size(const std::string& identity) const {
-  const auto line = std::find_if(queues_.begin(), queues_.end(), [&](const OwnerQueue& other) {
-    return other.identity == identity;
-  });
+  const auto line = std::ranges::find(queues_, identity, &OwnerQueue::identity);
   return line == queues_.end() ? 0 : line->ids.size();
 }
 

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "proto/result.hpp"
 #include "proto/stream/service_limits.hpp"
+#include "service/server/jobs/worker_messages.hpp"
 #include "service/server/storage/durable_file.hpp"
-#include "service/server/storage/job_folder.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/record_file.hpp"
 #include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {
@@ -25,9 +25,20 @@ using rigcal::v1::JobRecord;
 using rigcal::v1::JobState;
 using rigcal::v1::ServiceError;
 
-constexpr std::size_t kErrorSizeMax = 4096;
+constexpr const char* kRecordFile = "job.textproto";
 constexpr int kNamedRecordingsMax = 3;
 constexpr std::size_t kNameSizeMax = 64;
+
+/// Replaces the info in the stored record of a job; the job's specification in the record is
+/// unchanged.
+Status save_job_info(const std::string& folder, const JobInfo& info) {
+  const std::string path = folder + '/' + kRecordFile;
+  JobRecord record;
+  if (Status loaded = load_record(path, record); !loaded.ok()) return loaded;
+  *record.mutable_info() = info;
+  record.mutable_info()->clear_progress();
+  return save_record(path, record);
+}
 
 ServiceError not_allowed(const std::string& id, const std::string& owner, const Identity& who) {
   return make_service_error(ServiceError::NOT_ALLOWED,
@@ -71,9 +82,7 @@ Status JobStore::load() {
   for (const auto& [id, job] : jobs_) {
     if (job.info.state() == rigcal::v1::JOB_QUEUED) waiting.push_back(&job.info);
   }
-  std::stable_sort(waiting.begin(), waiting.end(), [](const JobInfo* a, const JobInfo* b) {
-    return a->submitted_unix_ns() < b->submitted_unix_ns();
-  });
+  std::ranges::stable_sort(waiting, {}, &JobInfo::submitted_unix_ns);
   for (const JobInfo* info : waiting) queue_.add(info->owner(), info->job_id());
   if (Status synced = sync_folder(folder); !synced.ok()) return synced;
   start_ready_jobs();
@@ -85,7 +94,7 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
   job.on_disk = true;
   job.disk_bytes = folder_size_bytes(folder);
   JobRecord record;
-  const Status loaded = load_record(folder + "/job.textproto", record);
+  const Status loaded = load_record(folder + '/' + kRecordFile, record);
   JobInfo& info = job.info;
   if (!loaded.ok() || record.info().job_id() != id) {
     info.set_job_id(id);
@@ -149,7 +158,7 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
   context_.disk.add(who.name, job.disk_bytes);
   context_.storage.front()(who.name, [this, id, answer, record, folder = folder_of(id),
                                       main = context_.main] {
-    const Status created = create_job_folder(folder, *record);
+    const Status created = create_record_folder(folder, kRecordFile, *record);
     main([this, id, answer, created] {
       Job* const stored = find(id);
       if (!created.ok() || stored == nullptr) {
@@ -173,9 +182,10 @@ void JobStore::compare(const rigcal::v1::SubmitJob& request, const Identity& who
   context_.storage.front()(who.name, [this, answer, id = request.job_id(),
                                       asked = std::make_shared<rigcal::v1::JobSpec>(request.spec()),
                                       folder = folder_of(request.job_id()), main = context_.main] {
-    const auto known = load_job_spec(folder);
+    JobRecord known;
     using google::protobuf::util::MessageDifferencer;
-    const bool same = known.ok() && MessageDifferencer::Equals(known.value(), *asked);
+    const bool same = load_record(folder + '/' + kRecordFile, known).ok() &&
+                      MessageDifferencer::Equals(known.spec(), *asked);
     main([this, answer, id, same] {
       const Job* const job = find(id);
       if (job == nullptr) return answer(unknown_job(id));
@@ -286,7 +296,7 @@ void JobStore::end(const std::string& id, JobState state, const std::string& err
   queue_.remove(id);
   JobInfo& ended = job.info;
   ended.set_state(state);
-  ended.set_error(utf8_prefix(error, kErrorSizeMax));
+  ended.set_error(utf8_prefix(error, kJobErrorSizeMax));
   ended.set_ended_unix_ns(unix_time_ns());
   ended.clear_progress();
   if (job.started_s > 0.0) context_.metrics.job_duration.add(context_.time_s() - job.started_s);

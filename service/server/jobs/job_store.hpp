@@ -10,7 +10,6 @@
 #include "proto/service.pb.h"
 #include "service/server/jobs/fair_queue.hpp"
 #include "service/server/sessions/identity.hpp"
-#include "service/server/sessions/outcome.hpp"
 #include "service/server/sessions/service_context.hpp"
 #include "service/server/sessions/session_store.hpp"
 

@@ -7,9 +7,7 @@ namespace {
 
 using rigcal::v1::ServiceReply;
 
-constexpr std::size_t kErrorSizeMax = 4096;
-
-std::string frame_of(const ServiceReply& reply) {
+std::string worker_frame(const ServiceReply& reply) {
   std::string bytes;
   if (!proto::append_frame(reply, worker_message_limits(), bytes).ok()) bytes.clear();
   return bytes;
@@ -19,20 +17,21 @@ std::string frame_of(const ServiceReply& reply) {
 
 const std::vector<proto::FrameLimit>& worker_message_limits() {
   static const std::vector<proto::FrameLimit> kLimits = {
-      {ServiceReply::kError, 2 * kErrorSizeMax, 1}, {ServiceReply::kJobUpdate, 256u << 10, 4096}};
+      {ServiceReply::kError, 2 * kJobErrorSizeMax, 1},
+      {ServiceReply::kJobUpdate, 256u << 10, 4096}};
   return kLimits;
 }
 
 std::string make_progress_frame(const rigcal::v1::JobProgress& progress) {
   ServiceReply reply;
   *reply.mutable_job_update()->mutable_job()->mutable_progress() = progress;
-  return frame_of(reply);
+  return worker_frame(reply);
 }
 
 std::string make_error_frame(const std::string& error) {
   ServiceReply reply;
-  reply.mutable_error()->set_text(utf8_prefix(error, kErrorSizeMax));
-  return frame_of(reply);
+  reply.mutable_error()->set_text(utf8_prefix(error, kJobErrorSizeMax));
+  return worker_frame(reply);
 }
 
 WorkerMessage parse_worker_message(const proto::Frame& frame) {

@@ -12,6 +12,9 @@ namespace service {
 /// File descriptor at which a worker process writes to its pipe to the service.
 inline constexpr int kProgressDescriptor = 3;
 
+/// Largest size of the text with the reason for a job's failure [byte].
+inline constexpr std::size_t kJobErrorSizeMax = 4096;
+
 /// Returns the size limits of the messages that a worker process sends through its pipe to the
 /// service. A worker sends its progress as JobUpdate and, as the last message, the reason for a
 /// failure as ServiceError. ServiceReply frames them.

@@ -10,7 +10,6 @@
 #include "proto/stream/service_limits.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/session_folder.hpp"
 
 namespace service {
 namespace {
@@ -65,7 +64,7 @@ IngestSession::IngestSession(ServiceContext& context, std::string folder, Sessio
       storage_(context.storage_poster(info_.session_id(), info_.owner())),
       log_(std::make_shared<LogHolder>()),
       names_(names_of(info_.metadata()).value()),
-      check_(names_.shape()),
+      check_(proto::shape_of(names_)),
       store_delay_(context.limits.store_retry_s) {}
 
 void IngestSession::start() {
@@ -88,7 +87,7 @@ void IngestSession::start() {
 void IngestSession::load() {
   phase_ = Phase::kLoading;
   storage_([self = shared_from_this(), log = log_, folder = folder_, info = info_, secret = secret_,
-            shape = names_.shape(), is_new = is_new_, limits = context_.limits,
+            shape = proto::shape_of(names_), is_new = is_new_, limits = context_.limits,
             main = context_.main] {
     const auto work = [&]() -> Result<Loaded> {
       if (is_new) {
@@ -96,8 +95,9 @@ void IngestSession::load() {
         if (Status room = check_space(parent, limits.free_space_bytes); !room.ok()) {
           return room.error();
         }
-        if (Status created = create_session_folder(folder, info, secret); !created.ok())
-          return created.error();
+        const Status created =
+            create_record_folder(folder, kSessionRecordFile, session_record(info, secret));
+        if (!created.ok()) return created.error();
       }
       log->log.reset();
       auto opened = SessionLog::open(log_folder(folder), shape, limits.session_size_bytes);

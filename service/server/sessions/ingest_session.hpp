@@ -10,9 +10,7 @@
 #include "proto/recording/recording_types.hpp"
 #include "proto/service.pb.h"
 #include "service/server/sessions/service_context.hpp"
-#include "service/server/storage/batch_check.hpp"
 #include "service/server/storage/session_log.hpp"
-#include "service/server/storage/session_names.hpp"
 
 namespace service {
 
@@ -160,7 +158,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   std::function<void(bool)> changed_;
   Poster storage_;
   std::shared_ptr<LogHolder> log_;
-  SessionNames names_;
+  proto::RecordingHeader names_;  // of joints, sensors and motors
 
   Phase phase_ = Phase::kUnloaded;
   BatchCheck check_;

@@ -4,16 +4,71 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "service/server/sessions/byte_use.hpp"
+#include "proto/service.pb.h"
 #include "service/server/sessions/identity.hpp"
 #include "service/server/sessions/metrics.hpp"
 #include "service/server/sessions/processor_use.hpp"
 #include "service/server/sessions/task_thread.hpp"
 
 namespace service {
+
+/// Maximum number of sessions or jobs in a list reply.
+inline constexpr int kListCountMax = 1000;
+
+/// The reply to a client's request, or the error that prevents it.
+template <typename Reply>
+using ReplyOrError = std::variant<Reply, rigcal::v1::ServiceError>;
+
+inline rigcal::v1::ServiceError make_service_error(rigcal::v1::ServiceError::Code code,
+                                                   std::string text) {
+  rigcal::v1::ServiceError fault;
+  fault.set_code(code);
+  fault.set_text(std::move(text));
+  return fault;
+}
+
+/// Number of bytes that each client identity uses, and the total over all identities.
+class ByteUsage {
+ public:
+  void add(const std::string& identity, std::uint64_t bytes) {
+    if (bytes == 0) return;
+    bytes_[identity] += bytes;
+    total_ += bytes;
+  }
+
+  void remove(const std::string& identity, std::uint64_t bytes) {
+    const auto found = bytes_.find(identity);
+    if (found == bytes_.end()) return;
+    const std::uint64_t gone = std::min(bytes, found->second);
+    total_ -= gone;
+    found->second -= gone;
+    if (found->second == 0) bytes_.erase(found);
+  }
+
+  std::uint64_t of(const std::string& identity) const {
+    const auto found = bytes_.find(identity);
+    return found == bytes_.end() ? 0 : found->second;
+  }
+  std::uint64_t total() const { return total_; }
+
+  /// Returns whether `identity` may use `bytes` more: the total stays within `limit`, and the
+  /// identity's own use stays within `share`.
+  bool has_room(const std::string& identity, std::uint64_t bytes, std::uint64_t limit,
+                std::uint64_t share) const {
+    return bytes <= limit && total_ <= limit - bytes && bytes <= share &&
+           of(identity) <= share - bytes;
+  }
+
+ private:
+  std::map<std::string, std::uint64_t> bytes_;
+  std::uint64_t total_ = 0;
+};
 
 /// Share of one client identity in the limits of ServiceLimits. A value of 0 means half of the
 /// limit.

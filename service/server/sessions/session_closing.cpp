@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/recording/topics.hpp"
 #include "service/server/sessions/ingest_session.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/session_folder.hpp"
+#include "service/server/storage/session_log.hpp"
 #include "service/server/storage/store_recording.hpp"
 
 // The second half of a session: from closing it to its stored recording.
@@ -136,12 +135,7 @@ void IngestSession::retry() {
 }
 
 proto::RecordingHeader IngestSession::header() const {
-  proto::RecordingHeader header;
-  header.joints = names_.joints;
-  header.slides = names_.slides;
-  header.inertial_sensors = names_.inertial_sensors;
-  header.motors = names_.motors;
-  header.command_units = names_.command_units;
+  proto::RecordingHeader header = names_;
   header.epoch_unix_ns = info_.epoch_unix_ns();
   const auto named = proto::metadata_of_names(header);
   for (const auto& [key, value] : info_.metadata()) {

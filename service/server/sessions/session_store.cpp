@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -11,8 +13,7 @@
 #include "proto/stream/service_limits.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/record_file.hpp"
-#include "service/server/storage/session_names.hpp"
+#include "service/server/storage/session_log.hpp"
 #include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {
@@ -99,7 +100,7 @@ Status SessionStore::load() {
 
 void SessionStore::load_session(const std::string& folder, const std::string& id) {
   SessionRecord record;
-  Status loaded = load_record(folder + "/session.textproto", record);
+  Status loaded = load_record(folder + '/' + kSessionRecordFile, record);
   const bool is_upload = record.upload_size_bytes() > 0;
   const auto& metadata = record.info().metadata();
   if (loaded.ok() && (record.info().session_id() != id || (!is_upload && !names_of(metadata)))) {
@@ -159,7 +160,8 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     const auto& ingest = found->second.ingest;
     if (ingest && !found->second.removing &&
         ingest->info().epoch_unix_ns() == request.epoch_unix_ns() &&
-        names_of(ingest->info().metadata()) == names) {
+        proto::metadata_of_names(names_of(ingest->info().metadata()).value()) ==
+            proto::metadata_of_names(*names)) {
       if (!ingest->admits(secret)) {
         return refusal(SessionRefused::REASON_BAD_REQUEST,
                        "session \"" + id +
@@ -223,9 +225,9 @@ std::optional<ServiceError> SessionStore::new_session_error(const SessionInfo& i
   const auto full = [](std::size_t count, const std::string& text) {
     return make_service_error(ServiceError::BUSY, std::to_string(count) + " sessions" + text);
   };
-  const auto kept = static_cast<std::size_t>(std::count_if(
-      entries_.begin(), entries_.end(),
-      [&](const auto& entry) { return entry.second.record_info().owner() == info.owner(); }));
+  const auto kept = static_cast<std::size_t>(
+      std::ranges::count(entries_ | std::views::values, info.owner(),
+                         [](const Entry& entry) { return entry.record_info().owner(); }));
   if (kept >= context_.limits.per_identity().sessions) {
     return full(kept, " of " + info.owner() + " are kept, the limit for one client; delete some");
   }
@@ -294,9 +296,7 @@ const SessionStore::Entry* SessionStore::find(const std::string& id) const {
 rigcal::v1::SessionList SessionStore::list() const {
   std::vector<SessionInfo> infos;
   for (const auto& [id, entry] : entries_) infos.push_back(shortened(entry.info()));
-  std::sort(infos.begin(), infos.end(), [](const SessionInfo& a, const SessionInfo& b) {
-    return a.created_unix_ns() > b.created_unix_ns();
-  });
+  std::ranges::sort(infos, std::greater{}, &SessionInfo::created_unix_ns);
   rigcal::v1::SessionList list;
   list.set_total_count(infos.size());
   for (SessionInfo& info : infos) {

@@ -9,7 +9,6 @@
 #include "proto/service.pb.h"
 #include "service/server/sessions/identity.hpp"
 #include "service/server/sessions/ingest_session.hpp"
-#include "service/server/sessions/outcome.hpp"
 #include "service/server/sessions/service_context.hpp"
 #include "service/server/sessions/upload.hpp"
 

@@ -24,8 +24,7 @@ TaskThreads::~TaskThreads() {
 void TaskThreads::post(const std::string& owner, Task task) {
   {
     const std::lock_guard lock(mutex_);
-    auto line = std::find_if(queues_.begin(), queues_.end(),
-                             [&](const OwnerQueue& other) { return other.owner == owner; });
+    auto line = std::ranges::find(queues_, owner, &OwnerQueue::owner);
     if (line == queues_.end()) line = queues_.insert(queues_.end(), OwnerQueue{owner, {}});
     line->tasks.push_back(std::move(task));
   }

@@ -12,8 +12,7 @@
 #include "proto/recording/mcap/file.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/record_file.hpp"
-#include "service/server/storage/session_folder.hpp"
+#include "service/server/storage/session_log.hpp"
 
 namespace service {
 namespace {
@@ -31,10 +30,6 @@ constexpr std::uint64_t kReadSize = 1u << 20;
 
 std::string file_path(const std::string& folder, const SessionRecord& record) {
   return folder + "/" + record.info().file_name();
-}
-
-Status save(const std::string& folder, const SessionRecord& record) {
-  return save_record(folder + "/session.textproto", record);
 }
 
 Error failure(const std::string& path) {
@@ -69,17 +64,8 @@ Status write_part(const std::string& path, std::uint64_t offset, const std::stri
 Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord& record) {
   std::error_code error;
   if (!fs::exists(folder, error)) {
-    const fs::path target(folder);
-    const std::string unfinished =
-        (target.parent_path() / (".new-" + target.filename().string())).string();
-    fs::remove_all(unfinished, error);
-    fs::create_directory(unfinished, error);
-    if (Status saved = save(unfinished, record); !saved.ok()) return saved.error();
-    fs::rename(unfinished, folder, error);
-    if (error) return Error{ErrorCode::kInputOutput, folder + ": " + error.message()};
-    if (Status synced = sync_folder(target.parent_path().string()); !synced.ok()) {
-      return synced.error();
-    }
+    const Status created = create_record_folder(folder, kSessionRecordFile, record);
+    if (!created.ok()) return created.error();
   }
   // A crash after the rename, before the record's update, leaves a complete file.
   if (fs::exists(file_path(folder, record), error)) return record.upload_size_bytes();
@@ -118,7 +104,7 @@ Status publish(const std::string& folder, SessionRecord& record) {
   }
   record.mutable_info()->set_state(rigcal::v1::SESSION_STORED);
   record.mutable_info()->set_size_bytes(record.upload_size_bytes());
-  return save(folder, record);
+  return save_record(folder + '/' + kSessionRecordFile, record);
 }
 
 // Completes an upload after all content was added. Content that does not match the hash in the id

@@ -7,7 +7,6 @@
 #include "proto/result.hpp"
 #include "proto/service.pb.h"
 #include "proto/stream/content_hash.hpp"
-#include "service/server/sessions/outcome.hpp"
 #include "service/server/sessions/service_context.hpp"
 
 namespace service {

@@ -1,6 +1,8 @@
 #include "service/server/storage/durable_file.hpp"
 
 #include <fcntl.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/text_format.h>
 #include <sys/file.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -167,23 +169,71 @@ std::uint64_t free_space(const std::string& folder) {
   return std::uint64_t{facts.f_bavail} * facts.f_frsize;
 }
 
-proto::Result<FolderLock> FolderLock::take(const std::string& folder) {
+Status check_space(const std::string& folder, std::uint64_t needed_bytes) {
+  const std::uint64_t free = free_space(folder);
+  if (free >= needed_bytes) return proto::success();
+  return Error{ErrorCode::kDiskFull, "the service's disk has " + std::to_string(free >> 20) +
+                                         " MiB left, and must keep " +
+                                         std::to_string(needed_bytes >> 20) +
+                                         " MiB free; delete sessions or make room"};
+}
+
+std::uint64_t folder_size_bytes(const std::string& folder) {
+  std::uint64_t size_bytes = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::uint64_t size = entry.is_regular_file(error) ? entry.file_size(error) : 0;
+    if (!error) size_bytes += size;
+  }
+  return size_bytes;
+}
+
+proto::Result<std::shared_ptr<const void>> lock_folder(const std::string& folder) {
   const std::string path = folder + "/lock";
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor < 0) return system_error(path, "cannot open");
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor);
+  const auto file = std::make_shared<const Descriptor>(path, O_RDWR | O_CREAT);
+  if (file->get() < 0) return system_error(path, "cannot open");
+  if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
     return Error{ErrorCode::kExists,
                  folder + ": is in use by another rigcald; stop that one or name another folder"};
   }
-  return FolderLock(descriptor);
+  return std::shared_ptr<const void>(file);
 }
 
-FolderLock::~FolderLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+proto::Status save_record(const std::string& path, const google::protobuf::Message& record) {
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(record, &text);
+  return write_durably(path, text);
 }
 
-FolderLock::FolderLock(FolderLock&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+proto::Status create_record_folder(const std::string& folder, const std::string& name,
+                                   const google::protobuf::Message& record) {
+  const fs::path target(folder);
+  const std::string unfinished =
+      (target.parent_path() / (".new-" + target.filename().string())).string();
+  std::error_code error;
+  fs::remove_all(unfinished, error);
+  if (!fs::create_directory(unfinished, error)) {
+    const bool full = error == std::errc::no_space_on_device;
+    return Error{full ? ErrorCode::kDiskFull : ErrorCode::kInputOutput,
+                 unfinished + ": cannot create: " + error.message()};
+  }
+  if (proto::Status saved = save_record(unfinished + '/' + name, record); !saved.ok()) {
+    fs::remove_all(unfinished, error);
+    return saved;
+  }
+  fs::rename(unfinished, folder, error);
+  if (error) return Error{ErrorCode::kInputOutput, folder + ": " + error.message()};
+  return sync_folder(target.parent_path().string());
+}
+
+proto::Status load_record(const std::string& path, google::protobuf::Message& record) {
+  constexpr std::uint64_t kSizeMax = 8u << 20;
+  const auto text = read_small_file(path, kSizeMax);
+  if (!text.ok()) return text.error();
+  if (!google::protobuf::TextFormat::ParseFromString(text.value(), &record)) {
+    return Error{ErrorCode::kDamaged, path + ": does not parse"};
+  }
+  return proto::success();
+}
 
 }  // namespace service

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "proto/result.hpp"
+
+namespace google::protobuf {
+class Message;
+}
 
 namespace service {
 
@@ -47,20 +52,28 @@ void remove_leftovers(const std::string& folder);
 /// unknown.
 std::uint64_t free_space(const std::string& folder);
 
-/// Lock on a data folder that only one process can own. The kernel releases it when the process
-/// ends.
-class FolderLock {
- public:
-  /// Locks the folder for this process.
-  /// @return error kExists if another process owns the lock
-  static proto::Result<FolderLock> take(const std::string& folder);
-  ~FolderLock();
-  FolderLock(FolderLock&& other) noexcept;
-  FolderLock& operator=(FolderLock&&) = delete;
+/// Checks that the disk of `folder` has `needed_bytes` free.
+/// @return error kDiskFull with the remedy if it has not
+proto::Status check_space(const std::string& folder, std::uint64_t needed_bytes);
 
- private:
-  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
-};
+/// Writes a Protobuf message to a file in text format. After a crash the file has its old or its
+/// new content.
+proto::Status save_record(const std::string& path, const google::protobuf::Message& record);
+
+/// Reads a Protobuf message from a file in text format.
+/// @return error kDamaged if the file does not parse
+proto::Status load_record(const std::string& path, google::protobuf::Message& record);
+
+/// Creates a folder with a record in the file `name`. A crash never leaves a partial folder.
+proto::Status create_record_folder(const std::string& folder, const std::string& name,
+                                   const google::protobuf::Message& record);
+
+/// Returns the total size of the files directly inside a folder [byte].
+std::uint64_t folder_size_bytes(const std::string& folder);
+
+/// Locks a data folder for this process, until the returned handle or the process ends. Only one
+/// process can own the lock.
+/// @return error kExists if another process owns the lock
+proto::Result<std::shared_ptr<const void>> lock_folder(const std::string& folder);
 
 }  // namespace service

@@ -13,19 +13,7 @@ namespace service {
 namespace {
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
-  switch (level) {
-    case LogLevel::kDebug:
-      return spdlog::level::debug;
-    case LogLevel::kInfo:
-      return spdlog::level::info;
-    case LogLevel::kWarning:
-      return spdlog::level::warn;
-    case LogLevel::kOff:
-      return spdlog::level::off;
-    case LogLevel::kError:
-      return spdlog::level::err;
-  }
-  return spdlog::level::err;
+  return static_cast<spdlog::level::level_enum>(level);
 }
 
 spdlog::logger& logger() {

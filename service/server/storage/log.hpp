@@ -7,7 +7,8 @@
 
 namespace service {
 
-enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
+/// Levels of log lines, with the numbers of spdlog.
+enum class LogLevel { kDebug = 1, kInfo = 2, kWarning = 3, kError = 4, kOff = 6 };
 
 /// A key and its value in a log line. A text value is quoted if needed.
 struct LogField {

@@ -44,7 +44,25 @@ class LogWriter {
 
   /// Writes the valid messages of a batch.
   /// @return disk errors only
-  Status write(const SampleBatch& batch);
+  Status write(const SampleBatch& batch) {
+    std::vector<Entry> entries;
+    entries.reserve(static_cast<std::size_t>(batch.samples_size() + batch.commands_size()) + 16);
+    add_entries(batch.gaps(), entries);
+    add_entries(batch.samples(), entries);
+    add_entries(batch.inertial(), entries);  // after the sample of the same time
+    add_entries(batch.commands(), entries);
+    add_entries(batch.events(), entries);
+    add_entries(batch.clock_fits(), entries);
+    add_entries(batch.loop_stats(), entries);
+    std::ranges::stable_sort(entries, {}, &Entry::timestamp_s);
+    for (const Entry& entry : entries) {
+      const Status written = entry.write();
+      if (written.ok()) continue;
+      if (written.error().code != ErrorCode::kUnsupported) return written;
+      leave_out(1, written.error().detail);
+    }
+    return proto::success();
+  }
 
   void leave_out(std::uint64_t count, const std::string& why) {
     if (left_out_count_ == 0) left_out_why_ = why;
@@ -52,7 +70,19 @@ class LogWriter {
   }
 
   /// Writes the final events and renames the file to its final name.
-  Status finish(bool interrupted);
+  Status finish(bool interrupted) {
+    Status written = proto::success();
+    if (left_out_count_ > 0) {
+      written = write_event(
+          {.kind = proto::EventKind::kStorage, .name = kLeftOutEvent, .text = problem()});
+    }
+    if (written.ok() && interrupted)
+      written = write_event(proto::interruption_event(header_, last_));
+    if (!written.ok()) return written;
+    if (Status finished = writer_.finish(); !finished.ok()) return finished;
+    if (writer_.lost_sample_count() == 0) return proto::success();
+    return Error{ErrorCode::kDiskFull, "samples could not be written"};
+  }
 
   std::uint64_t sample_count() const { return writer_.sample_count(); }
 
@@ -70,9 +100,33 @@ class LogWriter {
     std::function<Status()> write;
   };
 
+  // Keeps the order within each kind of message, whatever the timestamps: samples out of sequence
+  // would be rejected.
   template <typename Messages>
-  void add_entries(const Messages& messages, std::vector<Entry>& entries);
-  Status write_event(proto::Event event);
+  void add_entries(const Messages& messages, std::vector<Entry>& entries) {
+    double latest_s = -std::numeric_limits<double>::infinity();
+    for (const auto& message : messages) {
+      auto thing = proto::from_message(message);
+      if (!thing) {
+        leave_out(1, "a sample or reading whose arrays differ in length");
+        continue;
+      }
+      if (message.timestamp() > latest_s) latest_s = message.timestamp();
+      entries.push_back({latest_s, [this, thing = std::move(*thing)] {
+                           const Status written = writer_.write(thing);
+                           if constexpr (std::is_same_v<decltype(thing), const proto::Sample>) {
+                             if (written.ok()) last_ = thing;
+                           }
+                           return written;
+                         }});
+    }
+  }
+
+  Status write_event(proto::Event event) {
+    event.timestamp_s = last_ ? last_->timestamp_s : 0.0;
+    event.sequence = last_ ? last_->sequence : 0;
+    return writer_.write(event);
+  }
 
   proto::RecordingWriter writer_;
   proto::RecordingHeader header_;
@@ -80,68 +134,6 @@ class LogWriter {
   std::uint64_t left_out_count_ = 0;
   std::string left_out_why_;
 };
-
-// Keeps the order within each kind of message, whatever the timestamps: samples out of sequence
-// would be rejected.
-template <typename Messages>
-void LogWriter::add_entries(const Messages& messages, std::vector<Entry>& entries) {
-  double latest_s = -std::numeric_limits<double>::infinity();
-  for (const auto& message : messages) {
-    auto thing = proto::from_message(message);
-    if (!thing) {
-      leave_out(1, "a sample or reading whose arrays differ in length");
-      continue;
-    }
-    if (message.timestamp() > latest_s) latest_s = message.timestamp();
-    entries.push_back({latest_s, [this, thing = std::move(*thing)] {
-                         const Status written = writer_.write(thing);
-                         if constexpr (std::is_same_v<decltype(thing), const proto::Sample>) {
-                           if (written.ok()) last_ = thing;
-                         }
-                         return written;
-                       }});
-  }
-}
-
-Status LogWriter::write(const SampleBatch& batch) {
-  std::vector<Entry> entries;
-  entries.reserve(static_cast<std::size_t>(batch.samples_size() + batch.commands_size()) + 16);
-  add_entries(batch.gaps(), entries);
-  add_entries(batch.samples(), entries);
-  add_entries(batch.inertial(), entries);  // after the sample of the same time
-  add_entries(batch.commands(), entries);
-  add_entries(batch.events(), entries);
-  add_entries(batch.clock_fits(), entries);
-  add_entries(batch.loop_stats(), entries);
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.timestamp_s < b.timestamp_s; });
-  for (const Entry& entry : entries) {
-    const Status written = entry.write();
-    if (written.ok()) continue;
-    if (written.error().code != ErrorCode::kUnsupported) return written;
-    leave_out(1, written.error().detail);
-  }
-  return proto::success();
-}
-
-Status LogWriter::write_event(proto::Event event) {
-  event.timestamp_s = last_ ? last_->timestamp_s : 0.0;
-  event.sequence = last_ ? last_->sequence : 0;
-  return writer_.write(event);
-}
-
-Status LogWriter::finish(bool interrupted) {
-  Status written = proto::success();
-  if (left_out_count_ > 0) {
-    written =
-        write_event({.kind = proto::EventKind::kStorage, .name = kLeftOutEvent, .text = problem()});
-  }
-  if (written.ok() && interrupted) written = write_event(proto::interruption_event(header_, last_));
-  if (!written.ok()) return written;
-  if (Status finished = writer_.finish(); !finished.ok()) return finished;
-  if (writer_.lost_sample_count() == 0) return proto::success();
-  return Error{ErrorCode::kDiskFull, "samples could not be written"};
-}
 
 Status write_batches(proto::Spool& spool, std::uint64_t batch_count, LogWriter& writer) {
   for (std::uint64_t sequence = 1; sequence < spool.end(); ++sequence) {
@@ -197,19 +189,9 @@ Status verify(const std::string& path, bool damage_allowed, StoredRecording& sto
   return proto::success();
 }
 
-std::uint64_t size_of_files(const std::string& folder) {
-  std::uint64_t size = 0;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::uint64_t of_file = entry.file_size(ignored);
-    if (!ignored) size += of_file;
-  }
-  return size;
-}
-
 // Checks for space first, since the recording is larger than its log.
 Status check_space_for(const std::string& folder) {
-  const std::uint64_t needed = size_of_files(log_folder(folder));
+  const std::uint64_t needed = folder_size_bytes(log_folder(folder));
   const std::uint64_t free = free_space(folder);
   if (free >= needed) return proto::success();
   return Error{ErrorCode::kDiskFull, "the service's disk has " + std::to_string(free / 1000) +

@@ -1,4 +1,4 @@
-#include "service/server/daemon_config.hpp"
+#include "service/server/daemon.hpp"
 
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>

@@ -69,7 +69,7 @@ TEST(DurableFile, IsNotReadableByOthers) {
   const TemporaryFolder folder;
   const mode_t before = ::umask(0);
   ASSERT_TRUE(ok(write_durably(folder.file("record"), "content")));
-  ASSERT_TRUE(FolderLock::take(folder.file(".")).ok());
+  ASSERT_TRUE(lock_folder(folder.file(".")).ok());
   ::umask(before);
   for (const char* name : {"record", "lock"}) {
     struct stat facts {};
@@ -87,7 +87,7 @@ TEST(DurableFile, DoesNotFollowLinks) {
   }
   EXPECT_FALSE(write_durably(folder.file("record"), "content").ok());
   EXPECT_FALSE(read_small_file(folder.file("record"), 100).ok());
-  EXPECT_FALSE(FolderLock::take(folder.file(".")).ok());
+  EXPECT_FALSE(lock_folder(folder.file(".")).ok());
   std::string victim;
   std::ifstream(folder.file("victim")) >> victim;
   EXPECT_EQ(victim, "untouched");

@@ -11,7 +11,7 @@
 #include <fstream>
 
 #include "proto/stream/content_hash.hpp"
-#include "service/server/daemon_config.hpp"
+#include "service/server/daemon.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/service/server/certificates.hpp"
 #include "tests/service/server/service_process.hpp"

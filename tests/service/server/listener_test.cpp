@@ -130,26 +130,20 @@ TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
   const test_support::TemporaryFolder files;
   const std::string path = files.file("socket");
   const ListenAddress place = parse_listen_address(io, "unix:" + path);
-  {
-    StreamAcceptor dead(io);
-    listen_at(dead, place, "--listen");
-  }
+  { const Acceptor dead(io, place, "--listen"); }
   ASSERT_TRUE(std::filesystem::exists(path));
   {
-    StreamAcceptor alive(io);
-    listen_at(alive, place, "--listen");
+    const Acceptor alive(io, place, "--listen");
     struct stat status {};
     ASSERT_EQ(::stat(path.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0666u);
-    StreamAcceptor second(io);
-    const std::string taken = test_support::refusal([&] { listen_at(second, place, "--listen"); });
+    const std::string taken = test_support::refusal([&] { Acceptor(io, place, "--listen"); });
     EXPECT_NE(taken.find("cannot listen at unix:" + path), std::string::npos) << taken;
     EXPECT_NE(taken.find("stop the program that uses it"), std::string::npos) << taken;
   }
   std::filesystem::remove(path);
   std::ofstream(path) << "a file";
-  StreamAcceptor third(io);
-  EXPECT_NE(test_support::refusal([&] { listen_at(third, place, "--listen"); }), "");
+  EXPECT_NE(test_support::refusal([&] { Acceptor(io, place, "--listen"); }), "");
   EXPECT_TRUE(std::filesystem::is_regular_file(path));
   std::string served_path;
   {

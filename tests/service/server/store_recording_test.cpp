@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "proto/recording/recording_reader.hpp"
-#include "service/server/storage/batch_check.hpp"
 #include "service/server/storage/session_log.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/service/server/socket_client.hpp"

@@ -1,4 +1,4 @@
-#include "service/calibration/work_budget.hpp"
+#include "service/calibration/calibration_input.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include "estimator/simulation/loops/loop_closure.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/simulation/plant.hpp"
-#include "service/simulation/simulation_csv.hpp"
+#include "service/simulation/simulation.hpp"
 #include "tests/studies/leg/leg.hpp"
 
 namespace service {

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "service/calibration/pipeline.hpp"
@@ -259,8 +260,7 @@ void compute(const CalibrationTask& task, StudyRun& run, const std::atomic<bool>
   if (task.states_only) {
     fill(evaluate(task.mechanism, recordings, task.options, monitor), task, run);
   } else {
-    const CalibrationSubject made{task.mechanism, recordings, {}, /*examined=*/false};
-    fill(calibrate_subject(made, task.options, monitor).calibration, task, run);
+    fill(estimator::calibrate(task.mechanism, recordings, task.options, monitor), task, run);
   }
 }
 

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "proto/recording/export/export_csv.hpp"
+#include "proto/recording/export/export_mat.hpp"
+#include "proto/recording/mcap/mcap_reader.hpp"
+#include "proto/recording/recording_recover.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/cli/command.hpp"
+#include "service/cli/rig_files.hpp"
+#include "service/options/parameter_values.hpp"
+#include "service/recordings/csv_recording.hpp"
+#include "service/recordings/formats/recording_file.hpp"
+#include "service/rig/rig_file.hpp"
+#include "service/rig/robot/robot_file.hpp"
+#include "service/rig/robot/robot_rig.hpp"
+
+namespace service {
+namespace {
+
+/// Prints notes on the damage of a recording file. Prints nothing if the file is finished and
+/// intact.
+void print_damage(const proto::McapScan& scan, std::ostream& out) {
+  if (!scan.finished) out << "note: the recording is truncated; it was read up to the cut\n";
+  if (scan.damaged_chunk_count > 0 || scan.skipped_bytes > 0) {
+    out << "note: " << scan.damaged_chunk_count << " damaged chunks skipped, " << scan.skipped_bytes
+        << " bytes skipped\n";
+  }
+  for (const std::string& problem : scan.problems) out << "note: " << problem << '\n';
+}
+
+struct ExportOptions {
+  std::string source;
+  std::vector<std::string> out;
+  std::string rig;     ///< rig file used to read the recording; empty: none
+  std::string values;  ///< result file that provides the rig's parameter values; empty: none
+};
+
+using Exporter = proto::Result<proto::RecordingScan> (*)(const std::string&, const std::string&);
+
+Exporter exporter_of(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension == ".csv") return proto::export_csv;
+  if (extension == ".mat") return proto::export_mat;
+  throw proto::InputError(
+      path + ": a recording can be exported as .csv or .mat; use one of these endings");
+}
+
+void export_rig(const ExportOptions& options) {
+  std::vector<std::string> inputs = {options.source};
+  if (!options.values.empty()) inputs.push_back(options.values);
+  for (const std::string& path : options.out) {
+    if (!is_robot_file(path)) {
+      throw proto::InputError(path +
+                              ": a rig file can be exported as .urdf, or as a MuJoCo model (.xml, "
+                              ".mjcf); use one of these endings");
+    }
+    proto::check_output(path, inputs);
+  }
+  Rig rig = load_rig(options.source);
+  apply_values(read_parameter_values(options.values), rig.mechanism);
+  std::vector<std::string> remarks = {"Made of " +
+                                      std::filesystem::path(options.source).filename().string() +
+                                      " by rigcal " RIGCAL_VERSION};
+  if (!options.values.empty()) {
+    remarks.push_back("with the values of " + options.values + ", which contains their covariance");
+  }
+  for (const std::string& path : options.out) {
+    write_robot(path, rig, remarks);
+    std::cout << path << ": " << rig.mechanism.bodies.size() << " bodies\n";
+  }
+}
+
+void export_recording(const ExportOptions& options) {
+  for (const std::string& path : options.out) {
+    exporter_of(path);
+    proto::check_output(path, {options.source});
+  }
+  for (const std::string& path : options.out) {
+    const auto scan = exporter_of(path)(options.source, path);
+    if (!scan.ok()) throw proto::InputError(scan.error().detail);
+    std::cout << path << ": " << scan.value().sample_count << " samples\n";
+    if (path == options.out.front()) print_damage(scan.value().container, std::cerr);
+  }
+}
+
+/// Exports a recording as the rig file interprets it, with the columns that the rig file names.
+void export_as_read(const ExportOptions& options) {
+  for (const std::string& path : options.out) {
+    if (!path.ends_with(".csv")) {
+      throw proto::InputError(
+          path + ": a recording read with --rig can be exported only as .csv; use this ending");
+    }
+    proto::check_output(path, {options.source, options.rig});
+  }
+  const Rig rig = load_rig(options.rig);
+  const ImportedRecording imported = import_recording(options.source, rig);
+  for (const std::string& note : describe_import(imported.summary)) {
+    std::cerr << "note: " << note << '\n';
+  }
+  for (const std::string& loss : csv_losses(rig, imported.recording)) {
+    std::cerr << "note: " << loss << '\n';
+  }
+  const std::string text = recording_csv(rig, imported.recording);
+  for (const std::string& path : options.out) {
+    proto::write_file(path, text);
+    std::cout << path << ": " << std::ranges::count(text, '\n') - 1 << " samples\n";
+  }
+}
+
+void export_source(const ExportOptions& options) {
+  const std::string& source = options.source;
+  if (is_rig_file(source)) {
+    if (options.rig.empty()) return export_rig(options);
+    throw proto::InputError("--rig applies to recordings; " + source + " is a rig file");
+  }
+  if (!options.values.empty()) {
+    throw proto::InputError("--parameters applies to rig files; " + source + " is not a rig file");
+  }
+  if (!options.rig.empty()) return export_as_read(options);
+  const RecordingKind kind = recording_kind(source);
+  if (kind == RecordingKind::kDaqMcap) return export_recording(options);
+  refuse_unsupported_kind(source, kind);
+  throw proto::InputError(source +
+                          ": neither a rigcal-daq recording (MCAP) nor a rig file. For another "
+                          "recording add --rig RIG, which writes the rig file's columns");
+}
+
+void add_options(CLI::App& command, ExportOptions& options) {
+  add_option(command, "source", options.source, "RECORDING|RIG",
+             "Recording of rigcal-daq, finished or not; with --rig any other; or a rig file")
+      ->required();
+  add_option(command, "--out", options.out, "FILE",
+             "File to write: .csv or .mat; for a rig .urdf, or .xml for MuJoCo; may be repeated")
+      ->required();
+  add_option(command, "--rig", options.rig, "RIG",
+             "Read the recording with this rig file, in any format that calibrate reads, and write "
+             "the columns of its recording { }, or default ones");
+  add_values_option(command, options.values, "Write the rig");
+}
+
+struct ImportOptions {
+  std::string source;
+  std::string out;
+  bool floating = false;
+  bool no_friction = false;
+};
+
+void import_robot(const ImportOptions& options) {
+  if (!options.out.empty()) proto::check_output(options.out, {options.source});
+  const Robot robot = parse_robot(options.source, proto::read_file(options.source));
+  if (options.floating && robot.gravity) {
+    throw proto::InputError(
+        "--floating applies to URDF files; a MuJoCo model specifies its free bodies");
+  }
+  const ConvertedRig rig =
+      convert_robot(robot, {.source = std::filesystem::path(options.source).filename().string(),
+                            .floating = options.floating,
+                            .friction = !options.no_friction});
+  for (const std::string& note : rig.notes) std::cerr << "note: " << note << '\n';
+  const std::string name = options.out.empty() ? "the rig file" : options.out;
+  const Rig read = parse_rig(name, rig.text);  // checks that the written file can be loaded
+  if (options.out.empty()) {
+    std::cout << rig.text;
+    return;
+  }
+  proto::write_file(options.out, rig.text);
+  std::cout << options.out << ": " << read.mechanism.bodies.size() << " bodies, "
+            << read.mechanism.joints.size() << " joints that move; see rigcal info " << options.out
+            << '\n';
+}
+
+void add_options(CLI::App& command, ImportOptions& options) {
+  add_option(command, "robot", options.source, "FILE",
+             "Robot's description (URDF, or MJCF of MuJoCo)")
+      ->required();
+  add_option(command, "--out", options.out, "FILE", "Rig file to write; default: print it");
+  command.add_flag(
+      "--floating", options.floating,
+      "Give the base of a URDF file six degrees of freedom; default: fix it to the ground");
+  command.add_flag(
+      "--no-friction", options.no_friction,
+      "Fix friction at the file's values; default: estimate the friction of every joint");
+}
+
+struct RecoverOptions {
+  std::string source;
+  std::string out;
+};
+
+void recover(const RecoverOptions& options) {
+  const std::string destination =
+      options.out.empty() ? proto::default_recovery_path(options.source) : options.out;
+  const auto recovery = proto::recover_recording(options.source, destination);
+  if (!recovery.ok()) throw proto::InputError(recovery.error().detail);
+  const proto::McapScan& scan = recovery.value().source;
+  print_damage(scan, std::cerr);
+  std::cout << recovery.value().written_to << ": " << scan.message_count << " messages of "
+            << scan.intact_chunk_count << " intact chunks, read back and compared\n";
+}
+
+void add_options(CLI::App& command, RecoverOptions& options) {
+  add_option(command, "recording", options.source, "MCAP", "Recording, .mcap.part or .mcap")
+      ->required();
+  add_option(command, "--out", options.out, "MCAP",
+             "Recording to write (RECORDING.recovered.mcap unless given)");
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, ExitCode& exit_code) {
+  add_command<ExportOptions>(
+      app, exit_code, "export",
+      "Write a recording as CSV or MAT file, or a rig as URDF or MJCF file",
+      "One row per sample: time, angles, output, segment, and the counts, validity and status "
+      "that\n"
+      "the unit sent. The segment number increases where samples are missing. A rig is exported\n"
+      "with bodies, joints, friction, motors and limits; elements that the format cannot "
+      "represent\n"
+      "are listed.\n"
+      "Examples:\n"
+      "  rigcal export run.mcap --out run.csv\n"
+      "  rigcal export run.mcap --out run.csv --out run.mat\n"
+      "  rigcal export bag.mcap --rig rig.textproto --out run.csv\n"
+      "  rigcal export rig.textproto --parameters run.json --out rig.urdf --out rig.xml",
+      export_source);
+}
+
+void add_import(CLI::App& app, ExitCode& exit_code) {
+  add_command<ImportOptions>(
+      app, exit_code, "import", "Convert a robot's URDF or MJCF file to a rig file",
+      "Links become bodies with masses, centres and inertias. Joints get encoders and limits, and\n"
+      "motors if they have an effort. Meshes are ignored; elements that a rig file cannot\n"
+      "represent are listed.\n"
+      "Examples:\n"
+      "  rigcal import arm.urdf --out arm.textproto\n"
+      "  rigcal import quadruped.urdf --floating --out quadruped.textproto\n"
+      "  rigcal import hopper.xml --out hopper.textproto\n"
+      "The way back: rigcal export, and calibrate --urdf-out.",
+      import_robot);
+}
+
+void add_recover(CLI::App& app, ExitCode& exit_code) {
+  add_command<RecoverOptions>(
+      app, exit_code, "recover", "Repair a truncated or damaged recording",
+      "The recording is not changed, and no file is overwritten. A crash loses at most the last\n"
+      "quarter of a second.\n"
+      "Example:\n"
+      "  rigcal recover run.mcap.part",
+      recover);
+}
+
+}  // namespace service
