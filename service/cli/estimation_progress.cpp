@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "service/messages/stage_text.hpp"
-#include "service/text/iteration_text.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -6,9 +6,8 @@
 
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
-#include "service/python/python_input.hpp"
 #include "service/messages/message_text.hpp"
-#include "service/text/iteration_text.hpp"
+#include "service/python/python_input.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 
@@ -25,8 +24,7 @@ py::dict to_dict(const estimator::Finding& finding) {
                   "recording"_a = finding.recording, "channel"_a = finding.channel,
                   "fromS"_a = finding.from, "toS"_a = finding.to, "size"_a = finding.size,
                   "unit"_a = finding.unit, "confidence"_a = finding.confidence,
-                  "what"_a = text.what, "advice"_a = text.advice,
-                  "treatment"_a = text.treatment);
+                  "what"_a = text.what, "advice"_a = text.advice, "treatment"_a = text.treatment);
 }
 
 /// Raises an exception class of the Python package. The class is defined in Python, so that it is

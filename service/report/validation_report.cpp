@@ -11,7 +11,6 @@
 #include "service/report/sections/data_section.hpp"
 #include "service/report/sections/error_units.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/report/sections/short_names.hpp"
 #include "service/report/sections/trajectory_section.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"

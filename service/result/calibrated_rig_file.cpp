@@ -14,7 +14,7 @@
 #include "proto/text/text_file.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/rig/rig_chain_text.hpp"
+#include "service/rig/rig_chain.hpp"
 #include "service/rig/rig_locations.hpp"
 #include "service/text/number_format.hpp"
 

@@ -6,10 +6,8 @@
 #include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/result/finding_message.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
-#include "service/result/trajectory_message.hpp"
 
 namespace service {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "proto/check.pb.h"
 #include "service/messages/message_text.hpp"
-#include "service/result/finding_message.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 

@@ -9,12 +9,26 @@
 #include <memory>
 #include <stdexcept>
 
+#include "estimator/model/encoder.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/options/option_message.hpp"
 #include "service/rig/parameters/parameter_prior.hpp"
 
 namespace service {
+namespace {
 
 namespace v1 = rigcal::v1;
+
+/// Appends a column of a matrix to `out`, unless the matrix lacks the column. Without a simulation,
+/// for example, the matrix of simulated angles is empty.
+void add_column(const Eigen::MatrixXd& matrix, Eigen::Index column,
+                google::protobuf::RepeatedField<double>* out) {
+  if (column >= matrix.cols()) return;
+  const Eigen::VectorXd values = matrix.col(column);
+  out->Add(values.begin(), values.end());
+}
+
+}  // namespace
 
 void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
                     const estimator::Mechanism& mechanism,
@@ -116,6 +130,53 @@ std::string to_json(const google::protobuf::Message& message) {
       types.get(), "/" + message.GetDescriptor()->full_name(), bytes, &json, options);
   if (!status.ok()) throw std::runtime_error("result as JSON: " + status.ToString());
   return json;
+}
+
+void add_trajectories(const estimator::Calibration& calibration,
+                      const std::vector<std::string>& controls,
+                      google::protobuf::RepeatedPtrField<v1::TrajectoryResult>* out_list) {
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(calibration.mechanism);
+  for (const estimator::SegmentTrajectory& trajectory : calibration.trajectories) {
+    v1::TrajectoryResult* out = out_list->Add();
+    out->set_recording(trajectory.recording);
+    for (Eigen::Index k = 0; k < trajectory.measured.rows(); ++k) {
+      out->add_time_s(trajectory.time(k));
+    }
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      v1::SensorTrajectory* sensor = out->add_sensors();
+      const auto column = static_cast<Eigen::Index>(i);
+      sensor->set_sensor(sensors[i].name);
+      sensor->set_unit(sensors[i].units().coordinate);
+      add_column(trajectory.measured, column, sensor->mutable_measured());
+      add_column(trajectory.estimated, column, sensor->mutable_estimated());
+      add_column(trajectory.simulated, column, sensor->mutable_simulated());
+    }
+    for (std::size_t i = 0; i < controls.size(); ++i) {
+      v1::ControlTrajectory* control = out->add_controls();
+      control->set_control(controls[i]);
+      add_column(trajectory.control, static_cast<Eigen::Index>(i), control->mutable_value());
+    }
+  }
+}
+
+void add_findings(const std::vector<estimator::Finding>& findings,
+                  google::protobuf::RepeatedPtrField<rigcal::v1::FindingResult>* out_list) {
+  for (const estimator::Finding& finding : findings) {
+    rigcal::v1::FindingResult* out = out_list->Add();
+    const FindingText text = describe(finding);
+    out->set_kind(text.kind);
+    out->set_severity(to_text(finding.severity));
+    out->set_recording(finding.recording);
+    out->set_channel(finding.channel);
+    out->set_from_s(finding.from);
+    out->set_to_s(finding.to);
+    out->set_size(finding.size);
+    out->set_unit(finding.unit);
+    out->set_confidence(finding.confidence);
+    out->set_what(text.what);
+    out->set_advice(text.advice);
+    out->set_treatment(text.treatment);
+  }
 }
 
 }  // namespace service

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <google/protobuf/message.h>
+#include <google/protobuf/repeated_field.h>
 
 #include <Eigen/Core>
 #include <string>
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
+#include "estimator/assessment/finding.hpp"
 #include "proto/calibration.pb.h"
 #include "service/result/calibration_message.hpp"
 
@@ -32,5 +34,16 @@ void add_recording(const RecordingUse& recording, rigcal::v1::RecordingResult* o
 
 /// Returns a message in the proto3 JSON mapping with all fields.
 std::string to_json(const google::protobuf::Message& message);
+
+/// Appends the measured, estimated and simulated trajectories of a calibration to a list of a
+/// result message.
+/// @param controls  label of each motor's control
+void add_trajectories(const estimator::Calibration& calibration,
+                      const std::vector<std::string>& controls,
+                      google::protobuf::RepeatedPtrField<rigcal::v1::TrajectoryResult>* out_list);
+
+/// Appends findings about the recordings to a list of a result message.
+void add_findings(const std::vector<estimator::Finding>& findings,
+                  google::protobuf::RepeatedPtrField<rigcal::v1::FindingResult>* out_list);
 
 }  // namespace service

@@ -19,7 +19,6 @@
 #include "service/rig/command_safety.hpp"
 #include "service/rig/joint_fields_check.hpp"
 #include "service/rig/parameters/parameter_ties.hpp"
-#include "service/rig/parameters/rig_parameter.hpp"
 #include "service/rig/parameters/rig_priors.hpp"
 #include "service/rig/rig_air_drag.hpp"
 #include "service/rig/rig_chain.hpp"

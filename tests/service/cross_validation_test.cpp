@@ -11,7 +11,6 @@
 #include "proto/calibration.pb.h"
 #include "service/recordings/formats/recording_pieces.hpp"
 #include "service/report/cross_validation_page.hpp"
-#include "service/report/cross_validation_table.hpp"
 #include "service/result/cross_validation_message.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"

@@ -11,7 +11,6 @@
 #include "service/cli/estimation_progress.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/cross_validation_page.hpp"
-#include "service/report/cross_validation_table.hpp"
 #include "service/report/sections/finding_list.hpp"
 #include "service/result/cross_validation_message.hpp"
 

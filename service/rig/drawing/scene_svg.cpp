@@ -7,7 +7,6 @@
 
 #include "proto/text/markup.hpp"
 #include "proto/text/printable.hpp"
-#include "service/rig/drawing/label_layout.hpp"
 #include "service/rig/drawing/projected_scene.hpp"
 #include "service/text/number_format.hpp"
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "service/rig/drawing/label_layout.hpp"
 #include "service/rig/drawing/projected_scene.hpp"
 #include "service/text/number_format.hpp"
 

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <google/protobuf/message.h>
+
 #include <set>
 #include <string>
 
 #include "estimator/model/mechanism.hpp"
+#include "estimator/model/parameter.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/text_file.hpp"
 
@@ -26,5 +29,15 @@ void add_parameter_ties(const rigcal::v1::Rig& rig, const proto::TextLocator& ro
 
 /// Checks whether the rig file defines a dependency for the parameter with this name.
 bool is_tied_parameter(const rigcal::v1::Rig& rig, const std::string& parameter);
+
+/// Reads a parameter from the field `field` of `message` into `target`, which must contain the
+/// default value and the physical bounds. A missing field leaves `target` unchanged.
+/// @return whether the field has a value
+/// @throws proto::InputError for a value outside the physical bounds
+bool read_parameter(const google::protobuf::Message& message, const char* field,
+                    const proto::TextLocator& parent, estimator::Parameter& target);
+
+/// Checks whether the parameter in field `field` of `message` has a negative value or lower bound.
+bool goes_below_zero(const google::protobuf::Message& message, const char* field);
 
 }  // namespace service
