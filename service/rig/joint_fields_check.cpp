@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "estimator/model/joint_friction.hpp"
+#include "service/rig/parameters/message_fields.hpp"
 
 namespace service {
 namespace {
@@ -20,24 +21,17 @@ constexpr JointField JointTraits::*kKindedFields[] = {&JointTraits::rest, &Joint
 constexpr const char* kMovingParts[] = {"friction", "constant_torque", "constant_force", "spring",
                                         "motor",    "encoder",         "stops",          "mimic"};
 
-bool has(const Message& message, const char* field) {
-  return message.GetReflection()->HasField(message,
-                                           message.GetDescriptor()->FindFieldByName(field));
-}
-
 /// Returns the message that contains a field; nullptr if the rig file lacks the message.
 const Message* holder(const v1::Joint& joint, const JointField& field) {
   if (*field.part == '\0') return &joint;
-  if (!has(joint, field.part)) return nullptr;
-  return &joint.GetReflection()->GetMessage(joint,
-                                            joint.GetDescriptor()->FindFieldByName(field.part));
+  return has_field(joint, field.part) ? &message_in(joint, field.part) : nullptr;
 }
 
 /// Throws if a joint has a friction field that belongs to another joint type.
 void check_friction_fields(const v1::Joint& joint, const JointTraits& is,
                            const proto::TextLocator& place, const std::string& who) {
   for (const FrictionField& field : friction_fields(joint.friction(), place)) {
-    if (field.is_of(is) || !has(*field.message, field.name)) continue;
+    if (field.is_of(is) || !has_field(*field.message, field.name)) continue;
     const estimator::FrictionQuantity& law = *estimator::friction_facts(field.quantity);
     field.place.at(field.name)
         .fail(who + is.verb + " and has no " + field.name + "; write " + law.field_of(!is.turns) +
@@ -52,8 +46,7 @@ FrictionField friction_field(const v1::Friction& friction, const proto::TextLoca
   const std::size_t dot = whole.find('.');
   if (dot == std::string_view::npos) return {&friction, place, path};
   const std::string within(whole.substr(0, dot));
-  const auto* const field = v1::Friction::descriptor()->FindFieldByName(within);
-  return {&friction.GetReflection()->GetMessage(friction, field), place.at(within), path + dot + 1};
+  return {&message_in(friction, within), place.at(within), path + dot + 1};
 }
 
 }  // namespace
@@ -79,7 +72,7 @@ void check_joint_fields(const v1::Joint& joint, const proto::TextLocator& place)
   const std::string who = "joint \"" + joint.name() + "\" ";
   if (joint.type() == v1::Joint::FIXED) {
     for (const char* part : kMovingParts) {
-      if (has(joint, part)) {
+      if (has_field(joint, part)) {
         place.at(part).fail(who + "is fixed and does not move; remove its " + part);
       }
     }
@@ -91,9 +84,9 @@ void check_joint_fields(const v1::Joint& joint, const proto::TextLocator& place)
     for (const auto kinded : kKindedFields) {
       const JointField& field = other.*kinded;
       const JointField& own = is.*kinded;
-      if (is_called(field, own.name)) continue;
+      if (std::string_view(field.name) == own.name) continue;
       const Message* message = holder(joint, field);
-      if (message == nullptr || !has(*message, field.name)) continue;
+      if (message == nullptr || !has_field(*message, field.name)) continue;
       const proto::TextLocator part = *field.part == '\0' ? place : place.at(field.part);
       part.at(field.name)
           .fail(who + is.verb + " and has no " + field.name + "; write " + own.name +
@@ -102,22 +95,15 @@ void check_joint_fields(const v1::Joint& joint, const proto::TextLocator& place)
   }
 }
 
-bool is_called(const JointField& field, std::string_view name) { return field.name == name; }
-
-double number_of(const Message& message, const std::string& field) {
-  return message.GetReflection()->GetDouble(message,
-                                            message.GetDescriptor()->FindFieldByName(field));
-}
-
 double number_of(const Message& message, const JointTraits& is, const char* JointTraits::*field,
                  const std::string& behind, const proto::TextLocator& place) {
   const std::string own = is.*field + behind;
   for (const JointTraits& other : estimator::kJointKinds) {
     const std::string name = other.*field + behind;
-    if (name == own || number_of(message, name) == 0.0) continue;
+    if (name == own || number_in(message, name) == 0.0) continue;
     place.at(name).fail(std::string("the joint ") + is.verb + "; write " + own);
   }
-  return number_of(message, own);
+  return number_in(message, own);
 }
 
 estimator::JointKind joint_kind_of(const v1::Joint& joint, const proto::TextLocator& place) {
@@ -137,10 +123,22 @@ estimator::SensorLimits limits_of(const v1::Safety& safety, const estimator::Enc
   const std::string coordinate = is.coordinate_field, rate = is.rate_field;
   for (const v1::JointSafety& joint : safety.joint()) {
     if (joint.joint() != sensor.name) continue;
-    return {number_of(joint, coordinate + "_min"), number_of(joint, coordinate + "_max"),
-            number_of(joint, rate + "_max")};
+    return {number_in(joint, coordinate + "_min"), number_in(joint, coordinate + "_max"),
+            number_in(joint, rate + "_max")};
   }
   return {};
+}
+
+CommandSafety command_safety(const v1::Safety& safety, const std::string& motor) {
+  CommandSafety limits{safety.command_max(), safety.command_slew_per_s_max()};
+  for (const v1::MotorSafety& own : safety.motor()) {
+    if (own.joint() != motor) continue;
+    if (own.command_max() > 0.0) limits.command_max = own.command_max();
+    if (own.command_slew_per_s_max() > 0.0) {
+      limits.command_slew_per_s_max = own.command_slew_per_s_max();
+    }
+  }
+  return limits;
 }
 
 }  // namespace service

@@ -9,6 +9,7 @@
 #include "estimator/model/mechanism.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/text_file.hpp"
+#include "service/rig/rig_file.hpp"
 
 namespace service {
 
@@ -20,11 +21,6 @@ void check_joint_fields(const rigcal::v1::Joint& joint, const proto::TextLocator
 /// Returns the type of a joint, which must not be fixed.
 /// @throws proto::InputError listing the valid types
 estimator::JointKind joint_kind_of(const rigcal::v1::Joint& joint, const proto::TextLocator& place);
-
-bool is_called(const estimator::JointField& field, std::string_view name);
-
-/// Returns the number in a field of a message; 0 if the field is missing.
-double number_of(const google::protobuf::Message& message, const std::string& field);
 
 /// Returns the number in a field whose name depends on the joint type; 0 if the field is missing.
 /// @param field   name of the field without the suffix `behind`
@@ -54,5 +50,9 @@ std::vector<FrictionField> friction_fields(const rigcal::v1::Friction& friction,
 /// Returns the safety limits of the joint that an encoder reads. A limit that is not given is zero.
 estimator::SensorLimits limits_of(const rigcal::v1::Safety& safety,
                                   const estimator::Encoder& sensor);
+
+/// Returns the limits of a motor's command. A limit given for the motor takes precedence over the
+/// limit given for all motors.
+CommandSafety command_safety(const rigcal::v1::Safety& safety, const std::string& motor);
 
 }  // namespace service

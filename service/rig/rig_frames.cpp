@@ -2,6 +2,8 @@
 
 #include <Eigen/Geometry>
 
+#include "service/rig/parameters/message_fields.hpp"
+
 namespace service {
 namespace {
 
@@ -11,10 +13,6 @@ constexpr double kParallel = 1e-6;  // sine of the angle below which directions 
 
 Eigen::Vector3d vector_of(const v1::Direction& direction) {
   return {direction.x(), direction.y(), direction.z()};
-}
-
-bool is_direction(const Eigen::Vector3d& vector) {
-  return vector.norm() > 0.0 && vector.allFinite();
 }
 
 /// Makes a frame with x along `along` and y toward `toward`; false if these are parallel.
@@ -27,29 +25,6 @@ bool make_frame(const Eigen::Vector3d& along, const Eigen::Vector3d& toward,
   frame.col(1) = across.normalized();
   frame.col(2) = x.cross(frame.col(1));
   return true;
-}
-
-template <typename Message>
-Eigen::Matrix3d sensor_frame(const Message& sensor, const proto::TextLocator& place) {
-  const auto direction = [&](const char* field, bool is_given, const v1::Direction& given,
-                             const Eigen::Vector3d& otherwise) {
-    const Eigen::Vector3d vector = is_given ? vector_of(given) : otherwise;
-    if (!is_direction(vector)) {
-      place.at(field).fail(std::string("has no length; write ") + field +
-                           " { x: ... y: ... z: ... }");
-    }
-    return vector;
-  };
-  const Eigen::Vector3d x =
-      direction("x_axis", sensor.has_x_axis(), sensor.x_axis(), Eigen::Vector3d::UnitX());
-  const Eigen::Vector3d y =
-      direction("y_axis", sensor.has_y_axis(), sensor.y_axis(), Eigen::Vector3d::UnitY());
-  Eigen::Matrix3d frame;
-  if (!make_frame(x, y, frame)) {
-    place.fail("sensor \"" + sensor.name() +
-               "\": x_axis and y_axis are parallel. Give two different directions");
-  }
-  return frame;
 }
 
 }  // namespace
@@ -76,10 +51,10 @@ int find_body(const estimator::Mechanism& mechanism, const std::string& body, co
 Eigen::Matrix3d read_joint_frame(const v1::JointSide& side, const proto::TextLocator& place) {
   const Eigen::Vector3d axis = vector_of(side.axis());
   const Eigen::Vector3d mark = vector_of(side.zero_direction());
-  if (!is_direction(axis)) {
+  if (!(axis.norm() > 0.0)) {
     place.at("axis").fail("needs a joint axis; write axis { x: ... y: ... z: ... }");
   }
-  if (!is_direction(mark)) {
+  if (!(mark.norm() > 0.0)) {
     place.at("zero_direction").fail("needs a zero mark; write zero_direction { x: ... }");
   }
   Eigen::Matrix3d frame;
@@ -92,19 +67,26 @@ Eigen::Matrix3d read_joint_frame(const v1::JointSide& side, const proto::TextLoc
   return frame;
 }
 
-Eigen::Matrix3d read_sensor_frame(const v1::InertialSensor& sensor,
+Eigen::Matrix3d read_sensor_frame(const google::protobuf::Message& sensor,
                                   const proto::TextLocator& place) {
-  return sensor_frame(sensor, place);
-}
-
-Eigen::Matrix3d read_sensor_frame(const v1::PositionSensor& sensor,
-                                  const proto::TextLocator& place) {
-  return sensor_frame(sensor, place);
-}
-
-Eigen::Matrix3d read_sensor_frame(const v1::ForceTorqueSensor& sensor,
-                                  const proto::TextLocator& place) {
-  return sensor_frame(sensor, place);
+  const auto direction = [&](const char* field, const Eigen::Vector3d& otherwise) {
+    if (!has_field(sensor, field)) return otherwise;
+    const Eigen::Vector3d vector =
+        vector_of(static_cast<const v1::Direction&>(message_in(sensor, field)));
+    if (!(vector.norm() > 0.0)) {
+      place.at(field).fail(std::string("has no length; write ") + field +
+                           " { x: ... y: ... z: ... }");
+    }
+    return vector;
+  };
+  const Eigen::Vector3d x = direction("x_axis", Eigen::Vector3d::UnitX());
+  const Eigen::Vector3d y = direction("y_axis", Eigen::Vector3d::UnitY());
+  Eigen::Matrix3d frame;
+  if (!make_frame(x, y, frame)) {
+    place.fail("sensor \"" + text_in(sensor, "name") +
+               "\": x_axis and y_axis are parallel. Give two different directions");
+  }
+  return frame;
 }
 
 }  // namespace service

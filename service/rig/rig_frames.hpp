@@ -25,11 +25,7 @@ Eigen::Matrix3d read_joint_frame(const rigcal::v1::JointSide& side,
 
 /// Returns the rotation from the sensor frame to the frame of the sensor's body or of the ground.
 /// @throws proto::InputError for zero or parallel directions
-Eigen::Matrix3d read_sensor_frame(const rigcal::v1::PositionSensor& sensor,
-                                  const proto::TextLocator& place);
-Eigen::Matrix3d read_sensor_frame(const rigcal::v1::InertialSensor& sensor,
-                                  const proto::TextLocator& place);
-Eigen::Matrix3d read_sensor_frame(const rigcal::v1::ForceTorqueSensor& sensor,
+Eigen::Matrix3d read_sensor_frame(const google::protobuf::Message& sensor,
                                   const proto::TextLocator& place);
 
 }  // namespace service

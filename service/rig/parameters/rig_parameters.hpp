@@ -2,6 +2,7 @@
 
 #include <google/protobuf/message.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -39,5 +40,15 @@ bool read_parameter(const google::protobuf::Message& message, const char* field,
 
 /// Checks whether the parameter in field `field` of `message` has a negative value or lower bound.
 bool goes_below_zero(const google::protobuf::Message& message, const char* field);
+
+/// Reads from a rig file the uncertainty of CAD data, the names of recordings in which a body is
+/// present, and the priors of initial joint states. Call it after the parameters have been read.
+/// @param places  locations of parameters in the rig file, by parameter name
+/// @return locations of priors in the rig file, by parameter name
+/// @throws proto::InputError for invalid CAD data, or if a body that is absent in some recordings
+///         carries other bodies or sensors
+std::map<std::string, std::string> read_priors(
+    const rigcal::v1::Rig& rig, const proto::TextLocator& root,
+    const std::map<std::string, proto::TextLocator>& places, estimator::Mechanism& mechanism);
 
 }  // namespace service
