@@ -1,10 +1,12 @@
 #include "service/report/charts/chart_figure.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "service/report/charts/embedded_data.hpp"
-#include "service/text/number_format.hpp"
+#include "service/text/comma_list.hpp"
 
 namespace service {
 namespace {
@@ -88,66 +90,26 @@ std::string column_name(const Chart& chart, const ChartSeries& series) {
   return unit == std::string::npos ? what : what + chart.y_label.substr(unit);
 }
 
-/// Builder of a JSON object, to which members are added one by one.
-class Object {
- public:
-  Object& add(const char* key, const std::string& json) {
-    text_.append(text_.size() > 1 ? ",\"" : "\"").append(key).append("\":").append(json);
-    return *this;
-  }
-  Object& add(const char* key, bool value) {
-    return add(key, std::string(value ? "true" : "false"));
-  }
-  std::string text() const { return text_ + "}"; }
-
- private:
-  std::string text_ = "{";
-};
-
-std::string array(const std::vector<std::string>& elements) {
-  std::string text = "[";
-  for (const std::string& element : elements) {
-    if (text.size() > 1) text += ',';
-    text += element;
-  }
-  return text + "]";
-}
-
 std::string column_json(const std::string& name, const std::string& data) {
-  return Object().add("name", json_string(name)).add("data", data).text();
-}
-
-std::string mark_json(const ChartMark& mark) {
-  return Object()
-      .add("from", json_number(mark.from))
-      .add("to", json_number(mark.to))
-      .add("text", json_string(mark.text))
-      .text();
+  return fmt::format(R"({{"name":{},"data":{}}})", json_string(name), data);
 }
 
 /// Describes a chart as JSON. The data of its series are in the columns from `column` on.
 std::string chart_json(const Chart& chart, std::size_t& column) {
   std::vector<std::string> series, marks;
   for (const ChartSeries& one : chart.series) {
-    series.push_back(Object()
-                         .add("column", std::to_string(column++))
-                         .add("label", json_string(one.label))
-                         .add("style", json_string(one.css_class))
-                         .add("points", one.markers)
-                         .add("aside", one.excluded_from_range)
-                         .text());
+    series.push_back(fmt::format(R"({{"column":{},"label":{},"style":{},"points":{},"aside":{}}})",
+                                 column++, json_string(one.label), json_string(one.css_class),
+                                 one.markers, one.excluded_from_range));
   }
-  for (const ChartMark& mark : chart.marks) marks.push_back(mark_json(mark));
-  return Object()
-      .add("title", json_string(chart.title))
-      .add("y", json_string(chart.y_label))
-      .add("height", std::to_string(chart.height))
-      .add("logX", chart.log_x)
-      .add("logY", chart.log_y)
-      .add("wholeX", chart.integer_x)
-      .add("series", array(series))
-      .add("marks", array(marks))
-      .text();
+  for (const ChartMark& mark : chart.marks) {
+    marks.push_back(fmt::format(R"({{"from":{},"to":{},"text":{}}})", json_number(mark.from),
+                                json_number(mark.to), json_string(mark.text)));
+  }
+  return fmt::format(
+      R"({{"title":{},"y":{},"height":{},"logX":{},"logY":{},"wholeX":{},"series":[{}],"marks":[{}]}})",
+      json_string(chart.title), json_string(chart.y_label), chart.height, chart.log_x, chart.log_y,
+      chart.integer_x, comma_list(series, {}, ","), comma_list(marks, {}, ","));
 }
 
 std::string json_of(const ChartFigure& figure, const ChartRows& rows) {
@@ -161,12 +123,9 @@ std::string json_of(const ChartFigure& figure, const ChartRows& rows) {
       columns.push_back(column_json(column_name(chart, series), json_numbers(values)));
     }
   }
-  return Object()
-      .add("name", json_string(figure.name))
-      .add("united", rows.has_merged_x)
-      .add("columns", array(columns))
-      .add("charts", array(charts))
-      .text();
+  return fmt::format(R"({{"name":{},"united":{},"columns":[{}],"charts":[{}]}})",
+                     json_string(figure.name), rows.has_merged_x, comma_list(columns, {}, ","),
+                     comma_list(charts, {}, ","));
 }
 
 std::string data_element(const std::string& json) { return kFigureData + json + "</script>\n"; }
@@ -206,7 +165,8 @@ std::string chart_figure(const ChartFigure& figure) {
 std::string data_figure(const std::string& picture, const std::string& name, const std::string& csv,
                         const std::string& caption) {
   return "<figure>\n" + picture + "<figcaption>" + caption + "</figcaption>\n" +
-         data_element(Object().add("name", json_string(name)).add("csv", json_string(csv)).text()) +
+         data_element(
+             fmt::format(R"({{"name":{},"csv":{}}})", json_string(name), json_string(csv))) +
          "</figure>\n";
 }
 

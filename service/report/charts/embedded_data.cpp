@@ -1,10 +1,13 @@
 #include "service/report/charts/embedded_data.hpp"
 
+#include <fmt/core.h>
+
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
+
+#include "service/text/comma_list.hpp"
 
 namespace service {
 namespace {
@@ -26,20 +29,14 @@ std::string packed(const char* key, const std::string& bytes) {
 }
 
 std::string listed(const std::vector<double>& values) {
-  std::string text = "{\"values\":[";
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    if (k > 0) text += ',';
-    text += json_number(values[k]);
-  }
-  return text + "]}";
+  return "{\"values\":[" + comma_list(values, json_number, ",") + "]}";
 }
 
 double step_of(const std::vector<double>& values) {
   const double step = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*g", kStepDigits, step);
+  const std::string text = fmt::format("{:.{}g}", step, kStepDigits);
   double rounded = step;
-  std::from_chars(text, text + sizeof text, rounded);
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
   return rounded;
 }
 
@@ -50,9 +47,7 @@ std::string json_string(const std::string& text) {
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
     if (code < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&') {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", code);
-      json += escaped;
+      json += fmt::format("\\u{:04x}", code);
     } else {
       json += c;
     }
@@ -81,13 +76,8 @@ bool is_evenly_spaced(const std::vector<double>& values) {
 std::string json_spaced(const std::vector<double>& values) {
   if (values.size() <= kTextCountMax) return listed(values);
   if (is_evenly_spaced(values)) {
-    return std::string("{\"from\":")
-        .append(json_number(values.front()))
-        .append(",\"step\":")
-        .append(json_number(step_of(values)))
-        .append(",\"count\":")
-        .append(std::to_string(values.size()))
-        .append("}");
+    return fmt::format(R"({{"from":{},"step":{},"count":{}}})", json_number(values.front()),
+                       json_number(step_of(values)), values.size());
   }
   std::string bytes;
   for (const double value : values) append(bytes, std::bit_cast<std::uint64_t>(value));

@@ -1,5 +1,7 @@
 #include "service/report/charts/figure.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -54,9 +56,7 @@ Legend draw_legend(const std::vector<ChartSeries>& entries, int top) {
     }
     const double y = top + row * kLegendHeight + 0.5 * kLegendHeight;
     legend.svg += legend_key(entry, x, y);
-    legend.svg += "<text x=\"" + std::to_string(static_cast<int>(x) + 27) + "\" y=\"" +
-                  std::to_string(static_cast<int>(y) + 4) + "\" class=\"label\">" +
-                  escape_html(entry.label) + "</text>\n";
+    legend.svg += svg_text(x + 27.0, y + 4.0, "start", "label", entry.label);
     x += width;
   }
   legend.height = entries.empty() ? 0 : (row + 1) * kLegendHeight;
@@ -81,9 +81,9 @@ Drawing draw(const Figure& figure) {
     if (count > 1) panel.title = {'(', static_cast<char>('a' + i), ')', ' '};
     panel.title += figure.panels[static_cast<std::size_t>(i)].title;
     for (ChartSeries& series : panel.series) series.label.clear();
-    drawing.content += "<g transform=\"translate(" + std::to_string(i % columns * width) + "," +
-                       std::to_string(i / columns * kPanelHeight) + ")\">\n" +
-                       chart_content(panel) + "</g>\n";
+    drawing.content +=
+        fmt::format("<g transform=\"translate({},{})\">\n{}</g>\n", i % columns * width,
+                    i / columns * kPanelHeight, chart_content(panel));
   }
   drawing.height = (count + columns - 1) / columns * kPanelHeight;
   const Legend legend = draw_legend(legend_entries(figure), drawing.height);
@@ -93,9 +93,8 @@ Drawing draw(const Figure& figure) {
 }
 
 std::string open_svg(const Figure& figure, const Drawing& drawing, const std::string& extra) {
-  return "<svg " + extra + "viewBox=\"0 0 " + std::to_string(kWidth) + " " +
-         std::to_string(drawing.height) + "\" role=\"img\" aria-label=\"" +
-         escape_html(figure.title) + "\">\n";
+  return fmt::format("<svg {}viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", extra,
+                     kWidth, drawing.height, escape_html(figure.title));
 }
 
 /// Formats the data of a figure as CSV with one row per point.

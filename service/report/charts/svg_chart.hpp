@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "service/text/svg_elements.hpp"
+
 namespace service {
 
 /// Shape of the markers of a data series, so that series can be distinguished without colour.
@@ -56,8 +58,5 @@ std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vecto
 
 /// Returns the SVG of a legend entry's line and marker, 20 px wide with the left end at (x, y).
 std::string legend_key(const ChartSeries& series, double x, double y);
-
-/// Returns text with the special characters of HTML replaced by entities.
-std::string escape_html(const std::string& text);
 
 }  // namespace service

@@ -1,8 +1,9 @@
 #include "service/report/charts/svg_forest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "proto/notation/axis_ticks.hpp"
 #include "service/report/charts/svg_chart.hpp"
@@ -27,19 +28,6 @@ constexpr std::size_t kAbreast = 4;  // pictures per line
 constexpr double kSlack = 0.08;      // share of the axis beyond its contents
 constexpr double kLongest = 4.0;  // times the typical bar; the axis shows shorter bars completely
 constexpr double kMostPercent = 2.0;  // of the value; a larger range uses the parameter's unit
-
-std::string forest_format(const char* pattern, double a, double b = 0.0, double c = 0.0,
-                          double d = 0.0) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, a, b, c, d);
-  return text;
-}
-
-std::string forest_text(double x, double y, const char* anchor, const char* style,
-                        const std::string& text) {
-  return forest_format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"", x, y) + anchor +
-         "\" class=\"" + style + "\">" + escape_html(text) + "</text>\n";
-}
 
 double half_width(const PartEstimate& piece, Eigen::Index at) {
   return estimator::kNormalHalfWidth95 * piece.standard_deviations[at];
@@ -95,17 +83,16 @@ class ForestAxis {
     double taken = 0.0;  // right end of the last tick text [px]
     for (std::size_t k = 0; k < ticks.size(); ++k) {
       const double x = to_x(zero + unit * ticks[k]);
-      svg += forest_format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>",
-                           x, x, kTop, y);
+      svg += svg_line(x, kTop, x, y, "grid");
       // Below its line, inside the picture, and not overlapping the previous text.
       const double half = 0.5 * kCharacter * static_cast<double>(texts[k].size());
       const double middle = std::clamp(x, half, kPicture - half);
       if (middle - half < taken) continue;
-      svg += forest_text(middle, y + 14.0, "middle", "tick", texts[k]);
+      svg += svg_text(middle, y + 14.0, "middle", "tick", texts[k]);
       taken = middle + half;
     }
-    return svg + forest_text(left_ + 0.5 * kColumn, y + 30.0, "middle", "label",
-                             relative ? "deviation from the estimate [%]" : estimate.unit);
+    return svg + svg_text(left_ + 0.5 * kColumn, y + 30.0, "middle", "label",
+                          relative ? "deviation from the estimate [%]" : estimate.unit);
   }
 
  private:
@@ -113,31 +100,24 @@ class ForestAxis {
 };
 
 std::string bar(const ForestAxis& axis, double value, double half, double y, const char* style) {
-  return forest_format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"",
-                       axis.to_x(value - half), axis.to_x(value + half), y, y) +
-         style + "\"/>";
+  return svg_line(axis.to_x(value - half), y, axis.to_x(value + half), y, style);
 }
 
 std::string dot(const ForestAxis& axis, double value, double y, const char* style) {
-  if (!axis.holds(value)) return "";
-  return forest_format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" class=\"", axis.to_x(value), y) +
-         style + "\"/>\n";
+  return axis.holds(value) ? svg_circle(axis.to_x(value), y, 3.5, style) : "";
 }
 
 std::string column(const std::vector<PartEstimate>& pieces, const ParameterEstimate& estimate,
                    Eigen::Index at) {
   const ForestAxis axis(pieces, estimate, at, kLeft);
   const double bottom = kTop + kRow * static_cast<double>(pieces.size() + 1);
-  std::string svg =
-      forest_text(kLeft + 0.5 * kColumn, kTop - 10.0, "middle", "title", estimate.name);
+  std::string svg = svg_text(kLeft + 0.5 * kColumn, kTop - 10.0, "middle", "title", estimate.name);
   svg += axis.ticks(estimate, bottom);
   const double half = estimate.half_interval;
   const bool seen = std::isfinite(half) && half > 0.0;
   if (seen) {
     const double x = axis.to_x(estimate.value - half);
-    svg += forest_format(
-        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"prior\"/>", x, kTop,
-        axis.to_x(estimate.value + half) - x, bottom - kTop);
+    svg += svg_rect(x, kTop, axis.to_x(estimate.value + half) - x, bottom - kTop, "prior");
   }
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const double y = kTop + kRow * (static_cast<double>(p) + 0.5);
@@ -152,8 +132,8 @@ std::string column(const std::vector<PartEstimate>& pieces, const ParameterEstim
 std::string label_column(const std::vector<std::string>& labels) {
   std::string svg;
   for (std::size_t p = 0; p <= labels.size(); ++p) {
-    svg += forest_text(kLabels - kLeft, kTop + kRow * (static_cast<double>(p) + 0.5) + 4.0, "end",
-                       "tick", p < labels.size() ? labels[p] : "all together");
+    svg += svg_text(kLabels - kLeft, kTop + kRow * (static_cast<double>(p) + 0.5) + 4.0, "end",
+                    "tick", p < labels.size() ? labels[p] : "all together");
   }
   return svg;
 }
@@ -162,8 +142,8 @@ std::string label_column(const std::vector<std::string>& labels) {
 std::string picture(double width, std::size_t pieces, const std::string& attributes,
                     const std::string& content) {
   const double height = kTop + kRow * static_cast<double>(pieces + 1) + kBottom;
-  return forest_format("<svg viewBox=\"0 0 %.0f %.0f\" ", width, height) + attributes + ">\n" +
-         content + "</svg>\n";
+  return fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" {}>\n{}</svg>\n", width, height,
+                     attributes, content);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "proto/notation/axis_ticks.hpp"
 #include "service/report/charts/chart_figure.hpp"
@@ -22,12 +21,6 @@ constexpr double kStripWidth = 900.0;    // [px]
 constexpr double kStripMargin = 14.0;    // [px]
 constexpr std::size_t kTickLength = 10;  // fits between two ticks
 constexpr double kGapWidthMin = 2.0;     // [px]; a shorter gap would be invisible
-
-std::string format(const char* pattern, double a, double b = 0.0) {
-  char text[160];
-  std::snprintf(text, sizeof text, pattern, a, b);
-  return text;
-}
 
 int samples_used(const RecordingUse& use) {
   int samples = 0;
@@ -110,23 +103,20 @@ std::string strip(const RecordingUse& use) {
   std::string svg = "<svg viewBox=\"0 0 900 48\" role=\"img\" aria-label=\"Use of " +
                     escape_html(recording_title(use)) + "\">\n";
   for (const SegmentUse& segment : use.segments) {
-    svg += format("<rect x=\"%.1f\" y=\"6\" width=\"%.1f\" height=\"14\" class=\"",
-                  to_x(segment.start), std::max(to_x(segment.end) - to_x(segment.start), 1.0)) +
-           (segment.samples > 0 ? "used" : "unused") + "\"/>\n";
+    svg +=
+        svg_rect(to_x(segment.start), 6.0, std::max(to_x(segment.end) - to_x(segment.start), 1.0),
+                 14.0, segment.samples > 0 ? "used" : "unused");
   }
   for (const Gap& gap : use.summary.gaps) {
     if (gap.start + gap.duration < low || gap.start > high) continue;
     const double left = to_x(std::max(gap.start, low));
     const double right = to_x(std::min(gap.start + gap.duration, high));
-    svg += format("<rect x=\"%.1f\" y=\"2\" width=\"%.1f\" height=\"22\" class=\"gap\"/>\n", left,
-                  std::max(right - left, kGapWidthMin));
+    svg += svg_rect(left, 2.0, std::max(right - left, kGapWidthMin), 22.0, "gap");
   }
   const std::vector<double> ticks = notation::nice_ticks(low, high, 12);
   const std::vector<std::string> texts = notation::tick_labels(ticks, kTickLength).texts;
   for (std::size_t k = 0; k < ticks.size(); ++k) {
-    svg +=
-        format("<text x=\"%.1f\" y=\"40\" text-anchor=\"middle\" class=\"tick\">", to_x(ticks[k])) +
-        texts[k] + "</text>\n";
+    svg += svg_text(to_x(ticks[k]), 40.0, "middle", "tick", texts[k]);
   }
   return svg + "</svg>\n";
 }

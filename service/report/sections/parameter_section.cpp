@@ -1,8 +1,9 @@
 #include "service/report/sections/parameter_section.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,6 @@ constexpr double kMiddle = 10.0;         // [px], of a height of 20
 constexpr double kArrowMargin = 10.0;    // [px], for an arrow at either end
 constexpr int kDecadesMin = 3;           // on each side
 constexpr int kDecadesMax = 7;
-
-std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0, double d = 0.0) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, a, b, c, d);
-  return text;
-}
 
 double to_x(double axis_position) {
   return 0.5 * kDrawingWidth + axis_position * (0.5 * kDrawingWidth - kArrowMargin);
@@ -57,29 +52,24 @@ class IntervalAxis {
 
 std::string start_mark(const IntervalAxis& axis, double start) {
   if (!std::isfinite(start) || std::isnan(axis.share(start))) return "";
-  if (axis.holds(start)) {
-    return format("<circle cx=\"%.1f\" cy=\"%.0f\" r=\"4\" class=\"ring\"/>", axis.at(start),
-                  kMiddle);
-  }
+  if (axis.holds(start)) return svg_circle(axis.at(start), kMiddle, 4.0, "ring");
   const bool left = axis.share(start) < 0.0;
   const double tip = left ? 1.0 : kDrawingWidth - 1.0;
   const double base = left ? 8.0 : kDrawingWidth - 8.0;
-  return format("<path d=\"M%.1f 10L%.1f 6", tip, base) +
-         format("L%.1f 14Z\" class=\"ring\"/>", base);
+  return fmt::format("<path d=\"M{:.1f} 10L{:.1f} 6L{:.1f} 14Z\" class=\"ring\"/>", tip, base,
+                     base);
 }
 
 std::string bound_mark(const IntervalAxis& axis, double bound) {
   if (!std::isfinite(bound) || !axis.holds(bound)) return "";
-  return format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"2\" y2=\"18\" class=\"bound\"/>",
-                axis.at(bound), axis.at(bound));
+  return svg_line(axis.at(bound), 2.0, axis.at(bound), 18.0, "bound");
 }
 
 std::string prior_band(const IntervalAxis& axis, const ParameterPrior& prior) {
   const double half = estimator::kNormalHalfWidth95 * prior.standard_deviation;
   const double left = axis.at(prior.mean - half), right = axis.at(prior.mean + half);
   if (!prior.exists() || !(right >= left)) return "";
-  return format("<rect x=\"%.1f\" width=\"%.1f\" y=\"3\" height=\"14\" class=\"prior\"/>", left,
-                right - left);
+  return svg_rect(left, 3.0, right - left, 14.0, "prior");
 }
 
 /// Returns the axis positions of the estimate and of deviations of 1 %, 10 % and so on.
@@ -95,7 +85,7 @@ std::string grid(const RelativeScale& scale) {
   for (const double axis_position : decade_places(scale)) {
     for (const double side : {-1.0, 1.0}) {
       const double x = to_x(side * axis_position);
-      svg += format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"20\" class=\"axis\"/>", x, x);
+      svg += svg_line(x, 0.0, x, 20.0, "axis");
       if (axis_position == 0.0) break;
     }
   }
@@ -132,20 +122,17 @@ std::string svg_interval(const ParameterEstimate& estimate, const ParameterPrior
   const bool relative = interval_excludes_zero(estimate);
   if (relative) svg += prior_band(axis, prior);
   const bool unseen = !relative && !estimate.at_bound && estimate.standard_deviation > 0.0;
-  svg += format("<line x1=\"%.0f\" x2=\"%.0f\" y1=\"10\" y2=\"10\" class=\"", kArrowMargin,
-                kDrawingWidth - kArrowMargin) +
-         (unseen ? "line simulated dashed\"/>" : "axis\"/>");
+  svg += svg_line(kArrowMargin, kMiddle, kDrawingWidth - kArrowMargin, kMiddle,
+                  unseen ? "line simulated dashed" : "axis");
   if (estimate.value != 0.0)
     svg += bound_mark(axis, estimate.lower) + bound_mark(axis, estimate.upper);
   if (relative) {
     const double half = estimate.half_interval;
-    svg +=
-        format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"10\" y2=\"10\" class=\"line simulated thick\"/>",
-               axis.at(estimate.value - half), axis.at(estimate.value + half));
+    svg += svg_line(axis.at(estimate.value - half), kMiddle, axis.at(estimate.value + half),
+                    kMiddle, "line simulated thick");
   }
   if (estimate.value != 0.0) svg += start_mark(axis, estimate.initial);
-  svg += format("<circle cx=\"%.1f\" cy=\"%.0f\" r=\"4\" class=\"dot simulated\"/>", to_x(0.0),
-                kMiddle);
+  svg += svg_circle(to_x(0.0), kMiddle, 4.0, "dot simulated");
   return svg + "</svg>";
 }
 
@@ -155,9 +142,7 @@ std::string svg_interval_axis(const RelativeScale& scale) {
   for (int k = scale.decades(); k > 0; k -= stride) {
     const std::string text = format_number(100.0 * std::pow(10.0, k - scale.decades()), 1);
     for (const double side : {-1.0, 1.0}) {
-      svg += format("<text x=\"%.1f\" y=\"14\" text-anchor=\"middle\" class=\"cell\">",
-                    to_x(side * k / scale.decades())) +
-             text + "</text>";
+      svg += svg_text(to_x(side * k / scale.decades()), 14.0, "middle", "cell", text);
     }
   }
   return svg + "</svg>";
