@@ -7,7 +7,7 @@
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/placement.hpp"
-#include "service/rig/drawing/sensor_placements.hpp"
+#include "service/rig/drawing/scene.hpp"
 #include "service/rig/drawing/view.hpp"
 #include "service/text/number_format.hpp"
 
@@ -143,6 +143,51 @@ std::string stops_text(const estimator::Mechanism& mechanism, int joint) {
     text += (text.empty() ? "; stops at " : " and ") + coordinate_text(kind, stop.position);
   }
   return text;
+}
+
+/// Returns the quantity that a sensor measures.
+std::string reads_text(const estimator::Mechanism& mechanism, const estimator::Sensor& sensor) {
+  const std::string body =
+      sensor.body < 0 ? "ground" : mechanism.bodies[static_cast<std::size_t>(sensor.body)].name;
+  const std::string joint =
+      sensor.joint < 0 ? "" : mechanism.joints[static_cast<std::size_t>(sensor.joint)].name;
+  switch (sensor.kind) {
+    case estimator::Sensor::Kind::kInertial:
+      return "gyroscope and accelerometer on " + body;
+    case estimator::Sensor::Kind::kForceTorque:
+      return "moment and force that " + joint + " exerts on " + body;
+    case estimator::Sensor::Kind::kPosition:
+      return "position of a point of " + body;
+    case estimator::Sensor::Kind::kJointTorque:
+      return "torque of " + joint;
+    case estimator::Sensor::Kind::kMotorTorque:
+      return "torque of the motor of " + joint;
+    case estimator::Sensor::Kind::kDistance:
+      break;
+  }
+  return "distance of a point of " + body;
+}
+
+/// Returns a sentence for each sensor that is not an encoder, with its position and the directions
+/// of its axes, e.g. "tip: gyroscope and accelerometer on forearm; x to the right, y up".
+std::vector<std::string> describe_sensors(const estimator::Mechanism& mechanism,
+                                          const estimator::Configuration& poses) {
+  std::vector<std::string> words;
+  for (int k = 0; k < mechanism.sensor_count(); ++k) {
+    const estimator::Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(k)];
+    const SensorPlacement mark = sensor_placement(mechanism, k, poses);
+    std::string text = sensor.name + ": " + reads_text(mechanism, sensor);
+    if (sensor.traits().mount == estimator::SensorTraits::Mount::kAnchor) {
+      text += " from (" + format_number(mark.anchor.x(), 4) + ", " +
+              format_number(mark.anchor.y(), 4) + ", " + format_number(mark.anchor.z(), 4) +
+              ") m of the ground";
+    } else if (sensor.has_axes()) {
+      text += "; x " + direction_on_page(mark.axes.col(0)) + ", y " +
+              direction_on_page(mark.axes.col(1));
+    }
+    words.push_back(text);
+  }
+  return words;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/drawing/mechanism_description.hpp"
-#include "service/rig/drawing/scene_svg.hpp"
+#include "service/rig/drawing/scene_pictures.hpp"
 
 namespace service {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "service/rig/drawing/scene_text.hpp"
+#include "service/rig/drawing/scene_pictures.hpp"
 #include "service/rig/rig_file.hpp"
 
 namespace service {

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "estimator/math/so3.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/placement.hpp"
-#include "service/rig/drawing/sensor_placements.hpp"
 
 namespace service {
 namespace {
@@ -57,6 +57,14 @@ constexpr double kSensorAxis = 0.12;
 constexpr double kArcTurn = M_PI / 3.6;
 constexpr int kArcPoints = 16;
 constexpr double kUpright = 0.7;  // cosine above which an axis counts as vertical
+
+/// Returns the values of three consecutive parameters of a sensor, `first` and the next two.
+Vector3d triple_of(const estimator::Mechanism& mechanism, int sensor,
+                   estimator::SensorQuantity first) {
+  const int index = mechanism.index_of_sensor(sensor, first);
+  return {parameter_at(mechanism, index).value, parameter_at(mechanism, index + 1).value,
+          parameter_at(mechanism, index + 2).value};
+}
 
 class SceneMaker {
  public:
@@ -323,6 +331,23 @@ class SceneMaker {
 };
 
 }  // namespace
+
+SensorPlacement sensor_placement(const estimator::Mechanism& mechanism, int sensor,
+                                 const estimator::Configuration& poses) {
+  const estimator::Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
+  const Vector3d mount = triple_of(mechanism, sensor, estimator::SensorQuantity::kMountX);
+  const Vector3d point = triple_of(mechanism, sensor, estimator::SensorQuantity::kPointX);
+  const Vector3d from =
+      own.joint >= 0 ? estimator::joint_point(mechanism, own.joint, true) : Vector3d::Zero();
+  SensorPlacement mark{from + point, own.frame, mount};
+  if (own.has_axes()) mark.axes = own.frame * estimator::exp_so3(mount).toRotationMatrix();
+  if (own.body < 0) return mark;
+  const estimator::Pose& pose = poses[static_cast<std::size_t>(own.body)];
+  mark.at = pose.r + pose.e * mark.at;
+  // A camera's axes are fixed to the ground, although it observes the body.
+  if (own.traits().of != estimator::SensorTraits::Of::kGround) mark.axes = pose.e * mark.axes;
+  return mark;
+}
 
 Scene make_scene(const Rig& rig, const Eigen::VectorXd& coordinates) {
   return SceneMaker(rig, coordinates).make();

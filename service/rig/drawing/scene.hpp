@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/model/placement.hpp"
 #include "service/rig/rig_file.hpp"
 
 namespace service {
@@ -55,5 +56,17 @@ struct Scene {
 /// Returns the scene of a rig's mechanism at the joint coordinates [rad or m]. These must close the
 /// loops.
 Scene make_scene(const Rig& rig, const Eigen::VectorXd& coordinates);
+
+/// Position and axes of a sensor that is not an encoder, in the world frame.
+struct SensorPlacement {
+  Eigen::Vector3d at;      ///< position of the sensor, or of its joint [m]
+  Eigen::Matrix3d axes;    ///< unit vectors of the sensor's axes, one per column
+  Eigen::Vector3d anchor;  ///< other end of the wire of a distance sensor [m]
+};
+
+/// Returns the position and axes of a sensor.
+/// @param poses  poses of the bodies
+SensorPlacement sensor_placement(const estimator::Mechanism& mechanism, int sensor,
+                                 const estimator::Configuration& poses);
 
 }  // namespace service

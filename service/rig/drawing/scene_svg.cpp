@@ -1,4 +1,4 @@
-#include "service/rig/drawing/scene_svg.hpp"
+#include "service/rig/drawing/scene_pictures.hpp"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "proto/text/printable.hpp"
-#include "service/rig/drawing/projected_scene.hpp"
+#include "service/rig/drawing/view.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/svg_elements.hpp"
 

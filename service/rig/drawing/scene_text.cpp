@@ -1,11 +1,11 @@
-#include "service/rig/drawing/scene_text.hpp"
+#include "service/rig/drawing/scene_pictures.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
 
-#include "service/rig/drawing/projected_scene.hpp"
+#include "service/rig/drawing/view.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -9,7 +9,6 @@
 
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "service/rig/drawing/mechanism_description.hpp"
-#include "service/rig/drawing/projected_scene.hpp"
 #include "service/rig/drawing/scene.hpp"
 #include "service/rig/drawing/view.hpp"
 #include "tests/service/run_rigcal.hpp"
