@@ -5,8 +5,8 @@
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/rig/robot/rig_robot.hpp"
-#include "service/rig/robot/robot_text.hpp"
+#include "service/rig/robot/robot_file.hpp"
+#include "service/rig/robot/robot_rig.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -1,4 +1,4 @@
-#include "service/rig/robot/mjcf_robot.hpp"
+#include "service/rig/robot/robot_file.hpp"
 
 #include <Eigen/Geometry>
 #include <cmath>

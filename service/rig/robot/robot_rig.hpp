@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot.hpp"
 
 namespace service {
@@ -27,5 +28,10 @@ struct ConvertedRig {
 /// between two joints, or left out if it carries nothing.
 /// @throws proto::InputError if no moving link has mass
 ConvertedRig convert_robot(Robot robot, const RobotImport& choice);
+
+/// Converts a rig to a robot. Bodies become links, and the ground becomes the root link "world".
+/// The notes list properties that robot descriptions cannot represent, one sentence each. Examples
+/// are friction that decreases with speed or depends on load, delays, and encoder offsets.
+Robot make_robot(const Rig& rig);
 
 }  // namespace service

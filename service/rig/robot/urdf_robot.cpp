@@ -1,4 +1,4 @@
-#include "service/rig/robot/urdf_robot.hpp"
+#include "service/rig/robot/robot_file.hpp"
 
 #include <Eigen/Geometry>
 #include <algorithm>
@@ -232,6 +232,12 @@ class UrdfReader {
 };
 
 }  // namespace
+
+Robot parse_robot(const std::string& path, const std::string& text) {
+  const XmlSource xml(path, text);
+  const bool mujoco = xml.root() != nullptr && std::string_view(xml.root()->Name()) == "mujoco";
+  return mujoco ? parse_mjcf(path, text) : parse_urdf(path, text);
+}
 
 Robot parse_urdf(const std::string& path, const std::string& text) {
   return UrdfReader(path, text).read();

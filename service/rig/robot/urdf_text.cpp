@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "proto/notation/number_format.hpp"
-#include "service/rig/robot/robot_text.hpp"
-#include "service/rig/robot/xml_writing.hpp"
+#include "service/rig/robot/robot_file.hpp"
+#include "service/rig/robot/xml_source.hpp"
 
 namespace service {
 namespace {
@@ -54,9 +54,7 @@ class UrdfWriter {
       const RobotInertial& inertial = *link.inertial;
       xml_.OpenElement("inertial");
       write_origin(inertial.center - shifts_[k], Eigen::Vector3d::Zero());
-      xml_.OpenElement("mass");
-      push(xml_, "value", inertial.mass);
-      xml_.CloseElement();
+      push_element(xml_, "mass", {{"value", number_list({inertial.mass})}});
       xml_.OpenElement("inertia");
       const char* const names[3][3] = {{"ixx", "ixy", "ixz"}, {"", "iyy", "iyz"}, {"", "", "izz"}};
       for (int i = 0; i < 3; ++i) {
@@ -78,34 +76,24 @@ class UrdfWriter {
     write_origin(
         joint.origin.rotation * joint.at + joint.origin.translation - shifts_[joint.parent],
         roll_pitch_yaw(joint.origin.rotation));
-    write_link_name("parent", joint.parent);
-    write_link_name("child", joint.child);
+    push_element(xml_, "parent", {{"link", robot_.links[joint.parent].name}});
+    push_element(xml_, "child", {{"link", robot_.links[joint.child].name}});
     if (joint.kind) {
-      xml_.OpenElement("axis");
-      push(xml_, "xyz", vector_text(Eigen::Vector3d(with_exact_zeros(joint.axis))));
-      xml_.CloseElement();
+      push_element(xml_, "axis", {{"xyz", vector_text(with_exact_zeros(joint.axis))}});
       write_limit(joint);
       if (joint.damping != 0.0 || joint.friction != 0.0) {
-        xml_.OpenElement("dynamics");
-        push(xml_, "damping", joint.damping);
-        push(xml_, "friction", joint.friction);
-        xml_.CloseElement();
+        push_element(xml_, "dynamics",
+                     {{"damping", number_list({joint.damping})},
+                      {"friction", number_list({joint.friction})}});
       }
       if (joint.follows) {
-        xml_.OpenElement("mimic");
-        push(xml_, "joint", joint.follows->joint);
-        push(xml_, "multiplier", joint.follows->ratio);
-        push(xml_, "offset", joint.follows->offset);
-        xml_.CloseElement();
+        push_element(xml_, "mimic",
+                     {{"joint", joint.follows->joint},
+                      {"multiplier", number_list({joint.follows->ratio})},
+                      {"offset", number_list({joint.follows->offset})}});
       }
       note_joint(joint);
     }
-    xml_.CloseElement();
-  }
-
-  void write_link_name(const char* side, std::size_t link) {
-    xml_.OpenElement(side);
-    push(xml_, "link", robot_.links[link].name);
     xml_.CloseElement();
   }
 
