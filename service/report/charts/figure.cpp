@@ -7,7 +7,7 @@
 
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/embedded_data.hpp"
-#include "service/report/charts/page_style.hpp"
+#include "service/report/charts/page_scripts.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"

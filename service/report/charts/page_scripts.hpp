@@ -4,6 +4,10 @@
 
 namespace service {
 
+/// Returns the style sheet of HTML reports (web/page.css). Pages are light or dark by the reader's
+/// preference, and light on paper. Colours are from the colour-blind-safe set of Okabe and Ito.
+const std::string& page_style();
+
 /// Returns uPlot's style sheet for interactive charts.
 const std::string& chart_style();
 
