@@ -12,24 +12,13 @@ std::string attribute(const char* name, const std::string& value) {
   return text;
 }
 
-const char* class_of(CellAlign align) {
-  switch (align) {
-    case CellAlign::kLeft:
-      return "";
-    case CellAlign::kRight:
-      return "number";
-    case CellAlign::kWords:
-      return "words";
-  }
-  return "";
-}
-
 /// Returns the HTML of a table cell.
 /// @param element  "td", or "th" with its scope
 /// @param title    title of the column, shown beside the cell on a narrow page
 std::string element_of(const std::string& element, const HtmlCell& cell, CellAlign align,
                        const std::string& title = "") {
-  std::string css = class_of(align);
+  static const char* const kClasses[] = {"", "number", "words"};
+  std::string css = kClasses[static_cast<int>(align)];
   if (!cell.css_class.empty()) css += (css.empty() ? "" : " ") + cell.css_class;
   std::string html = "<";
   html.append(element).append(attribute("class", css)).append(attribute("style", cell.style));
@@ -49,6 +38,20 @@ HtmlTable::HtmlTable(const std::string& caption, std::vector<Column> columns,
     head_ += element_of("th scope=\"col\"", column.title, column.align);
   }
   head_ += "</tr></thead>\n<tbody>\n";
+}
+
+HtmlTable::HtmlTable(const std::string& caption, const std::vector<CellAlign>& aligns,
+                     const std::vector<std::vector<std::string>>& rows,
+                     const std::string& css_class)
+    : HtmlTable(caption, columns_of(rows.front(), aligns), css_class) {
+  for (std::size_t i = 1; i < rows.size(); ++i) add({rows[i].begin(), rows[i].end()});
+}
+
+std::vector<HtmlTable::Column> HtmlTable::columns_of(const std::vector<std::string>& titles,
+                                                     const std::vector<CellAlign>& aligns) {
+  std::vector<Column> columns;
+  for (std::size_t k = 0; k < titles.size(); ++k) columns.push_back({titles[k], aligns[k]});
+  return columns;
 }
 
 std::string HtmlTable::html() const {

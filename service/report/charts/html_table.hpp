@@ -46,6 +46,10 @@ class HtmlTable {
   HtmlTable(const std::string& caption, std::vector<Column> columns,
             const std::string& css_class = "");
 
+  /// Makes a table of texts. The first row has the titles of the columns.
+  HtmlTable(const std::string& caption, const std::vector<CellAlign>& aligns,
+            const std::vector<std::vector<std::string>>& rows, const std::string& css_class = "");
+
   /// Adds a row to the table. The first cell is the heading of the row.
   void add(std::vector<HtmlCell> cells) { rows_.push_back(std::move(cells)); }
 
@@ -53,6 +57,9 @@ class HtmlTable {
   std::string html() const;
 
  private:
+  static std::vector<Column> columns_of(const std::vector<std::string>& titles,
+                                        const std::vector<CellAlign>& aligns);
+
   std::vector<Column> columns_;
   std::vector<std::vector<HtmlCell>> rows_;
   std::string head_;

@@ -186,13 +186,8 @@ std::string quantities(const Calibration& calibration) {
   std::string html;
   for (const QuantityTable& each : quantity_tables(calibration)) {
     using enum CellAlign;
-    const std::vector<std::string>& head = each.rows.front();
-    HtmlTable table(each.caption,
-                    {{head[0], kWords}, {head[1], kRight}, {head[2], kRight}, {head[3]}, {head[4]}},
-                    "narrow");
-    for (std::size_t i = 1; i < each.rows.size(); ++i) {
-      table.add({each.rows[i].begin(), each.rows[i].end()});
-    }
+    const HtmlTable table(each.caption, {kWords, kRight, kRight, kLeft, kLeft}, each.rows,
+                          "narrow");
     html += "<h3>" + capitalised(each.title) + "</h3>\n" + table.html();
   }
   return html;

@@ -29,46 +29,49 @@ std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column
   return {values.begin(), values.end()};
 }
 
+std::string in_brackets(const std::string& unit) { return " [" + unit + "]"; }
+
 Chart angle_chart(const SegmentTrajectory& trajectory, Eigen::Index sensor,
                   const std::string& joint, const estimator::JointUnits& units) {
   const std::vector<double> times = times_of(trajectory);
-  const std::string unit = std::string(" [") + units.coordinate + "]";
-  Chart chart;
-  chart.title = "Joint " + joint;
-  chart.x_label = "time [s]";
-  chart.y_label = units.quantity + unit;
-  chart.series = {
-      {"measured", "measured", times, column_of(trajectory.measured, sensor), false},
-      {"simulated open loop", "simulated", times, column_of(trajectory.simulated, sensor), false}};
-  chart.series[0].column = "measured " + joint + unit;
-  chart.series[1].column = "simulated " + joint + unit;
-  return chart;
+  const std::string unit = in_brackets(units.coordinate);
+  return {.title = "Joint " + joint,
+          .x_label = "time [s]",
+          .y_label = units.quantity + unit,
+          .series = {{.label = "measured",
+                      .css_class = "measured",
+                      .x = times,
+                      .y = column_of(trajectory.measured, sensor),
+                      .column = "measured " + joint + unit},
+                     {.label = "simulated open loop",
+                      .css_class = "simulated",
+                      .x = times,
+                      .y = column_of(trajectory.simulated, sensor),
+                      .column = "simulated " + joint + unit}}};
 }
 
 Chart error_chart(const Chart& angle, const std::string& joint,
                   const estimator::JointUnits& units) {
-  const std::vector<double>& measured = angle.series[0].y;
-  const std::vector<double>& simulated = angle.series[1].y;
-  std::vector<double> residual(measured.size());
-  double squares = 0.0;
-  double count = 0.0;
-  for (std::size_t k = 0; k < residual.size(); ++k) {
-    residual[k] = 1e3 * (simulated[k] - measured[k]);
+  std::vector<double> residual;
+  double squares = 0.0, count = 0.0;
+  for (std::size_t k = 0; k < angle.series[0].y.size(); ++k) {
+    residual.push_back(1e3 * (angle.series[1].y[k] - angle.series[0].y[k]));
     if (!std::isfinite(residual[k])) continue;
     squares += residual[k] * residual[k];
     count += 1.0;
   }
-  Chart error;
-  error.title = "Joint " + joint + ": simulated − measured";
-  if (count > 0.0) {
-    error.title += ", RMSE " + format_number(std::sqrt(squares / count), 3) + " " + units.error;
-  }
-  error.x_label = "time [s]";
-  error.y_label = std::string("residual [") + units.error + "]";
-  error.height = 160;
-  error.series = {{"", "residual", angle.series[0].x, std::move(residual), false}};
-  error.series[0].column = "residual " + joint + " [" + units.error + "]";
-  return error;
+  const std::string rmse =
+      count > 0.0 ? ", RMSE " + format_number(std::sqrt(squares / count), 3) + " " + units.error
+                  : "";
+  return {.title = "Joint " + joint + ": simulated − measured" + rmse,
+          .x_label = "time [s]",
+          .y_label = "residual" + in_brackets(units.error),
+          .height = 160,
+          .series = {{.label = "",
+                      .css_class = "residual",
+                      .x = angle.series[0].x,
+                      .y = std::move(residual),
+                      .column = "residual " + joint + in_brackets(units.error)}}};
 }
 
 bool is_zero(const SegmentTrajectory& trajectory, Eigen::Index motor) {
@@ -80,24 +83,15 @@ Chart control_chart(const SegmentTrajectory& trajectory, Eigen::Index motor,
   const std::string of = label.empty() ? "" : " of " + label;
   // For "joint 1 [V]" the unit belongs to the axis.
   const std::size_t unit = label.rfind(" [");
-  Chart chart;
-  chart.title = "Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit);
-  chart.x_label = "time [s]";
-  chart.y_label = "control" + (unit == std::string::npos ? "" : label.substr(unit));
-  chart.height = 150;
-  chart.series = {
-      {"", "control", times_of(trajectory), column_of(trajectory.control, motor), false}};
-  chart.series[0].column = "control" + of;
-  return chart;
-}
-
-std::vector<const SegmentTrajectory*> those_with_motion(
-    const std::vector<SegmentTrajectory>& trajectories) {
-  std::vector<const SegmentTrajectory*> moving;
-  for (const SegmentTrajectory& trajectory : trajectories) {
-    if (trajectory.measured.rows() >= kRowsMin) moving.push_back(&trajectory);
-  }
-  return moving;
+  return {.title = "Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit),
+          .x_label = "time [s]",
+          .y_label = "control" + (unit == std::string::npos ? "" : label.substr(unit)),
+          .height = 150,
+          .series = {{.label = "",
+                      .css_class = "control",
+                      .x = times_of(trajectory),
+                      .y = column_of(trajectory.control, motor),
+                      .column = "control" + of}}};
 }
 
 /// Returns the number of values in a trajectory. Each row has three per sensor and one per motor.
@@ -184,10 +178,14 @@ std::vector<double> rejected_samples_on(const std::vector<double>& times,
 
 ChartSeries rejected_series(const std::vector<double>& times, std::vector<double> values,
                             const std::string& sensor, const std::string& unit) {
-  ChartSeries series{"rejected", "residual", times, std::move(values), true, MarkerShape::kDiamond};
-  series.excluded_from_range = true;
-  series.column = "held back " + sensor + " " + unit;
-  return series;
+  return {.label = "rejected",
+          .css_class = "residual",
+          .x = times,
+          .y = std::move(values),
+          .markers = true,
+          .shape = MarkerShape::kDiamond,
+          .excluded_from_range = true,
+          .column = "held back " + sensor + " " + unit};
 }
 
 std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
@@ -211,7 +209,10 @@ std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
 
 std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectories,
                                 const TrajectoryLabels& labels, std::size_t numbers_max) {
-  const std::vector<const SegmentTrajectory*> moving = those_with_motion(trajectories);
+  std::vector<const SegmentTrajectory*> moving;
+  for (const SegmentTrajectory& trajectory : trajectories) {
+    if (trajectory.measured.rows() >= kRowsMin) moving.push_back(&trajectory);
+  }
   const std::size_t shown = std::min(moving.size(), kShownSegmentsMax);
   std::size_t numbers = 0;
   for (std::size_t s = 0; s < shown; ++s) numbers += numbers_in(*moving[s]);
