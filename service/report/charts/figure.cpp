@@ -3,14 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "service/report/charts/chart_figure.hpp"
-#include "service/report/charts/embedded_data.hpp"
 #include "service/report/charts/page_scripts.hpp"
-#include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
-#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -92,63 +87,22 @@ Drawing draw(const Figure& figure) {
   return drawing;
 }
 
-std::string open_svg(const Figure& figure, const Drawing& drawing, const std::string& extra) {
-  return fmt::format("<svg {}viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", extra,
-                     kWidth, drawing.height, escape_html(figure.title));
-}
-
-/// Formats the data of a figure as CSV with one row per point.
-std::string figure_csv(const Figure& figure) {
-  std::string csv = csv_row({"panel", "series", "x axis", "x", "y axis", "y", "y error"});
-  for (const Chart& panel : figure.panels) {
-    for (const ChartSeries& series : panel.series) {
-      for (std::size_t k = 0; k < series.x.size(); ++k) {
-        const bool has_error = k < series.y_error.size() && std::isfinite(series.y_error[k]);
-        csv += csv_row({panel.title, series.label, panel.x_label, json_number(series.x[k]),
-                        panel.y_label, std::isfinite(series.y[k]) ? json_number(series.y[k]) : "",
-                        has_error ? json_number(series.y_error[k]) : ""});
-      }
-    }
-  }
-  return csv;
-}
-
 }  // namespace
 
 std::string figure_file(const Figure& figure) {
   const Drawing drawing = draw(figure);
-  return open_svg(figure, drawing,
-                  "xmlns=\"http://www.w3.org/2000/svg\" width=\"" + std::to_string(kWidth) +
-                      "\" height=\"" + std::to_string(drawing.height) +
-                      "\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" ") +
-         "<title>" + escape_html(figure.title) + "</title>\n<style>" + page_style() +
-         "</style>\n<rect width=\"100%\" height=\"100%\" style=\"fill: var(--paper)\"/>\n" +
-         drawing.content + "</svg>\n";
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+      "font-family=\"system-ui, 'DejaVu Sans', sans-serif\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+      "aria-label=\"{2}\">\n<title>{2}</title>\n<style>{3}</style>\n"
+      "<rect width=\"100%\" height=\"100%\" style=\"fill: var(--paper)\"/>\n{4}</svg>\n",
+      kWidth, drawing.height, escape_html(figure.title), page_style(), drawing.content);
 }
 
-std::string figure_html(const Figure& figure) {
+std::string figure_svg(const Figure& figure) {
   const Drawing drawing = draw(figure);
-  return "<section><h2>" + escape_html(figure.title) + "</h2>\n" +
-         data_figure(open_svg(figure, drawing, "") + drawing.content + "</svg>\n", figure.name,
-                     figure_csv(figure), escape_html(figure.caption)) +
-         "</section>\n";
-}
-
-void scale_axis(Chart& chart, const std::string& quantity, const std::string& unit) {
-  double largest = 0.0;
-  for (const ChartSeries& series : chart.series) {
-    for (const double y : series.y) {
-      if (std::isfinite(y)) largest = std::max(largest, std::abs(y));
-    }
-  }
-  const bool plain = largest == 0.0 || (largest >= 0.05 && largest < 1e4);
-  const int exponent = plain ? 0 : 3 * static_cast<int>(std::floor(std::log10(largest) / 3.0));
-  const double scale = std::pow(10.0, -exponent);
-  for (ChartSeries& series : chart.series) {
-    for (double& y : series.y) y *= scale;
-    for (double& error : series.y_error) error *= scale;
-  }
-  chart.y_label = quantity + " [" + (exponent == 0 ? "" : decade_text(exponent) + " ") + unit + "]";
+  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
+                     kWidth, drawing.height, escape_html(figure.title), drawing.content);
 }
 
 std::string series_class(std::size_t index) { return "series-" + std::to_string(index % 6 + 1); }

@@ -19,12 +19,8 @@ struct Figure {
 /// Returns the figure as a self-contained SVG file.
 std::string figure_file(const Figure& figure);
 
-/// Returns the figure as HTML with title and caption.
-std::string figure_html(const Figure& figure);
-
-/// Divides small or large y values of a chart by a power of a thousand. The power is added to the
-/// axis label, e.g. "A.J_zz [10⁻³ kg·m²]".
-void scale_axis(Chart& chart, const std::string& quantity, const std::string& unit);
+/// Returns the figure as an SVG element for a page.
+std::string figure_svg(const Figure& figure);
 
 /// Returns the CSS class of the series with this index, from 0, in a figure. Colours and dashes
 /// repeat after six series.

@@ -12,6 +12,7 @@
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 #include "tests/studies/runs/run_csv.hpp"
+#include "tests/studies/runs/study_figures.hpp"
 
 namespace service {
 namespace {
