@@ -11,7 +11,7 @@
 #include "service/python/python_monitor.hpp"
 #include "service/recordings/formats/recording_pieces.hpp"
 #include "service/report/calibration_page.hpp"
-#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_report.hpp"
 #include "service/report/sections/finding_list.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/report/validation_report.hpp"

@@ -8,7 +8,7 @@
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/data_section.hpp"
-#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/label_texts.hpp"
 #include "service/report/sections/quantity_table.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/text/comma_list.hpp"

@@ -9,7 +9,7 @@
 #include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/sections/data_section.hpp"
-#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/label_texts.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/report/sections/trajectory_section.hpp"
 #include "service/text/number_format.hpp"

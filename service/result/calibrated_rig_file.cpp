@@ -15,7 +15,7 @@
 #include "service/options/option_texts.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/rig/rig_chain.hpp"
-#include "service/rig/rig_locations.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

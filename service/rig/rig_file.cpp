@@ -21,7 +21,6 @@
 #include "service/rig/parameters/rig_parameters.hpp"
 #include "service/rig/rig_chain.hpp"
 #include "service/rig/rig_frames.hpp"
-#include "service/rig/rig_locations.hpp"
 #include "service/rig/rig_recording.hpp"
 #include "service/rig/rig_sensors.hpp"
 #include "service/text/comma_list.hpp"

@@ -10,7 +10,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "proto/calibration.pb.h"
 #include "service/recordings/formats/recording_pieces.hpp"
-#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_report.hpp"
 #include "service/result/cross_validation_message.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"

@@ -1,8 +1,8 @@
-#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/label_texts.hpp"
 
 #include <gtest/gtest.h>
 
-#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_report.hpp"
 #include "service/report/friction_comparison_report.hpp"
 #include "service/report/sections/result_table.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "service/report/charts/svg_forest.hpp"
 #include "service/report/charts/svg_matrix.hpp"
-#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/label_texts.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

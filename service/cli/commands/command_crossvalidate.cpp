@@ -10,7 +10,7 @@
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/estimation_progress.hpp"
 #include "service/cli/terminal.hpp"
-#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_report.hpp"
 #include "service/report/sections/finding_list.hpp"
 #include "service/result/cross_validation_message.hpp"
 

@@ -22,7 +22,6 @@
 #include "service/recordings/recording_selection.hpp"
 #include "service/report/sections/quantity_table.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/result/result_header.hpp"
 #include "service/result/stored_result.hpp"
 #include "service/rig/drawing/rig_picture.hpp"
 #include "service/rig/rig_file.hpp"

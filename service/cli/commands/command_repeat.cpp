@@ -9,9 +9,8 @@
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/recordings/import_notes.hpp"
-#include "service/report/sections/truth_comparison.hpp"
+#include "service/report/sections/estimate_comparison.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/result/result_header.hpp"
 #include "service/result/stored_result.hpp"
 
 namespace service {

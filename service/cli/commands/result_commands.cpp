@@ -11,7 +11,7 @@
 #include "service/cli/remote/short_id.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
-#include "service/report/sections/truth_comparison.hpp"
+#include "service/report/sections/estimate_comparison.hpp"
 #include "service/result/stored_result.hpp"
 
 namespace service {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "service/report/charts/page_scripts.hpp"
+#include "service/report/charts/page_parts.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -2,7 +2,6 @@
 
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/html_table.hpp"
-#include "service/report/charts/page_scripts.hpp"
 #include "service/report/charts/svg_chart.hpp"
 
 namespace service {

@@ -1,4 +1,3 @@
-#include "service/report/sections/identifiability_section.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +11,7 @@
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/charts/svg_matrix.hpp"
-#include "service/report/sections/parameter_section.hpp"
+#include "service/report/sections/calibration_sections.hpp"
 #include "service/report/sections/quantity_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/csv_row.hpp"

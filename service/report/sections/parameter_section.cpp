@@ -1,4 +1,4 @@
-#include "service/report/sections/parameter_section.hpp"
+#include "service/report/sections/calibration_sections.hpp"
 
 #include <fmt/core.h>
 

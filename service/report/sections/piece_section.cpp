@@ -1,4 +1,4 @@
-#include "service/report/sections/piece_section.hpp"
+#include "service/report/sections/calibration_sections.hpp"
 
 #include <cmath>
 
@@ -9,7 +9,7 @@
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/charts/svg_forest.hpp"
-#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/label_texts.hpp"
 #include "service/report/sections/quantity_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/csv_row.hpp"

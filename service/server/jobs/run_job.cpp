@@ -9,7 +9,7 @@
 #include "service/messages/stage_text.hpp"
 #include "service/options/option_message.hpp"
 #include "service/report/calibration_page.hpp"
-#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_report.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_message.hpp"
 #include "service/result/calibration_outcome.hpp"

@@ -1,4 +1,4 @@
-#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_report.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/data_section.hpp"
-#include "service/report/sections/error_units.hpp"
 #include "service/report/sections/finding_list.hpp"
+#include "service/report/sections/label_texts.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/report/sections/trajectory_section.hpp"
 #include "service/result/calibration_outcome.hpp"

@@ -1,4 +1,4 @@
-#include "service/report/sections/truth_comparison.hpp"
+#include "service/report/sections/estimate_comparison.hpp"
 
 #include <algorithm>
 #include <cmath>

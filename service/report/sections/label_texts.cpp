@@ -1,4 +1,4 @@
-#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/label_texts.hpp"
 
 #include <algorithm>
 #include <set>
