@@ -16,6 +16,7 @@
 #include "service/result/calibration_outcome.hpp"
 #include "service/rig/rig_chain.hpp"
 #include "service/rig/rig_file.hpp"
+#include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -117,14 +118,10 @@ class RigWriter {
       if (edit_.has(value_at)) by_line[edit_.line_of(value_at)].push_back(&estimate);
     }
     for (const auto& [line, in_line] : by_line) {
-      std::string text;
-      for (const estimator::ParameterEstimate* estimate : in_line) {
-        text += text.empty() ? "" : ", ";
-        if (in_line.size() > 1) {
-          text += placed_.places.at(estimate->name).back().field->name() + " ";
-        }
-        text += deviation_text(*estimate);
-      }
+      const std::string text = comma_list(in_line, [&](const auto* estimate) {
+        const std::string& field = placed_.places.at(estimate->name).back().field->name();
+        return (in_line.size() > 1 ? field + " " : "") + deviation_text(*estimate);
+      });
       const std::string rest = without_deviations(edit_.comment_of(line));
       edit_.set_comment(line, rest.empty() ? text : text + "; " + rest);
     }
@@ -203,14 +200,6 @@ class RigWriter {
   std::vector<std::string> notes_;
 };
 
-std::string join(const std::vector<RecordingUse>& recordings) {
-  std::string names;
-  for (const RecordingUse& use : recordings) {
-    names += (names.empty() ? "" : ", ") + use.summary.file;
-  }
-  return names;
-}
-
 }  // namespace
 
 std::string make_headline(const std::string& version, const std::string& date,
@@ -226,7 +215,9 @@ std::string make_headline(const std::string& version, const std::string& date,
 CalibratedRig calibrated_rig(const estimator::Calibration& calibration,
                              const CalibrationContext& context) {
   return {calibration.parameters, calibration.tied, context.kept,
-          make_headline(context.version, context.date, join(context.recordings),
+          make_headline(context.version, context.date,
+                        comma_list(context.recordings,
+                                   [](const RecordingUse& use) { return use.summary.file; }),
                         to_text(calibration.kind), calibration.step)};
 }
 
@@ -244,11 +235,8 @@ WrittenRig write_rig(const std::string& name, const std::string& text, const Cal
     writer.set_dependent(estimate);
   }
   if (!rig.tied.empty()) {
-    std::string names;
-    for (const estimator::ParameterEstimate& estimate : rig.tied) {
-      names += (names.empty() ? "" : ", ") + estimate.name;
-    }
-    writer.note(names + (rig.tied.size() == 1 ? ": depends" : ": depend") +
+    writer.note(comma_list(rig.tied, &estimator::ParameterEstimate::name) +
+                (rig.tied.size() == 1 ? ": depends" : ": depend") +
                 " on other parameters; the file's dependencies are unchanged");
   }
   writer.comment(rig.estimates);

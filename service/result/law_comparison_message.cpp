@@ -5,6 +5,7 @@
 #include "proto/validation.pb.h"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
+#include "service/text/comma_list.hpp"
 
 namespace service {
 namespace {
@@ -39,11 +40,10 @@ void add_law(const LawScore& score, v1::LawResult* out) {
 std::string describe_recommendation(const LawComparison& comparison) {
   if (comparison.recommended < 0) return "no friction law could be fitted";
   const LawScore& recommended = at(comparison, comparison.recommended);
-  std::string others;
-  for (const int index : comparison.indistinguishable) {
-    if (index == comparison.recommended) continue;
-    others += (others.empty() ? "" : ", ") + at(comparison, index).law.name;
-  }
+  std::vector<int> indices = comparison.indistinguishable;
+  std::erase(indices, comparison.recommended);
+  const std::string others =
+      comma_list(indices, [&](int index) { return at(comparison, index).law.name; });
   if (others.empty()) return "use " + recommended.law.name + ": no other law predicts as well";
   return "use " + recommended.law.name + "; the data cannot distinguish it from " + others;
 }

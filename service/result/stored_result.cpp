@@ -13,6 +13,7 @@
 #include "service/options/option_message.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/result/provenance_message.hpp"
+#include "service/text/comma_list.hpp"
 
 namespace service {
 namespace {
@@ -50,10 +51,7 @@ CalibratedRig rig_of(const std::string& file, const v1::CalibrationResult& resul
     parameter.value = value.value();
     rig.kept.push_back(std::move(parameter));
   }
-  std::string files;
-  for (const v1::RecordingResult& recording : result.recordings()) {
-    files += (files.empty() ? "" : ", ") + recording.file();
-  }
+  const std::string files = comma_list(result.recordings(), &v1::RecordingResult::file);
   const estimator::CalibrationOptions chosen =
       read_options(result.options(), file + ": options", true);
   rig.headline = make_headline(result.version(), result.provenance().date(), files,

@@ -1,10 +1,12 @@
 #include "service/rig/joint_fields_check.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "estimator/model/joint_friction.hpp"
 #include "service/rig/parameters/message_fields.hpp"
+#include "service/text/comma_list.hpp"
 
 namespace service {
 namespace {
@@ -107,14 +109,14 @@ double number_of(const Message& message, const JointTraits& is, const char* Join
 }
 
 estimator::JointKind joint_kind_of(const v1::Joint& joint, const proto::TextLocator& place) {
-  std::string words;
-  for (const JointTraits& each : estimator::kJointKinds) {
-    if (v1::Joint::Type_Name(joint.type()) == each.word) return each.kind;
-    words += std::string(each.word) + ", ";
-  }
+  const std::string word = v1::Joint::Type_Name(joint.type());
+  const auto* const found = std::ranges::find_if(
+      estimator::kJointKinds, [&](const JointTraits& each) { return word == each.word; });
+  if (found != std::end(estimator::kJointKinds)) return found->kind;
   // A text file may give any number for an enumerator.
   place.at("type").fail("joint \"" + joint.name() +
-                        "\" has an unknown type. Write type: with one of " + words +
+                        "\" has an unknown type. Write type: with one of " +
+                        comma_list(estimator::kJointKinds, &JointTraits::word) + ", " +
                         v1::Joint::Type_Name(v1::Joint::FIXED));
 }
 

@@ -1,8 +1,10 @@
 #include "service/rig/rig_frames.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
 
 #include "service/rig/parameters/message_fields.hpp"
+#include "service/text/comma_list.hpp"
 
 namespace service {
 namespace {
@@ -35,13 +37,10 @@ int find_body(const estimator::Mechanism& mechanism, const std::string& body, co
     if (ground_allowed) return estimator::Joint::kGround;
     place.at(field).fail("the child must not be the ground. Swap parent and child");
   }
-  std::string known;
-  for (int i = 0; i < mechanism.body_count(); ++i) {
-    const std::string& name = mechanism.bodies[static_cast<std::size_t>(i)].name;
-    if (name == body) return i;
-    known += ", " + name;
-  }
-  const std::string choices = ground_allowed ? "ground" + known : known.substr(2);
+  const auto found = std::ranges::find(mechanism.bodies, body, &estimator::Body::name);
+  if (found != mechanism.bodies.end()) return static_cast<int>(found - mechanism.bodies.begin());
+  const std::string choices =
+      (ground_allowed ? "ground, " : "") + comma_list(mechanism.bodies, &estimator::Body::name);
   if (body.empty()) {
     place.fail(std::string("names no body; write ") + field + ": with one of " + choices);
   }

@@ -1,5 +1,6 @@
 #include "service/rig/drawing/rig_picture.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/rig/drawing/mechanism_description.hpp"
 #include "service/rig/drawing/scene_pictures.hpp"
+#include "service/text/comma_list.hpp"
 
 namespace service {
 namespace {
@@ -19,13 +21,10 @@ constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNear = 1e-3;
 
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
-  std::string known;
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const std::string& joint = mechanism.joints[static_cast<std::size_t>(j)].name;
-    if (joint == name) return j;
-    known += (known.empty() ? "" : ", ") + joint;
-  }
-  throw proto::InputError("--at " + name + ": the rig has no such joint; it has " + known);
+  const auto found = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
+  if (found != mechanism.joints.end()) return static_cast<int>(found - mechanism.joints.begin());
+  throw proto::InputError("--at " + name + ": the rig has no such joint; it has " +
+                          comma_list(mechanism.joints, &estimator::Joint::name));
 }
 
 /// Returns joint coordinates with the requested positions applied and all loops closed.

@@ -15,7 +15,10 @@ struct RigKindName {
   RigKind kind;
   const char* name;  ///< name, e.g. "double-pendulum"
   const char* what;  ///< description, e.g. "two links on one another, in a plane"
+  std::vector<std::string> links, joints;  ///< names of links and measured joints; empty: numbered
 };
+
+/// Returns the kinds of rig in the order of RigKind.
 const std::vector<RigKindName>& rig_kinds();
 
 /// Returns the kind of rig with this name.
