@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "estimator/model/encoder.hpp"
-#include "service/report/charts/figure.hpp"
+#include "service/report/charts/chart_figure.hpp"
 
 namespace service {
 namespace {

@@ -7,7 +7,6 @@
 #include "service/messages/stage_text.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/report/charts/chart_figure.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/cross_validation_report.hpp"
 #include "service/report/sections/calibration_sections.hpp"

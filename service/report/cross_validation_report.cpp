@@ -7,7 +7,6 @@
 
 #include "service/messages/message_text.hpp"
 #include "service/recordings/formats/recording_pieces.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/data_section.hpp"

@@ -5,7 +5,6 @@
 
 #include "service/messages/message_text.hpp"
 #include "service/report/charts/chart_figure.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/sections/data_section.hpp"
 #include "service/report/sections/finding_list.hpp"

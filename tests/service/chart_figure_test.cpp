@@ -8,7 +8,6 @@
 #include <cstring>
 #include <limits>
 
-#include "service/report/charts/embedded_data.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -1,4 +1,4 @@
-#include "service/report/charts/figure.hpp"
+#include "service/report/charts/chart_figure.hpp"
 
 #include <gtest/gtest.h>
 

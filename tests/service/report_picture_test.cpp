@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "service/report/charts/svg_forest.hpp"
-#include "service/report/charts/svg_matrix.hpp"
+#include "service/report/charts/result_pictures.hpp"
 #include "service/report/sections/label_texts.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -20,7 +20,6 @@
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/recordings/formats/recording_kind.hpp"
 #include "service/recordings/recording_selection.hpp"
-#include "service/report/sections/quantity_table.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/stored_result.hpp"
 #include "service/rig/drawing/rig_picture.hpp"

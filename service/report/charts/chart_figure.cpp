@@ -3,10 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 
-#include "service/report/charts/embedded_data.hpp"
+#include "service/report/charts/page_parts.hpp"
 #include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -145,6 +149,111 @@ std::string caption_of(const ChartFigure& figure) {
   return figure.caption + (marked ? " Shaded: findings." : "");
 }
 
+/// Largest count of numbers that are written as text, which is shorter than Base64 for few numbers.
+constexpr std::size_t kTextCountMax = 64;
+constexpr double kEvenShare = 1e-6;  // of a step
+constexpr int kStepDigits = 12;      // more digits of a step are rounding errors
+
+template <typename Bits>
+void append(std::string& bytes, Bits bits) {
+  for (std::size_t k = 0; k < sizeof bits; ++k) {
+    bytes += static_cast<char>(static_cast<unsigned char>(bits >> (8 * k)));
+  }
+}
+
+std::string packed(const char* key, const std::string& bytes) {
+  return std::string("{\"") + key + "\":\"" + base64(bytes) + "\"}";
+}
+
+std::string listed(const std::vector<double>& values) {
+  return "{\"values\":[" + comma_list(values, json_number, ",") + "]}";
+}
+
+double step_of(const std::vector<double>& values) {
+  const double step = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
+  const std::string text = fmt::format("{:.{}g}", step, kStepDigits);
+  double rounded = step;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return rounded;
+}
+
+constexpr int kWidth = 960;        // [px]
+constexpr int kPanelHeight = 250;  // [px]
+constexpr int kLegendHeight = 26;  // [px] per row of the legend
+constexpr double kCharacterWidth = 7.4;
+constexpr double kEntryGap = 50.0;  // [px] for the key and spaces of a legend entry
+
+/// Returns one series for each label in a figure, in order of appearance.
+std::vector<ChartSeries> legend_entries(const Figure& figure) {
+  std::vector<ChartSeries> entries;
+  for (const Chart& panel : figure.panels) {
+    for (const ChartSeries& series : panel.series) {
+      const bool known = series.label.empty() ||
+                         std::any_of(entries.begin(), entries.end(), [&](const ChartSeries& entry) {
+                           return entry.label == series.label;
+                         });
+      if (!known) {
+        entries.push_back(
+            {series.label, series.css_class, {}, {}, series.markers, series.shape, {}});
+      }
+    }
+  }
+  return entries;
+}
+
+struct Legend {
+  std::string svg;
+  int height = 0;
+};
+
+Legend draw_legend(const std::vector<ChartSeries>& entries, int top) {
+  Legend legend;
+  double x = 20.0;
+  int row = 0;
+  for (const ChartSeries& entry : entries) {
+    const double width = kEntryGap + kCharacterWidth * display_width(entry.label);
+    if (x + width > kWidth && x > 20.0) {
+      x = 20.0;
+      ++row;
+    }
+    const double y = top + row * kLegendHeight + 0.5 * kLegendHeight;
+    legend.svg += legend_key(entry, x, y);
+    legend.svg += svg_text(x + 27.0, y + 4.0, "start", "label", entry.label);
+    x += width;
+  }
+  legend.height = entries.empty() ? 0 : (row + 1) * kLegendHeight;
+  return legend;
+}
+
+struct Drawing {
+  std::string content;
+  int height = 0;
+};
+
+Drawing draw(const Figure& figure) {
+  Drawing drawing;
+  const int columns = std::max(1, figure.columns);
+  const int width = kWidth / columns;
+  const auto count = static_cast<int>(figure.panels.size());
+  for (int i = 0; i < count; ++i) {
+    Chart panel = figure.panels[static_cast<std::size_t>(i)];
+    panel.width = width;
+    panel.height = kPanelHeight;
+    panel.title.clear();
+    if (count > 1) panel.title = {'(', static_cast<char>('a' + i), ')', ' '};
+    panel.title += figure.panels[static_cast<std::size_t>(i)].title;
+    for (ChartSeries& series : panel.series) series.label.clear();
+    drawing.content +=
+        fmt::format("<g transform=\"translate({},{})\">\n{}</g>\n", i % columns * width,
+                    i / columns * kPanelHeight, chart_content(panel));
+  }
+  drawing.height = (count + columns - 1) / columns * kPanelHeight;
+  const Legend legend = draw_legend(legend_entries(figure), drawing.height);
+  drawing.content += legend.svg;
+  drawing.height += legend.height;
+  return drawing;
+}
+
 }  // namespace
 
 std::string chart_figure(const ChartFigure& figure) {
@@ -168,6 +277,99 @@ std::string data_figure(const std::string& picture, const std::string& name, con
          data_element(
              fmt::format(R"({{"name":{},"csv":{}}})", json_string(name), json_string(csv))) +
          "</figure>\n";
+}
+
+std::string json_string(const std::string& text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&') {
+      json += fmt::format("\\u{:04x}", code);
+    } else {
+      json += c;
+    }
+  }
+  return json + "\"";
+}
+
+std::string json_number(double value) {
+  if (!std::isfinite(value)) return "null";
+  char text[32];
+  const std::to_chars_result end = std::to_chars(text, text + sizeof text, value);
+  return {text, end.ptr};
+}
+
+bool is_evenly_spaced(const std::vector<double>& values) {
+  if (values.size() < 2) return false;
+  const double step = step_of(values);
+  if (!(step > 0.0)) return false;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const double even = values.front() + static_cast<double>(k) * step;
+    if (!(std::abs(values[k] - even) <= kEvenShare * step)) return false;
+  }
+  return true;
+}
+
+std::string json_spaced(const std::vector<double>& values) {
+  if (values.size() <= kTextCountMax) return listed(values);
+  if (is_evenly_spaced(values)) {
+    return fmt::format(R"({{"from":{},"step":{},"count":{}}})", json_number(values.front()),
+                       json_number(step_of(values)), values.size());
+  }
+  std::string bytes;
+  for (const double value : values) append(bytes, std::bit_cast<std::uint64_t>(value));
+  return packed("f64", bytes);
+}
+
+std::string json_numbers(const std::vector<double>& values) {
+  if (values.size() <= kTextCountMax) return listed(values);
+  std::string bytes;
+  for (const double value : values) {
+    append(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+  }
+  return packed("f32", bytes);
+}
+
+std::string base64(const std::string& bytes) {
+  static constexpr char kLetters[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t k = 0; k < bytes.size(); k += 3) {
+    const auto byte = [&](std::size_t at) {
+      return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
+    };
+    const std::uint32_t three = byte(k) << 16U | byte(k + 1) << 8U | byte(k + 2);
+    for (std::size_t letter = 0; letter < 4; ++letter) {
+      const bool padding = k + letter > bytes.size();
+      text += padding ? '=' : kLetters[three >> (18U - 6U * letter) & 0x3FU];
+    }
+  }
+  return text;
+}
+
+std::string figure_file(const Figure& figure) {
+  const Drawing drawing = draw(figure);
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+      "font-family=\"system-ui, 'DejaVu Sans', sans-serif\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+      "aria-label=\"{2}\">\n<title>{2}</title>\n<style>{3}</style>\n"
+      "<rect width=\"100%\" height=\"100%\" style=\"fill: var(--paper)\"/>\n{4}</svg>\n",
+      kWidth, drawing.height, escape_html(figure.title), page_style(), drawing.content);
+}
+
+std::string figure_svg(const Figure& figure) {
+  const Drawing drawing = draw(figure);
+  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
+                     kWidth, drawing.height, escape_html(figure.title), drawing.content);
+}
+
+std::string series_class(std::size_t index) { return "series-" + std::to_string(index % 6 + 1); }
+
+MarkerShape series_shape(std::size_t index) {
+  constexpr MarkerShape kShapes[] = {MarkerShape::kCircle, MarkerShape::kSquare,
+                                     MarkerShape::kTriangle, MarkerShape::kDiamond};
+  return kShapes[index % 4];
 }
 
 }  // namespace service

@@ -5,8 +5,6 @@
 
 #include "proto/notation/axis_ticks.hpp"
 #include "service/report/charts/chart_figure.hpp"
-#include "service/report/charts/embedded_data.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
 #include "service/text/csv_row.hpp"

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "proto/text/input_error.hpp"
-#include "service/report/sections/quantity_table.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"

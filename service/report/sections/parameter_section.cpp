@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
-#include "service/report/charts/html_table.hpp"
+#include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
-#include "service/report/sections/quantity_table.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/rig/parameters/parameter_prior.hpp"
 #include "service/text/number_format.hpp"
@@ -30,24 +30,45 @@ double to_x(double axis_position) {
   return 0.5 * kDrawingWidth + axis_position * (0.5 * kDrawingWidth - kArrowMargin);
 }
 
-bool has_interval(const ParameterEstimate& estimate) {
+/// Checks whether the 95 % confidence interval of a parameter excludes zero. If it includes zero, a
+/// deviation in percent of the estimate is meaningless.
+bool interval_excludes_zero(const ParameterEstimate& estimate) {
   return !estimate.at_bound && std::isfinite(estimate.standard_deviation) &&
-         estimate.standard_deviation > 0.0;
+         estimate.standard_deviation > 0.0 && estimate.half_interval < std::abs(estimate.value);
 }
 
-/// Map from values of a parameter to pixels on the common axis of the intervals.
+/// Returns the number of decades on each side of the common axis of the confidence intervals in a
+/// table. The axis shows the deviation from the estimate in percent, logarithmically on both sides,
+/// so that accuracies of 0.01 % and 30 % can be compared. It ends at 100 %, and its first tick is
+/// one decade below the narrowest interval.
+int decades_of(const std::vector<ParameterEstimate>& estimates) {
+  double sharpest = 1.0;
+  for (const ParameterEstimate& estimate : estimates) {
+    if (!interval_excludes_zero(estimate)) continue;
+    sharpest = std::min(sharpest, estimate.half_interval / std::abs(estimate.value));
+  }
+  const int decades = 1 + static_cast<int>(std::ceil(-std::log10(std::max(sharpest, 1e-12))));
+  return std::clamp(decades, kDecadesMin, kDecadesMax);
+}
+
+/// Map from values of a parameter to pixels on the common axis of the intervals. Values beyond the
+/// ends of the axis are clamped.
 class IntervalAxis {
  public:
-  IntervalAxis(const ParameterEstimate& estimate, const RelativeScale& scale)
-      : value_(estimate.value), scale_(scale) {}
+  IntervalAxis(const ParameterEstimate& estimate, int decades)
+      : value_(estimate.value), decades_(decades) {}
 
   double share(double value) const { return (value - value_) / std::abs(value_); }
   bool holds(double value) const { return std::abs(share(value)) <= 1.0; }
-  double at(double value) const { return to_x(scale_.axis_position(share(value))); }
+  double at(double value) const {
+    const double deviation = share(value);
+    const double position = std::clamp(1.0 + std::log10(std::abs(deviation)) / decades_, 0.0, 1.0);
+    return to_x(deviation < 0.0 ? -position : position);
+  }
 
  private:
   double value_;
-  const RelativeScale& scale_;
+  int decades_;
 };
 
 std::string start_mark(const IntervalAxis& axis, double start) {
@@ -72,53 +93,27 @@ std::string prior_band(const IntervalAxis& axis, const ParameterPrior& prior) {
   return svg_rect(left, 3.0, right - left, 14.0, "prior");
 }
 
-/// Returns the axis positions of the estimate and of deviations of 1 %, 10 % and so on.
-std::vector<double> decade_places(const RelativeScale& scale) {
-  std::vector<double> places = {0.0};
-  for (int k = 1; k <= scale.decades(); ++k)
-    places.push_back(static_cast<double>(k) / scale.decades());
-  return places;
-}
-
-std::string grid(const RelativeScale& scale) {
+/// Returns grid lines at the estimate and at deviations of 1 %, 10 % and so on.
+std::string grid(int decades) {
   std::string svg;
-  for (const double axis_position : decade_places(scale)) {
-    for (const double side : {-1.0, 1.0}) {
-      const double x = to_x(side * axis_position);
-      svg += svg_line(x, 0.0, x, 20.0, "axis");
-      if (axis_position == 0.0) break;
-    }
+  for (int k = -decades; k <= decades; ++k) {
+    const double x = to_x(static_cast<double>(k) / decades);
+    svg += svg_line(x, 0.0, x, 20.0, "axis");
   }
   return svg;
 }
 
 const char* kOpen = "<svg viewBox=\"0 0 200 20\" class=\"interval\" aria-hidden=\"true\">";
 
-RelativeScale::RelativeScale(const std::vector<ParameterEstimate>& estimates) {
-  double sharpest = 1.0;
-  for (const ParameterEstimate& estimate : estimates) {
-    if (!interval_excludes_zero(estimate)) continue;
-    sharpest = std::min(sharpest, estimate.half_interval / std::abs(estimate.value));
-  }
-  const int decades = 1 + static_cast<int>(std::ceil(-std::log10(std::max(sharpest, 1e-12))));
-  decades_ = std::clamp(decades, kDecadesMin, kDecadesMax);
-}
-
-double RelativeScale::axis_position(double share) const {
-  const double decades = static_cast<double>(decades_) + std::log10(std::abs(share));
-  const double axis_position = std::clamp(decades / decades_, 0.0, 1.0);
-  return share < 0.0 ? -axis_position : axis_position;
-}
-
-bool interval_excludes_zero(const ParameterEstimate& estimate) {
-  return has_interval(estimate) && estimate.half_interval < std::abs(estimate.value);
-}
-
+/// Returns the SVG picture of one parameter. It shows the 95 % confidence interval as a bar, the
+/// estimate as a dot, the 95 % interval of the prior as a band, and bounds on the axis as ticks.
+/// The initial value is a ring, or an arrow if it is beyond 100 %. A dashed line marks a parameter
+/// that is undetermined or compatible with zero. A parameter at a bound has no bar.
 std::string svg_interval(const ParameterEstimate& estimate, const ParameterPrior& prior,
-                         const RelativeScale& scale) {
+                         int decades) {
   if (!std::isfinite(estimate.value)) return "";
-  const IntervalAxis axis(estimate, scale);
-  std::string svg = kOpen + grid(scale);
+  const IntervalAxis axis(estimate, decades);
+  std::string svg = kOpen + grid(decades);
   const bool relative = interval_excludes_zero(estimate);
   if (relative) svg += prior_band(axis, prior);
   const bool unseen = !relative && !estimate.at_bound && estimate.standard_deviation > 0.0;
@@ -136,13 +131,13 @@ std::string svg_interval(const ParameterEstimate& estimate, const ParameterPrior
   return svg + "</svg>";
 }
 
-std::string svg_interval_axis(const RelativeScale& scale) {
+std::string svg_interval_axis(int decades) {
   std::string svg = kOpen;
-  const int stride = scale.decades() > 4 ? 2 : 1;  // as many as fit
-  for (int k = scale.decades(); k > 0; k -= stride) {
-    const std::string text = format_number(100.0 * std::pow(10.0, k - scale.decades()), 1);
+  const int stride = decades > 4 ? 2 : 1;  // as many as fit
+  for (int k = decades; k > 0; k -= stride) {
+    const std::string text = format_number(100.0 * std::pow(10.0, k - decades), 1);
     for (const double side : {-1.0, 1.0}) {
-      svg += svg_text(to_x(side * k / scale.decades()), 14.0, "middle", "cell", text);
+      svg += svg_text(to_x(side * k / decades), 14.0, "middle", "cell", text);
     }
   }
   return svg + "</svg>";
@@ -188,7 +183,7 @@ std::string share_text(const ParameterEstimate& estimate) {
 
 /// Returns the table cells of a parameter. @param remark  text after the parameter's name
 std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const TableNotation& notation,
-                               const ParameterPrior& prior, const RelativeScale& scale,
+                               const ParameterPrior& prior, int decades,
                                const std::string& remark = "") {
   return {HtmlCell::of_html(escape_html(estimate.name) + " <span class=\"quiet\">[" +
                             escape_html(notation.unit()) + "]" + remark + "</span>"),
@@ -196,19 +191,19 @@ std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const TableNot
           notation.deviation(),
           interval_cell(estimate, notation),
           share_text(estimate),
-          HtmlCell::of_html(svg_interval(estimate, prior, scale)),
+          HtmlCell::of_html(svg_interval(estimate, prior, decades)),
           notation.number(estimate.initial),
           bounds_text(estimate, notation),
           prior_text(prior, notation),
           data_text(estimate, notation)};
 }
 
-std::vector<HtmlTable::Column> columns_of(const RelativeScale& scale, bool with_priors) {
+std::vector<HtmlTable::Column> columns_of(int decades, bool with_priors) {
   using enum CellAlign;
   std::vector<HtmlTable::Column> columns = {
       {"parameter"},          {"estimate", kRight},
       {"± sd", kRight},       {"95 % interval"},
-      {"± relative", kRight}, {HtmlCell::of_html("deviation [%]<br>" + svg_interval_axis(scale))},
+      {"± relative", kRight}, {HtmlCell::of_html("deviation [%]<br>" + svg_interval_axis(decades))},
       {"start", kRight},      {"bounds", kRight}};
   if (with_priors) {
     columns.push_back({"prior", kRight});
@@ -237,11 +232,11 @@ std::string parameter_section(const estimator::Calibration& calibration) {
   const bool with_priors = std::ranges::any_of(all, [&](const ParameterEstimate& estimate) {
     return prior_of(estimate).exists() || !std::isnan(estimate.data_deviation);
   });
-  const RelativeScale scale(all);
+  const int decades = decades_of(all);
   const std::vector<TableNotation> notations = notations_of(all);
-  HtmlTable table(caption_of(with_priors), columns_of(scale, with_priors));
+  HtmlTable table(caption_of(with_priors), columns_of(decades, with_priors));
   for (std::size_t k = 0; k < all.size(); ++k) {
-    std::vector<HtmlCell> cells = cells_of(all[k], notations[k], prior_of(all[k]), scale,
+    std::vector<HtmlCell> cells = cells_of(all[k], notations[k], prior_of(all[k]), decades,
                                            k < calibration.parameters.size() ? "" : " dependent");
     if (!with_priors) cells.resize(cells.size() - 2, "");
     table.add(cells);

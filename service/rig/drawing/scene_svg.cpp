@@ -1,4 +1,4 @@
-#include "service/rig/drawing/scene_pictures.hpp"
+#include "service/rig/drawing/rig_picture.hpp"
 
 #include <fmt/core.h>
 

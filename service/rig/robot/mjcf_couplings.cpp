@@ -1,4 +1,4 @@
-#include "service/rig/robot/mjcf_couplings.hpp"
+#include "service/rig/robot/mjcf_source.hpp"
 
 #include <Eigen/Geometry>
 #include <algorithm>

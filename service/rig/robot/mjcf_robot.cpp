@@ -5,7 +5,6 @@
 #include <cstring>
 #include <map>
 
-#include "service/rig/robot/mjcf_couplings.hpp"
 #include "service/rig/robot/mjcf_source.hpp"
 
 namespace service {

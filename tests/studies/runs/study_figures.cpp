@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "service/report/charts/chart_figure.hpp"
-#include "service/report/charts/embedded_data.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/table_notation.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "service/report/charts/figure.hpp"
+#include "service/report/charts/chart_figure.hpp"
 
 namespace service {
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "proto/text/files.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/text/csv_row.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,11 @@ std::string svg_forest(const std::vector<estimator::PartEstimate>& pieces,
                        const std::vector<std::string>& labels,
                        const std::vector<estimator::ParameterEstimate>& parameters,
                        const std::vector<std::size_t>& columns);
+
+/// Returns a heat map of a correlation matrix as SVG, with numbers in the cells. Positive
+/// correlations are orange, negative ones blue; larger magnitudes have a stronger colour.
+/// @param names  names of the rows and columns
+std::string svg_correlation(const Eigen::MatrixXd& correlation,
+                            const std::vector<std::string>& names);
 
 }  // namespace service
