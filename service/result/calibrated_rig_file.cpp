@@ -14,6 +14,7 @@
 #include "proto/text/text_file.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/result/calibration_outcome.hpp"
+#include "service/rig/parameters/rig_parameters.hpp"
 #include "service/rig/rig_chain.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/text/comma_list.hpp"
@@ -103,7 +104,7 @@ class RigWriter {
   /// Writes the value of a dependent parameter if the rig file has a value for it.
   void set_dependent(const estimator::ParameterEstimate& estimate) {
     const auto found = placed_.places.find(estimate.name);
-    if (found == placed_.places.end() || !is_tied_by_name(estimate.name)) return;
+    if (found == placed_.places.end() || !is_tied_parameter(rig_, estimate.name)) return;
     const Steps value_at = below(found->second, "value");
     if (!edit_.has(value_at) || is_point_from_centre(found->second)) return;
     edit_.set_number(value_at, notation_of(estimate).exact(estimate.value));
@@ -175,11 +176,6 @@ class RigWriter {
     const auto* const law =
         estimator::friction_facts(static_cast<estimator::JointQuantity>(target.quantity));
     return law != nullptr && law->may_be_negative;
-  }
-
-  bool is_tied_by_name(const std::string& parameter) const {
-    return std::ranges::any_of(
-        rig_.dependency(), [&](const v1::Dependency& tie) { return tie.parameter() == parameter; });
   }
 
   /// Checks whether a point is on a body whose centre of mass the rig file gives. Such a point does

@@ -6,7 +6,6 @@
 #include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
@@ -25,15 +24,6 @@ void add_history(const std::vector<estimator::IterationRecord>& history,
     out->set_damping(record.damping);
     out->set_rejected(record.rejected);
     for (const double value : record.arrow) out->add_values(value);
-  }
-}
-
-void add_null_directions(const std::vector<estimator::NullDirection>& directions,
-                         google::protobuf::RepeatedPtrField<v1::NullDirectionResult>* out_list) {
-  for (const estimator::NullDirection& direction : directions) {
-    v1::NullDirectionResult* out = out_list->Add();
-    out->set_description(text_of(direction.description));
-    for (const double value : direction.coefficients) out->add_coefficients(value);
   }
 }
 
@@ -166,9 +156,6 @@ void add_inertial(const estimator::Calibration& calibration, v1::CalibrationResu
 std::string calibration_json(const estimator::Calibration& calibration,
                              const CalibrationContext& context, Trajectories trajectories) {
   v1::CalibrationResult result;
-  result.set_rig(context.rig);
-  result.set_version(context.version);
-  result.set_wall_time_s(context.wall_time);
   add_parameters(calibration.parameters, calibration.mechanism, result.mutable_parameters());
   add_parameters(calibration.tied, calibration.mechanism, result.mutable_dependent());
   add_simulation(calibration.simulation, result.mutable_simulation());
@@ -197,10 +184,8 @@ std::string calibration_json(const estimator::Calibration& calibration,
   }
   result.set_observation_rmse_rad(calibration.observation_rmse);
   *result.mutable_options() = chosen_options(calibration, context.options);
-  for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
   add_findings(calibration.findings, result.mutable_findings());
   for (const std::string& note : note_texts(calibration.notes)) result.add_notes(note);
-  add_provenance(context, result.mutable_provenance());
   for (const estimator::Parameter& parameter : context.kept) {
     v1::ValueResult* out = result.add_fixed();
     out->set_name(parameter.name);
@@ -210,7 +195,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   if (trajectories == Trajectories::kWritten) {
     add_trajectories(calibration, context.controls, result.mutable_trajectories());
   }
-  return to_json(result);
+  return finished_json(result, context);
 }
 
 }  // namespace service

@@ -6,7 +6,6 @@
 #include "service/messages/message_text.hpp"
 #include "service/recordings/import_notes.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
@@ -54,9 +53,6 @@ bool has_converged(const estimator::CrossValidation& validation) {
 std::string cross_validation_json(const estimator::CrossValidation& validation,
                                   const CalibrationContext& context) {
   v1::CrossValidationResult result;
-  result.set_rig(context.rig);
-  result.set_version(context.version);
-  result.set_wall_time_s(context.wall_time);
   for (const std::string& piece : validation.pieces) result.add_parts(piece);
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
     add_fold(validation.pieces[i], validation.folds[i], result.add_folds());
@@ -85,11 +81,9 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
         chosen_options(validation.folds.front().calibration, context.options);
   }
   for (const RecordingUse& use : context.recordings) {
-    add_recording(use, result.add_recordings());
     for (const std::string& note : describe_import(use.summary)) result.add_notes(note);
   }
-  add_provenance(context, result.mutable_provenance());
-  return to_json(result);
+  return finished_json(result, context);
 }
 
 }  // namespace service

@@ -4,7 +4,6 @@
 
 #include "proto/check.pb.h"
 #include "service/messages/message_text.hpp"
-#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
@@ -13,8 +12,6 @@ std::string examination_json(const std::vector<estimator::Finding>& findings,
                              const estimator::Excitation& excitation,
                              const CalibrationContext& context) {
   rigcal::v1::CheckResult result;
-  result.set_rig(context.rig);
-  result.set_version(context.version);
   const auto worst = std::ranges::max_element(findings, {}, &estimator::Finding::severity);
   result.set_worst(worst == findings.end() ? "none" : to_text(worst->severity));
   add_findings(findings, result.mutable_findings());
@@ -25,20 +22,14 @@ std::string examination_json(const std::vector<estimator::Finding>& findings,
     out->set_start(parameter.start);
     out->set_standard_deviation(parameter.deviation);
   }
-  for (const estimator::NullDirection& direction : excitation.null_directions) {
-    rigcal::v1::NullDirectionResult* out = result.add_null_directions();
-    out->set_description(text_of(direction.description));
-    for (const double value : direction.coefficients) out->add_coefficients(value);
-  }
+  add_null_directions(excitation.null_directions, result.mutable_null_directions());
   if (!excitation.parameters.empty()) {
     result.mutable_clock()->set_standard_deviation(excitation.clock.deviation);
     for (const std::string& name : excitation.clock.absorbed_by) {
       result.mutable_clock()->add_absorbed_by(name);
     }
   }
-  for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
-  add_provenance(context, result.mutable_provenance());
-  return to_json(result);
+  return finished_json(result, context);
 }
 
 }  // namespace service

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "proto/validation.pb.h"
-#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 #include "service/text/comma_list.hpp"
 
@@ -51,9 +50,6 @@ std::string describe_recommendation(const LawComparison& comparison) {
 std::string law_comparison_json(const LawComparison& comparison,
                                 const CalibrationContext& context) {
   v1::LawComparisonResult result;
-  result.set_rig(context.rig);
-  result.set_version(context.version);
-  result.set_wall_time_s(context.wall_time);
   for (const std::string& joint : comparison.joints) result.add_joints(joint);
   for (const std::string& piece : comparison.pieces) result.add_parts(piece);
   result.set_folds(comparison.folds);
@@ -64,9 +60,7 @@ std::string law_comparison_json(const LawComparison& comparison,
   for (const int index : comparison.indistinguishable)
     result.add_indistinguishable_laws(at(comparison, index).law.name);
   result.set_verdict(describe_recommendation(comparison));
-  for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
-  add_provenance(context, result.mutable_provenance());
-  return to_json(result);
+  return finished_json(result, context);
 }
 
 }  // namespace service

@@ -112,6 +112,15 @@ void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
   out->set_samples(samples);
 }
 
+void add_null_directions(const std::vector<estimator::NullDirection>& directions,
+                         google::protobuf::RepeatedPtrField<v1::NullDirectionResult>* out_list) {
+  for (const estimator::NullDirection& direction : directions) {
+    v1::NullDirectionResult* out = out_list->Add();
+    out->set_description(text_of(direction.description));
+    for (const double value : direction.coefficients) out->add_coefficients(value);
+  }
+}
+
 std::string to_json(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.add_whitespace = true;

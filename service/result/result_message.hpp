@@ -11,6 +11,7 @@
 #include "estimator/assessment/finding.hpp"
 #include "proto/calibration.pb.h"
 #include "service/result/calibration_message.hpp"
+#include "service/result/provenance_message.hpp"
 
 namespace service {
 
@@ -32,6 +33,10 @@ google::protobuf::Struct chosen_options(const estimator::Calibration& calibratio
 
 void add_recording(const RecordingUse& recording, rigcal::v1::RecordingResult* out);
 
+void add_null_directions(
+    const std::vector<estimator::NullDirection>& directions,
+    google::protobuf::RepeatedPtrField<rigcal::v1::NullDirectionResult>* out_list);
+
 /// Returns a message in the proto3 JSON mapping with all fields.
 std::string to_json(const google::protobuf::Message& message);
 
@@ -45,5 +50,22 @@ void add_trajectories(const estimator::Calibration& calibration,
 /// Appends findings about the recordings to a list of a result message.
 void add_findings(const std::vector<estimator::Finding>& findings,
                   google::protobuf::RepeatedPtrField<rigcal::v1::FindingResult>* out_list);
+
+/// Fills the fields that the results of several commands have, and returns the result as JSON.
+template <typename Result>
+std::string finished_json(Result& result, const CalibrationContext& context) {
+  result.set_rig(context.rig);
+  result.set_version(context.version);
+  if constexpr (requires { result.set_wall_time_s(0.0); }) {
+    result.set_wall_time_s(context.wall_time);
+  }
+  for (const RecordingUse& use : context.recordings) {
+    if constexpr (requires { add_recording(use, result.add_recordings()); }) {
+      add_recording(use, result.add_recordings());
+    }
+  }
+  add_provenance(context, result.mutable_provenance());
+  return to_json(result);
+}
 
 }  // namespace service

@@ -8,7 +8,6 @@
 #include "service/messages/message_text.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/recordings/import_notes.hpp"
-#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {
@@ -91,9 +90,6 @@ std::vector<RecordingErrors> errors_by_recording(const estimator::Validation& va
 std::string validation_json(const estimator::Validation& validation,
                             const ValidationSettings& choice, const CalibrationContext& context) {
   v1::ValidationResult result;
-  result.set_rig(context.rig);
-  result.set_version(context.version);
-  result.set_wall_time_s(context.wall_time);
   result.set_parameters_file(choice.parameters_file);
   result.set_window_length_s(choice.window);
   result.set_start_length_s(validation.start_window);
@@ -120,8 +116,7 @@ std::string validation_json(const estimator::Validation& validation,
   for (const RecordingUse& use : context.recordings) {
     for (const std::string& note : describe_import(use.summary)) result.add_notes(note);
   }
-  add_provenance(context, result.mutable_provenance());
-  return to_json(result);
+  return finished_json(result, context);
 }
 
 }  // namespace service
