@@ -15,7 +15,7 @@
 #include "service/report/sections/result_table.hpp"
 #include "service/report/sections/trajectory_section.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/result/cross_validation_message.hpp"
+#include "service/result/validation_message.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "service/rig/parameters/message_fields.hpp"
-#include "service/rig/rig_frames.hpp"
+#include "service/rig/rig_joints.hpp"
 #include "service/text/comma_list.hpp"
 
 namespace service {

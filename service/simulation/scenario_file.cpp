@@ -7,7 +7,7 @@
 #include "estimator/model/joint_stop.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/text_file.hpp"
-#include "service/rig/joint_fields_check.hpp"
+#include "service/rig/rig_joints.hpp"
 #include "service/simulation/initial_assembly.hpp"
 #include "service/text/number_format.hpp"
 

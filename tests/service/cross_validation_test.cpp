@@ -11,7 +11,7 @@
 #include "proto/calibration.pb.h"
 #include "service/recordings/formats/recording_pieces.hpp"
 #include "service/report/cross_validation_report.hpp"
-#include "service/result/cross_validation_message.hpp"
+#include "service/result/validation_message.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"

@@ -10,7 +10,7 @@
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/placement.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/rig/robot/robot_file.hpp"
+#include "service/rig/robot/robot.hpp"
 #include "service/rig/robot/robot_rig.hpp"
 #include "tests/support/source_folder.hpp"
 

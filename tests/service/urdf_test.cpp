@@ -6,7 +6,7 @@
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/rig/robot/robot_file.hpp"
+#include "service/rig/robot/robot.hpp"
 #include "service/rig/robot/robot_rig.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -12,7 +12,7 @@
 #include "service/cli/terminal.hpp"
 #include "service/report/cross_validation_report.hpp"
 #include "service/report/sections/finding_list.hpp"
-#include "service/result/cross_validation_message.hpp"
+#include "service/result/validation_message.hpp"
 
 namespace service {
 namespace {

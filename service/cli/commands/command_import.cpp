@@ -7,7 +7,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/rig/robot/robot_file.hpp"
+#include "service/rig/robot/robot.hpp"
 #include "service/rig/robot/robot_rig.hpp"
 
 namespace service {

@@ -1,4 +1,4 @@
-#include "service/rig/drawing/mechanism_description.hpp"
+#include "service/rig/drawing/rig_picture.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/placement.hpp"
 #include "service/rig/drawing/scene.hpp"
-#include "service/rig/drawing/view.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

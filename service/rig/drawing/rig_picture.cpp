@@ -8,7 +8,6 @@
 
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/rig/drawing/mechanism_description.hpp"
 #include "service/text/comma_list.hpp"
 
 namespace service {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "proto/text/printable.hpp"
-#include "service/rig/drawing/view.hpp"
+#include "service/rig/drawing/scene.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/svg_elements.hpp"
 

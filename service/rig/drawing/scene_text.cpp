@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "service/rig/drawing/view.hpp"
+#include "service/rig/drawing/scene.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -1,4 +1,4 @@
-#include "service/rig/drawing/view.hpp"
+#include "service/rig/drawing/scene.hpp"
 
 #include <Eigen/Geometry>
 #include <algorithm>

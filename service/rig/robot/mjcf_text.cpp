@@ -1,7 +1,7 @@
 #include <Eigen/Geometry>
 #include <cmath>
 
-#include "service/rig/robot/robot_file.hpp"
+#include "service/rig/robot/robot.hpp"
 #include "service/rig/robot/xml_source.hpp"
 
 namespace service {

@@ -1,4 +1,4 @@
-#include "service/rig/robot/robot_file.hpp"
+#include "service/rig/robot/robot.hpp"
 
 #include <Eigen/Geometry>
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "proto/notation/number_format.hpp"
-#include "service/rig/robot/robot_file.hpp"
+#include "service/rig/robot/robot.hpp"
 #include "service/rig/robot/xml_source.hpp"
 
 namespace service {

@@ -13,7 +13,7 @@
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_message.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/result/cross_validation_message.hpp"
+#include "service/result/validation_message.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/record_file.hpp"
 
