@@ -1,6 +1,7 @@
 #include "service/cli/simulation_plot.hpp"
 
 #include <string_view>
+#include <utility>
 
 #include "estimator/model/encoder.hpp"
 #include "service/report/charts/chart_figure.hpp"
@@ -49,24 +50,22 @@ std::string simulation_plot(const Rig& rig, const SimulatedRun& run, const std::
   for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
     time.push_back(static_cast<double>(k) * run.period);
   }
-  Figure figure;
-  figure.title = title;
-  figure.columns = 1;
+  std::vector<Chart> charts;
   Eigen::Index column = 0;
   for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
     const std::string quantity = sensor.units().quantity;
-    figure.panels.push_back(panel(quantity + " " + sensor.name,
-                                  quantity + " [" + sensor.units().coordinate + "]", "simulated",
-                                  time, column_of(run.angles, column++)));
+    charts.push_back(panel(quantity + " " + sensor.name,
+                           quantity + " [" + sensor.units().coordinate + "]", "simulated", time,
+                           column_of(run.angles, column++)));
   }
   column = 0;
   for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
     if (!rig.mechanism.joints[j].motorised) continue;
-    figure.panels.push_back(panel("command of " + rig.mechanism.joints[j].name,
-                                  "command [" + rig.joint_facts[j].control_unit + "]", "control",
-                                  time, column_of(run.controls, column++)));
+    charts.push_back(panel("command of " + rig.mechanism.joints[j].name,
+                           "command [" + rig.joint_facts[j].control_unit + "]", "control", time,
+                           column_of(run.controls, column++)));
   }
-  return without_variables(figure_file(figure));
+  return without_variables(chart_file(title, std::move(charts)));
 }
 
 }  // namespace service

@@ -83,10 +83,9 @@ Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
     auto series = std::ranges::find(chart.series, name, &ChartSeries::label);
     if (series == chart.series.end()) {
       const std::size_t index = chart.series.size();
-      series =
-          chart.series.insert(series, {name, "series-" + std::to_string(1 + index % 6), {}, {}});
+      series = chart.series.insert(series, {name, series_class(index), {}, {}});
       series->markers = true;
-      series->shape = static_cast<MarkerShape>(index % 4);
+      series->shape = series_shape(index);
       series->column = name;
     }
     series->y.resize(x.size(), kNaN);

@@ -71,9 +71,9 @@ std::string window_chart(const Validation& validation, const std::string& record
   for (std::size_t i = 0; i < validation.sensors.size(); ++i) {
     ChartSeries series;
     series.label = validation.sensors[i];
-    series.css_class = "series-" + std::to_string(1 + i % 6);
+    series.css_class = series_class(i);
     series.markers = true;
-    series.shape = static_cast<MarkerShape>(i % 4);
+    series.shape = series_shape(i);
     for (const ValidationWindow& window : validation.windows) {
       if (window.recording != recording) continue;
       series.x.push_back(window.start);

@@ -57,17 +57,5 @@ TEST(ErrorBars, StayInTheFrame) {
   }
 }
 
-// A figure is one self-contained file, with every series named once.
-TEST(Figure, IsOneFileWithOneLegend) {
-  Figure figure{"f", "Title <1>", "caption", 2, {log_chart(), log_chart(), log_chart()}};
-  const std::string svg = figure_file(figure);
-  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
-  EXPECT_EQ(count_of(svg, "<svg"), 1U);
-  EXPECT_EQ(count_of(svg, "Title &lt;1&gt;"), 2U);  // title and label
-  EXPECT_EQ(count_of(svg, ">a</text>"), 1U);
-  EXPECT_NE(svg.find("(c) estimate"), std::string::npos);
-  EXPECT_EQ(svg.find("http", 40), std::string::npos);
-}
-
 }  // namespace
 }  // namespace service

@@ -177,82 +177,8 @@ double step_of(const std::vector<double>& values) {
   return rounded;
 }
 
-constexpr int kWidth = 960;        // [px]
-constexpr int kPanelHeight = 250;  // [px]
-constexpr int kLegendHeight = 26;  // [px] per row of the legend
-constexpr double kCharacterWidth = 7.4;
-constexpr double kEntryGap = 50.0;  // [px] for the key and spaces of a legend entry
-
-/// Returns one series for each label in a figure, in order of appearance.
-std::vector<ChartSeries> legend_entries(const Figure& figure) {
-  std::vector<ChartSeries> entries;
-  for (const Chart& panel : figure.panels) {
-    for (const ChartSeries& series : panel.series) {
-      const bool known = series.label.empty() ||
-                         std::any_of(entries.begin(), entries.end(), [&](const ChartSeries& entry) {
-                           return entry.label == series.label;
-                         });
-      if (!known) {
-        entries.push_back(
-            {series.label, series.css_class, {}, {}, series.markers, series.shape, {}});
-      }
-    }
-  }
-  return entries;
-}
-
-struct Legend {
-  std::string svg;
-  int height = 0;
-};
-
-Legend draw_legend(const std::vector<ChartSeries>& entries, int top) {
-  Legend legend;
-  double x = 20.0;
-  int row = 0;
-  for (const ChartSeries& entry : entries) {
-    const double width = kEntryGap + kCharacterWidth * display_width(entry.label);
-    if (x + width > kWidth && x > 20.0) {
-      x = 20.0;
-      ++row;
-    }
-    const double y = top + row * kLegendHeight + 0.5 * kLegendHeight;
-    legend.svg += legend_key(entry, x, y);
-    legend.svg += svg_text(x + 27.0, y + 4.0, "start", "label", entry.label);
-    x += width;
-  }
-  legend.height = entries.empty() ? 0 : (row + 1) * kLegendHeight;
-  return legend;
-}
-
-struct Drawing {
-  std::string content;
-  int height = 0;
-};
-
-Drawing draw(const Figure& figure) {
-  Drawing drawing;
-  const int columns = std::max(1, figure.columns);
-  const int width = kWidth / columns;
-  const auto count = static_cast<int>(figure.panels.size());
-  for (int i = 0; i < count; ++i) {
-    Chart panel = figure.panels[static_cast<std::size_t>(i)];
-    panel.width = width;
-    panel.height = kPanelHeight;
-    panel.title.clear();
-    if (count > 1) panel.title = {'(', static_cast<char>('a' + i), ')', ' '};
-    panel.title += figure.panels[static_cast<std::size_t>(i)].title;
-    for (ChartSeries& series : panel.series) series.label.clear();
-    drawing.content +=
-        fmt::format("<g transform=\"translate({},{})\">\n{}</g>\n", i % columns * width,
-                    i / columns * kPanelHeight, chart_content(panel));
-  }
-  drawing.height = (count + columns - 1) / columns * kPanelHeight;
-  const Legend legend = draw_legend(legend_entries(figure), drawing.height);
-  drawing.content += legend.svg;
-  drawing.height += legend.height;
-  return drawing;
-}
+constexpr int kFileWidth = 960;        // [px]
+constexpr int kFileChartHeight = 250;  // [px]
 
 }  // namespace
 
@@ -348,20 +274,30 @@ std::string base64(const std::string& bytes) {
   return text;
 }
 
-std::string figure_file(const Figure& figure) {
-  const Drawing drawing = draw(figure);
+std::string svg_file(const std::string& title, int width, int height, const std::string& content) {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
       "font-family=\"system-ui, 'DejaVu Sans', sans-serif\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
       "aria-label=\"{2}\">\n<title>{2}</title>\n<style>{3}</style>\n"
       "<rect width=\"100%\" height=\"100%\" style=\"fill: var(--paper)\"/>\n{4}</svg>\n",
-      kWidth, drawing.height, escape_html(figure.title), page_style(), drawing.content);
+      width, height, escape_html(title), page_style(), content);
 }
 
-std::string figure_svg(const Figure& figure) {
-  const Drawing drawing = draw(figure);
-  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
-                     kWidth, drawing.height, escape_html(figure.title), drawing.content);
+std::string chart_file(const std::string& title, std::vector<Chart> charts) {
+  std::string content;
+  int top = 0;
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    Chart& chart = charts[i];
+    chart.width = kFileWidth;
+    chart.height = kFileChartHeight;
+    if (charts.size() > 1) {
+      chart.title = fmt::format("({}) {}", static_cast<char>('a' + i), chart.title);
+    }
+    content +=
+        fmt::format("<g transform=\"translate(0,{})\">\n{}</g>\n", top, chart_content(chart));
+    top += kFileChartHeight;
+  }
+  return svg_file(title, kFileWidth, top, content);
 }
 
 std::string series_class(std::size_t index) { return "series-" + std::to_string(index % 6 + 1); }

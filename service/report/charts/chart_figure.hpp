@@ -56,20 +56,13 @@ bool is_evenly_spaced(const std::vector<double>& values);
 /// Encodes bytes as Base64 (RFC 4648).
 std::string base64(const std::string& bytes);
 
-/// Figure of charts in rows and columns, with one caption and a common legend below them.
-struct Figure {
-  std::string name;  ///< file name without extension
-  std::string title;
-  std::string caption;
-  int columns = 2;            ///< charts per row
-  std::vector<Chart> panels;  ///< charts row by row; the figure sets their sizes
-};
+/// Returns a self-contained SVG file with the style sheet of reports.
+/// @param content  SVG elements
+std::string svg_file(const std::string& title, int width, int height, const std::string& content);
 
-/// Returns the figure as a self-contained SVG file.
-std::string figure_file(const Figure& figure);
-
-/// Returns the figure as an SVG element for a page.
-std::string figure_svg(const Figure& figure);
+/// Returns an SVG file with charts one above the other, whose sizes it sets. The titles of several
+/// charts get the prefixes "(a)", "(b)" and so on.
+std::string chart_file(const std::string& title, std::vector<Chart> charts);
 
 /// Returns the CSS class of the series with this index, from 0, in a figure. Colours and dashes
 /// repeat after six series.

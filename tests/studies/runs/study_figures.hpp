@@ -1,10 +1,23 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "service/report/charts/chart_figure.hpp"
 
 namespace service {
+
+/// Figure of charts in rows and columns, with one caption and a common legend below them.
+struct Figure {
+  std::string name;  ///< file name without extension
+  std::string title;
+  std::string caption;
+  int columns = 2;            ///< charts per row
+  std::vector<Chart> panels;  ///< charts row by row; the figure sets their sizes
+};
+
+/// Returns the figure as a self-contained SVG file.
+std::string figure_file(const Figure& figure);
 
 /// Returns the figure as HTML with title and caption.
 std::string figure_html(const Figure& figure);
