@@ -36,20 +36,26 @@ using google::protobuf::Message;
 constexpr std::pair<const char*, BodyQuantity> kInertiaFields[] = {
     {"xx", BodyQuantity::kJxx}, {"yy", BodyQuantity::kJyy}, {"zz", BodyQuantity::kJzz},
     {"xy", BodyQuantity::kJxy}, {"xz", BodyQuantity::kJxz}, {"yz", BodyQuantity::kJyz}};
-constexpr std::pair<const char*, JointQuantity> kParentPointFields[] = {
-    {"x", JointQuantity::kPointAx}, {"y", JointQuantity::kPointAy}, {"z", JointQuantity::kPointAz}};
-constexpr std::pair<const char*, JointQuantity> kChildPointFields[] = {
-    {"x", JointQuantity::kPointBx}, {"y", JointQuantity::kPointBy}, {"z", JointQuantity::kPointBz}};
-constexpr std::pair<const char*, JointQuantity> kMotorFields[] = {
-    {"gain", JointQuantity::kMotorGain},
-    {"back_emf", JointQuantity::kBackEmf},
-    {"input_delay", JointQuantity::kInputDelay}};
-constexpr std::pair<const char*, JointQuantity> kEncoderFields[] = {
-    {"offset", JointQuantity::kEncoderOffset}, {"delay", JointQuantity::kEncoderDelay}};
-constexpr std::pair<const char*, JointQuantity> kStopFields[] = {
-    {"lower", JointQuantity::kStopLower},
-    {"upper", JointQuantity::kStopUpper},
-    {"restitution", JointQuantity::kRestitution}};
+
+/// Parameter of a joint: the message of the joint that contains it, and its field there.
+struct JointParameterField {
+  const char *part, *field;
+  JointQuantity quantity;
+};
+constexpr JointParameterField kPointFields[] = {
+    {"parent", "x", JointQuantity::kPointAx}, {"parent", "y", JointQuantity::kPointAy},
+    {"parent", "z", JointQuantity::kPointAz}, {"child", "x", JointQuantity::kPointBx},
+    {"child", "y", JointQuantity::kPointBy},  {"child", "z", JointQuantity::kPointBz}};
+constexpr JointParameterField kPartFields[] = {
+    {"spring", "stiffness", JointQuantity::kStiffness},
+    {"motor", "gain", JointQuantity::kMotorGain},
+    {"motor", "back_emf", JointQuantity::kBackEmf},
+    {"motor", "input_delay", JointQuantity::kInputDelay},
+    {"encoder", "offset", JointQuantity::kEncoderOffset},
+    {"encoder", "delay", JointQuantity::kEncoderDelay},
+    {"stops", "lower", JointQuantity::kStopLower},
+    {"stops", "upper", JointQuantity::kStopUpper},
+    {"stops", "restitution", JointQuantity::kRestitution}};
 constexpr std::pair<const char*, WorldQuantity> kGravityFields[] = {
     {"magnitude", WorldQuantity::kGravity},
     {"tilt_x", WorldQuantity::kTiltX},
@@ -375,14 +381,6 @@ class RigReader {
     }
   }
 
-  template <typename Fields>
-  void read_joint_parameters(int i, const Message& message, const proto::TextLocator& place,
-                             const Fields& fields) {
-    for (const auto& [field, quantity] : fields) {
-      read_joint_parameter(i, message, place, field, quantity);
-    }
-  }
-
   void read_joint_parameter(int i, const Message& message, const proto::TextLocator& place,
                             const char* field, JointQuantity quantity) {
     estimator::Parameter& parameter = mechanism_.joint_parameter(i, quantity);
@@ -402,14 +400,9 @@ class RigReader {
   /// @param parameter  returns the joint's parameter for a quantity
   template <typename Find>
   void read_points(int i, const Find& parameter) {
-    const v1::Joint& source = rig_.joint(i);
-    for (const auto& [field, quantity] : kParentPointFields) {
-      read(source.parent().point(), field, joint_place(i).at("parent").at("point"),
-           parameter(quantity));
-    }
-    for (const auto& [field, quantity] : kChildPointFields) {
-      read(source.child().point(), field, joint_place(i).at("child").at("point"),
-           parameter(quantity));
+    for (const auto& [side, field, quantity] : kPointFields) {
+      read(message_in(message_in(rig_.joint(i), side), "point"), field,
+           joint_place(i).at(side).at("point"), parameter(quantity));
     }
   }
 
@@ -427,15 +420,14 @@ class RigReader {
       if (!each.is_of(is)) continue;
       read_joint_parameter(joint, *each.message, each.place, each.name, each.quantity);
     }
-    const proto::TextLocator spring = place.at("spring"), motor = place.at("motor");
     read_joint_parameter(joint, source, place, is.constant.name, JointQuantity::kConstantTorque);
-    read_joint_parameter(joint, source.spring(), spring, "stiffness", JointQuantity::kStiffness);
-    read_joint_parameter(joint, source.spring(), spring, is.rest.name, JointQuantity::kRestAngle);
-    read_joint_parameter(joint, source.motor(), motor, is.inertia.name,
+    read_joint_parameter(joint, source.spring(), place.at("spring"), is.rest.name,
+                         JointQuantity::kRestAngle);
+    read_joint_parameter(joint, source.motor(), place.at("motor"), is.inertia.name,
                          JointQuantity::kShaftInertia);
-    read_joint_parameters(joint, source.motor(), motor, kMotorFields);
-    read_joint_parameters(joint, source.encoder(), place.at("encoder"), kEncoderFields);
-    read_joint_parameters(joint, source.stops(), place.at("stops"), kStopFields);
+    for (const auto& [part, field, quantity] : kPartFields) {
+      read_joint_parameter(joint, message_in(source, part), place.at(part), field, quantity);
+    }
   }
 
   /// Stores the locations of parameters that do not belong to a body, a joint or gravity.

@@ -131,27 +131,32 @@ double overlap(const PlacedLabel& a, const PlacedLabel& b) {
   return common.minCoeff() > 0.0 ? common.prod() / (a.high - a.low).prod() : 0.0;
 }
 
+/// A side of the scene: as the place of the viewer, and as a direction on the page.
+struct PageSide {
+  const char *seen, *on_page;
+};
+
+/// Returns the side to which a direction points most, and whether it points straight to it.
+std::pair<PageSide, bool> side_of(const Vector3d& direction) {
+  static constexpr PageSide kSides[3][2] = {
+      {{"from the right", "to the right"}, {"from the left", "to the left"}},
+      {{"from above", "upward"}, {"from below", "downward"}},
+      {{"from the front", "toward the front"}, {"from behind", "toward the back"}}};
+  Eigen::Index largest = 0;
+  const double size = direction.cwiseAbs().maxCoeff(&largest);
+  return {kSides[largest][direction[largest] < 0.0 ? 1 : 0], size > kStraight * direction.norm()};
+}
+
 }  // namespace
 
 std::string viewing_side(const Vector3d& direction) {
-  static const char* const kSides[3][2] = {{"from the right", "from the left"},
-                                           {"from above", "from below"},
-                                           {"from the front", "from behind"}};
-  Eigen::Index largest = 0;
-  const double size = direction.cwiseAbs().maxCoeff(&largest);
-  const std::string side = kSides[largest][direction[largest] < 0.0 ? 1 : 0];
-  return size > kStraight * direction.norm() ? side : side + ", along the axis";
+  const auto [side, is_straight] = side_of(direction);
+  return is_straight ? side.seen : std::string(side.seen) + ", along the axis";
 }
 
 std::string direction_on_page(const Vector3d& direction) {
-  const std::string from = viewing_side(direction);
-  if (from == "from the right") return "to the right";
-  if (from == "from the left") return "to the left";
-  if (from == "from above") return "upward";
-  if (from == "from below") return "downward";
-  if (from == "from the front") return "toward the front";
-  if (from == "from behind") return "toward the back";
-  return "along its arrow";
+  const auto [side, is_straight] = side_of(direction);
+  return is_straight ? side.on_page : "along its arrow";
 }
 
 std::vector<View> choose_views(const Scene& scene) {
