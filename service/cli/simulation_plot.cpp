@@ -14,16 +14,6 @@ std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column
   return {values.begin(), values.end()};
 }
 
-Chart panel(const std::string& title, const std::string& y_label, const char* css_class,
-            const std::vector<double>& time, const std::vector<double>& values) {
-  Chart chart;
-  chart.title = title;
-  chart.x_label = "time [s]";
-  chart.y_label = y_label;
-  chart.series.push_back({.label = "", .css_class = css_class, .x = time, .y = values});
-  return chart;
-}
-
 /// Replaces the style sheet's variables by their first values, which are the light ones. Browsers
 /// support such variables, but most image viewers do not.
 std::string without_variables(std::string svg) {
@@ -54,16 +44,17 @@ std::string simulation_plot(const Rig& rig, const SimulatedRun& run, const std::
   Eigen::Index column = 0;
   for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
     const std::string quantity = sensor.units().quantity;
-    charts.push_back(panel(quantity + " " + sensor.name,
-                           quantity + " [" + sensor.units().coordinate + "]", "simulated", time,
-                           column_of(run.angles, column++)));
+    charts.push_back(
+        time_chart(quantity + " " + sensor.name, quantity + " [" + sensor.units().coordinate + "]",
+                   {chart_line("", "simulated", time, column_of(run.angles, column++))}));
   }
   column = 0;
   for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
     if (!rig.mechanism.joints[j].motorised) continue;
-    charts.push_back(panel("command of " + rig.mechanism.joints[j].name,
-                           "command [" + rig.joint_facts[j].control_unit + "]", "control", time,
-                           column_of(run.controls, column++)));
+    charts.push_back(
+        time_chart("command of " + rig.mechanism.joints[j].name,
+                   "command [" + rig.joint_facts[j].control_unit + "]",
+                   {chart_line("", "control", time, column_of(run.controls, column++))}));
   }
   return without_variables(chart_file(title, std::move(charts)));
 }

@@ -47,14 +47,9 @@ Chart reading_chart(const std::vector<double>& times, const Segment& segment, Ei
                     const estimator::Encoder& sensor) {
   const std::string unit = std::string(" [") + sensor.units().coordinate + "]";
   const auto column = segment.angles.col(index);
-  return {.title = "Encoder " + sensor.name,
-          .x_label = "time [s]",
-          .y_label = sensor.units().quantity + unit,
-          .series = {{.label = "measured",
-                      .css_class = "series-1",
-                      .x = times,
-                      .y = {column.begin(), column.end()},
-                      .column = "measured " + sensor.name + unit}}};
+  return time_chart("Encoder " + sensor.name, sensor.units().quantity + unit,
+                    {chart_line("measured", "series-1", times, {column.begin(), column.end()},
+                                "measured " + sensor.name + unit)});
 }
 
 Chart command_chart(const std::vector<double>& times, const Segment& segment, Eigen::Index motor,
@@ -64,15 +59,8 @@ Chart command_chart(const std::vector<double>& times, const Segment& segment, Ei
   const std::string title =
       "Control of " + (index < context.controls.size() ? context.controls[index]
                                                        : "motor " + std::to_string(motor + 1));
-  return {.title = title,
-          .x_label = "time [s]",
-          .y_label = "control",
-          .height = 150,
-          .series = {{.label = "",
-                      .css_class = "control",
-                      .x = times,
-                      .y = {column.begin(), column.end()},
-                      .column = title}}};
+  return time_chart(title, "control",
+                    {chart_line("", "control", times, {column.begin(), column.end()}, title)}, 150);
 }
 
 std::string segment_section(const std::string& recording, const Segment& segment,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proto/notation/axis_ticks.hpp"
@@ -355,6 +356,21 @@ std::string drawing_of(const Chart& chart, const Plane& plane, const ChartSeries
 }
 
 }  // namespace
+
+ChartSeries chart_line(const std::string& label, const std::string& css_class,
+                       const std::vector<double>& x, std::vector<double> y,
+                       const std::string& column) {
+  return {.label = label, .css_class = css_class, .x = x, .y = std::move(y), .column = column};
+}
+
+Chart time_chart(const std::string& title, const std::string& y_label,
+                 std::vector<ChartSeries> series, int height) {
+  return {.title = title,
+          .x_label = "time [s]",
+          .y_label = y_label,
+          .height = height,
+          .series = std::move(series)};
+}
 
 std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vector<double>& y,
                                   int columns) {

@@ -35,19 +35,12 @@ Chart angle_chart(const SegmentTrajectory& trajectory, Eigen::Index sensor,
                   const std::string& joint, const estimator::JointUnits& units) {
   const std::vector<double> times = times_of(trajectory);
   const std::string unit = in_brackets(units.coordinate);
-  return {.title = "Joint " + joint,
-          .x_label = "time [s]",
-          .y_label = units.quantity + unit,
-          .series = {{.label = "measured",
-                      .css_class = "measured",
-                      .x = times,
-                      .y = column_of(trajectory.measured, sensor),
-                      .column = "measured " + joint + unit},
-                     {.label = "simulated open loop",
-                      .css_class = "simulated",
-                      .x = times,
-                      .y = column_of(trajectory.simulated, sensor),
-                      .column = "simulated " + joint + unit}}};
+  return time_chart(
+      "Joint " + joint, units.quantity + unit,
+      {chart_line("measured", "measured", times, column_of(trajectory.measured, sensor),
+                  "measured " + joint + unit),
+       chart_line("simulated open loop", "simulated", times,
+                  column_of(trajectory.simulated, sensor), "simulated " + joint + unit)});
 }
 
 Chart error_chart(const Chart& angle, const std::string& joint,
@@ -63,15 +56,11 @@ Chart error_chart(const Chart& angle, const std::string& joint,
   const std::string rmse =
       count > 0.0 ? ", RMSE " + format_number(std::sqrt(squares / count), 3) + " " + units.error
                   : "";
-  return {.title = "Joint " + joint + ": simulated − measured" + rmse,
-          .x_label = "time [s]",
-          .y_label = "residual" + in_brackets(units.error),
-          .height = 160,
-          .series = {{.label = "",
-                      .css_class = "residual",
-                      .x = angle.series[0].x,
-                      .y = std::move(residual),
-                      .column = "residual " + joint + in_brackets(units.error)}}};
+  const std::string unit = in_brackets(units.error);
+  return time_chart("Joint " + joint + ": simulated − measured" + rmse, "residual" + unit,
+                    {chart_line("", "residual", angle.series[0].x, std::move(residual),
+                                "residual " + joint + unit)},
+                    160);
 }
 
 bool is_zero(const SegmentTrajectory& trajectory, Eigen::Index motor) {
@@ -83,15 +72,11 @@ Chart control_chart(const SegmentTrajectory& trajectory, Eigen::Index motor,
   const std::string of = label.empty() ? "" : " of " + label;
   // For "joint 1 [V]" the unit belongs to the axis.
   const std::size_t unit = label.rfind(" [");
-  return {.title = "Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit),
-          .x_label = "time [s]",
-          .y_label = "control" + (unit == std::string::npos ? "" : label.substr(unit)),
-          .height = 150,
-          .series = {{.label = "",
-                      .css_class = "control",
-                      .x = times_of(trajectory),
-                      .y = column_of(trajectory.control, motor),
-                      .column = "control" + of}}};
+  return time_chart("Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit),
+                    "control" + (unit == std::string::npos ? "" : label.substr(unit)),
+                    {chart_line("", "control", times_of(trajectory),
+                                column_of(trajectory.control, motor), "control" + of)},
+                    150);
 }
 
 /// Returns the number of values in a trajectory. Each row has three per sensor and one per motor.
@@ -178,14 +163,12 @@ std::vector<double> rejected_samples_on(const std::vector<double>& times,
 
 ChartSeries rejected_series(const std::vector<double>& times, std::vector<double> values,
                             const std::string& sensor, const std::string& unit) {
-  return {.label = "rejected",
-          .css_class = "residual",
-          .x = times,
-          .y = std::move(values),
-          .markers = true,
-          .shape = MarkerShape::kDiamond,
-          .excluded_from_range = true,
-          .column = "held back " + sensor + " " + unit};
+  ChartSeries series = chart_line("rejected", "residual", times, std::move(values),
+                                  "held back " + sensor + " " + unit);
+  series.markers = true;
+  series.shape = MarkerShape::kDiamond;
+  series.excluded_from_range = true;
+  return series;
 }
 
 std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
