@@ -92,10 +92,10 @@ class RigReader {
       }
     }
     for (const auto& [field, quantity] : kGravityFields) {
-      read(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
+      read_field(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
-    read_sensors(rig_, root_, mechanism_, std::bind_front(&RigReader::read, this));
+    read_sensors(rig_, root_, mechanism_, std::bind_front(&RigReader::read_field, this));
     add_quantities(rig_, root_, mechanism_);
     add_parameter_ties(rig_, root_, stated_, mechanism_);
     remember_additions();
@@ -141,8 +141,8 @@ class RigReader {
   }
 
   /// Reads a parameter and stores its location.
-  void read(const Message& message, const char* field, const proto::TextLocator& place,
-            estimator::Parameter& parameter) {
+  void read_field(const Message& message, const char* field, const proto::TextLocator& place,
+                  estimator::Parameter& parameter) {
     if (read_parameter(message, field, place, parameter)) stated_.insert(parameter.name);
     places_.insert_or_assign(parameter.name, place.at(field));
   }
@@ -321,8 +321,8 @@ class RigReader {
     using estimator::EncoderQuantity;
     for (const auto& [field, quantity] : {std::pair{"offset", EncoderQuantity::kOffset},
                                           std::pair{"delay", EncoderQuantity::kDelay}}) {
-      read(rig_.body_encoder(i).encoder(), field, root_.at("body_encoder", i).at("encoder"),
-           parameter_at(mechanism_.index_of_body_encoder(i, quantity)));
+      read_field(rig_.body_encoder(i).encoder(), field, root_.at("body_encoder", i).at("encoder"),
+                 parameter_at(mechanism_.index_of_body_encoder(i, quantity)));
     }
   }
 
@@ -334,13 +334,13 @@ class RigReader {
     using estimator::AirQuantity;
     const std::string& name = rig_.body(i).name();
     const v1::AirDrag& drag = rig_.body(i).air_drag();
-    read(drag, "coefficient", place,
-         parameter_at(mechanism_.index_of_air(i, AirQuantity::kCoefficient)));
+    read_field(drag, "coefficient", place,
+               parameter_at(mechanism_.index_of_air(i, AirQuantity::kCoefficient)));
     for (const auto& [field, quantity] : {std::pair{"x", AirQuantity::kPointX},
                                           {"y", AirQuantity::kPointY},
                                           {"z", AirQuantity::kPointZ}}) {
-      read(drag.point(), field, place.at("point"),
-           parameter_at(mechanism_.index_of_air(i, quantity)));
+      read_field(drag.point(), field, place.at("point"),
+                 parameter_at(mechanism_.index_of_air(i, quantity)));
     }
     if (drag.has_point() && !estimator::has_air_drag(mechanism_, i) &&
         !is_tied_parameter(rig_, name + ".c_air")) {
@@ -369,7 +369,7 @@ class RigReader {
     if (is_left_out(body.mass(), ".m")) {
       place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
     }
-    read(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
+    read_field(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
     const v1::Inertia& inertia = body.inertia();
     if (is_left_out(inertia.xx(), ".J_xx") || is_left_out(inertia.yy(), ".J_yy") ||
         is_left_out(inertia.zz(), ".J_zz")) {
@@ -377,7 +377,7 @@ class RigReader {
                                "inertia { xx { value: ... } yy { ... } zz { ... } }");
     }
     for (const auto& [field, quantity] : kInertiaFields) {
-      read(inertia, field, place.at("inertia"), mechanism_.parameter(i, quantity));
+      read_field(inertia, field, place.at("inertia"), mechanism_.parameter(i, quantity));
     }
   }
 
@@ -393,7 +393,7 @@ class RigReader {
     if (law != nullptr && law->may_be_negative && goes_below_zero(message, field)) {
       parameter.lower = -std::numeric_limits<double>::infinity();
     }
-    read(message, field, place, parameter);
+    read_field(message, field, place, parameter);
   }
 
   /// Reads the points of a joint on its two bodies.
@@ -401,8 +401,8 @@ class RigReader {
   template <typename Find>
   void read_points(int i, const Find& parameter) {
     for (const auto& [side, field, quantity] : kPointFields) {
-      read(message_in(message_in(rig_.joint(i), side), "point"), field,
-           joint_place(i).at(side).at("point"), parameter(quantity));
+      read_field(message_in(message_in(rig_.joint(i), side), "point"), field,
+                 joint_place(i).at(side).at("point"), parameter(quantity));
     }
   }
 

@@ -191,16 +191,10 @@ class Writer {
 
   std::string write() const {
     check_sizes(answers_);
-    switch (answers_.kind) {
-      case RigKind::kFuruta:
-        return furuta();
-      case RigKind::kCartPole:
-        return cart_pole();
-      case RigKind::kFourbar:
-        return fourbar();
-      default:
-        return chain();
-    }
+    const RigKind kind = answers_.kind;
+    if (kind == RigKind::kFuruta) return furuta();
+    if (kind == RigKind::kCartPole) return cart_pole();
+    return kind == RigKind::kFourbar ? fourbar() : chain();
   }
 
  private:
@@ -227,7 +221,8 @@ name: "{}"
     const bool swings = answers_.kind == RigKind::kPendulum ||
                         answers_.kind == RigKind::kCartPole ||
                         (answers_.kind == RigKind::kFuruta && index == 1);
-    LinkValues link{.name = link_names(answers_.kind, link_count())[index]};
+    LinkValues link;
+    link.name = link_names(answers_.kind, link_count())[index];
     link.mass = given_or_default(given.mass, mass,
                                  free_mass ? ValueSource::kUnknown : ValueSource::kAssumed);
     if (given.length) {
