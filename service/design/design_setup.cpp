@@ -8,7 +8,6 @@
 #include "estimator/design/start_pose.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/simulation/scenario_file.hpp"
-#include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

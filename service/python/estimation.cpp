@@ -15,7 +15,7 @@
 #include "service/report/sections/finding_list.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/report/validation_report.hpp"
-#include "service/result/examination_message.hpp"
+#include "service/result/calibration_message.hpp"
 #include "service/result/validation_message.hpp"
 
 namespace service {

@@ -6,9 +6,8 @@
 #include "service/messages/message_text.hpp"
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/page_parts.hpp"
-#include "service/report/sections/data_section.hpp"
 #include "service/report/sections/finding_list.hpp"
-#include "service/report/sections/trajectory_section.hpp"
+#include "service/report/sections/recording_sections.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

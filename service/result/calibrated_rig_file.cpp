@@ -17,7 +17,6 @@
 #include "service/rig/parameters/rig_parameters.hpp"
 #include "service/rig/rig_chain.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -12,7 +12,7 @@
 #include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/options/option_message.hpp"
-#include "service/rig/parameters/parameter_prior.hpp"
+#include "service/result/calibration_outcome.hpp"
 
 namespace service {
 namespace {

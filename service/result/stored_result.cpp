@@ -13,7 +13,7 @@
 #include "service/options/option_message.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/result/provenance_message.hpp"
-#include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -10,7 +10,7 @@
 #include "service/recordings/import_notes.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/result_message.hpp"
-#include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -22,7 +22,7 @@
 #include "service/rig/rig_joints.hpp"
 #include "service/rig/rig_recording.hpp"
 #include "service/rig/rig_sensors.hpp"
-#include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

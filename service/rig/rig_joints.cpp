@@ -7,7 +7,7 @@
 
 #include "estimator/model/joint_friction.hpp"
 #include "service/rig/parameters/message_fields.hpp"
-#include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -12,7 +12,7 @@
 #include "estimator/model/encoder.hpp"
 #include "service/rig/parameters/message_fields.hpp"
 #include "service/rig/rig_sensors.hpp"
-#include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "service/rig/parameters/message_fields.hpp"
 #include "service/rig/rig_joints.hpp"
-#include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "service/report/charts/page_parts.hpp"
-#include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

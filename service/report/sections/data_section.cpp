@@ -1,4 +1,4 @@
-#include "service/report/sections/data_section.hpp"
+#include "service/report/sections/recording_sections.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -12,7 +12,6 @@
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/rig/parameters/parameter_prior.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

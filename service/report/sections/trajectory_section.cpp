@@ -1,4 +1,4 @@
-#include "service/report/sections/trajectory_section.hpp"
+#include "service/report/sections/recording_sections.hpp"
 
 #include <algorithm>
 #include <cmath>

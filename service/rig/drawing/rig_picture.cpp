@@ -8,7 +8,7 @@
 
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

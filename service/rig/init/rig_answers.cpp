@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "proto/text/input_error.hpp"
-#include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "proto/text/input_error.hpp"
-#include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

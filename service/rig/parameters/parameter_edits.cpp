@@ -9,7 +9,6 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/spelling_suggestions.hpp"
 #include "service/messages/message_text.hpp"
-#include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -47,4 +47,9 @@ std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>&
                                 const TrajectoryLabels& labels,
                                 std::size_t numbers_max = kPageNumbersMax);
 
+/// Returns an HTML section on the recorded data. For each recording it shows sampling rate, clock
+/// error, jitter, and the numbers of used, omitted and missing samples. A time line and a list show
+/// segments and gaps.
+std::string data_section(const CalibrationContext& context);
+
 }  // namespace service
