@@ -20,74 +20,53 @@ std::string name_of(const XMLElement& element) {
   return std::string("\"").append(name).append("\"");
 }
 
-/// Reader of motors. Their force is gear · (gain · control + bias), with bias proportional to
-/// speed.
-class MotorReader {
- public:
-  MotorReader(const MjcfSource& source, Robot& robot) : source_(source), robot_(robot) {}
-
-  void read() {
-    for (const XMLElement* section : source_.sections("actuator")) {
-      for (const auto* e = section->FirstChildElement(); e; e = e->NextSiblingElement()) {
-        const std::string fault = add(*e);
-        if (fault.empty()) continue;
-        robot_.notes.push_back("actuator " + name_of(*e) + " " + fault + ": left out");
-      }
-    }
-  }
-
- private:
-  /// Returns the numbers in an attribute of an actuator; all actuator types share their defaults.
-  std::vector<double> numbers(const XMLElement& element, const char* name) const {
-    for (const char* const kind : {"general", "motor"}) {
-      auto found = source_.numbers(element, kind, name, "");
-      if (!found.empty()) return found;
-    }
-    return {};
-  }
-  std::string word(const XMLElement& element, const char* name, const char* otherwise) const {
-    const char* const text = source_.attribute(element, "general", name, "");
+/// Adds a motor to its joint. Its force is gear · (gain · control + bias), with bias proportional
+/// to speed.
+/// @return why the motor cannot be represented; empty if it was added
+std::string add_motor(const MjcfSource& source, const XMLElement& element, Robot& robot) {
+  // All actuator types share their defaults.
+  const auto numbers = [&](const char* name) {
+    auto found = source.numbers(element, "general", name, "");
+    return found.empty() ? source.numbers(element, "motor", name, "") : found;
+  };
+  const auto first = [&](const char* name, double otherwise) {
+    const auto found = numbers(name);
+    return found.empty() ? otherwise : found.front();
+  };
+  const auto word = [&](const char* name, const char* otherwise) -> std::string {
+    const char* const text = source.attribute(element, "general", name, "");
     return text == nullptr ? otherwise : text;
+  };
+  const std::string kind = element.Name();
+  if (kind != "motor" && kind != "general")
+    return "is of type " + kind + ", which is not supported";
+  const char* const on = element.Attribute("joint");
+  const auto joint = std::ranges::find_if(
+      robot.joints, [&](const RobotJoint& j) { return on != nullptr && j.name == on; });
+  if (joint == robot.joints.end()) return "drives no imported joint";
+  if (joint->motor) return "is the second motor of joint \"" + joint->name + "\"";
+  const double gear = first("gear", 1.0);
+  double gain = gear, back = 0.0;
+  if (kind == "general") {
+    if (word("dyntype", "none") != "none") return "has internal dynamics (dyntype)";
+    if (word("gaintype", "fixed") != "fixed") return "has a variable gain (gaintype)";
+    gain = gear * first("gainprm", 1.0);
+    const std::string bias = word("biastype", "none");
+    if (bias != "none" && bias != "affine") return "has a bias that is not affine";
+    auto terms = bias == "none" ? std::vector<double>{} : numbers("biasprm");
+    terms.resize(std::max<std::size_t>(terms.size(), 3), 0.0);
+    if (terms[0] != 0.0 || terms[1] != 0.0) return "is a servo (biasprm)";
+    if (gain != 0.0) back = -gear * gear * terms[2] / gain;
   }
-
-  std::string add(const XMLElement& element) const {
-    const std::string kind = element.Name();
-    const bool general = kind == "general";
-    if (kind != "motor" && !general) return "is of type " + kind + ", which is not supported";
-    const char* const on = element.Attribute("joint");
-    const auto joint = std::ranges::find_if(
-        robot_.joints, [&](const RobotJoint& j) { return on != nullptr && j.name == on; });
-    if (joint == robot_.joints.end()) return "drives no imported joint";
-    if (joint->motor) return "is the second motor of joint \"" + joint->name + "\"";
-    const auto first = [&](const char* name, double otherwise) {
-      const auto found = numbers(element, name);
-      return found.empty() ? otherwise : found.front();
-    };
-    const double gear = first("gear", 1.0);
-    double gain = gear, back = 0.0;
-    if (general) {
-      if (word(element, "dyntype", "none") != "none") return "has internal dynamics (dyntype)";
-      if (word(element, "gaintype", "fixed") != "fixed") return "has a variable gain (gaintype)";
-      gain = gear * first("gainprm", 1.0);
-      const std::string bias = word(element, "biastype", "none");
-      if (bias != "none" && bias != "affine") return "has a bias that is not affine";
-      auto terms = bias == "none" ? std::vector<double>{} : numbers(element, "biasprm");
-      terms.resize(std::max<std::size_t>(terms.size(), 3), 0.0);
-      if (terms[0] != 0.0 || terms[1] != 0.0) return "is a servo (biasprm)";
-      if (gain != 0.0) back = -gear * gear * terms[2] / gain;
-    }
-    RobotMotor motor{.control_unit = gain != 1.0 ? "1" : joint->traits().units.force,
-                     .gain = gain,
-                     .back_emf = back};
-    const auto range = numbers(element, "ctrlrange");
-    if (range.size() == 2) motor.control_max = std::max(std::abs(range[0]), std::abs(range[1]));
-    joint->motor = motor;
-    return "";
+  joint->motor = {.control_unit = gain != 1.0 ? "1" : joint->traits().units.force,
+                  .gain = gain,
+                  .back_emf = back};
+  const auto range = numbers("ctrlrange");
+  if (range.size() == 2) {
+    joint->motor->control_max = std::max(std::abs(range[0]), std::abs(range[1]));
   }
-
-  const MjcfSource& source_;
-  Robot& robot_;
-};
+  return "";
+}
 
 /// Point at which two links are connected.
 struct Connection {
@@ -251,7 +230,13 @@ class ConstraintReader {
 }  // namespace
 
 void add_couplings(const MjcfSource& source, const MjcfPoses& places, Robot& robot) {
-  MotorReader(source, robot).read();
+  for (const XMLElement* section : source.sections("actuator")) {
+    for (const auto* e = section->FirstChildElement(); e; e = e->NextSiblingElement()) {
+      const std::string fault = add_motor(source, *e, robot);
+      if (fault.empty()) continue;
+      robot.notes.push_back("actuator " + name_of(*e) + " " + fault + ": left out");
+    }
+  }
   ConstraintReader(source, places, robot).read();
   for (const char* const section : {"tendon", "deformable"}) {
     for (const XMLElement* element : source.sections(section)) {
