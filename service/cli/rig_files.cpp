@@ -6,7 +6,6 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/robot/robot.hpp"
-#include "service/rig/robot/robot_rig.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -8,7 +8,6 @@
 #include "proto/text/input_error.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot.hpp"
-#include "service/rig/robot/robot_rig.hpp"
 
 namespace service {
 namespace {

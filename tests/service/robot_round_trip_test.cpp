@@ -11,7 +11,6 @@
 #include "estimator/model/placement.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot.hpp"
-#include "service/rig/robot/robot_rig.hpp"
 #include "tests/support/source_folder.hpp"
 
 // Rig files are converted to robot descriptions and back, with the same bodies and joints. Two
