@@ -7,7 +7,7 @@
 #include "service/calibration/work_budget.hpp"
 #include "service/recordings/common_period.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/result/provenance_message.hpp"
+#include "service/result/result_message.hpp"
 
 namespace service {
 namespace {

@@ -11,8 +11,8 @@
 #include "service/report/cross_validation_report.hpp"
 #include "service/report/sections/calibration_sections.hpp"
 #include "service/report/sections/finding_list.hpp"
-#include "service/report/sections/label_texts.hpp"
 #include "service/report/sections/recording_sections.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 

@@ -10,7 +10,6 @@
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/finding_list.hpp"
-#include "service/report/sections/label_texts.hpp"
 #include "service/report/sections/recording_sections.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"

@@ -7,7 +7,6 @@
 #include "service/recordings/formats/recording_pieces.hpp"
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/page_parts.hpp"
-#include "service/report/sections/label_texts.hpp"
 #include "service/report/sections/recording_sections.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/text/number_format.hpp"

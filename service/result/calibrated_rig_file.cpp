@@ -52,7 +52,7 @@ std::string deviation_text(const estimator::ParameterEstimate& estimate) {
 class RigWriter {
  public:
   RigWriter(const std::string& name, const std::string& text)
-      : name_(name), edit_(name, text, v1::Rig::default_instance()) {
+      : edit_(name, text, v1::Rig::default_instance()) {
     if (expand_chain_text(name, edit_)) {
       notes_.push_back(
           "chain { } was replaced by bodies and joints, since its links now have different values");
@@ -188,7 +188,6 @@ class RigWriter {
     return body != rig_.body().end() && body->has_center_of_mass();
   }
 
-  std::string name_;
   proto::TextEdit edit_;
   v1::Rig rig_;
   LocatedRig placed_;

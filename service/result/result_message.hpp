@@ -11,7 +11,6 @@
 #include "estimator/assessment/finding.hpp"
 #include "proto/calibration.pb.h"
 #include "service/result/calibration_message.hpp"
-#include "service/result/provenance_message.hpp"
 
 namespace service {
 
@@ -50,6 +49,22 @@ void add_trajectories(const estimator::Calibration& calibration,
 /// Appends findings about the recordings to a list of a result message.
 void add_findings(const std::vector<estimator::Finding>& findings,
                   google::protobuf::RepeatedPtrField<rigcal::v1::FindingResult>* out_list);
+
+/// Returns the current time in UTC, e.g. "2026-11-22T20:15:00Z". If the environment variable
+/// SOURCE_DATE_EPOCH is set (reproducible-builds.org), returns its time instead, so that results
+/// can be reproduced to the last byte.
+/// @throws proto::InputError if SOURCE_DATE_EPOCH is not a number of seconds
+std::string utc_date();
+
+/// Fills the message with the provenance of a result: program version, date, command and inputs.
+void add_provenance(const CalibrationContext& context, rigcal::v1::ProvenanceResult* out);
+
+/// Returns the request of the calibration that made a stored result. Recordings have their original
+/// paths.
+/// @param file  path of the result for messages
+/// @throws proto::InputError naming file and field
+CalibrationRequest stored_request(const std::string& file,
+                                  const rigcal::v1::ProvenanceResult& provenance);
 
 /// Fills the fields that the results of several commands have, and returns the result as JSON.
 template <typename Result>

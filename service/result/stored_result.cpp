@@ -12,7 +12,7 @@
 #include "proto/text/renamed_fields.hpp"
 #include "service/options/option_message.hpp"
 #include "service/options/option_texts.hpp"
-#include "service/result/provenance_message.hpp"
+#include "service/result/result_message.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

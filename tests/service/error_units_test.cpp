@@ -1,4 +1,3 @@
-#include "service/report/sections/label_texts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "service/report/charts/result_pictures.hpp"
-#include "service/report/sections/label_texts.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -13,7 +13,6 @@
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/result_pictures.hpp"
 #include "service/report/charts/svg_chart.hpp"
-#include "service/report/sections/label_texts.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/csv_row.hpp"

@@ -7,7 +7,7 @@
 
 #include "proto/text/files.hpp"
 #include "service/report/charts/page_parts.hpp"
-#include "service/result/provenance_message.hpp"
+#include "service/result/result_message.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 #include "tests/studies/runs/run_csv.hpp"
