@@ -443,11 +443,12 @@ name: "{}"
   /// Returns the block "recording" with the columns of time, encoder readings and command.
   /// @param names  names of the readings' joints, or of the encoders between bodies
   std::string recording(const std::vector<std::string>& names) const {
-    static const char* const kTimeUnits[] = {"", " unit: MILLISECOND", " unit: MICROSECOND"};
+    static const char* const kTimeUnitFields[] = {"", " unit: MILLISECOND", " unit: MICROSECOND"};
     std::string text = "# Columns of a CSV recording.\nrecording {\n  time { ";
-    text += answers_.time_column.empty() ? "rate_hz: " + number(answers_.rate)
-                                         : "column: " + quoted(answers_.time_column) +
-                                               kTimeUnits[static_cast<int>(answers_.time_unit)];
+    text += answers_.time_column.empty()
+                ? "rate_hz: " + number(answers_.rate)
+                : "column: " + quoted(answers_.time_column) +
+                      kTimeUnitFields[static_cast<int>(answers_.time_unit)];
     text += " }\n";
     for (std::size_t k = 0; k < answers_.readings.size(); ++k) {
       if (!answers_.readings[k].column.empty()) text += reading_text(names[k], k);
