@@ -162,7 +162,7 @@ inline constexpr double kDelayMax = 0.05;       // [s]
 inline constexpr double kCameraDelayMax = 0.2;  // exposure, transfer, image processing [s]
 
 /// Properties that follow from the kind of a sensor. Other code defines the ideal readings
-/// (TreeInverseDynamics::nominal_readings) and the rig-file fields (AllSources of the service).
+/// (TreeInverseDynamics::nominal_readings) and the rig-file fields (service/rig/rig_sensors.cpp).
 struct SensorTraits {
   /// Element to which the sensor's axes are fixed: a body, the ground, or a joint's body b. At a
   /// joint, `point` is relative to the joint's point.

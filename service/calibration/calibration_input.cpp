@@ -7,7 +7,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/recordings/joined_segments.hpp"
-#include "service/result/provenance_message.hpp"
+#include "service/result/result_message.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -5,8 +5,7 @@
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/rig/robot/rig_robot.hpp"
-#include "service/rig/robot/robot_text.hpp"
+#include "service/rig/robot/robot.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -16,7 +16,6 @@
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

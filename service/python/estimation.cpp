@@ -18,13 +18,12 @@
 #include "service/python/python_input.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/report/calibration_page.hpp"
-#include "service/report/cross_validation_page.hpp"
-#include "service/report/cross_validation_table.hpp"
+#include "service/report/cross_validation_report.hpp"
 #include "service/report/sections/finding_list.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/report/validation_report.hpp"
-#include "service/result/cross_validation_message.hpp"
-#include "service/result/examination_message.hpp"
+#include "service/result/calibration_message.hpp"
+#include "service/result/validation_message.hpp"
 
 namespace service {
 namespace {

@@ -8,7 +8,6 @@
 #include "service/calibration/pipeline.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/python/python_input.hpp"
-#include "service/text/iteration_text.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 

@@ -7,16 +7,12 @@
 #include "service/messages/stage_text.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/report/charts/chart_figure.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
-#include "service/report/cross_validation_page.hpp"
-#include "service/report/sections/data_section.hpp"
-#include "service/report/sections/error_units.hpp"
+#include "service/report/cross_validation_report.hpp"
+#include "service/report/sections/calibration_sections.hpp"
 #include "service/report/sections/finding_list.hpp"
-#include "service/report/sections/identifiability_section.hpp"
-#include "service/report/sections/parameter_section.hpp"
-#include "service/report/sections/piece_section.hpp"
-#include "service/report/sections/trajectory_section.hpp"
+#include "service/report/sections/recording_sections.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 
@@ -86,10 +82,9 @@ Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
     auto series = std::ranges::find(chart.series, name, &ChartSeries::label);
     if (series == chart.series.end()) {
       const std::size_t index = chart.series.size();
-      series =
-          chart.series.insert(series, {name, "series-" + std::to_string(1 + index % 6), {}, {}});
+      series = chart.series.insert(series, {name, series_class(index), {}, {}});
       series->markers = true;
-      series->shape = static_cast<MarkerShape>(index % 4);
+      series->shape = series_shape(index);
       series->column = name;
     }
     series->y.resize(x.size(), kNaN);

@@ -5,11 +5,9 @@
 
 #include "service/messages/message_text.hpp"
 #include "service/report/charts/chart_figure.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
-#include "service/report/sections/data_section.hpp"
 #include "service/report/sections/finding_list.hpp"
-#include "service/report/sections/trajectory_section.hpp"
+#include "service/report/sections/recording_sections.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -33,12 +31,9 @@ std::string outcome_of(const std::vector<Finding>& findings) {
 std::string excitation_section(const estimator::Excitation& excitation) {
   if (excitation.parameters.empty()) return "";
   using enum CellAlign;
-  const std::vector<std::vector<std::string>> rows = excitation_rows(excitation);
-  const std::vector<std::string>& head = rows.front();
-  HtmlTable table("Predicted standard deviations of a calibration, from the noise of the readings",
-                  {{head[0]}, {head[1], kRight}, {head[2], kRight}, {head[3]}, {head[4], kRight}},
-                  "narrow");
-  for (std::size_t i = 1; i < rows.size(); ++i) table.add({rows[i].begin(), rows[i].end()});
+  const HtmlTable table(
+      "Predicted standard deviations of a calibration, from the noise of the readings",
+      {kLeft, kRight, kRight, kLeft, kRight}, excitation_rows(excitation), "narrow");
   std::vector<std::string> unseen;
   for (const estimator::NullDirection& direction : excitation.null_directions) {
     unseen.push_back(text_of(direction.description));
@@ -49,31 +44,22 @@ std::string excitation_section(const estimator::Excitation& excitation) {
 
 Chart reading_chart(const std::vector<double>& times, const Segment& segment, Eigen::Index index,
                     const estimator::Encoder& sensor) {
-  const std::string unit = std::string("[") + sensor.units().coordinate + "]";
+  const std::string unit = std::string(" [") + sensor.units().coordinate + "]";
   const auto column = segment.angles.col(index);
-  Chart chart;
-  chart.title = "Encoder " + sensor.name;
-  chart.x_label = "time [s]";
-  chart.y_label = std::string(sensor.units().quantity) + " " + unit;
-  chart.series = {{"measured", "series-1", times, {column.begin(), column.end()}, false}};
-  chart.series[0].column = "measured " + sensor.name + " " + unit;
-  return chart;
+  return time_chart("Encoder " + sensor.name, sensor.units().quantity + unit,
+                    {chart_line("measured", "series-1", times, {column.begin(), column.end()},
+                                "measured " + sensor.name + unit)});
 }
 
 Chart command_chart(const std::vector<double>& times, const Segment& segment, Eigen::Index motor,
                     const CalibrationContext& context) {
   const auto index = static_cast<std::size_t>(motor);
   const auto column = segment.controls.col(motor);
-  Chart chart;
-  chart.title =
+  const std::string title =
       "Control of " + (index < context.controls.size() ? context.controls[index]
                                                        : "motor " + std::to_string(motor + 1));
-  chart.x_label = "time [s]";
-  chart.y_label = "control";
-  chart.height = 150;
-  chart.series = {{"", "control", times, {column.begin(), column.end()}, false}};
-  chart.series[0].column = chart.title;
-  return chart;
+  return time_chart(title, "control",
+                    {chart_line("", "control", times, {column.begin(), column.end()}, title)}, 150);
 }
 
 std::string segment_section(const std::string& recording, const Segment& segment,

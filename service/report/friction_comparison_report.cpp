@@ -4,14 +4,10 @@
 #include <cmath>
 
 #include "service/recordings/recording_selection.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
-#include "service/report/sections/data_section.hpp"
-#include "service/report/sections/error_units.hpp"
-#include "service/report/sections/quantity_table.hpp"
+#include "service/report/sections/recording_sections.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/text/comma_list.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -20,11 +16,6 @@ namespace {
 using estimator::LawComparison;
 using estimator::LawScore;
 using TableRows = std::vector<std::vector<std::string>>;
-
-std::vector<std::string> law_head(const LawComparison& comparison) {
-  const std::string unit = " [" + pooled_error_units(comparison.kinds) + "]";
-  return {"law", "parameters", "held out" + unit, "± %", "fit" + unit, "relative to the best", ""};
-}
 
 /// Formats the ratio of two errors, e.g. "+12 ± 4 %", or "2.3 times" if it is large.
 std::string excess(const LawScore& score) {
@@ -54,7 +45,9 @@ std::string remark(const LawComparison& comparison, std::size_t index) {
 }
 
 TableRows law_rows(const LawComparison& comparison) {
-  TableRows rows;
+  const std::string unit = " [" + pooled_error_units(comparison.kinds) + "]";
+  TableRows rows = {
+      {"law", "parameters", "held out" + unit, "± %", "fit" + unit, "relative to the best", ""}};
   for (std::size_t i = 0; i < comparison.laws.size(); ++i) {
     const LawScore& score = comparison.laws[i];
     if (!score.has_result()) {
@@ -71,15 +64,13 @@ TableRows law_rows(const LawComparison& comparison) {
 }
 
 std::string law_table(const LawComparison& comparison) {
-  std::vector<HtmlTable::Column> columns = text_and_number_columns(law_head(comparison), 1);
-  columns.back() = {"remark", CellAlign::kWords};
-  HtmlTable table(
+  using enum CellAlign;
+  TableRows rows = law_rows(comparison);
+  rows.front().back() = "remark";
+  const HtmlTable table(
       "Held out: geometric mean of the open-loop errors of the held-out pieces, and its standard "
       "error from their scatter. Relative to the best: paired by piece.",
-      columns);
-  for (const std::vector<std::string>& row : law_rows(comparison)) {
-    table.add({row.begin(), row.end()});
-  }
+      {kLeft, kRight, kRight, kRight, kRight, kRight, kWords}, rows);
   return "<section><h2>Laws</h2>\n" + table.html() + "</section>\n";
 }
 
@@ -120,13 +111,11 @@ std::string estimate_table(const LawComparison& comparison) {
 }  // namespace
 
 std::string format_friction_comparison(const LawComparison& comparison, double wall_time) {
-  TableRows rows = {law_head(comparison)};
-  for (std::vector<std::string>& row : law_rows(comparison)) rows.push_back(std::move(row));
   return "Friction of " + comma_list(comparison.joints) + "; " +
          std::to_string(comparison.pieces.size()) +
          " pieces, each predicted open loop by a fit to the pieces of the other folds (" +
          std::to_string(comparison.folds) + "):\n\n" +
-         format_table(rows, {false, true, true, true, true, true, false}) + "\n" +
+         format_table(law_rows(comparison), {false, true, true, true, true, true, false}) + "\n" +
          as_sentence(describe_recommendation(comparison)) + "\n\nDone in " +
          format_number(wall_time, 3) + " s\n";
 }

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "service/result/law_comparison_message.hpp"
+#include "service/result/validation_message.hpp"
 
 namespace service {
 

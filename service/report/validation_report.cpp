@@ -6,13 +6,9 @@
 #include "service/messages/message_text.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/report/charts/chart_figure.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
-#include "service/report/sections/data_section.hpp"
-#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/recording_sections.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/report/sections/short_names.hpp"
-#include "service/report/sections/trajectory_section.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 
@@ -23,14 +19,11 @@ using estimator::Validation;
 using estimator::ValidationWindow;
 using TableRows = std::vector<std::vector<std::string>>;
 
-const std::vector<std::string> kHead = {"recording", "sensor",  "windows", "RMSE",       "median",
-                                        "worst",     "largest", "noise",   "RMSE/noise", "unit"};
-
 constexpr int kNameCharactersMax = 26;  // of a recording
 
 std::string in_thousandths(double value) { return format_digits(1e3 * value, 3); }
 
-/// Returns the rows of the table of prediction errors without the heading.
+/// Returns the table of prediction errors. The first row is the heading.
 TableRows error_rows(const Validation& validation) {
   const std::vector<RecordingErrors> errors = errors_by_recording(validation);
   std::vector<std::string> names;
@@ -39,7 +32,8 @@ TableRows error_rows(const Validation& validation) {
   }
   names = short_names(short_names(names), kNameCharactersMax);
   names.emplace_back("all");
-  TableRows rows;
+  TableRows rows = {{"recording", "sensor", "windows", "RMSE", "median", "worst", "largest",
+                     "noise", "RMSE/noise", "unit"}};
   for (std::size_t r = 0; r < errors.size(); ++r) {
     for (std::size_t i = 0; i < validation.sensors.size(); ++i) {
       const SensorErrors& own = errors[r].sensors[i];
@@ -56,16 +50,12 @@ TableRows error_rows(const Validation& validation) {
 }
 
 std::string table_section(const Validation& validation) {
-  std::vector<HtmlTable::Column> columns = text_and_number_columns(kHead, 2);
-  columns.front().align = CellAlign::kWords;
-  columns.back() = {"unit"};
-  HtmlTable table(
+  using enum CellAlign;
+  const HtmlTable table(
       "Open-loop errors. Median and worst: root mean squares of windows; largest: single reading; "
       "noise: of the readings, estimated from their differences.",
-      columns);
-  for (const std::vector<std::string>& row : error_rows(validation)) {
-    table.add({row.begin(), row.end()});
-  }
+      {kWords, kLeft, kRight, kRight, kRight, kRight, kRight, kRight, kRight, kLeft},
+      error_rows(validation));
   return "<section><h2>Errors</h2>\n" + table.html() + "</section>\n";
 }
 
@@ -79,9 +69,9 @@ std::string window_chart(const Validation& validation, const std::string& record
   for (std::size_t i = 0; i < validation.sensors.size(); ++i) {
     ChartSeries series;
     series.label = validation.sensors[i];
-    series.css_class = "series-" + std::to_string(1 + i % 6);
+    series.css_class = series_class(i);
     series.markers = true;
-    series.shape = static_cast<MarkerShape>(i % 4);
+    series.shape = series_shape(i);
     for (const ValidationWindow& window : validation.windows) {
       if (window.recording != recording) continue;
       series.x.push_back(window.start);
@@ -153,12 +143,10 @@ std::vector<std::string> describe_validation(const Validation& validation,
 
 std::string format_validation(const Validation& validation, const ValidationSettings& choice,
                               double wall_time) {
-  TableRows rows = {kHead};
-  for (std::vector<std::string>& row : error_rows(validation)) rows.push_back(std::move(row));
-  std::string text =
-      outcome(validation, choice) + "; open-loop errors:\n\n" +
-      format_table(rows, {false, false, true, true, true, true, true, true, true, false}) +
-      "\nNotes:\n";
+  std::string text = outcome(validation, choice) + "; open-loop errors:\n\n" +
+                     format_table(error_rows(validation),
+                                  {false, false, true, true, true, true, true, true, true, false}) +
+                     "\nNotes:\n";
   for (const std::string& note : describe_validation(validation, choice))
     text += "  " + note + "\n";
   return text + "\nDone in " + format_number(wall_time, 3) + " s\n";

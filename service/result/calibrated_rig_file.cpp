@@ -14,8 +14,9 @@
 #include "proto/text/text_file.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/rig/rig_chain_text.hpp"
-#include "service/rig/rig_locations.hpp"
+#include "service/rig/parameters/rig_parameters.hpp"
+#include "service/rig/rig_chain.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -51,7 +52,7 @@ std::string deviation_text(const estimator::ParameterEstimate& estimate) {
 class RigWriter {
  public:
   RigWriter(const std::string& name, const std::string& text)
-      : name_(name), edit_(name, text, v1::Rig::default_instance()) {
+      : edit_(name, text, v1::Rig::default_instance()) {
     if (expand_chain_text(name, edit_)) {
       notes_.push_back(
           "chain { } was replaced by bodies and joints, since its links now have different values");
@@ -102,7 +103,7 @@ class RigWriter {
   /// Writes the value of a dependent parameter if the rig file has a value for it.
   void set_dependent(const estimator::ParameterEstimate& estimate) {
     const auto found = placed_.places.find(estimate.name);
-    if (found == placed_.places.end() || !is_tied_by_name(estimate.name)) return;
+    if (found == placed_.places.end() || !is_tied_parameter(rig_, estimate.name)) return;
     const Steps value_at = below(found->second, "value");
     if (!edit_.has(value_at) || is_point_from_centre(found->second)) return;
     edit_.set_number(value_at, notation_of(estimate).exact(estimate.value));
@@ -117,14 +118,10 @@ class RigWriter {
       if (edit_.has(value_at)) by_line[edit_.line_of(value_at)].push_back(&estimate);
     }
     for (const auto& [line, in_line] : by_line) {
-      std::string text;
-      for (const estimator::ParameterEstimate* estimate : in_line) {
-        text += text.empty() ? "" : ", ";
-        if (in_line.size() > 1) {
-          text += placed_.places.at(estimate->name).back().field->name() + " ";
-        }
-        text += deviation_text(*estimate);
-      }
+      const std::string text = comma_list(in_line, [&](const auto* estimate) {
+        const std::string& field = placed_.places.at(estimate->name).back().field->name();
+        return (in_line.size() > 1 ? field + " " : "") + deviation_text(*estimate);
+      });
       const std::string rest = without_deviations(edit_.comment_of(line));
       edit_.set_comment(line, rest.empty() ? text : text + "; " + rest);
     }
@@ -180,11 +177,6 @@ class RigWriter {
     return law != nullptr && law->may_be_negative;
   }
 
-  bool is_tied_by_name(const std::string& parameter) const {
-    return std::ranges::any_of(
-        rig_.dependency(), [&](const v1::Dependency& tie) { return tie.parameter() == parameter; });
-  }
-
   /// Checks whether a point is on a body whose centre of mass the rig file gives. Such a point does
   /// not depend on the estimated centre of mass, and its value in the file stays unchanged.
   bool is_point_from_centre(const Steps& steps) const {
@@ -196,20 +188,11 @@ class RigWriter {
     return body != rig_.body().end() && body->has_center_of_mass();
   }
 
-  std::string name_;
   proto::TextEdit edit_;
   v1::Rig rig_;
   LocatedRig placed_;
   std::vector<std::string> notes_;
 };
-
-std::string join(const std::vector<RecordingUse>& recordings) {
-  std::string names;
-  for (const RecordingUse& use : recordings) {
-    names += (names.empty() ? "" : ", ") + use.summary.file;
-  }
-  return names;
-}
 
 }  // namespace
 
@@ -226,7 +209,9 @@ std::string make_headline(const std::string& version, const std::string& date,
 CalibratedRig calibrated_rig(const estimator::Calibration& calibration,
                              const CalibrationContext& context) {
   return {calibration.parameters, calibration.tied, context.kept,
-          make_headline(context.version, context.date, join(context.recordings),
+          make_headline(context.version, context.date,
+                        comma_list(context.recordings,
+                                   [](const RecordingUse& use) { return use.summary.file; }),
                         to_text(calibration.kind), calibration.step)};
 }
 
@@ -244,11 +229,8 @@ WrittenRig write_rig(const std::string& name, const std::string& text, const Cal
     writer.set_dependent(estimate);
   }
   if (!rig.tied.empty()) {
-    std::string names;
-    for (const estimator::ParameterEstimate& estimate : rig.tied) {
-      names += (names.empty() ? "" : ", ") + estimate.name;
-    }
-    writer.note(names + (rig.tied.size() == 1 ? ": depends" : ": depend") +
+    writer.note(comma_list(rig.tied, &estimator::ParameterEstimate::name) +
+                (rig.tied.size() == 1 ? ": depends" : ": depend") +
                 " on other parameters; the file's dependencies are unchanged");
   }
   writer.comment(rig.estimates);

@@ -1,15 +1,14 @@
 #include "service/result/calibration_message.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "estimator/assessment/model_test/verdict.hpp"
 #include "estimator/model/encoder.hpp"
+#include "proto/check.pb.h"
 #include "service/messages/message_text.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/result/finding_message.hpp"
-#include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
-#include "service/result/trajectory_message.hpp"
 
 namespace service {
 namespace {
@@ -27,15 +26,6 @@ void add_history(const std::vector<estimator::IterationRecord>& history,
     out->set_damping(record.damping);
     out->set_rejected(record.rejected);
     for (const double value : record.arrow) out->add_values(value);
-  }
-}
-
-void add_null_directions(const std::vector<estimator::NullDirection>& directions,
-                         google::protobuf::RepeatedPtrField<v1::NullDirectionResult>* out_list) {
-  for (const estimator::NullDirection& direction : directions) {
-    v1::NullDirectionResult* out = out_list->Add();
-    out->set_description(text_of(direction.description));
-    for (const double value : direction.coefficients) out->add_coefficients(value);
   }
 }
 
@@ -168,9 +158,6 @@ void add_inertial(const estimator::Calibration& calibration, v1::CalibrationResu
 std::string calibration_json(const estimator::Calibration& calibration,
                              const CalibrationContext& context, Trajectories trajectories) {
   v1::CalibrationResult result;
-  result.set_rig(context.rig);
-  result.set_version(context.version);
-  result.set_wall_time_s(context.wall_time);
   add_parameters(calibration.parameters, calibration.mechanism, result.mutable_parameters());
   add_parameters(calibration.tied, calibration.mechanism, result.mutable_dependent());
   add_simulation(calibration.simulation, result.mutable_simulation());
@@ -199,10 +186,8 @@ std::string calibration_json(const estimator::Calibration& calibration,
   }
   result.set_observation_rmse_rad(calibration.observation_rmse);
   *result.mutable_options() = chosen_options(calibration, context.options);
-  for (const RecordingUse& use : context.recordings) add_recording(use, result.add_recordings());
   add_findings(calibration.findings, result.mutable_findings());
   for (const std::string& note : note_texts(calibration.notes)) result.add_notes(note);
-  add_provenance(context, result.mutable_provenance());
   for (const estimator::Parameter& parameter : context.kept) {
     v1::ValueResult* out = result.add_fixed();
     out->set_name(parameter.name);
@@ -212,7 +197,31 @@ std::string calibration_json(const estimator::Calibration& calibration,
   if (trajectories == Trajectories::kWritten) {
     add_trajectories(calibration, context.controls, result.mutable_trajectories());
   }
-  return to_json(result);
+  return finished_json(result, context);
+}
+
+std::string examination_json(const std::vector<estimator::Finding>& findings,
+                             const estimator::Excitation& excitation,
+                             const CalibrationContext& context) {
+  rigcal::v1::CheckResult result;
+  const auto worst = std::ranges::max_element(findings, {}, &estimator::Finding::severity);
+  result.set_worst(worst == findings.end() ? "none" : to_text(worst->severity));
+  add_findings(findings, result.mutable_findings());
+  for (const estimator::ParameterExcitation& parameter : excitation.parameters) {
+    rigcal::v1::ExcitationResult* out = result.add_excitation();
+    out->set_parameter(parameter.name);
+    out->set_unit(parameter.unit);
+    out->set_start(parameter.start);
+    out->set_standard_deviation(parameter.deviation);
+  }
+  add_null_directions(excitation.null_directions, result.mutable_null_directions());
+  if (!excitation.parameters.empty()) {
+    result.mutable_clock()->set_standard_deviation(excitation.clock.deviation);
+    for (const std::string& name : excitation.clock.absorbed_by) {
+      result.mutable_clock()->add_absorbed_by(name);
+    }
+  }
+  return finished_json(result, context);
 }
 
 }  // namespace service

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
+#include "estimator/diagnostics/misfit/excitation.hpp"
 #include "service/options/calibration_request.hpp"
 #include "service/recordings/recording_selection.hpp"
 
@@ -40,5 +41,11 @@ enum class Trajectories { kLeftOut, kWritten };
 std::string calibration_json(const estimator::Calibration& calibration,
                              const CalibrationContext& context,
                              Trajectories trajectories = Trajectories::kLeftOut);
+
+/// Returns findings about the recordings and the predicted precision of the parameters as JSON
+/// (rigcal.v1.ExaminationResult).
+std::string examination_json(const std::vector<estimator::Finding>& findings,
+                             const estimator::Excitation& excitation,
+                             const CalibrationContext& context);
 
 }  // namespace service

@@ -2,19 +2,135 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/common.h>
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/type_resolver_util.h>
 
+#include <Eigen/Core>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 
+#include "estimator/model/encoder.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/messages/message_text.hpp"
 #include "service/options/option_message.hpp"
-#include "service/rig/parameters/parameter_prior.hpp"
+#include "service/result/calibration_outcome.hpp"
 
 namespace service {
+namespace {
 
 namespace v1 = rigcal::v1;
+
+/// Appends a column of a matrix to `out`, unless the matrix lacks the column. Without a simulation,
+/// for example, the matrix of simulated angles is empty.
+void add_column(const Eigen::MatrixXd& matrix, Eigen::Index column,
+                google::protobuf::RepeatedField<double>* out) {
+  if (column >= matrix.cols()) return;
+  const Eigen::VectorXd values = matrix.col(column);
+  out->Add(values.begin(), values.end());
+}
+
+#if defined(__aarch64__)
+constexpr const char* kProcessor = "aarch64";
+#elif defined(__x86_64__)
+constexpr const char* kProcessor = "x86_64";
+#else
+constexpr const char* kProcessor = "another processor";
+#endif
+
+#ifdef NDEBUG
+constexpr const char* kAssertions = "release";
+#else
+constexpr const char* kAssertions = "with assertions";
+#endif
+
+std::string dotted(int major, int minor, int patch) {
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+/// Returns a description of the build properties that can change the last digits of results.
+std::string describe_build() {
+  return std::string(kProcessor) + ", " + kAssertions + ", compiler " + __VERSION__ + ", Eigen " +
+         dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) + ", Protobuf " +
+         dotted(GOOGLE_PROTOBUF_VERSION / 1000000, GOOGLE_PROTOBUF_VERSION / 1000 % 1000,
+                GOOGLE_PROTOBUF_VERSION % 1000);
+}
+
+std::time_t seconds_now() {
+  const char* const stored = std::getenv("SOURCE_DATE_EPOCH");
+  if (stored == nullptr || *stored == '\0') return std::time(nullptr);
+  const std::string_view text = stored;
+  constexpr long long kYear10000 = 253402300800;  // later years have five digits
+  long long seconds = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (fault != std::errc() || end != text.data() + text.size() || seconds < 0 ||
+      seconds >= kYear10000) {
+    throw proto::InputError("SOURCE_DATE_EPOCH: \"" + std::string(text) +
+                            "\" is not a number of seconds since 1970. Correct or unset it");
+  }
+  return static_cast<std::time_t>(seconds);
+}
+
+void add_mark(const FileDigest& mark, v1::SourceResult* out) {
+  out->set_sha256(mark.sha256);
+  out->set_size_bytes(mark.size_bytes);
+}
+
+void add_source(const RecordingSource& source, const FileDigest& mark, v1::SourceResult* out) {
+  out->set_path(source.origin.empty() ? source.path : source.origin);
+  out->set_name(source.name);
+  add_mark(mark, out);
+  out->set_from_s(source.selection.from);
+  out->set_to_s(source.selection.to);
+  for (const int segment : source.selection.segments) out->add_segments(segment);
+}
+
+void add_values(const ParameterValues& values, v1::ProvenanceResult* out) {
+  if (values.file.empty()) return;
+  out->mutable_values_file()->set_path(values.file);
+  add_mark(values.mark, out->mutable_values_file());
+  for (const ParameterValues::Entry& entry : values.entries) {
+    v1::ValueResult* value = out->add_values();
+    value->set_name(entry.name);
+    value->set_value(entry.value);
+    value->set_unit(entry.unit);
+  }
+}
+
+void assign(const std::vector<std::string>& texts,
+            google::protobuf::RepeatedPtrField<std::string>* out) {
+  out->Assign(texts.begin(), texts.end());
+}
+
+std::vector<std::string> texts_of(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+[[noreturn]] void fail(const std::string& file, const std::string& field, const std::string& what) {
+  throw proto::InputError(file + ": provenance." + field + ": " + what);
+}
+
+RecordingSource source_of(const std::string& file, int index, const v1::SourceResult& stored) {
+  RecordingSource source;
+  source.path = stored.path();
+  source.name = stored.name();
+  source.selection.from = stored.from_s();
+  source.selection.to = stored.to_s();
+  source.selection.segments = {stored.segments().begin(), stored.segments().end()};
+  if (!(stored.from_s() < stored.to_s())) {
+    fail(file, "recordings[" + std::to_string(index) + "]", "fromS must be less than toS");
+  }
+  return source;
+}
+
+}  // namespace
 
 void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
                     const estimator::Mechanism& mechanism,
@@ -98,6 +214,15 @@ void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
   out->set_samples(samples);
 }
 
+void add_null_directions(const std::vector<estimator::NullDirection>& directions,
+                         google::protobuf::RepeatedPtrField<v1::NullDirectionResult>* out_list) {
+  for (const estimator::NullDirection& direction : directions) {
+    v1::NullDirectionResult* out = out_list->Add();
+    out->set_description(text_of(direction.description));
+    for (const double value : direction.coefficients) out->add_coefficients(value);
+  }
+}
+
 std::string to_json(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.add_whitespace = true;
@@ -116,6 +241,102 @@ std::string to_json(const google::protobuf::Message& message) {
       types.get(), "/" + message.GetDescriptor()->full_name(), bytes, &json, options);
   if (!status.ok()) throw std::runtime_error("result as JSON: " + status.ToString());
   return json;
+}
+
+void add_trajectories(const estimator::Calibration& calibration,
+                      const std::vector<std::string>& controls,
+                      google::protobuf::RepeatedPtrField<v1::TrajectoryResult>* out_list) {
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(calibration.mechanism);
+  for (const estimator::SegmentTrajectory& trajectory : calibration.trajectories) {
+    v1::TrajectoryResult* out = out_list->Add();
+    out->set_recording(trajectory.recording);
+    for (Eigen::Index k = 0; k < trajectory.measured.rows(); ++k) {
+      out->add_time_s(trajectory.time(k));
+    }
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      v1::SensorTrajectory* sensor = out->add_sensors();
+      const auto column = static_cast<Eigen::Index>(i);
+      sensor->set_sensor(sensors[i].name);
+      sensor->set_unit(sensors[i].units().coordinate);
+      add_column(trajectory.measured, column, sensor->mutable_measured());
+      add_column(trajectory.estimated, column, sensor->mutable_estimated());
+      add_column(trajectory.simulated, column, sensor->mutable_simulated());
+    }
+    for (std::size_t i = 0; i < controls.size(); ++i) {
+      v1::ControlTrajectory* control = out->add_controls();
+      control->set_control(controls[i]);
+      add_column(trajectory.control, static_cast<Eigen::Index>(i), control->mutable_value());
+    }
+  }
+}
+
+void add_findings(const std::vector<estimator::Finding>& findings,
+                  google::protobuf::RepeatedPtrField<rigcal::v1::FindingResult>* out_list) {
+  for (const estimator::Finding& finding : findings) {
+    rigcal::v1::FindingResult* out = out_list->Add();
+    const FindingText text = describe(finding);
+    out->set_kind(text.kind);
+    out->set_severity(to_text(finding.severity));
+    out->set_recording(finding.recording);
+    out->set_channel(finding.channel);
+    out->set_from_s(finding.from);
+    out->set_to_s(finding.to);
+    out->set_size(finding.size);
+    out->set_unit(finding.unit);
+    out->set_confidence(finding.confidence);
+    out->set_what(text.what);
+    out->set_advice(text.advice);
+    out->set_treatment(text.treatment);
+  }
+}
+
+std::string utc_date() {
+  const std::time_t now = seconds_now();
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  return {text, std::strftime(text, std::size(text), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+void add_provenance(const CalibrationContext& context, v1::ProvenanceResult* out) {
+  const CalibrationRequest& request = context.request;
+  out->set_date(context.date);
+  out->set_command(context.command);
+  out->set_version(context.version);
+  out->set_build(describe_build());
+  out->mutable_rig()->set_path(request.rig_name);
+  add_mark(digest_text(request.rig_text), out->mutable_rig());
+  out->set_rig_text(request.rig_text);
+  for (std::size_t i = 0; i < request.recordings.size() && i < context.recordings.size(); ++i) {
+    add_source(request.recordings[i], context.recordings[i].mark, out->add_recordings());
+  }
+  add_values(request.values, out);
+  assign(request.edits.start, out->mutable_start());
+  assign(request.edits.free, out->mutable_free());
+  assign(request.edits.fix, out->mutable_fix());
+  assign(request.edits.hold_out, out->mutable_hold_out());
+  *out->mutable_options() = options_message(request.options, true);
+}
+
+CalibrationRequest stored_request(const std::string& file, const v1::ProvenanceResult& provenance) {
+  CalibrationRequest request;
+  request.rig_name = file + ": rig text of " + provenance.rig().path();
+  request.rig_text = provenance.rig_text();
+  if (provenance.has_values_file()) request.values.file = file;
+  for (int i = 0; i < provenance.values_size(); ++i) {
+    const v1::ValueResult& value = provenance.values(i);
+    const std::string field = "values[" + std::to_string(i) + "]";
+    if (!std::isfinite(value.value())) fail(file, field + ".value", "is not a finite number");
+    request.values.entries.push_back(
+        {"provenance." + field, value.name(), value.unit(), value.value()});
+  }
+  request.edits = {texts_of(provenance.start()), texts_of(provenance.free()),
+                   texts_of(provenance.fix()), texts_of(provenance.hold_out())};
+  for (int i = 0; i < provenance.recordings_size(); ++i) {
+    request.recordings.push_back(source_of(file, i, provenance.recordings(i)));
+  }
+  request.options = read_options(provenance.options(), file + ": provenance.options", true);
+  return request;
 }
 
 }  // namespace service

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <google/protobuf/message.h>
+#include <google/protobuf/repeated_field.h>
 
 #include <Eigen/Core>
 #include <string>
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
+#include "estimator/assessment/finding.hpp"
 #include "proto/calibration.pb.h"
 #include "service/result/calibration_message.hpp"
 
@@ -30,7 +32,55 @@ google::protobuf::Struct chosen_options(const estimator::Calibration& calibratio
 
 void add_recording(const RecordingUse& recording, rigcal::v1::RecordingResult* out);
 
+void add_null_directions(
+    const std::vector<estimator::NullDirection>& directions,
+    google::protobuf::RepeatedPtrField<rigcal::v1::NullDirectionResult>* out_list);
+
 /// Returns a message in the proto3 JSON mapping with all fields.
 std::string to_json(const google::protobuf::Message& message);
+
+/// Appends the measured, estimated and simulated trajectories of a calibration to a list of a
+/// result message.
+/// @param controls  label of each motor's control
+void add_trajectories(const estimator::Calibration& calibration,
+                      const std::vector<std::string>& controls,
+                      google::protobuf::RepeatedPtrField<rigcal::v1::TrajectoryResult>* out_list);
+
+/// Appends findings about the recordings to a list of a result message.
+void add_findings(const std::vector<estimator::Finding>& findings,
+                  google::protobuf::RepeatedPtrField<rigcal::v1::FindingResult>* out_list);
+
+/// Returns the current time in UTC, e.g. "2026-11-22T20:15:00Z". If the environment variable
+/// SOURCE_DATE_EPOCH is set (reproducible-builds.org), returns its time instead, so that results
+/// can be reproduced to the last byte.
+/// @throws proto::InputError if SOURCE_DATE_EPOCH is not a number of seconds
+std::string utc_date();
+
+/// Fills the message with the provenance of a result: program version, date, command and inputs.
+void add_provenance(const CalibrationContext& context, rigcal::v1::ProvenanceResult* out);
+
+/// Returns the request of the calibration that made a stored result. Recordings have their original
+/// paths.
+/// @param file  path of the result for messages
+/// @throws proto::InputError naming file and field
+CalibrationRequest stored_request(const std::string& file,
+                                  const rigcal::v1::ProvenanceResult& provenance);
+
+/// Fills the fields that the results of several commands have, and returns the result as JSON.
+template <typename Result>
+std::string finished_json(Result& result, const CalibrationContext& context) {
+  result.set_rig(context.rig);
+  result.set_version(context.version);
+  if constexpr (requires { result.set_wall_time_s(0.0); }) {
+    result.set_wall_time_s(context.wall_time);
+  }
+  for (const RecordingUse& use : context.recordings) {
+    if constexpr (requires { add_recording(use, result.add_recordings()); }) {
+      add_recording(use, result.add_recordings());
+    }
+  }
+  add_provenance(context, result.mutable_provenance());
+  return to_json(result);
+}
 
 }  // namespace service

@@ -1,5 +1,6 @@
 #include "service/result/stored_result.hpp"
 
+#include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
@@ -11,12 +12,15 @@
 #include "proto/text/renamed_fields.hpp"
 #include "service/options/option_message.hpp"
 #include "service/options/option_texts.hpp"
-#include "service/result/provenance_message.hpp"
+#include "service/result/result_message.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
+using google::protobuf::Struct;
+using google::protobuf::Value;
 
 std::vector<estimator::ParameterEstimate> estimates_of(
     const google::protobuf::RepeatedPtrField<v1::ParameterResult>& parameters) {
@@ -47,10 +51,7 @@ CalibratedRig rig_of(const std::string& file, const v1::CalibrationResult& resul
     parameter.value = value.value();
     rig.kept.push_back(std::move(parameter));
   }
-  std::string files;
-  for (const v1::RecordingResult& recording : result.recordings()) {
-    files += (files.empty() ? "" : ", ") + recording.file();
-  }
+  const std::string files = comma_list(result.recordings(), &v1::RecordingResult::file);
   const estimator::CalibrationOptions chosen =
       read_options(result.options(), file + ": options", true);
   rig.headline = make_headline(result.version(), result.provenance().date(), files,
@@ -83,6 +84,22 @@ std::map<std::string, double> noise_of(const v1::CalibrationResult& result) {
     if (reading > 0.0 && std::isfinite(reading)) noise[each.joint()] = reading;
   }
   return noise;
+}
+
+const Value* head_field(const Struct& object, const std::string& name) {
+  const auto found = object.fields().find(name);
+  return found == object.fields().end() ? nullptr : &found->second;
+}
+
+/// Returns the text in a field of a JSON object; empty if the field is missing.
+std::string head_text(const Struct& object, const std::string& name) {
+  const Value* value = head_field(object, name);
+  return value == nullptr ? "" : value->string_value();
+}
+
+Struct head_object(const Struct& object, const std::string& name) {
+  const Value* value = head_field(object, name);
+  return value == nullptr ? Struct() : value->struct_value();
 }
 
 }  // namespace
@@ -131,6 +148,39 @@ StoredResult read_result(const std::string& path) {
                             why.substr(0, why.find('\n')) + ")");
   }
   return stored_result(path, result);
+}
+
+ResultHeader read_result_header(const std::string& path) {
+  Struct result;
+  const auto status = google::protobuf::util::JsonStringToMessage(
+      proto::read_file(path, proto::kTableSizeMax), &result);
+  const std::string remedy = ". Give the output of rigcal calibrate --json";
+  if (!status.ok()) {
+    const std::string why(status.message());
+    throw proto::InputError(path + ": not JSON" + remedy + " (" + why.substr(0, why.find('\n')) +
+                            ")");
+  }
+  ResultHeader head;
+  const Struct provenance = head_object(result, "provenance");
+  head.version = head_text(result, "version");
+  if (head.version.empty()) head.version = head_text(provenance, "version");
+  if (head.version.empty()) throw proto::InputError(path + ": not a result of rigcal" + remedy);
+  head.command = head_text(provenance, "command");
+  head.date = head_text(provenance, "date");
+  head.rig = head_text(result, "rig");
+  head.rig_file = head_text(head_object(provenance, "rig"), "path");
+  head.verdict = head_text(result, "verdict");
+  if (const Value* recordings = head_field(provenance, "recordings")) {
+    for (const Value& each : recordings->list_value().values()) {
+      head.recordings.push_back(head_text(each.struct_value(), "path"));
+    }
+  }
+  return head;
+}
+
+std::string describe_result(const ResultHeader& head) {
+  return "a result of " + (head.command.empty() ? "rigcal" : "\"rigcal " + head.command + "\"") +
+         " " + head.version + (head.date.empty() ? "" : " of " + head.date);
 }
 
 }  // namespace service

@@ -8,13 +8,16 @@
 #include "service/messages/message_text.hpp"
 #include "service/options/option_texts.hpp"
 #include "service/recordings/csv_recording.hpp"
-#include "service/result/provenance_message.hpp"
+#include "service/result/calibration_outcome.hpp"
 #include "service/result/result_message.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
+using estimator::LawComparison;
+using estimator::LawScore;
 using estimator::ValidationWindow;
 
 double median(std::vector<double> values) {
@@ -70,6 +73,47 @@ void add_window(const ValidationWindow& window, v1::WindowResult* out) {
   out->set_fitted(window.fitted);
 }
 
+/// Returns the root mean square of a matrix diagonal, which has the errors on held-out pieces.
+double diagonal_rms(const Eigen::MatrixXd& matrix) {
+  return std::sqrt(matrix.diagonal().squaredNorm() / static_cast<double>(matrix.rows()));
+}
+
+void add_fold(const std::string& held_out, const estimator::Fold& fold, v1::FoldResult* out) {
+  const estimator::Evaluation& evaluation = fold.evaluation;
+  out->set_held_out(held_out);
+  add_parameters(fold.calibration.parameters, fold.calibration.mechanism,
+                 out->mutable_parameters());
+  out->set_converged(fold.calibration.converged());
+  out->set_cost(evaluation.cost);
+  out->set_observation_rmse_rad(evaluation.observation_rmse);
+  out->set_termination(std::string(estimator::to_string(evaluation.termination)));
+  add_simulation(evaluation.simulation, out->mutable_simulation());
+  out->set_simulation_termination(
+      std::string(estimator::to_string(evaluation.simulation_termination)));
+  for (const std::string& note : note_texts(fold.calibration.notes)) out->add_notes(note);
+}
+
+const LawScore& at(const LawComparison& comparison, int index) {
+  return comparison.laws[static_cast<std::size_t>(index)];
+}
+
+void add_law(const LawScore& score, v1::LawResult* out) {
+  out->set_law(score.law.name);
+  out->set_parameters(score.parameters);
+  out->set_failure(score.failure);
+  if (!score.has_result()) return;
+  for (const double error : score.errors) out->add_errors_rad(error);
+  out->set_error_rad(std::exp(score.log_error.value));
+  out->set_error_relative_deviation(score.log_error.deviation);
+  out->set_log_ratio(score.log_ratio.value);
+  out->set_log_ratio_deviation(score.log_ratio.deviation);
+  out->set_fit_error_rad(score.fit_error);
+  out->set_converged(score.converged);
+  for (const std::string& name : score.at_zero) out->add_at_zero(name);
+  out->set_reduces_to(score.reduces_to);
+  add_parameters(score.estimates, {}, out->mutable_estimates());
+}
+
 }  // namespace
 
 std::vector<RecordingErrors> errors_by_recording(const estimator::Validation& validation) {
@@ -91,9 +135,6 @@ std::vector<RecordingErrors> errors_by_recording(const estimator::Validation& va
 std::string validation_json(const estimator::Validation& validation,
                             const ValidationSettings& choice, const CalibrationContext& context) {
   v1::ValidationResult result;
-  result.set_rig(context.rig);
-  result.set_version(context.version);
-  result.set_wall_time_s(context.wall_time);
   result.set_parameters_file(choice.parameters_file);
   result.set_window_length_s(choice.window);
   result.set_start_length_s(validation.start_window);
@@ -120,8 +161,85 @@ std::string validation_json(const estimator::Validation& validation,
   for (const RecordingUse& use : context.recordings) {
     for (const std::string& note : describe_import(use.summary)) result.add_notes(note);
   }
-  add_provenance(context, result.mutable_provenance());
-  return to_json(result);
+  return finished_json(result, context);
+}
+
+PredictionErrors prediction_errors(const estimator::CrossValidation& validation) {
+  PredictionErrors errors;
+  errors.observation = diagonal_rms(validation.observation);
+  for (std::size_t j = 0; j < validation.joints.size(); ++j) {
+    errors.simulation.push_back(
+        {validation.joints[j], diagonal_rms(validation.simulation[j]), validation.kinds[j]});
+  }
+  return errors;
+}
+
+bool has_converged(const estimator::CrossValidation& validation) {
+  return std::all_of(validation.folds.begin(), validation.folds.end(),
+                     [](const estimator::Fold& fold) { return fold.calibration.converged(); });
+}
+
+std::string cross_validation_json(const estimator::CrossValidation& validation,
+                                  const CalibrationContext& context) {
+  v1::CrossValidationResult result;
+  for (const std::string& piece : validation.pieces) result.add_parts(piece);
+  for (std::size_t i = 0; i < validation.folds.size(); ++i) {
+    add_fold(validation.pieces[i], validation.folds[i], result.add_folds());
+  }
+  const PredictionErrors errors = prediction_errors(validation);
+  result.set_observation_rmse_rad(errors.observation);
+  add_simulation(errors.simulation, result.mutable_simulation());
+  add_matrix(validation.observation, result.mutable_observation_rmse_matrix_rad());
+  for (std::size_t j = 0; j < validation.joints.size(); ++j) {
+    v1::SimulationMatrix* matrix = result.add_simulation_matrices();
+    matrix->set_joint(validation.joints[j]);
+    matrix->set_unit(estimator::joint_units(validation.kinds[j]).coordinate);
+    add_matrix(validation.simulation[j], matrix->mutable_rmse_rad());
+  }
+  for (const estimator::ParameterSpread& spread : validation.parameters) {
+    v1::ParameterSpreadResult* out = result.add_parameters();
+    out->set_name(spread.name);
+    out->set_unit(spread.unit);
+    out->set_mean(spread.mean);
+    out->set_jackknife_standard_deviation(spread.standard_deviation);
+    out->set_reported_standard_deviation(spread.reported_standard_deviation);
+  }
+  result.set_converged(has_converged(validation));
+  if (!validation.folds.empty()) {
+    *result.mutable_options() =
+        chosen_options(validation.folds.front().calibration, context.options);
+  }
+  for (const RecordingUse& use : context.recordings) {
+    for (const std::string& note : describe_import(use.summary)) result.add_notes(note);
+  }
+  return finished_json(result, context);
+}
+
+std::string describe_recommendation(const LawComparison& comparison) {
+  if (comparison.recommended < 0) return "no friction law could be fitted";
+  const LawScore& recommended = at(comparison, comparison.recommended);
+  std::vector<int> indices = comparison.indistinguishable;
+  std::erase(indices, comparison.recommended);
+  const std::string others =
+      comma_list(indices, [&](int index) { return at(comparison, index).law.name; });
+  if (others.empty()) return "use " + recommended.law.name + ": no other law predicts as well";
+  return "use " + recommended.law.name + "; the data cannot distinguish it from " + others;
+}
+
+std::string law_comparison_json(const LawComparison& comparison,
+                                const CalibrationContext& context) {
+  v1::LawComparisonResult result;
+  for (const std::string& joint : comparison.joints) result.add_joints(joint);
+  for (const std::string& piece : comparison.pieces) result.add_parts(piece);
+  result.set_folds(comparison.folds);
+  for (const LawScore& score : comparison.laws) add_law(score, result.add_laws());
+  if (comparison.recommended >= 0) {
+    result.set_recommended(at(comparison, comparison.recommended).law.name);
+  }
+  for (const int index : comparison.indistinguishable)
+    result.add_indistinguishable_laws(at(comparison, index).law.name);
+  result.set_verdict(describe_recommendation(comparison));
+  return finished_json(result, context);
 }
 
 }  // namespace service

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/calibrate/law_comparison.hpp"
 #include "estimator/calibrate/validation.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/result/calibration_message.hpp"
@@ -38,5 +40,29 @@ struct ValidationSettings {
 /// Returns the result of a validation as JSON (rigcal.v1.ValidationResult).
 std::string validation_json(const estimator::Validation& validation,
                             const ValidationSettings& choice, const CalibrationContext& context);
+
+/// Prediction errors of a cross-validation on the held-out pieces of data, over all folds.
+struct PredictionErrors {
+  double observation = 0.0;                            ///< RMS error of the estimated states [rad]
+  std::vector<estimator::SimulationError> simulation;  ///< open-loop errors per joint
+};
+
+/// Returns the prediction errors of a cross-validation, as root mean squares over the folds.
+PredictionErrors prediction_errors(const estimator::CrossValidation& validation);
+
+/// Checks whether the calibrations of all folds of a cross-validation converged.
+bool has_converged(const estimator::CrossValidation& validation);
+
+/// Returns the result of a cross-validation as JSON, with all fields of
+/// rigcal.v1.CrossValidationResult.
+std::string cross_validation_json(const estimator::CrossValidation& validation,
+                                  const CalibrationContext& context);
+
+/// Describes which friction law to use, and which other laws the data cannot distinguish from it.
+std::string describe_recommendation(const estimator::LawComparison& comparison);
+
+/// Returns a comparison of friction laws as JSON (rigcal.v1.LawComparisonResult).
+std::string law_comparison_json(const estimator::LawComparison& comparison,
+                                const CalibrationContext& context);
 
 }  // namespace service

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -15,18 +15,13 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 #include "service/messages/message_text.hpp"
-#include "service/rig/command_safety.hpp"
-#include "service/rig/joint_fields_check.hpp"
-#include "service/rig/parameters/parameter_ties.hpp"
-#include "service/rig/parameters/rig_parameter.hpp"
-#include "service/rig/parameters/rig_priors.hpp"
-#include "service/rig/rig_air_drag.hpp"
+#include "service/rig/parameters/message_fields.hpp"
+#include "service/rig/parameters/rig_parameters.hpp"
 #include "service/rig/rig_chain.hpp"
-#include "service/rig/rig_couplings.hpp"
-#include "service/rig/rig_frames.hpp"
-#include "service/rig/rig_locations.hpp"
+#include "service/rig/rig_joints.hpp"
 #include "service/rig/rig_recording.hpp"
 #include "service/rig/rig_sensors.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -37,33 +32,33 @@ using estimator::JointQuantity;
 using estimator::WorldQuantity;
 using google::protobuf::Message;
 
-/// Field of a rig file message that holds a parameter, and the quantity that the field sets.
-template <typename Quantity>
-struct ParameterField {
-  const char* field;
-  Quantity quantity;
-};
-
-constexpr ParameterField<BodyQuantity> kInertiaFields[] = {
+constexpr std::pair<const char*, BodyQuantity> kInertiaFields[] = {
     {"xx", BodyQuantity::kJxx}, {"yy", BodyQuantity::kJyy}, {"zz", BodyQuantity::kJzz},
     {"xy", BodyQuantity::kJxy}, {"xz", BodyQuantity::kJxz}, {"yz", BodyQuantity::kJyz}};
-constexpr ParameterField<JointQuantity> kParentPointFields[] = {
-    {"x", JointQuantity::kPointAx}, {"y", JointQuantity::kPointAy}, {"z", JointQuantity::kPointAz}};
-constexpr ParameterField<JointQuantity> kChildPointFields[] = {
-    {"x", JointQuantity::kPointBx}, {"y", JointQuantity::kPointBy}, {"z", JointQuantity::kPointBz}};
-constexpr ParameterField<JointQuantity> kMotorFields[] = {
-    {"gain", JointQuantity::kMotorGain},
-    {"back_emf", JointQuantity::kBackEmf},
-    {"input_delay", JointQuantity::kInputDelay}};
-constexpr ParameterField<JointQuantity> kEncoderFields[] = {
-    {"offset", JointQuantity::kEncoderOffset}, {"delay", JointQuantity::kEncoderDelay}};
-constexpr ParameterField<JointQuantity> kStopFields[] = {
-    {"lower", JointQuantity::kStopLower},
-    {"upper", JointQuantity::kStopUpper},
-    {"restitution", JointQuantity::kRestitution}};
-constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQuantity::kGravity},
-                                                            {"tilt_x", WorldQuantity::kTiltX},
-                                                            {"tilt_z", WorldQuantity::kTiltZ}};
+
+/// Parameter of a joint: the message of the joint that contains it, and its field there.
+struct JointParameterField {
+  const char *part, *field;
+  JointQuantity quantity;
+};
+constexpr JointParameterField kPointFields[] = {
+    {"parent", "x", JointQuantity::kPointAx}, {"parent", "y", JointQuantity::kPointAy},
+    {"parent", "z", JointQuantity::kPointAz}, {"child", "x", JointQuantity::kPointBx},
+    {"child", "y", JointQuantity::kPointBy},  {"child", "z", JointQuantity::kPointBz}};
+constexpr JointParameterField kPartFields[] = {
+    {"spring", "stiffness", JointQuantity::kStiffness},
+    {"motor", "gain", JointQuantity::kMotorGain},
+    {"motor", "back_emf", JointQuantity::kBackEmf},
+    {"motor", "input_delay", JointQuantity::kInputDelay},
+    {"encoder", "offset", JointQuantity::kEncoderOffset},
+    {"encoder", "delay", JointQuantity::kEncoderDelay},
+    {"stops", "lower", JointQuantity::kStopLower},
+    {"stops", "upper", JointQuantity::kStopUpper},
+    {"stops", "restitution", JointQuantity::kRestitution}};
+constexpr std::pair<const char*, WorldQuantity> kGravityFields[] = {
+    {"magnitude", WorldQuantity::kGravity},
+    {"tilt_x", WorldQuantity::kTiltX},
+    {"tilt_z", WorldQuantity::kTiltZ}};
 
 /// Reader that builds a Rig from the message of a rig file and the locations of its fields.
 class RigReader {
@@ -79,28 +74,27 @@ class RigReader {
     if (mechanism_.joints.empty()) {
       root_.fail("all joints are fixed. Give at least one joint a \"type\" that moves");
     }
-    add_couplings(rig_, root_, mechanism_);
+    for (int i = 0; i < rig_.joint_size(); ++i) add_coupling(i);
     for (int i = 0; i < rig_.body_encoder_size(); ++i) add_body_encoder(i);
-    add_sensors(rig_, root_, mechanism_,
-                [this](const std::string& name, const char* kind, const proto::TextLocator& place) {
-                  check_name(name, kind, place);
-                });
+    add_sensors(rig_, root_, mechanism_, std::bind_front(&RigReader::check_name, this));
     estimator::make_parameters(mechanism_);
     for (int i = 0; i < rig_.body_size(); ++i) read_body(i);
     int joint = 0, weld = 0;
     for (int i = 0; i < rig_.joint_size(); ++i) {
       if (rig_.joint(i).type() == v1::Joint::FIXED) {
-        read_weld(i, weld++);
+        read_points(i, [&](JointQuantity quantity) -> estimator::Parameter& {
+          return mechanism_.fixed_joint_parameter(weld, quantity);
+        });
+        ++weld;
       } else {
         read_joint(i, joint++);
       }
     }
     for (const auto& [field, quantity] : kGravityFields) {
-      read(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
-      remember_place(root_.at("gravity").at(field), mechanism_.parameter(quantity));
+      read_field(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
-    read_sensor_parameters();
+    read_sensors(rig_, root_, mechanism_, std::bind_front(&RigReader::read_field, this));
     add_quantities(rig_, root_, mechanism_);
     add_parameter_ties(rig_, root_, stated_, mechanism_);
     remember_additions();
@@ -113,7 +107,7 @@ class RigReader {
     for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism_)) {
       const v1::Encoder& encoder = encoder_of(rig_, sensor.name);
       const estimator::JointTraits& is = sensor.traits();
-      const double counts = number_of(encoder, is.counts.name);
+      const double counts = number_in(encoder, is.counts.name);
       result.encoders.push_back({counts, is.count_unit, counts > 0.0 ? is.count_size / counts : 0.0,
                                  encoder_place(sensor.name), limits_of(rig_.safety(), sensor)});
     }
@@ -145,9 +139,11 @@ class RigReader {
     return rig_.name();
   }
 
-  void read(const Message& message, const char* field, const proto::TextLocator& place,
-            estimator::Parameter& parameter) {
+  /// Reads a parameter and stores its location.
+  void read_field(const Message& message, const char* field, const proto::TextLocator& place,
+                  estimator::Parameter& parameter) {
     if (read_parameter(message, field, place, parameter)) stated_.insert(parameter.name);
+    places_.insert_or_assign(parameter.name, place.at(field));
   }
 
   // Bodies and joints of a chain have the location of the chain.
@@ -180,22 +176,11 @@ class RigReader {
     mechanism_.bodies.push_back({body.name(), body.massless()});
   }
 
-  void read_constraint(const v1::Constraint& source, const proto::TextLocator& place,
-                       estimator::Joint& joint) const {
-    const auto is_at_least_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
+  static void read_constraint(const v1::Constraint& source, estimator::Joint& joint) {
     if (source.has_compliance_linear()) joint.compliance_linear = source.compliance_linear();
     if (source.has_compliance_angular()) joint.compliance_angular = source.compliance_angular();
-    if (source.has_damping_time_s()) {
-      joint.damping_time = source.damping_time_s();
-      if (!is_at_least_zero(joint.damping_time)) {
-        place.at("damping_time_s").fail("damping_time_s must be 0 or larger");
-      }
-    }
+    if (source.has_damping_time_s()) joint.damping_time = source.damping_time_s();
     if (source.has_stick_speed()) joint.stick_speed = source.stick_speed();
-    if (!is_at_least_zero(joint.compliance_linear) || !is_at_least_zero(joint.compliance_angular)) {
-      place.fail("compliances must be 0 or larger");
-    }
-    if (!(joint.stick_speed > 0.0)) place.at("stick_speed").fail("stick_speed must be positive");
   }
 
   /// Reads the fields common to joints of all types.
@@ -225,7 +210,7 @@ class RigReader {
     estimator::Joint joint;
     read_sides(source, place, joint);
     joint.kind = joint_kind_of(source, place);
-    read_constraint(source.constraint(), place.at("constraint"), joint);
+    read_constraint(source.constraint(), joint);
     joint.transition_speed = source.friction().transition_speed();
     if (source.has_assembly_guess()) joint.assembly_guess = source.assembly_guess();
     joint.measured = source.has_encoder();
@@ -277,11 +262,36 @@ class RigReader {
                                mechanism_.joints.back().units().force + "/" + facts.control_unit +
                                "]; write gain { value: ... }");
       }
-      if (!(facts.control_max >= 0.0)) {
-        place.at("motor").at("control_max").fail("control_max must be positive");
-      }
     }
     joint_facts_.push_back(facts);
+  }
+
+  /// Adds the coupling of a mimic joint to the mechanism, which must have all joints.
+  void add_coupling(int i) {
+    const v1::Joint& joint = rig_.joint(i);
+    if (!joint.has_mimic()) return;
+    const v1::Mimic& source = joint.mimic();
+    const proto::TextLocator place = root_.at("joint", i).at("mimic");
+    std::vector<estimator::Joint> other_joints = mechanism_.joints;
+    std::erase_if(other_joints, [&](const auto& other) { return other.name == joint.name(); });
+    const std::string others = comma_list(other_joints, &estimator::Joint::name);
+    if (others.empty()) {
+      place.fail("joint \"" + joint.name() + "\" is the only moving joint. Remove \"mimic\"");
+    }
+    if (source.joint().empty()) place.fail("names no joint; write joint: with one of " + others);
+    const auto index_of = [&](const std::string& name) {
+      const auto found = std::ranges::find(mechanism_.joints, name, &estimator::Joint::name);
+      return static_cast<int>(found - mechanism_.joints.begin());
+    };
+    const int followed = index_of(source.joint());
+    if (followed == mechanism_.joint_count() || source.joint() == joint.name()) {
+      place.at("joint").fail("\"" + source.joint() + "\" is not another moving joint. Use one of " +
+                             others);
+    }
+    mechanism_.mimic_joints.push_back({.joint = index_of(joint.name()),
+                                       .follows = followed,
+                                       .ratio = source.has_ratio() ? source.ratio() : 1.0,
+                                       .offset = source.offset()});
   }
 
   void add_body_encoder(int i) {
@@ -296,8 +306,8 @@ class RigReader {
     }
     const estimator::JointTraits& is = joint_traits(kind_between(mechanism_, encoder));
     for (const estimator::JointTraits& other : estimator::kJointKinds) {
-      if (is_called(other.counts, is.counts.name)) continue;
-      if (number_of(source.encoder(), other.counts.name) == 0.0) continue;
+      if (std::string_view(other.counts.name) == is.counts.name) continue;
+      if (number_in(source.encoder(), other.counts.name) == 0.0) continue;
       place.at("encoder")
           .at(other.counts.name)
           .fail("encoder \"" + encoder.name + "\" reads a " + is.noun + "; write " +
@@ -307,41 +317,46 @@ class RigReader {
   }
 
   void read_body_encoder(int i) {
-    const proto::TextLocator place = root_.at("body_encoder", i).at("encoder");
     using estimator::EncoderQuantity;
     for (const auto& [field, quantity] : {std::pair{"offset", EncoderQuantity::kOffset},
                                           std::pair{"delay", EncoderQuantity::kDelay}}) {
-      estimator::Parameter& parameter =
-          mechanism_
-              .parameters[static_cast<std::size_t>(mechanism_.index_of_body_encoder(i, quantity))];
-      read(rig_.body_encoder(i).encoder(), field, place, parameter);
-      remember_place(place.at(field), parameter);
+      read_field(rig_.body_encoder(i).encoder(), field, root_.at("body_encoder", i).at("encoder"),
+                 parameter_at(mechanism_.index_of_body_encoder(i, quantity)));
     }
   }
 
-  void read_sensor_parameters() {
-    read_sensors(rig_, root_, mechanism_,
-                 [this](const Message& message, const char* field, const proto::TextLocator& where,
-                        estimator::Parameter& parameter) {
-                   read(message, field, where, parameter);
-                   remember_place(where.at(field), parameter);
-                 });
+  estimator::Parameter& parameter_at(int index) {
+    return mechanism_.parameters[static_cast<std::size_t>(index)];
+  }
+
+  void read_air_drag(int i, const proto::TextLocator& place) {
+    using estimator::AirQuantity;
+    const std::string& name = rig_.body(i).name();
+    const v1::AirDrag& drag = rig_.body(i).air_drag();
+    read_field(drag, "coefficient", place,
+               parameter_at(mechanism_.index_of_air(i, AirQuantity::kCoefficient)));
+    for (const auto& [field, quantity] : {std::pair{"x", AirQuantity::kPointX},
+                                          {"y", AirQuantity::kPointY},
+                                          {"z", AirQuantity::kPointZ}}) {
+      read_field(drag.point(), field, place.at("point"),
+                 parameter_at(mechanism_.index_of_air(i, quantity)));
+    }
+    if (drag.has_point() && !estimator::has_air_drag(mechanism_, i) &&
+        !is_tied_parameter(rig_, name + ".c_air")) {
+      place.fail("body \"" + name +
+                 "\": air_drag has a point but no coefficient. Write coefficient { value: ... } "
+                 "[N·s²/m²]");
+    }
   }
 
   void read_body(int i) {
     const v1::Body& body = rig_.body(i);
     const proto::TextLocator place = body_place(i);
     const std::string who = "body \"" + body.name() + "\": ";
-    read_air_drag(rig_, i, place.at("air_drag"), mechanism_,
-                  [this](const Message& message, const char* field, const proto::TextLocator& where,
-                         estimator::Parameter& parameter) {
-                    read(message, field, where, parameter);
-                    remember_place(where.at(field), parameter);
-                  });
+    read_air_drag(i, place.at("air_drag"));
     if (body.massless()) {
       for (const char* part : {"mass", "inertia", "center_of_mass"}) {
-        const auto* field = v1::Body::descriptor()->FindFieldByName(part);
-        if (body.GetReflection()->HasField(body, field)) {
+        if (has_field(body, part)) {
           place.at(part).fail(who + "is massless; remove its " + part + ", or massless");
         }
       }
@@ -353,8 +368,7 @@ class RigReader {
     if (is_left_out(body.mass(), ".m")) {
       place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
     }
-    read(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
-    remember_place(place.at("mass"), mechanism_.parameter(i, BodyQuantity::kMass));
+    read_field(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
     const v1::Inertia& inertia = body.inertia();
     if (is_left_out(inertia.xx(), ".J_xx") || is_left_out(inertia.yy(), ".J_yy") ||
         is_left_out(inertia.zz(), ".J_zz")) {
@@ -362,16 +376,7 @@ class RigReader {
                                "inertia { xx { value: ... } yy { ... } zz { ... } }");
     }
     for (const auto& [field, quantity] : kInertiaFields) {
-      read(inertia, field, place.at("inertia"), mechanism_.parameter(i, quantity));
-      remember_place(place.at("inertia").at(field), mechanism_.parameter(i, quantity));
-    }
-  }
-
-  template <std::size_t n>
-  void read_joint_parameters(int i, const Message& message, const proto::TextLocator& place,
-                             const ParameterField<JointQuantity> (&fields)[n]) {
-    for (const auto& [field, quantity] : fields) {
-      read_joint_parameter(i, message, place, field, quantity);
+      read_field(inertia, field, place.at("inertia"), mechanism_.parameter(i, quantity));
     }
   }
 
@@ -387,8 +392,17 @@ class RigReader {
     if (law != nullptr && law->may_be_negative && goes_below_zero(message, field)) {
       parameter.lower = -std::numeric_limits<double>::infinity();
     }
-    read(message, field, place, parameter);
-    remember_place(place.at(field), parameter);
+    read_field(message, field, place, parameter);
+  }
+
+  /// Reads the points of a joint on its two bodies.
+  /// @param parameter  returns the joint's parameter for a quantity
+  template <typename Find>
+  void read_points(int i, const Find& parameter) {
+    for (const auto& [side, field, quantity] : kPointFields) {
+      read_field(message_in(message_in(rig_.joint(i), side), "point"), field,
+                 joint_place(i).at(side).at("point"), parameter(quantity));
+    }
   }
 
   /// Reads the parameters of a joint.
@@ -397,43 +411,22 @@ class RigReader {
   void read_joint(int i, int joint) {
     const v1::Joint& source = rig_.joint(i);
     const proto::TextLocator place = joint_place(i);
-    const proto::TextLocator parent = place.at("parent").at("point");
-    read_joint_parameters(joint, source.parent().point(), parent, kParentPointFields);
-    const proto::TextLocator child = place.at("child").at("point");
-    read_joint_parameters(joint, source.child().point(), child, kChildPointFields);
+    read_points(i, [&](JointQuantity quantity) -> estimator::Parameter& {
+      return mechanism_.joint_parameter(joint, quantity);
+    });
     const estimator::JointTraits& is = mechanism_.joints[static_cast<std::size_t>(joint)].traits();
     for (const FrictionField& each : friction_fields(source.friction(), place.at("friction"))) {
       if (!each.is_of(is)) continue;
       read_joint_parameter(joint, *each.message, each.place, each.name, each.quantity);
     }
-    const proto::TextLocator spring = place.at("spring"), motor = place.at("motor");
     read_joint_parameter(joint, source, place, is.constant.name, JointQuantity::kConstantTorque);
-    read_joint_parameter(joint, source.spring(), spring, "stiffness", JointQuantity::kStiffness);
-    read_joint_parameter(joint, source.spring(), spring, is.rest.name, JointQuantity::kRestAngle);
-    read_joint_parameter(joint, source.motor(), motor, is.inertia.name,
+    read_joint_parameter(joint, source.spring(), place.at("spring"), is.rest.name,
+                         JointQuantity::kRestAngle);
+    read_joint_parameter(joint, source.motor(), place.at("motor"), is.inertia.name,
                          JointQuantity::kShaftInertia);
-    read_joint_parameters(joint, source.motor(), motor, kMotorFields);
-    read_joint_parameters(joint, source.encoder(), place.at("encoder"), kEncoderFields);
-    read_joint_parameters(joint, source.stops(), place.at("stops"), kStopFields);
-  }
-
-  void read_weld(int i, int weld) {
-    const v1::Joint& source = rig_.joint(i);
-    const proto::TextLocator place = joint_place(i);
-    const auto read = [&](const v1::Point& point, const proto::TextLocator& where,
-                          const ParameterField<JointQuantity>(&fields)[3]) {
-      for (const auto& [field, quantity] : fields) {
-        estimator::Parameter& parameter = mechanism_.fixed_joint_parameter(weld, quantity);
-        this->read(point, field, where, parameter);
-        remember_place(where.at(field), parameter);
-      }
-    };
-    read(source.parent().point(), place.at("parent").at("point"), kParentPointFields);
-    read(source.child().point(), place.at("child").at("point"), kChildPointFields);
-  }
-
-  void remember_place(const proto::TextLocator& place, const estimator::Parameter& parameter) {
-    places_.insert_or_assign(parameter.name, place);
+    for (const auto& [part, field, quantity] : kPartFields) {
+      read_joint_parameter(joint, message_in(source, part), place.at(part), field, quantity);
+    }
   }
 
   /// Stores the locations of parameters that do not belong to a body, a joint or gravity.

@@ -7,6 +7,7 @@
 
 #include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/model/mechanism.hpp"
+#include "proto/check/number_check.hpp"
 #include "service/rig/recording_format.hpp"
 
 namespace service {
@@ -54,5 +55,17 @@ Rig load_rig(const std::string& path);
 /// Parses and checks the text of a rig file. Messages use `path` as the name of the file.
 /// @throws proto::InputError like load_rig
 Rig parse_rig(const std::string& path, const std::string& text);
+
+/// Rig with the locations of its parameters in the rig file.
+struct LocatedRig {
+  Rig rig;
+  /// Path of message fields that leads to each parameter in the rig file, by parameter name. The
+  /// file may lack messages on the path. All parameters of chain { } have the path of chain { }.
+  std::map<std::string, std::vector<proto::FieldStep>> places;
+};
+
+/// Parses the text of a rig file and locates its parameters.
+/// @throws proto::InputError like parse_rig
+LocatedRig parse_located_rig(const std::string& path, const std::string& text);
 
 }  // namespace service

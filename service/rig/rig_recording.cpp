@@ -1,200 +1,198 @@
 #include "service/rig/rig_recording.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <numbers>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/model/encoder.hpp"
-#include "service/rig/sensor_columns.hpp"
+#include "service/rig/parameters/message_fields.hpp"
+#include "service/rig/rig_sensors.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
+using estimator::Instrument;
+using estimator::Mechanism;
+using estimator::Sensor;
+using google::protobuf::Message;
+using proto::TextLocator;
 
-double seconds_per_unit(const v1::TimeColumn& time, const proto::TextLocator& place) {
-  switch (time.unit()) {
-    case v1::TimeColumn::SECOND:
-      return 1.0;
-    case v1::TimeColumn::MILLISECOND:
-      return 1e-3;
-    case v1::TimeColumn::MICROSECOND:
-      return 1e-6;
-    default:
-      // A text file may give any number for an enumerator.
-      place.at("unit").fail(
-          "is not a unit of time. Write unit: SECOND, MILLISECOND or MICROSECOND");
-  }
+/// Unit of a column, the name of an enumerator.
+struct ColumnUnit {
+  const char* word;
+  double size;  ///< [s, rad or m]
+};
+
+constexpr double kTurn = 2.0 * std::numbers::pi;
+constexpr ColumnUnit kTimeUnits[] = {{"SECOND", 1.0}, {"MILLISECOND", 1e-3}, {"MICROSECOND", 1e-6}};
+constexpr ColumnUnit kAngleUnits[] = {{"RADIAN", 1.0}, {"DEGREE", kTurn / 360.0}, {"TURN", kTurn}};
+constexpr ColumnUnit kPositionUnits[] = {{"METER", 1.0}, {"MILLIMETER", 1e-3}};
+
+/// Returns the size of a column's unit; nullopt if it is not one of these units.
+std::optional<double> size_of_unit(const Message& column, std::span<const ColumnUnit> units) {
+  const std::string word = enumerator_in(column, "unit");
+  const auto found =
+      std::ranges::find_if(units, [&](const auto& each) { return word == each.word; });
+  return found == units.end() ? std::nullopt : std::optional(found->size);
 }
 
-void read_time(const v1::TimeColumn& time, const proto::TextLocator& place,
-               RecordingFormat& format) {
+void read_time(const v1::TimeColumn& time, const TextLocator& place, RecordingFormat& format) {
   if (time.column().empty() == (time.rate_hz() == 0.0)) {
     place.fail("needs either the column of the time stamps or rate_hz; write time { column: ... }");
   }
-  if (!(time.rate_hz() >= 0.0) || std::isinf(time.rate_hz())) {
-    place.at("rate_hz").fail("rate_hz must be positive");
+  const auto unit = size_of_unit(time, kTimeUnits);
+  if (!unit) {
+    place.at("unit").fail("is not a unit of time. Write unit: SECOND, MILLISECOND or MICROSECOND");
   }
   format.time_column = time.column();
-  format.time_scale = seconds_per_unit(time, place);
+  format.time_scale = *unit;
   format.rate = time.rate_hz();
   if (time.has_jitter_tolerance()) format.jitter_tolerance = time.jitter_tolerance();
-  if (!(format.jitter_tolerance > 0.0 && format.jitter_tolerance < 0.5)) {
+  if (!(format.jitter_tolerance < 0.5)) {
     place.at("jitter_tolerance").fail("jitter_tolerance must lie between 0 and 0.5 periods");
   }
 }
 
-double radians_per_unit(const v1::AngleColumn& angle, double counts_per_turn,
-                        const proto::TextLocator& place) {
-  constexpr double kTurn = 2.0 * std::numbers::pi;
-  switch (angle.unit()) {
-    case v1::AngleColumn::RADIAN:
-      return 1.0;
-    case v1::AngleColumn::DEGREE:
-      return kTurn / 360.0;
-    case v1::AngleColumn::TURN:
-      return kTurn;
-    case v1::AngleColumn::COUNT:
-      if (!(counts_per_turn > 0.0)) {
-        place.at("unit").fail("counts need counts_per_turn in the encoder of joint \"" +
-                              angle.joint() + "\"");
-      }
-      return kTurn / counts_per_turn;
-    default:
-      place.fail("column \"" + angle.column() +
-                 "\" has no unit; write unit: RADIAN, DEGREE, COUNT or TURN");
+/// Fields of the columns of encoders that measure one quantity.
+struct EncoderFields {
+  const char *column, *offset, *counts;
+  double whole;  ///< quantity that has these counts [rad or m]
+  std::span<const ColumnUnit> units;
+  const char* unit_words;
+};
+
+constexpr EncoderFields kEncoderFields[] = {
+    {"angle", "offset_rad", "counts_per_turn", kTurn, kAngleUnits, "RADIAN, DEGREE, COUNT or TURN"},
+    {"position", "offset_m", "counts_per_m", 1.0, kPositionUnits, "METER, MILLIMETER or COUNT"}};
+
+void require_column(const Message& source, const TextLocator& place) {
+  if (text_in(source, "column").empty())
+    place.fail("needs the column's name; write column: \"...\"");
+}
+
+/// Returns a repeated field of recording { } as messages.
+std::vector<const Message*> columns_in(const v1::RecordingFormat& source, const char* field) {
+  std::vector<const Message*> columns;
+  const auto& in = *source.GetReflection();
+  for (int i = 0; i < in.FieldSize(source, field_of(source, field)); ++i) {
+    columns.push_back(&in.GetRepeatedMessage(source, field_of(source, field), i));
   }
-}
-
-double metres_per_unit(const v1::PositionColumn& position, double counts_per_m,
-                       const proto::TextLocator& place) {
-  switch (position.unit()) {
-    case v1::PositionColumn::METER:
-      return 1.0;
-    case v1::PositionColumn::MILLIMETER:
-      return 1e-3;
-    case v1::PositionColumn::COUNT:
-      if (!(counts_per_m > 0.0)) {
-        place.at("unit").fail("counts need counts_per_m in the encoder of joint \"" +
-                              position.joint() + "\"");
-      }
-      return 1.0 / counts_per_m;
-    default:
-      place.fail("column \"" + position.column() +
-                 "\" has no unit; write unit: METER, MILLIMETER or COUNT");
-  }
-}
-
-EncoderColumn read_position(const v1::PositionColumn& source, double counts_per_m,
-                            estimator::JointKind kind, const proto::TextLocator& place) {
-  if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
-  const double scale = metres_per_unit(source, counts_per_m, place);
-  if (!std::isfinite(source.offset_m())) place.at("offset_m").fail("must be a finite number");
-  EncoderColumn position;
-  position.column = source.column();
-  position.joint = source.joint();
-  position.kind = kind;
-  position.scale = source.inverted() ? -scale : scale;
-  position.offset = source.offset_m();
-  position.in_radians = false;
-  position.allow_missing = source.allow_missing();
-  position.place = place.where();
-  return position;
-}
-
-EncoderColumn read_angle(const v1::AngleColumn& source, double counts_per_turn,
-                         estimator::JointKind kind, const proto::TextLocator& place) {
-  if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
-  const double scale = radians_per_unit(source, counts_per_turn, place);
-  if (!std::isfinite(source.offset_rad())) place.at("offset_rad").fail("must be a finite number");
-  EncoderColumn angle;
-  angle.column = source.column();
-  angle.joint = source.joint();
-  angle.kind = kind;
-  angle.scale = source.inverted() ? -scale : scale;
-  angle.offset = source.offset_rad();
-  angle.in_radians = source.unit() == v1::AngleColumn::RADIAN;
-  angle.in_degrees = source.unit() == v1::AngleColumn::DEGREE;
-  angle.allow_missing = source.allow_missing();
-  angle.place = place.where();
-  return angle;
-}
-
-ControlColumn read_control(const v1::ControlColumn& source, const std::string& unit,
-                           const proto::TextLocator& place) {
-  if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
-  ControlColumn control;
-  control.column = source.column();
-  control.joint = source.joint();
-  control.unit = unit;
-  control.place = place.where();
-  if (source.has_scale()) control.scale = source.scale();
-  if (!std::isfinite(control.scale) || control.scale == 0.0) {
-    place.at("scale").fail("the scale must be a number other than 0");
-  }
-  return control;
+  return columns;
 }
 
 /// Returns the index of the column that belongs to a joint; −1 if there is none.
 /// @throws proto::InputError if the joint has two columns
-template <typename Columns>
-int find_column(const Columns& columns, const std::string& joint, const char* field,
-                const proto::TextLocator& place) {
+int find_column(const v1::RecordingFormat& source, const std::string& joint, const char* field,
+                const TextLocator& place) {
   int found = -1;
-  for (int i = 0; i < columns.size(); ++i) {
-    if (columns.Get(i).joint() != joint) continue;
-    if (found >= 0)
+  const std::vector<const Message*> columns = columns_in(source, field);
+  for (int i = 0; i < std::ssize(columns); ++i) {
+    if (text_in(*columns[static_cast<std::size_t>(i)], "joint") != joint) continue;
+    if (found >= 0) {
       place.at(field, i).fail("joint \"" + joint + "\" has two such columns; keep one");
+    }
     found = i;
   }
   return found;
 }
 
-std::string names_of(const std::vector<estimator::Encoder>& sensors) {
-  std::string names;
-  for (const estimator::Encoder& sensor : sensors) names += " " + sensor.name;
-  return names;
+/// Returns the size of the unit of an encoder's column [rad or m].
+double unit_of_encoder(const EncoderFields& fields, const Message& source, const v1::Encoder& facts,
+                       const TextLocator& place) {
+  if (const auto size = size_of_unit(source, fields.units)) return *size;
+  if (enumerator_in(source, "unit") != "COUNT") {
+    place.fail("column \"" + text_in(source, "column") +
+               "\" has no unit; write unit: " + fields.unit_words);
+  }
+  const double counts = number_in(facts, fields.counts);
+  if (!(counts > 0.0)) {
+    place.at("unit").fail(std::string("counts need ") + fields.counts +
+                          " in the encoder of joint \"" + text_in(source, "joint") + "\"");
+  }
+  return fields.whole / counts;
+}
+
+/// Reads the angle or position column with the readings of an encoder.
+EncoderColumn read_encoder_column(const v1::RecordingFormat& recording, const v1::Encoder& facts,
+                                  const estimator::Encoder& sensor,
+                                  const TextLocator& recording_place) {
+  for (const EncoderFields& fields : kEncoderFields) {
+    const int index = find_column(recording, sensor.name, fields.column, recording_place);
+    if (index < 0) continue;
+    const TextLocator place = recording_place.at(fields.column, index);
+    const Message& source = *columns_in(recording, fields.column)[static_cast<std::size_t>(index)];
+    require_column(source, place);
+    const double scale = unit_of_encoder(fields, source, facts, place);
+    const auto flag = [&](const char* field) {
+      return source.GetReflection()->GetBool(source, field_of(source, field));
+    };
+    return {.column = text_in(source, "column"),
+            .joint = sensor.name,
+            .kind = sensor.kind,
+            .scale = flag("inverted") ? -scale : scale,
+            .offset = number_in(source, fields.offset),
+            .in_radians = enumerator_in(source, "unit") == "RADIAN",
+            .in_degrees = enumerator_in(source, "unit") == "DEGREE",
+            .allow_missing = flag("allow_missing"),
+            .place = place.where()};
+  }
+  const std::string field = sensor.units().quantity;
+  recording_place.fail("joint \"" + sensor.name + "\" has an encoder but no " + field +
+                       " column; write " + field + " { " + "joint: \"" + sensor.name +
+                       "\" column: ... unit: ... } or remove the encoder");
+}
+
+ControlColumn read_control(const v1::ControlColumn& source, const std::string& unit,
+                           const TextLocator& place) {
+  require_column(source, place);
+  const double scale = source.has_scale() ? source.scale() : 1.0;
+  if (scale == 0.0) place.at("scale").fail("the scale must be a number other than 0");
+  return {source.column(), source.joint(), unit, scale, place.where()};
 }
 
 /// Checks that every angle or position column belongs to an encoder that measures this quantity.
-///
-/// @param field   field of recording { }, "angle" or "position"
-/// @param remedy  suggested column if the encoder measures another quantity
-template <typename Columns>
-void check_readings(const Columns& columns, const estimator::Mechanism& mechanism,
-                    const std::vector<estimator::Encoder>& sensors, const char* field,
-                    const std::string& remedy, const proto::TextLocator& place) {
-  for (int i = 0; i < columns.size(); ++i) {
-    const std::string& name = columns.Get(i).joint();
+/// @param other  fields of the columns of the other quantity
+void check_readings(const v1::RecordingFormat& source, const Mechanism& mechanism,
+                    const std::vector<estimator::Encoder>& sensors, const EncoderFields& fields,
+                    const EncoderFields& other, const TextLocator& place) {
+  int i = -1;
+  for (const Message* column : columns_in(source, fields.column)) {
+    const TextLocator own = place.at(fields.column, ++i);
+    const std::string name = text_in(*column, "joint");
     const auto sensor = std::ranges::find(sensors, name, &estimator::Encoder::name);
     if (sensor == sensors.end()) {
       if (std::ranges::count(mechanism.joints, name, &estimator::Joint::name) > 0) {
-        place.at(field, i).fail(
-            "joint \"" + name +
-            "\" has no encoder; add encoder { } to the joint or remove this column");
+        own.fail("joint \"" + name +
+                 "\" has no encoder; add encoder { } to the joint or remove this column");
       }
-      place.at(field, i).fail("no joint is called \"" + name + "\"; use one of" +
-                              names_of(sensors));
+      own.fail("no joint is called \"" + name + "\"; use one of " +
+               comma_list(sensors, &estimator::Encoder::name, " "));
     }
-    if (std::string_view(sensor->units().quantity) == field) continue;
-    place.at(field, i).at("unit").fail("joint \"" + name + "\" " + sensor->traits().verb +
-                                       ", so this column cannot be its " +
-                                       sensor->units().quantity + "; write " + remedy);
+    if (std::string_view(sensor->units().quantity) == fields.column) continue;
+    own.at("unit").fail("joint \"" + name + "\" " + sensor->traits().verb +
+                        ", so this column cannot be its " + sensor->units().quantity + "; write " +
+                        other.column + " { joint: ... column: ... unit: " + other.unit_words +
+                        " }");
   }
 }
 
 /// Checks that every column belongs to a joint with a motor.
-void check_controls(const v1::RecordingFormat& source, const estimator::Mechanism& mechanism,
-                    const proto::TextLocator& place) {
+void check_controls(const v1::RecordingFormat& source, const Mechanism& mechanism,
+                    const TextLocator& place) {
   for (int i = 0; i < source.control_size(); ++i) {
     const std::string& name = source.control(i).joint();
     const auto joint = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
     if (joint == mechanism.joints.end()) {
-      std::string names;
-      for (const estimator::Joint& each : mechanism.joints) names += " " + each.name;
-      place.at("control", i).fail("no joint is called \"" + name + "\"; use one of" + names);
+      place.at("control", i)
+          .fail("no joint is called \"" + name + "\"; use one of " +
+                comma_list(mechanism.joints, &estimator::Joint::name, " "));
     }
     if (joint->motorised) continue;
     place.at("control", i)
@@ -203,30 +201,170 @@ void check_controls(const v1::RecordingFormat& source, const estimator::Mechanis
   }
 }
 
-/// Reads the angle or position column with the readings of an encoder.
-EncoderColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& facts,
-                          const estimator::Encoder& sensor, const proto::TextLocator& place) {
-  const int angle = find_column(source.angle(), sensor.name, "angle", place);
-  const int position = find_column(source.position(), sensor.name, "position", place);
-  if (angle >= 0) {
-    return read_angle(source.angle(angle), facts.counts_per_turn(), sensor.kind,
-                      place.at("angle", angle));
-  }
-  if (position >= 0) {
-    return read_position(source.position(position), facts.counts_per_m(), sensor.kind,
-                         place.at("position", position));
-  }
-  const std::string field = sensor.units().quantity;
-  place.fail("joint \"" + sensor.name + "\" has an encoder but no " + field + " column; write " +
-             field + " { " + "joint: \"" + sensor.name +
-             "\" column: ... unit: ... } or remove the encoder");
-}
-
 /// Returns the joint with this name in the rig file; nullptr if there is none.
 const v1::Joint* joint_of(const v1::Rig& rig, const std::string& name) {
-  const auto found = std::find_if(rig.joint().begin(), rig.joint().end(),
-                                  [&](const v1::Joint& joint) { return joint.name() == name; });
+  const auto found = std::ranges::find(rig.joint(), name, &v1::Joint::name);
   return found == rig.joint().end() ? nullptr : &*found;
+}
+
+/// Type of the columns of sensors other than encoders.
+struct SensorColumnType {
+  const char *field, *sensors;  ///< field of recording { }, and its sensors for messages
+  const char* add;              ///< field of a sensor to add
+};
+
+constexpr SensorColumnType kSensorColumns[] = {
+    {"inertial", "inertial sensor", "inertial_sensor"},
+    {"force_torque", "torque or force/torque sensor", "torque_sensor"},
+    {"position_sensor", "position or distance sensor", "position_sensor"}};
+
+/// Returns the type and name of a sensor for messages, e.g. "inertial sensor 'tip'".
+std::string named(const Sensor& sensor) {
+  return std::string(sensor.traits().what) + " \"" + sensor.name + "\"";
+}
+
+/// Returns the words as a list such as "A, B or C".
+std::string one_of(const std::vector<std::string>& words) {
+  const std::string others = comma_list(std::span(words).first(words.size() - 1));
+  return others.empty() ? words.back() : others + " or " + words.back();
+}
+
+/// Returns the names of a sensor's axes by index; empty for axes that the sensor lacks.
+std::vector<std::string> axis_words(const Sensor& sensor) {
+  std::vector<std::string> words;
+  for (int axis = 0; axis < Sensor::kAxes; ++axis) {
+    const Instrument& instrument = sensor.traits().instrument(axis);
+    std::string word = axis % 3 < instrument.axis_count ? instrument.axes[axis % 3] : "";
+    for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    words.push_back(word);
+  }
+  return words;
+}
+
+/// Reader of one column of a sensor other than an encoder.
+class SensorColumnReader {
+ public:
+  SensorColumnReader(const SensorColumnType& type, const Message& source, const v1::Rig& rig,
+                     const Mechanism& mechanism, const TextLocator& place)
+      : type_(type),
+        source_(source),
+        rig_(rig),
+        mechanism_(mechanism),
+        place_(place),
+        is_inertial_(source.GetDescriptor() == v1::InertialColumn::descriptor()) {}
+
+  SensorColumn read() const {
+    const int at = find_sensor();
+    const Sensor& sensor = mechanism_.sensors[static_cast<std::size_t>(at)];
+    const int axis = find_axis(sensor);
+    const Instrument& instrument = sensor.traits().instrument(axis);
+    const std::optional<InstrumentFacts> facts = instrument_facts(rig_, sensor, axis / 3);
+    if (!facts) {
+      const std::string name = instrument.name;
+      place_.at("axis").fail(named(sensor) + " has no " + name +
+                             (is_inertial_ ? "; add " + name + " { } to it" : " { }; add it") +
+                             " or remove this column");
+    }
+    require_column(source_, place_);
+    const estimator::ReadingTraits& reading = reading_of(mechanism_, sensor, instrument);
+    const double scale = find_scale(sensor, instrument, reading, *facts);
+    const auto* inverted = field_of(source_, "inverted");
+    return {.column = text_in(source_, "column"),
+            .sensor = sensor.name,
+            .what = sensor.traits().what,
+            .index = at * Sensor::kAxes + axis,
+            .scale = source_.GetReflection()->GetBool(source_, inverted) ? -scale : scale,
+            .range = facts->range,
+            .reading = reading.reading,
+            .in_si = enumerator_in(source_, "unit") == reading.units[0].word,
+            .place = place_.where()};
+  }
+
+ private:
+  /// Returns the index of the sensor with the column's name and a suitable type.
+  int find_sensor() const {
+    const std::string name = text_in(source_, "sensor");
+    std::string names;
+    for (int i = 0; i < mechanism_.sensor_count(); ++i) {
+      const Sensor& own = mechanism_.sensors[static_cast<std::size_t>(i)];
+      const auto* axes = field_of(source_, "axis")->enum_type();
+      if (axes->FindValueByName(axis_words(own).front()) == nullptr) continue;
+      if (own.name == name) return i;
+      names += " " + own.name;
+    }
+    place_.at("sensor").fail(
+        std::string("no ") + type_.sensors + " is called \"" + name + "\"; " +
+        (names.empty() ? std::string("add ") + type_.add + " { name: \"" + name + "\" ... }"
+                       : "use one of" + names));
+  }
+
+  int find_axis(const Sensor& sensor) const {
+    const std::string word = enumerator_in(source_, "axis");
+    std::vector<std::string> words = axis_words(sensor);
+    const auto found = word.empty() ? words.end() : std::ranges::find(words, word);
+    if (found != words.end()) return static_cast<int>(found - words.begin());
+    std::erase(words, "");
+    place_.at("axis").fail("not an axis of " +
+                           (is_inertial_ ? "an inertial sensor" : named(sensor)) +
+                           ". Write axis: " + one_of(words));
+  }
+
+  /// Returns the scale of the column [SI unit per unit of the column].
+  double find_scale(const Sensor& sensor, const Instrument& instrument,
+                    const estimator::ReadingTraits& reading, const InstrumentFacts& facts) const {
+    const std::string unit = enumerator_in(source_, "unit");
+    std::vector<std::string> words;
+    for (const estimator::ReadingUnit& each : reading.units) {
+      if (each.word == nullptr) continue;
+      if (unit == each.word) return each.size;
+      words.push_back(each.word);
+    }
+    const std::string name = instrument.name;
+    for (const InstrumentFacts::Unit& each : facts.units) {
+      words.push_back(each.word);
+      if (unit != each.word) continue;
+      if (each.size != 0.0) return each.size;
+      place_.at("unit").fail(std::string(each.what) + " need " + each.field + " in " +
+                             (is_inertial_ ? "the " + name + " of " : "") + named(sensor));
+    }
+    const bool has_unit = unit != "UNIT_UNSPECIFIED";
+    (has_unit ? place_.at("unit") : place_)
+        .fail("column \"" + text_in(source_, "column") + "\" " +
+              (!has_unit      ? "has no unit"
+               : is_inertial_ ? "has a unit that no " + name + " measures"
+                              : "has a unit of another quantity") +
+              ". Write unit: " + one_of(words));
+  }
+
+  const SensorColumnType& type_;
+  const Message& source_;
+  const v1::Rig& rig_;
+  const Mechanism& mechanism_;
+  const TextLocator& place_;
+  bool is_inertial_;
+};
+
+/// Returns the columns of all sensors other than encoders, ordered by type.
+std::vector<SensorColumn> read_sensor_columns(const v1::Rig& rig, const Mechanism& mechanism,
+                                              const TextLocator& place) {
+  std::vector<SensorColumn> columns;
+  for (const SensorColumnType& type : kSensorColumns) {
+    int i = 0;
+    for (const Message* source : columns_in(rig.recording(), type.field)) {
+      const TextLocator own = place.at(type.field, i++);
+      SensorColumn column = SensorColumnReader(type, *source, rig, mechanism, own).read();
+      if (std::ranges::count(columns, column.index, &SensorColumn::index) > 0) {
+        own.at("axis").fail(enumerator_in(*source, "axis") + " of " + column.what + " \"" +
+                            column.sensor + "\" has two columns; keep one");
+      }
+      if (std::ranges::count(columns, column.column, &SensorColumn::column) > 0) {
+        own.at("column").fail("column \"" + column.column +
+                              "\" is used for two axes. Give each axis its own column");
+      }
+      columns.push_back(std::move(column));
+    }
+  }
+  return columns;
 }
 
 }  // namespace
@@ -236,28 +374,26 @@ const v1::Encoder& encoder_of(const v1::Rig& rig, const std::string& name) {
   return std::ranges::find(rig.body_encoder(), name, &v1::BodyEncoder::name)->encoder();
 }
 
-RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mechanism& mechanism,
-                                      const proto::TextLocator& place) {
+RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mechanism,
+                                      const TextLocator& place) {
   const v1::RecordingFormat& source = rig.recording();
   RecordingFormat format;
   read_time(source.time(), place.at("time"), format);
   format.segment_column = source.segment_column();
   if (source.has_speed_max_rad_per_s()) format.speed_max = source.speed_max_rad_per_s();
-  if (!(format.speed_max > 0.0)) place.at("speed_max_rad_per_s").fail("must be positive");
   if (source.has_speed_max_m_per_s()) format.prismatic_speed_max = source.speed_max_m_per_s();
-  if (!(format.prismatic_speed_max > 0.0)) place.at("speed_max_m_per_s").fail("must be positive");
 
   const std::vector<estimator::Encoder> sensors = estimator::used_encoders(mechanism);
-  check_readings(source.angle(), mechanism, sensors, "angle",
-                 "position { joint: ... column: ... unit: METER, MILLIMETER or COUNT }", place);
-  check_readings(source.position(), mechanism, sensors, "position",
-                 "angle { joint: ... column: ... unit: RADIAN, DEGREE, COUNT or TURN }", place);
+  const auto& [angle, position] = kEncoderFields;
+  check_readings(source, mechanism, sensors, angle, position, place);
+  check_readings(source, mechanism, sensors, position, angle, place);
   check_controls(source, mechanism, place);
   for (const estimator::Encoder& sensor : sensors) {
-    format.angles.push_back(read_sensor(source, encoder_of(rig, sensor.name), sensor, place));
+    format.angles.push_back(
+        read_encoder_column(source, encoder_of(rig, sensor.name), sensor, place));
   }
   for (const estimator::Joint& joint : mechanism.joints) {
-    const int control = find_column(source.control(), joint.name, "control", place);
+    const int control = find_column(source, joint.name, "control", place);
     if (joint.motorised && control < 0) {
       place.fail("joint \"" + joint.name +
                  "\" has a motor but no control column; write control { " + "joint: \"" +
@@ -270,9 +406,7 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mecha
     }
   }
   format.inertial = read_sensor_columns(rig, mechanism, place);
-  for (const estimator::Sensor& sensor : mechanism.sensors) {
-    format.sensors.push_back(sensor.name);
-  }
+  for (const Sensor& sensor : mechanism.sensors) format.sensors.push_back(sensor.name);
   if (format.angles.empty()) place.fail("no joint is measured; give one an encoder { }");
   return format;
 }

@@ -1,9 +1,11 @@
 #include "service/rig/rig_sensors.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <tuple>
 
-#include "service/rig/rig_frames.hpp"
+#include "service/rig/parameters/message_fields.hpp"
+#include "service/rig/rig_joints.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -13,295 +15,189 @@ using estimator::Sensor;
 using estimator::SensorQuantity;
 using google::protobuf::Message;
 
-/// Returns the index of the moving joint with this name.
+/// Type of sensor in a rig file.
+struct SensorType {
+  const char *field, *what;  ///< field of the rig, and name of the type for messages
+  Sensor::Kind kind;
+};
+
+// In the order of the mechanism's sensors.
+constexpr SensorType kTypes[] = {
+    {"inertial_sensor", "inertial sensor", Sensor::Kind::kInertial},
+    {"torque_sensor", "torque sensor", Sensor::Kind::kJointTorque},
+    {"force_torque_sensor", "force/torque sensor", Sensor::Kind::kForceTorque},
+    {"position_sensor", "position sensor", Sensor::Kind::kPosition},
+    {"distance_sensor", "distance sensor", Sensor::Kind::kDistance}};
+
+/// Calls `visit(type, message, i)` for every sensor of a rig file, in the order of the mechanism. A
+/// sensor is the i-th of its type.
+template <typename Visit>
+void for_each_sensor(const v1::Rig& rig, const Visit& visit) {
+  const auto& in = *rig.GetReflection();
+  for (const SensorType& type : kTypes) {
+    const auto* field = field_of(rig, type.field);
+    for (int i = 0; i < in.FieldSize(rig, field); ++i) {
+      visit(type, in.GetRepeatedMessage(rig, field, i), i);
+    }
+  }
+}
+
+/// Returns the index of the moving joint that a sensor names.
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name,
                const proto::TextLocator& place) {
-  std::string known;
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const std::string& own = mechanism.joints[static_cast<std::size_t>(j)].name;
-    if (own == name) return j;
-    known += (j > 0 ? ", " : "") + own;
-  }
+  const auto found = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
+  if (found != mechanism.joints.end()) return static_cast<int>(found - mechanism.joints.begin());
+  const std::string known = comma_list(mechanism.joints, &estimator::Joint::name);
   if (name.empty()) place.fail("names no joint; write joint: with one of " + known);
   place.at("joint").fail("no moving joint is called \"" + name + "\"; use one of " + known);
 }
 
-/// Returns the index of the body that carries a sensor, which must not be the ground.
-template <typename Message>
-int moving_body(const Message& source, const proto::TextLocator& place,
-                const estimator::Mechanism& mechanism) {
-  if (source.body() == "ground") {
+void check_torque_sensor(const v1::TorqueSensor& source, const estimator::Joint& joint,
+                         const proto::TextLocator& place) {
+  if (source.delay().free()) {
+    place.at("delay").fail("torque sensor \"" + source.name() +
+                           "\": the delay of a motor torque sensor cannot be estimated, since "
+                           "the torque jumps with the control. Give its value without free");
+  }
+  if (!joint.motorised) {
+    place.at("joint").fail(
+        "torque sensor \"" + source.name() + "\" measures the motor of joint \"" + joint.name +
+        "\", which has none. Add motor { } to the joint or write measured_torque: JOINT");
+  }
+}
+
+Sensor make_sensor(const SensorType& type, const Message& source, const proto::TextLocator& place,
+                   const estimator::Mechanism& mechanism) {
+  Sensor sensor{.name = text_in(source, "name"), .kind = type.kind};
+  const auto& [first, second] = sensor.traits().instruments;
+  if (*first.name != '\0' && !has_field(source, first.name) && !has_field(source, second.name)) {
+    place.fail(std::string(type.what) + " \"" + sensor.name + "\" measures nothing. Add " +
+               first.name + " { } or " + second.name + " { }");
+  }
+  if (field_of(source, "joint") != nullptr) {
+    sensor.joint = find_joint(mechanism, text_in(source, "joint"), place);
+    const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(sensor.joint)];
+    sensor.body = joint.body_b;
+    const auto* torque = dynamic_cast<const v1::TorqueSensor*>(&source);
+    if (torque != nullptr && torque->measured_torque() == v1::TorqueSensor::MOTOR) {
+      check_torque_sensor(*torque, joint, place);
+      sensor.kind = Sensor::Kind::kMotorTorque;
+    }
+  } else if (text_in(source, "body") == "ground") {
     place.at("body").fail("a sensor cannot be on the ground. Name the body that carries it");
+  } else {
+    sensor.body = find_body(mechanism, text_in(source, "body"), "body", place, false);
   }
-  return find_body(mechanism, source.body(), "body", place, false);
+  if (sensor.has_axes()) sensor.frame = read_sensor_frame(source, place);
+  return sensor;
 }
 
-/// Reader of the parameters of one sensor.
-class SensorReader {
- public:
-  SensorReader(int sensor, estimator::Mechanism& mechanism, const ParameterRead& read)
-      : sensor_(sensor), mechanism_(mechanism), read_(read) {}
-
-  void one(const Message& message, const char* field, const proto::TextLocator& place,
-           SensorQuantity quantity) const {
-    read_(message, field, place, mechanism_.sensor_parameter(sensor_, quantity));
-  }
-
-  /// Reads a vector of three parameters. @param first  quantity of the x component
-  void three(const Message& message, const proto::TextLocator& place, SensorQuantity first) const {
-    for (int axis = 0; axis < 3; ++axis) {
-      static constexpr const char* kFields[] = {"x", "y", "z"};
-      one(message, kFields[axis], place,
-          static_cast<SensorQuantity>(static_cast<int>(first) + axis));
-    }
-  }
-
-  /// Reads the parameters of a sensor's first instrument, a gyroscope or moment sensor.
-  template <typename Instrument>
-  void first(const Instrument& source, const proto::TextLocator& place) const {
-    three(source.bias(), place.at("bias"), SensorQuantity::kRateBiasX);
-    three(source.scale(), place.at("scale"), SensorQuantity::kRateScaleX);
-    cross(source.cross_axis(), place.at("cross_axis"), SensorQuantity::kRateCrossXY);
-  }
-
-  /// Reads the parameters of a sensor's second instrument, an accelerometer or force sensor.
-  template <typename Instrument>
-  void second(const Instrument& source, const proto::TextLocator& place) const {
-    three(source.bias(), place.at("bias"), SensorQuantity::kForceBiasX);
-    three(source.scale(), place.at("scale"), SensorQuantity::kForceScaleX);
-    cross(source.cross_axis(), place.at("cross_axis"), SensorQuantity::kForceCrossXY);
-  }
-
-  /// Reads the parameters of a sensor with one axis.
-  void only(const Message& source, const proto::TextLocator& place) const {
-    one(source, "bias", place, SensorQuantity::kRateBiasX);
-    one(source, "scale", place, SensorQuantity::kRateScaleX);
-    one(source, "delay", place, SensorQuantity::kDelay);
-  }
-
-  /// Reads position, mounting rotation and delay of a sensor with its own axes.
-  template <typename Message>
-  void place(const Message& source, const proto::TextLocator& place) const {
-    three(source.point(), place.at("point"), SensorQuantity::kPointX);
-    three(source.mounting(), place.at("mounting"), SensorQuantity::kMountX);
-    one(source, "delay", place, SensorQuantity::kDelay);
-  }
-
-  /// Reads the six cross-axis sensitivities. @param first  quantity of the first sensitivity
-  void cross(const v1::CrossAxis& source, const proto::TextLocator& place,
-             SensorQuantity first) const {
-    static constexpr const char* kFields[] = {"xy", "xz", "yx", "yz", "zx", "zy"};
-    constexpr double kPercent = 0.01;
-    for (int k = 0; k < 6; ++k) {
-      const auto quantity = static_cast<SensorQuantity>(static_cast<int>(first) + k);
-      one(source, kFields[k], place, quantity);
-      if (!(source.deviation_percent() > 0.0)) continue;
-      estimator::Parameter& known = mechanism_.sensor_parameter(sensor_, quantity);
-      known.free = true;  // a given value is the initial value
-      if (std::isfinite(known.prior_standard_deviation)) continue;
-      known.prior_mean = 0.0;
-      known.prior_standard_deviation = kPercent * source.deviation_percent();
-    }
-  }
-
- private:
-  int sensor_;
-  estimator::Mechanism& mechanism_;
-  const ParameterRead& read_;
+/// Field of a sensor or of its instruments, with the first quantity that the field sets.
+struct QuantityField {
+  const char* field;
+  SensorQuantity first;
 };
 
-InstrumentFacts::Unit counts(const char* field, double per_unit) {
-  return {"COUNT", "counts", field, per_unit > 0.0 ? 1.0 / per_unit : 0.0};
+constexpr QuantityField kSensorFields[] = {{"point", SensorQuantity::kPointX},
+                                           {"mounting", SensorQuantity::kMountX},
+                                           {"anchor", SensorQuantity::kMountX},
+                                           {"delay", SensorQuantity::kDelay}};
+constexpr QuantityField kInstrumentFields[2][3] = {{{"bias", SensorQuantity::kRateBiasX},
+                                                    {"scale", SensorQuantity::kRateScaleX},
+                                                    {"cross_axis", SensorQuantity::kRateCrossXY}},
+                                                   {{"bias", SensorQuantity::kForceBiasX},
+                                                    {"scale", SensorQuantity::kForceScaleX},
+                                                    {"cross_axis", SensorQuantity::kForceCrossXY}}};
+
+/// Sets the priors of cross-axis sensitivities from their common deviation.
+void set_cross_prior(const v1::CrossAxis& source, estimator::Parameter& parameter) {
+  constexpr double kPercent = 0.01;
+  if (!(source.deviation_percent() > 0.0)) return;
+  parameter.free = true;  // a given value is the initial value
+  if (std::isfinite(parameter.prior_standard_deviation)) return;
+  parameter.prior_mean = 0.0;
+  parameter.prior_standard_deviation = kPercent * source.deviation_percent();
 }
 
-// Sensor messages of rig files. A source is a struct with
-//
-//   kField, kWhat   its field of the rig, and the name of the sensor type
-//   all(rig)        all sensors of the type
-//   sensor(...)     the mechanism's sensor for a message
-//   read(...)       reads its parameters
-//   facts(...)      data of an instrument for columns; nullopt if the sensor lacks it
-
-struct InertialSource {
-  static constexpr const char *kField = "inertial_sensor", *kWhat = "inertial sensor";
-  static const auto& all(const v1::Rig& rig) { return rig.inertial_sensor(); }
-
-  static Sensor sensor(const v1::InertialSensor& source, const proto::TextLocator& place,
-                       const estimator::Mechanism& mechanism) {
-    if (!source.has_gyroscope() && !source.has_accelerometer()) {
-      place.fail("inertial sensor \"" + source.name() +
-                 "\" measures nothing. Add gyroscope { } or accelerometer { }");
+/// Reads the parameters in some fields of a message: one parameter, or one for each axis or pair of
+/// axes. Fields that the message's type lacks are skipped.
+/// @param parameter  returns the sensor's parameter for a quantity
+template <typename Fields, typename Find>
+void read_fields(const Fields& fields, const Message& message, const proto::TextLocator& place,
+                 const Find& parameter, const ReadParameter& read) {
+  for (const auto& [name, first] : fields) {
+    const auto* field = field_of(message, name);
+    if (field == nullptr) continue;
+    if (field->message_type() == v1::Parameter::descriptor()) {
+      read(message, name, place, parameter(first, 0));
+      continue;
     }
-    return {.name = source.name(),
-            .body = moving_body(source, place, mechanism),
-            .frame = read_sensor_frame(source, place)};
-  }
-  static void read(const v1::InertialSensor& source, const proto::TextLocator& place,
-                   const SensorReader& reader) {
-    reader.place(source, place);
-    reader.first(source.gyroscope(), place.at("gyroscope"));
-    reader.second(source.accelerometer(), place.at("accelerometer"));
-  }
-  static std::optional<InstrumentFacts> facts(const v1::InertialSensor& source, int instrument) {
-    if (instrument == 0) {
-      if (!source.has_gyroscope()) return std::nullopt;
-      const v1::Gyroscope& own = source.gyroscope();
-      return InstrumentFacts{own.range_rad_per_s(),
-                             {counts("counts_per_rad_per_s", own.counts_per_rad_per_s())}};
+    const Message& parts = message_in(message, name);
+    for (int k = 0; k < parts.GetDescriptor()->field_count(); ++k) {
+      const auto* part = parts.GetDescriptor()->field(k);
+      if (part->message_type() == nullptr) continue;
+      read(parts, part->name().c_str(), place.at(name), parameter(first, k));
+      if (const auto* cross = dynamic_cast<const v1::CrossAxis*>(&parts)) {
+        set_cross_prior(*cross, parameter(first, k));
+      }
     }
-    if (!source.has_accelerometer()) return std::nullopt;
-    const v1::Accelerometer& own = source.accelerometer();
-    return InstrumentFacts{own.range_m_per_s2(),
-                           {counts("counts_per_m_per_s2", own.counts_per_m_per_s2())}};
   }
-};
-
-struct TorqueSource {
-  static constexpr const char *kField = "torque_sensor", *kWhat = "torque sensor";
-  static const auto& all(const v1::Rig& rig) { return rig.torque_sensor(); }
-
-  static Sensor sensor(const v1::TorqueSensor& source, const proto::TextLocator& place,
-                       const estimator::Mechanism& mechanism) {
-    const int index = find_joint(mechanism, source.joint(), place);
-    const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
-    const bool is_motor = source.measured_torque() == v1::TorqueSensor::MOTOR;
-    if (is_motor && source.delay().free()) {
-      place.at("delay").fail("torque sensor \"" + source.name() +
-                             "\": the delay of a motor torque sensor cannot be estimated, since "
-                             "the torque jumps with the control. Give its value without free");
-    }
-    if (is_motor && !joint.motorised) {
-      place.at("joint").fail(
-          "torque sensor \"" + source.name() + "\" measures the motor of joint \"" + joint.name +
-          "\", which has none. Add motor { } to the joint or write measured_torque: JOINT");
-    }
-    return {.name = source.name(),
-            .body = joint.body_b,
-            .kind = is_motor ? Sensor::Kind::kMotorTorque : Sensor::Kind::kJointTorque,
-            .joint = index};
-  }
-  static void read(const v1::TorqueSensor& source, const proto::TextLocator& place,
-                   const SensorReader& reader) {
-    reader.only(source, place);
-  }
-  static std::optional<InstrumentFacts> facts(const v1::TorqueSensor& source, int) {
-    return InstrumentFacts{source.range(),
-                           {{"AMPERE", "amperes", "torque_per_A", source.torque_per_a()},
-                            counts("counts_per_unit", source.counts_per_unit())}};
-  }
-};
-
-struct ForceTorqueSource {
-  static constexpr const char *kField = "force_torque_sensor", *kWhat = "force/torque sensor";
-  static const auto& all(const v1::Rig& rig) { return rig.force_torque_sensor(); }
-
-  static Sensor sensor(const v1::ForceTorqueSensor& source, const proto::TextLocator& place,
-                       const estimator::Mechanism& mechanism) {
-    const int joint = find_joint(mechanism, source.joint(), place);
-    if (!source.has_moment() && !source.has_force()) {
-      place.fail("force/torque sensor \"" + source.name() +
-                 "\" measures nothing. Add moment { } or force { }");
-    }
-    return {.name = source.name(),
-            .body = mechanism.joints[static_cast<std::size_t>(joint)].body_b,
-            .frame = read_sensor_frame(source, place),
-            .kind = Sensor::Kind::kForceTorque,
-            .joint = joint};
-  }
-  static void read(const v1::ForceTorqueSensor& source, const proto::TextLocator& place,
-                   const SensorReader& reader) {
-    reader.place(source, place);
-    reader.first(source.moment(), place.at("moment"));
-    reader.second(source.force(), place.at("force"));
-  }
-  static std::optional<InstrumentFacts> facts(const v1::ForceTorqueSensor& source, int instrument) {
-    if (!(instrument == 0 ? source.has_moment() : source.has_force())) return std::nullopt;
-    const v1::LoadCell& cell = instrument == 0 ? source.moment() : source.force();
-    return InstrumentFacts{cell.range(), {counts("counts_per_unit", cell.counts_per_unit())}};
-  }
-};
-
-struct PositionSource {
-  static constexpr const char *kField = "position_sensor", *kWhat = "position sensor";
-  static const auto& all(const v1::Rig& rig) { return rig.position_sensor(); }
-
-  static Sensor sensor(const v1::PositionSensor& source, const proto::TextLocator& place,
-                       const estimator::Mechanism& mechanism) {
-    return {.name = source.name(),
-            .body = moving_body(source, place, mechanism),
-            .frame = read_sensor_frame(source, place),
-            .kind = Sensor::Kind::kPosition};
-  }
-  static void read(const v1::PositionSensor& source, const proto::TextLocator& place,
-                   const SensorReader& reader) {
-    reader.place(source, place);
-    reader.three(source.bias(), place.at("bias"), SensorQuantity::kRateBiasX);
-    reader.three(source.scale(), place.at("scale"), SensorQuantity::kRateScaleX);
-  }
-  static std::optional<InstrumentFacts> facts(const v1::PositionSensor& source, int) {
-    return InstrumentFacts{.units = {counts("counts_per_m", source.counts_per_m())}};
-  }
-};
-
-struct DistanceSource {
-  static constexpr const char *kField = "distance_sensor", *kWhat = "distance sensor";
-  static const auto& all(const v1::Rig& rig) { return rig.distance_sensor(); }
-
-  static Sensor sensor(const v1::DistanceSensor& source, const proto::TextLocator& place,
-                       const estimator::Mechanism& mechanism) {
-    return {.name = source.name(),
-            .body = moving_body(source, place, mechanism),
-            .kind = Sensor::Kind::kDistance};
-  }
-  static void read(const v1::DistanceSensor& source, const proto::TextLocator& place,
-                   const SensorReader& reader) {
-    reader.three(source.point(), place.at("point"), SensorQuantity::kPointX);
-    reader.three(source.anchor(), place.at("anchor"), SensorQuantity::kMountX);
-    reader.only(source, place);
-  }
-  static std::optional<InstrumentFacts> facts(const v1::DistanceSensor& source, int) {
-    return InstrumentFacts{.units = {counts("counts_per_m", source.counts_per_m())}};
-  }
-};
-
-using AllSources =
-    std::tuple<InertialSource, TorqueSource, ForceTorqueSource, PositionSource, DistanceSource>;
-
-/// Calls `visit(source, message, i)` for every sensor of a rig file, in the order of the mechanism.
-/// A sensor is the i-th of its `source`, the list of sensors of its type.
-template <typename Visit>
-void for_each_sensor(const v1::Rig& rig, const Visit& visit) {
-  const auto of_source = [&](auto source) {
-    for (int i = 0; i < source.all(rig).size(); ++i) visit(source, source.all(rig)[i], i);
-  };
-  std::apply([&](auto... source) { (of_source(source), ...); }, AllSources());
 }
 
 }  // namespace
 
-std::optional<InstrumentFacts> instrument_facts(const v1::Rig& rig, int sensor, int instrument) {
+std::optional<InstrumentFacts> instrument_facts(const v1::Rig& rig, const Sensor& sensor,
+                                                int instrument) {
+  const char* const name = sensor.traits().instruments[instrument].name;
   std::optional<InstrumentFacts> facts;
-  int at = 0;
-  for_each_sensor(rig, [&](auto source, const auto& message, int) {
-    if (at++ == sensor) facts = source.facts(message, instrument);
+  for_each_sensor(rig, [&](const SensorType&, const Message& message, int) {
+    if (text_in(message, "name") != sensor.name) return;
+    if (*name != '\0' && !has_field(message, name)) return;
+    const Message& own = *name != '\0' ? message_in(message, name) : message;
+    facts.emplace();
+    for (int k = 0; k < own.GetDescriptor()->field_count(); ++k) {
+      const auto& field = own.GetDescriptor()->field(k)->name();
+      if (field.starts_with("range")) facts->range = number_in(own, field);
+      if (field == "torque_per_A") {
+        facts->units.push_back({"AMPERE", "amperes", field.c_str(), number_in(own, field)});
+      }
+      if (!field.starts_with("counts_per_")) continue;
+      const double counts = number_in(own, field);
+      facts->units.push_back({"COUNT", "counts", field.c_str(), counts > 0.0 ? 1.0 / counts : 0.0});
+    }
   });
   return facts;
 }
 
 void add_sensors(const v1::Rig& rig, const proto::TextLocator& root,
                  estimator::Mechanism& mechanism, const NameCheck& check_name) {
-  for_each_sensor(rig, [&](auto source, const auto& message, int i) {
-    const proto::TextLocator place = root.at(source.kField, i);
-    check_name(message.name(), source.kWhat, place);
-    mechanism.sensors.push_back(source.sensor(message, place, mechanism));
+  for_each_sensor(rig, [&](const SensorType& type, const Message& message, int i) {
+    const proto::TextLocator place = root.at(type.field, i);
+    check_name(text_in(message, "name"), type.what, place);
+    mechanism.sensors.push_back(make_sensor(type, message, place, mechanism));
   });
 }
 
 void read_sensors(const v1::Rig& rig, const proto::TextLocator& root,
-                  estimator::Mechanism& mechanism, const ParameterRead& read) {
+                  estimator::Mechanism& mechanism, const ReadParameter& read) {
   int sensor = 0;
-  for_each_sensor(rig, [&](auto source, const auto& message, int i) {
-    source.read(message, root.at(source.kField, i), SensorReader(sensor++, mechanism, read));
+  for_each_sensor(rig, [&](const SensorType& type, const Message& message, int i) {
+    const proto::TextLocator place = root.at(type.field, i);
+    const auto parameter = [&](SensorQuantity first, int offset) -> estimator::Parameter& {
+      return mechanism.sensor_parameter(
+          sensor, static_cast<SensorQuantity>(static_cast<int>(first) + offset));
+    };
+    read_fields(kSensorFields, message, place, parameter, read);
+    for (std::size_t k = 0; k < 2; ++k) {
+      const std::string name = estimator::sensor_traits(type.kind).instruments[k].name;
+      if (!name.empty()) {
+        read_fields(kInstrumentFields[k], message_in(message, name), place.at(name), parameter,
+                    read);
+      } else if (k == 0) {
+        read_fields(kInstrumentFields[k], message, place, parameter, read);
+      }
+    }
+    ++sensor;
   });
 }
 

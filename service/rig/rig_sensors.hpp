@@ -16,8 +16,8 @@ namespace service {
 using NameCheck =
     std::function<void(const std::string& name, const char* kind, const proto::TextLocator& place)>;
 
-/// Function that reads a parameter from a field of a message.
-using ParameterRead =
+/// Function that reads a parameter from a field of a message, if the message has the field.
+using ReadParameter =
     std::function<void(const google::protobuf::Message& message, const char* field,
                        const proto::TextLocator& place, estimator::Parameter& parameter)>;
 
@@ -38,8 +38,8 @@ struct InstrumentFacts {
 /// Returns range and units of an instrument of a sensor; nullopt if the sensor lacks the
 /// instrument.
 /// @param instrument  0 for the first instrument, 1 for the second
-std::optional<InstrumentFacts> instrument_facts(const rigcal::v1::Rig& rig, int sensor,
-                                                int instrument);
+std::optional<InstrumentFacts> instrument_facts(const rigcal::v1::Rig& rig,
+                                                const estimator::Sensor& sensor, int instrument);
 
 /// Adds the sensors of a rig file to the mechanism, grouped by type. Encoders are not included.
 /// @throws proto::InputError for a sensor without a body or joint, or without an instrument
@@ -48,6 +48,6 @@ void add_sensors(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
 
 /// Reads the parameters of all sensors other than encoders. `add_sensors` must be called first.
 void read_sensors(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
-                  estimator::Mechanism& mechanism, const ParameterRead& read);
+                  estimator::Mechanism& mechanism, const ReadParameter& read);
 
 }  // namespace service

@@ -13,7 +13,7 @@
 #include "estimator/simulation/statics/statics.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/text_file.hpp"
-#include "service/rig/joint_fields_check.hpp"
+#include "service/rig/rig_joints.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

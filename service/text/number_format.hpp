@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,5 +33,24 @@ std::vector<std::string> wrap_text(const std::string& text, int width, int inden
 
 /// Returns the number of columns that a UTF-8 text occupies in a terminal.
 int display_width(const std::string& text);
+
+/// Returns a progress line of an optimization, e.g. "joint estimation: iteration 3  cost 12.5
+/// gradient 0.1".
+///
+/// @param cost_has_changed  whether to note that the cost function differs from the previous line's
+std::string iteration_text(const std::string& stage, int iteration, double cost, double gradient,
+                           bool cost_has_changed);
+
+/// Returns the items as a list such as "a, b, c"; "" if there are no items.
+/// @param text  returns the text of an item; may be a member of the items
+template <typename Items, typename Text = std::identity>
+std::string comma_list(const Items& items, const Text& text = {}, const char* separator = ", ") {
+  std::string list;
+  for (const auto& item : items) {
+    if (!list.empty()) list += separator;
+    list += std::invoke(text, item);
+  }
+  return list;
+}
 
 }  // namespace service

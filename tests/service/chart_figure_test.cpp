@@ -8,8 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "service/report/charts/embedded_data.hpp"
-#include "service/report/charts/page_scripts.hpp"
+#include "service/report/charts/page_parts.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -1,9 +1,7 @@
-#include "service/report/sections/error_units.hpp"
 
 #include <gtest/gtest.h>
 
-#include "service/report/cross_validation_page.hpp"
-#include "service/report/cross_validation_table.hpp"
+#include "service/report/cross_validation_report.hpp"
 #include "service/report/friction_comparison_report.hpp"
 #include "service/report/sections/result_table.hpp"
 

@@ -7,8 +7,7 @@
 #include "estimator/model/placement.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/rig/robot/mjcf_robot.hpp"
-#include "service/rig/robot/robot_rig.hpp"
+#include "service/rig/robot/robot.hpp"
 
 namespace service {
 namespace {

@@ -7,8 +7,7 @@
 
 #include "estimator/model/encoder.hpp"
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/report/state_csv.hpp"
-#include "service/result/state_recording.hpp"
+#include "service/result/state_output.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

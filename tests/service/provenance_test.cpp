@@ -6,8 +6,8 @@
 
 #include "proto/stream/content_hash.hpp"
 #include "service/options/parameter_values.hpp"
-#include "service/report/sections/repetition_table.hpp"
-#include "service/result/provenance_message.hpp"
+#include "service/report/sections/estimate_comparison.hpp"
+#include "service/result/result_message.hpp"
 #include "service/result/stored_result.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "service/report/charts/svg_forest.hpp"
-#include "service/report/charts/svg_matrix.hpp"
-#include "service/report/sections/short_names.hpp"
+#include "service/report/charts/result_pictures.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

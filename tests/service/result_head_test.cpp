@@ -1,5 +1,5 @@
 // Results of other commands, given where one of calibrate is expected.
-#include "service/result/result_header.hpp"
+#include "service/result/stored_result.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "estimator/model/joint_friction.hpp"
-#include "service/rig/rig_locations.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -1,4 +1,4 @@
-#include "service/rig/parameters/parameter_ties.hpp"
+#include "service/rig/parameters/rig_parameters.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,10 +10,7 @@
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/placement.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/rig/robot/rig_robot.hpp"
-#include "service/rig/robot/robot_file.hpp"
-#include "service/rig/robot/robot_rig.hpp"
-#include "service/rig/robot/robot_text.hpp"
+#include "service/rig/robot/robot.hpp"
 #include "tests/support/source_folder.hpp"
 
 // Rig files are converted to robot descriptions and back, with the same bodies and joints. Two

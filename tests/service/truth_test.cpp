@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "service/calibration/simulation_truth.hpp"
-#include "service/report/sections/truth_comparison.hpp"
+#include "service/report/sections/estimate_comparison.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"

@@ -6,8 +6,7 @@
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/rig/robot/robot_rig.hpp"
-#include "service/rig/robot/urdf_robot.hpp"
+#include "service/rig/robot/robot.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -9,11 +9,10 @@
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/calibration_page.hpp"
+#include "service/report/sections/estimate_comparison.hpp"
 #include "service/report/sections/finding_list.hpp"
-#include "service/report/sections/repetition_table.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
-#include "service/result/result_header.hpp"
 #include "service/result/stored_result.hpp"
 
 namespace service {

@@ -9,7 +9,7 @@
 #include "service/cli/terminal.hpp"
 #include "service/report/examination_page.hpp"
 #include "service/report/sections/finding_list.hpp"
-#include "service/result/examination_message.hpp"
+#include "service/result/calibration_message.hpp"
 
 namespace service {
 namespace {

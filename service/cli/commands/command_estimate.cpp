@@ -13,8 +13,7 @@
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/terminal.hpp"
-#include "service/report/state_csv.hpp"
-#include "service/result/state_recording.hpp"
+#include "service/result/state_output.hpp"
 
 namespace service {
 namespace {

@@ -8,10 +8,10 @@
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/rig/drawing/mechanism_description.hpp"
+#include "service/rig/drawing/rig_picture.hpp"
 #include "service/rig/init/column_recognition.hpp"
+#include "service/rig/init/rig_answers.hpp"
 #include "service/rig/init/rig_interview.hpp"
-#include "service/rig/init/rig_text.hpp"
 #include "service/rig/rig_file.hpp"
 
 namespace service {

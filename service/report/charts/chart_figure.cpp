@@ -1,9 +1,14 @@
 #include "service/report/charts/chart_figure.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <fmt/core.h>
 
-#include "service/report/charts/embedded_data.hpp"
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+#include "service/report/charts/page_parts.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -88,66 +93,26 @@ std::string column_name(const Chart& chart, const ChartSeries& series) {
   return unit == std::string::npos ? what : what + chart.y_label.substr(unit);
 }
 
-/// Builder of a JSON object, to which members are added one by one.
-class Object {
- public:
-  Object& add(const char* key, const std::string& json) {
-    text_.append(text_.size() > 1 ? ",\"" : "\"").append(key).append("\":").append(json);
-    return *this;
-  }
-  Object& add(const char* key, bool value) {
-    return add(key, std::string(value ? "true" : "false"));
-  }
-  std::string text() const { return text_ + "}"; }
-
- private:
-  std::string text_ = "{";
-};
-
-std::string array(const std::vector<std::string>& elements) {
-  std::string text = "[";
-  for (const std::string& element : elements) {
-    if (text.size() > 1) text += ',';
-    text += element;
-  }
-  return text + "]";
-}
-
 std::string column_json(const std::string& name, const std::string& data) {
-  return Object().add("name", json_string(name)).add("data", data).text();
-}
-
-std::string mark_json(const ChartMark& mark) {
-  return Object()
-      .add("from", json_number(mark.from))
-      .add("to", json_number(mark.to))
-      .add("text", json_string(mark.text))
-      .text();
+  return fmt::format(R"({{"name":{},"data":{}}})", json_string(name), data);
 }
 
 /// Describes a chart as JSON. The data of its series are in the columns from `column` on.
 std::string chart_json(const Chart& chart, std::size_t& column) {
   std::vector<std::string> series, marks;
   for (const ChartSeries& one : chart.series) {
-    series.push_back(Object()
-                         .add("column", std::to_string(column++))
-                         .add("label", json_string(one.label))
-                         .add("style", json_string(one.css_class))
-                         .add("points", one.markers)
-                         .add("aside", one.excluded_from_range)
-                         .text());
+    series.push_back(fmt::format(R"({{"column":{},"label":{},"style":{},"points":{},"aside":{}}})",
+                                 column++, json_string(one.label), json_string(one.css_class),
+                                 one.markers, one.excluded_from_range));
   }
-  for (const ChartMark& mark : chart.marks) marks.push_back(mark_json(mark));
-  return Object()
-      .add("title", json_string(chart.title))
-      .add("y", json_string(chart.y_label))
-      .add("height", std::to_string(chart.height))
-      .add("logX", chart.log_x)
-      .add("logY", chart.log_y)
-      .add("wholeX", chart.integer_x)
-      .add("series", array(series))
-      .add("marks", array(marks))
-      .text();
+  for (const ChartMark& mark : chart.marks) {
+    marks.push_back(fmt::format(R"({{"from":{},"to":{},"text":{}}})", json_number(mark.from),
+                                json_number(mark.to), json_string(mark.text)));
+  }
+  return fmt::format(
+      R"({{"title":{},"y":{},"height":{},"logX":{},"logY":{},"wholeX":{},"series":[{}],"marks":[{}]}})",
+      json_string(chart.title), json_string(chart.y_label), chart.height, chart.log_x, chart.log_y,
+      chart.integer_x, comma_list(series, {}, ","), comma_list(marks, {}, ","));
 }
 
 std::string json_of(const ChartFigure& figure, const ChartRows& rows) {
@@ -161,12 +126,9 @@ std::string json_of(const ChartFigure& figure, const ChartRows& rows) {
       columns.push_back(column_json(column_name(chart, series), json_numbers(values)));
     }
   }
-  return Object()
-      .add("name", json_string(figure.name))
-      .add("united", rows.has_merged_x)
-      .add("columns", array(columns))
-      .add("charts", array(charts))
-      .text();
+  return fmt::format(R"({{"name":{},"united":{},"columns":[{}],"charts":[{}]}})",
+                     json_string(figure.name), rows.has_merged_x, comma_list(columns, {}, ","),
+                     comma_list(charts, {}, ","));
 }
 
 std::string data_element(const std::string& json) { return kFigureData + json + "</script>\n"; }
@@ -185,6 +147,37 @@ std::string caption_of(const ChartFigure& figure) {
       std::ranges::any_of(figure.charts, [](const Chart& chart) { return !chart.marks.empty(); });
   return figure.caption + (marked ? " Shaded: findings." : "");
 }
+
+/// Largest count of numbers that are written as text, which is shorter than Base64 for few numbers.
+constexpr std::size_t kTextCountMax = 64;
+constexpr double kEvenShare = 1e-6;  // of a step
+constexpr int kStepDigits = 12;      // more digits of a step are rounding errors
+
+template <typename Bits>
+void append(std::string& bytes, Bits bits) {
+  for (std::size_t k = 0; k < sizeof bits; ++k) {
+    bytes += static_cast<char>(static_cast<unsigned char>(bits >> (8 * k)));
+  }
+}
+
+std::string packed(const char* key, const std::string& bytes) {
+  return std::string("{\"") + key + "\":\"" + base64(bytes) + "\"}";
+}
+
+std::string listed(const std::vector<double>& values) {
+  return "{\"values\":[" + comma_list(values, json_number, ",") + "]}";
+}
+
+double step_of(const std::vector<double>& values) {
+  const double step = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
+  const std::string text = fmt::format("{:.{}g}", step, kStepDigits);
+  double rounded = step;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return rounded;
+}
+
+constexpr int kFileWidth = 960;        // [px]
+constexpr int kFileChartHeight = 250;  // [px]
 
 }  // namespace
 
@@ -206,8 +199,112 @@ std::string chart_figure(const ChartFigure& figure) {
 std::string data_figure(const std::string& picture, const std::string& name, const std::string& csv,
                         const std::string& caption) {
   return "<figure>\n" + picture + "<figcaption>" + caption + "</figcaption>\n" +
-         data_element(Object().add("name", json_string(name)).add("csv", json_string(csv)).text()) +
+         data_element(
+             fmt::format(R"({{"name":{},"csv":{}}})", json_string(name), json_string(csv))) +
          "</figure>\n";
+}
+
+std::string json_string(const std::string& text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&') {
+      json += fmt::format("\\u{:04x}", code);
+    } else {
+      json += c;
+    }
+  }
+  return json + "\"";
+}
+
+std::string json_number(double value) {
+  if (!std::isfinite(value)) return "null";
+  char text[32];
+  const std::to_chars_result end = std::to_chars(text, text + sizeof text, value);
+  return {text, end.ptr};
+}
+
+bool is_evenly_spaced(const std::vector<double>& values) {
+  if (values.size() < 2) return false;
+  const double step = step_of(values);
+  if (!(step > 0.0)) return false;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const double even = values.front() + static_cast<double>(k) * step;
+    if (!(std::abs(values[k] - even) <= kEvenShare * step)) return false;
+  }
+  return true;
+}
+
+std::string json_spaced(const std::vector<double>& values) {
+  if (values.size() <= kTextCountMax) return listed(values);
+  if (is_evenly_spaced(values)) {
+    return fmt::format(R"({{"from":{},"step":{},"count":{}}})", json_number(values.front()),
+                       json_number(step_of(values)), values.size());
+  }
+  std::string bytes;
+  for (const double value : values) append(bytes, std::bit_cast<std::uint64_t>(value));
+  return packed("f64", bytes);
+}
+
+std::string json_numbers(const std::vector<double>& values) {
+  if (values.size() <= kTextCountMax) return listed(values);
+  std::string bytes;
+  for (const double value : values) {
+    append(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+  }
+  return packed("f32", bytes);
+}
+
+std::string base64(const std::string& bytes) {
+  static constexpr char kLetters[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t k = 0; k < bytes.size(); k += 3) {
+    const auto byte = [&](std::size_t at) {
+      return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
+    };
+    const std::uint32_t three = byte(k) << 16U | byte(k + 1) << 8U | byte(k + 2);
+    for (std::size_t letter = 0; letter < 4; ++letter) {
+      const bool padding = k + letter > bytes.size();
+      text += padding ? '=' : kLetters[three >> (18U - 6U * letter) & 0x3FU];
+    }
+  }
+  return text;
+}
+
+std::string svg_file(const std::string& title, int width, int height, const std::string& content) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+      "font-family=\"system-ui, 'DejaVu Sans', sans-serif\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+      "aria-label=\"{2}\">\n<title>{2}</title>\n<style>{3}</style>\n"
+      "<rect width=\"100%\" height=\"100%\" style=\"fill: var(--paper)\"/>\n{4}</svg>\n",
+      width, height, escape_html(title), page_style(), content);
+}
+
+std::string chart_file(const std::string& title, std::vector<Chart> charts) {
+  std::string content;
+  int top = 0;
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    Chart& chart = charts[i];
+    chart.width = kFileWidth;
+    chart.height = kFileChartHeight;
+    if (charts.size() > 1) {
+      chart.title = fmt::format("({}) {}", static_cast<char>('a' + i), chart.title);
+    }
+    content +=
+        fmt::format("<g transform=\"translate(0,{})\">\n{}</g>\n", top, chart_content(chart));
+    top += kFileChartHeight;
+  }
+  return svg_file(title, kFileWidth, top, content);
+}
+
+std::string series_class(std::size_t index) { return "series-" + std::to_string(index % 6 + 1); }
+
+MarkerShape series_shape(std::size_t index) {
+  constexpr MarkerShape kShapes[] = {MarkerShape::kCircle, MarkerShape::kSquare,
+                                     MarkerShape::kTriangle, MarkerShape::kDiamond};
+  return kShapes[index % 4];
 }
 
 }  // namespace service

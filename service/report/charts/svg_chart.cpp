@@ -1,18 +1,78 @@
 #include "service/report/charts/svg_chart.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "proto/notation/axis_ticks.hpp"
 #include "proto/text/printable.hpp"
-#include "service/report/charts/chart_legend.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
+
+constexpr double kLegendKey = 26.0;    // width of a key and the gap to its name
+constexpr double kLegendGap = 10.0;    // between entries
+constexpr double kLegendFirst = 18.0;  // baseline of the first row
+constexpr double kLegendRow = 17.0;
+constexpr double kLegendCharacter = 7.4;       // generous width per character of names at 12 px
+constexpr double kLegendTitleCharacter = 8.6;  // the same for the title at 13 px bold
+
+using LegendRow = std::vector<const ChartSeries*>;
+
+double entry_width(const ChartSeries& series) {
+  return kLegendCharacter * display_width(series.label) + kLegendKey;
+}
+
+std::vector<LegendRow> legend_rows(const Chart& chart, double whole) {
+  std::vector<LegendRow> rows(1);
+  double room = whole - kLegendTitleCharacter * display_width(chart.title);
+  for (const ChartSeries& series : chart.series) {
+    if (series.label.empty()) continue;
+    const double width = entry_width(series) + kLegendGap;
+    if (width > room && room < whole) {
+      rows.emplace_back();
+      room = whole;
+    }
+    rows.back().push_back(&series);
+    room -= width;
+  }
+  return rows;
+}
+
+/// Legend of a chart with the names of its series, right-aligned. Names that fit are on the line of
+/// the title, the others in rows below the title. The plot area shrinks to make room for the rows.
+struct ChartLegend {
+  std::string svg;
+  double height = 0.0;  ///< height of the rows below the title [px]
+};
+
+/// Returns the legend of a chart.
+/// @param left, right  edges of the plot [px]; the title starts at `left`, rows end at `right`
+ChartLegend chart_legend(const Chart& chart, double left, double right) {
+  const std::vector<LegendRow> rows = legend_rows(chart, right - left);
+  ChartLegend legend;
+  double y = kLegendFirst;
+  for (const LegendRow& row : rows) {
+    double x = right;
+    for (auto entry = row.rbegin(); entry != row.rend(); ++entry) {
+      x -= entry_width(**entry);
+      legend.svg += svg_text(x + kLegendKey, y, "start", "tick", (*entry)->label);
+      legend.svg += legend_key(**entry, x, y - 4.0);
+      x -= kLegendGap;
+    }
+    y += kLegendRow;
+  }
+  legend.height = kLegendRow * static_cast<double>(rows.size() - 1);
+  return legend;
+}
 
 constexpr int kMarginLeft = 74;
 constexpr int kMarginRight = 14;
@@ -38,12 +98,6 @@ struct Range {
     high += pad;
   }
 };
-
-std::string pixel(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
 
 /// Plot area of a chart, which maps data to pixels.
 class Plane {
@@ -99,17 +153,6 @@ class Plane {
   Range x_;
   Range y_;
 };
-
-std::string text_at(double x, double y, const char* anchor, const char* css_class,
-                    const std::string& text) {
-  return "<text x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\" text-anchor=\"" + anchor +
-         "\" class=\"" + css_class + "\">" + escape_html(text) + "</text>\n";
-}
-
-std::string line_at(double x1, double y1, double x2, double y2, const std::string& css_class) {
-  return "<line x1=\"" + pixel(x1) + "\" y1=\"" + pixel(y1) + "\" x2=\"" + pixel(x2) + "\" y2=\"" +
-         pixel(y2) + "\" class=\"" + css_class + "\"/>\n";
-}
 
 struct Tick {
   double at;  // in transformed coordinates
@@ -184,24 +227,24 @@ std::string axes(const Chart& chart, const Plane& plane) {
   const AxisTicks horizontal = x_ticks(chart, plane), vertical = y_ticks(chart, plane);
   for (const Tick& tick : horizontal.ticks) {
     const double x = plane.to_x(tick.at);
-    svg += line_at(x, plane.top(), x, plane.bottom(), "grid");
-    svg += text_at(x, plane.bottom() + 15, "middle", "tick", tick.text);
+    svg += svg_line(x, plane.top(), x, plane.bottom(), "grid");
+    svg += svg_text(x, plane.bottom() + 15, "middle", "tick", tick.text);
   }
   for (const Tick& tick : vertical.ticks) {
     const double y = plane.to_y(tick.at);
-    svg += line_at(plane.left(), y, plane.right(), y, "grid");
-    svg += text_at(plane.left() - 6, y + 4, "end", "tick", tick.text);
+    svg += svg_line(plane.left(), y, plane.right(), y, "grid");
+    svg += svg_text(plane.left() - 6, y + 4, "end", "tick", tick.text);
   }
-  svg += "<rect x=\"" + pixel(plane.left()) + "\" y=\"" + pixel(plane.top()) + "\" width=\"" +
-         pixel(plane.right() - plane.left()) + "\" height=\"" +
-         pixel(plane.bottom() - plane.top()) + "\" class=\"frame\"/>\n";
-  svg += text_at(0.5 * (plane.left() + plane.right()), chart.height - 8.0, "middle", "label",
-                 notation::label_with_offset(chart.x_label, horizontal.offset));
-  const double middle = 0.5 * (plane.top() + plane.bottom());
-  svg += "<text transform=\"translate(14," + pixel(middle) +
-         ") rotate(-90)\" text-anchor=\"middle\" class=\"label\">" +
-         escape_html(notation::label_with_offset(chart.y_label, vertical.offset)) + "</text>\n";
-  svg += text_at(plane.left(), 18, "start", "title", chart.title);
+  svg += svg_rect(plane.left(), plane.top(), plane.right() - plane.left(),
+                  plane.bottom() - plane.top(), "frame");
+  svg += svg_text(0.5 * (plane.left() + plane.right()), chart.height - 8.0, "middle", "label",
+                  notation::label_with_offset(chart.x_label, horizontal.offset));
+  svg += fmt::format(
+      "<text transform=\"translate(14,{:.1f}) rotate(-90)\" text-anchor=\"middle\" "
+      "class=\"label\">{}</text>\n",
+      0.5 * (plane.top() + plane.bottom()),
+      escape_html(notation::label_with_offset(chart.y_label, vertical.offset)));
+  svg += svg_text(plane.left(), 18, "start", "title", chart.title);
   return svg;
 }
 
@@ -215,29 +258,34 @@ std::string marks(const Chart& chart, const Plane& plane) {
     const double from = std::max(low, plane.left()), to = std::min(high, plane.right());
     if (!(from <= plane.right()) || !(to >= plane.left())) continue;
     const double width = std::max(to - from, kWidthMin);
-    svg += "<rect x=\"" + pixel(std::min(from, plane.right() - width)) + "\" y=\"" +
-           pixel(plane.top()) + "\" width=\"" + pixel(width) + "\" height=\"" +
-           pixel(plane.bottom() - plane.top()) + "\" class=\"mark\"><title>" +
-           escape_html(mark.text) + "</title></rect>\n";
+    svg += fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"mark\">"
+        "<title>{}</title></rect>\n",
+        std::min(from, plane.right() - width), plane.top(), width, plane.bottom() - plane.top(),
+        escape_html(mark.text));
   }
   return svg;
 }
 
 /// Draws a marker of a series with its centre at pixel (x, y).
 std::string mark(const ChartSeries& series, double x, double y) {
-  const auto at = [&](double dx, double dy) { return pixel(x + dx) + ',' + pixel(y + dy) + ' '; };
-  const std::string css = "\" class=\"dot " + series.css_class + "\"/>\n";
+  const std::string css = "dot " + series.css_class;
+  const auto polygon = [&](std::initializer_list<std::array<double, 2>> corners) {
+    std::string points;
+    for (const auto& [dx, dy] : corners) points += fmt::format("{:.1f},{:.1f} ", x + dx, y + dy);
+    return "<polygon points=\"" + points + "\" class=\"" + css + "\"/>\n";
+  };
   switch (series.shape) {
     case MarkerShape::kCircle:
       break;
     case MarkerShape::kSquare:
-      return "<polygon points=\"" + at(-3, -3) + at(3, -3) + at(3, 3) + at(-3, 3) + css;
+      return polygon({{-3, -3}, {3, -3}, {3, 3}, {-3, 3}});
     case MarkerShape::kTriangle:
-      return "<polygon points=\"" + at(0, -4) + at(3.6, 2.6) + at(-3.6, 2.6) + css;
+      return polygon({{0, -4}, {3.6, 2.6}, {-3.6, 2.6}});
     case MarkerShape::kDiamond:
-      return "<polygon points=\"" + at(0, -4.2) + at(4.2, 0) + at(0, 4.2) + at(-4.2, 0) + css;
+      return polygon({{0, -4.2}, {4.2, 0}, {0, 4.2}, {-4.2, 0}});
   }
-  return "<circle cx=\"" + pixel(x) + "\" cy=\"" + pixel(y) + "\" r=\"3" + css;
+  return svg_circle(x, y, 3.0, css);
 }
 
 /// Returns a series in the coordinates of the axes, with logarithms on logarithmic axes. Points
@@ -264,8 +312,8 @@ std::string bars(const Plane& plane, const ChartSeries& series, const ChartSerie
                         plane.bottom());
     };
     const double x = plane.to_x(points.x[k]);
-    svg += line_at(x, end(series.y[k] - series.y_error[k]), x, end(series.y[k] + series.y_error[k]),
-                   "line " + series.css_class + " bar");
+    svg += svg_line(x, end(series.y[k] - series.y_error[k]), x,
+                    end(series.y[k] + series.y_error[k]), "line " + series.css_class + " bar");
   }
   return svg;
 }
@@ -280,10 +328,8 @@ std::string path(const Plane& plane, const ChartSeries& series) {
       pen_down = false;
       continue;
     }
-    d += pen_down ? 'L' : 'M';
-    d += pixel(plane.to_x(points.x[k]));
-    d += ' ';
-    d += pixel(plane.to_y(points.y[k]));
+    d += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', plane.to_x(points.x[k]),
+                     plane.to_y(points.y[k]));
     pen_down = true;
   }
   return "<path d=\"" + d + "\" class=\"line " + series.css_class + "\"/>\n";
@@ -311,6 +357,21 @@ std::string drawing_of(const Chart& chart, const Plane& plane, const ChartSeries
 }
 
 }  // namespace
+
+ChartSeries chart_line(const std::string& label, const std::string& css_class,
+                       const std::vector<double>& x, std::vector<double> y,
+                       const std::string& column) {
+  return {.label = label, .css_class = css_class, .x = x, .y = std::move(y), .column = column};
+}
+
+Chart time_chart(const std::string& title, const std::string& y_label,
+                 std::vector<ChartSeries> series, int height) {
+  return {.title = title,
+          .x_label = "time [s]",
+          .y_label = y_label,
+          .height = height,
+          .series = std::move(series)};
+}
 
 std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vector<double>& y,
                                   int columns) {
@@ -342,7 +403,7 @@ std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vecto
 }
 
 std::string legend_key(const ChartSeries& series, double x, double y) {
-  return line_at(x, y, x + 20, y, "line " + series.css_class) +
+  return svg_line(x, y, x + 20, y, "line " + series.css_class) +
          (series.markers ? mark(series, x + 10, y) : "");
 }
 
@@ -356,11 +417,8 @@ std::string chart_content(const Chart& chart) {
 }
 
 std::string svg_chart(const Chart& chart) {
-  return "<svg viewBox=\"0 0 " + std::to_string(chart.width) + " " + std::to_string(chart.height) +
-         "\" role=\"img\" aria-label=\"" + escape_html(chart.title) + "\">\n" +
-         chart_content(chart) + "</svg>\n";
+  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
+                     chart.width, chart.height, escape_html(chart.title), chart_content(chart));
 }
-
-std::string escape_html(const std::string& text) { return proto::escaped_markup(text); }
 
 }  // namespace service

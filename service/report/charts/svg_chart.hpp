@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "service/text/svg_elements.hpp"
+
 namespace service {
 
 /// Shape of the markers of a data series, so that series can be distinguished without colour.
@@ -41,6 +43,16 @@ struct Chart {
   std::vector<ChartMark> marks = {};
 };
 
+/// Returns a data series that is a line.
+/// @param column  title of its column in saved data
+ChartSeries chart_line(const std::string& label, const std::string& css_class,
+                       const std::vector<double>& x, std::vector<double> y,
+                       const std::string& column = "");
+
+/// Returns a chart over time.
+Chart time_chart(const std::string& title, const std::string& y_label,
+                 std::vector<ChartSeries> series, int height = 220);
+
 /// Returns the chart as an SVG element with axes, ticks, grid and legend. A line with more points
 /// than pixels is reduced to the first, lowest, highest and last value per pixel column. The
 /// reduction does not change the appearance of the line.
@@ -56,8 +68,5 @@ std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vecto
 
 /// Returns the SVG of a legend entry's line and marker, 20 px wide with the left end at (x, y).
 std::string legend_key(const ChartSeries& series, double x, double y);
-
-/// Returns text with the special characters of HTML replaced by entities.
-std::string escape_html(const std::string& text);
 
 }  // namespace service

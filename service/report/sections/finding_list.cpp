@@ -5,10 +5,10 @@
 
 #include "proto/text/printable.hpp"
 #include "service/messages/message_text.hpp"
-#include "service/report/charts/html_table.hpp"
+#include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/result/finding_message.hpp"
+#include "service/result/result_message.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 

@@ -1,4 +1,3 @@
-#include "service/report/sections/identifiability_section.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,13 +6,11 @@
 #include "estimator/math/decompositions.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/report/charts/chart_figure.hpp"
-#include "service/report/charts/embedded_data.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
+#include "service/report/charts/result_pictures.hpp"
 #include "service/report/charts/svg_chart.hpp"
-#include "service/report/charts/svg_interval.hpp"
-#include "service/report/charts/svg_matrix.hpp"
-#include "service/report/sections/quantity_table.hpp"
+#include "service/report/sections/calibration_sections.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
@@ -186,13 +183,8 @@ std::string quantities(const Calibration& calibration) {
   std::string html;
   for (const QuantityTable& each : quantity_tables(calibration)) {
     using enum CellAlign;
-    const std::vector<std::string>& head = each.rows.front();
-    HtmlTable table(each.caption,
-                    {{head[0], kWords}, {head[1], kRight}, {head[2], kRight}, {head[3]}, {head[4]}},
-                    "narrow");
-    for (std::size_t i = 1; i < each.rows.size(); ++i) {
-      table.add({each.rows[i].begin(), each.rows[i].end()});
-    }
+    const HtmlTable table(each.caption, {kWords, kRight, kRight, kLeft, kLeft}, each.rows,
+                          "narrow");
     html += "<h3>" + capitalised(each.title) + "</h3>\n" + table.html();
   }
   return html;

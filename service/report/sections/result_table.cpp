@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "proto/text/printable.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/report/sections/finding_list.hpp"
-#include "service/report/sections/quantity_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 
@@ -116,6 +116,72 @@ std::vector<std::vector<std::string>> with_wrapped_column(
   return wrapped;
 }
 
+/// Collects the rows of a table, whose common notation is known only at its end.
+class QuantityRows {
+ public:
+  void add(const std::string& name, const TableQuantity& quantity, const std::string& remark = "") {
+    names_.push_back(name);
+    quantities_.push_back(quantity);
+    remarks_.push_back(remark);
+  }
+
+  /// Appends the table, unless it is empty.
+  void append_to(std::vector<QuantityTable>& tables, const std::string& title,
+                 const std::string& remark_title, const std::string& caption) const {
+    if (names_.empty()) return;
+    QuantityTable table{title, caption, {{title, "value", "± sd", "unit", remark_title}}};
+    const std::vector<TableNotation> notations = table_notations(quantities_);
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      table.rows.push_back({names_[i], notations[i].value(), notations[i].deviation(),
+                            notations[i].unit(), remarks_[i]});
+    }
+    tables.push_back(std::move(table));
+  }
+
+ private:
+  std::vector<std::string> names_, remarks_;
+  std::vector<TableQuantity> quantities_;
+};
+
+std::string axis_text(const Eigen::Vector3d& axis) {
+  std::string text;
+  for (const double part : axis) {
+    text += (text.empty() ? "(" : ", ") + format_number(std::round(100.0 * part) / 100.0, 2);
+  }
+  return text + ")";
+}
+
+/// Returns the texts of the joint types in `kinds`, joined by "or". Without joints it is the text
+/// of revolute joints.
+template <typename Text>
+std::string units_of_kinds(const std::vector<estimator::JointKind>& kinds, const Text& text) {
+  std::string all;
+  for (const estimator::JointTraits& each : estimator::kJointKinds) {
+    if (std::ranges::count(kinds, each.kind) == 0) continue;
+    all += (all.empty() ? "" : " or ") + text(each.units);
+  }
+  return all.empty() ? text(estimator::kJointKinds[0].units) : all;
+}
+
+/// Returns the byte offset of each character of a UTF-8 text, and of the end of the text.
+std::vector<std::size_t> character_begins(const std::string& text) {
+  std::vector<std::size_t> begins;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if ((static_cast<unsigned char>(text[k]) & 0xC0U) != 0x80U) begins.push_back(k);
+  }
+  begins.push_back(text.size());
+  return begins;
+}
+
+std::string cut_in_the_middle(const std::string& name, int characters_max) {
+  const std::vector<std::size_t> begins = character_begins(name);
+  const auto count = static_cast<int>(begins.size()) - 1;
+  if (count <= characters_max) return name;
+  const int tail = (characters_max - 1) / 2, head = characters_max - 1 - tail;
+  return name.substr(0, begins[static_cast<std::size_t>(head)]) + "…" +
+         name.substr(begins[static_cast<std::size_t>(count - tail)]);
+}
+
 }  // namespace
 
 std::string format_table(std::vector<std::vector<std::string>> rows,
@@ -178,6 +244,85 @@ std::string format_calibration(const estimator::Calibration& calibration, double
   return text + prior_free_table(calibration) +
          list_text("Notes", notes_without_warnings(calibration.notes)) +
          ending(calibration, wall_time);
+}
+
+std::vector<QuantityTable> quantity_tables(const estimator::Calibration& calibration) {
+  QuantityRows combinations, moments, base;
+  for (const estimator::Combination& each : calibration.combinations) {
+    combinations.add(each.description, {each.value, each.standard_deviation, each.unit});
+  }
+  for (const estimator::PrincipalInertia& inertia : calibration.principal) {
+    for (int i = 0; i < 3; ++i) {
+      moments.add("body " + inertia.body, {inertia.moments[i], inertia.deviations[i], "kg·m²"},
+                  axis_text(inertia.axes.col(i)) +
+                      (inertia.at_feasibility_boundary ? ", at the feasibility boundary" : ""));
+    }
+  }
+  for (const estimator::Combination& each : calibration.base) {
+    base.add(each.description, {each.value, each.standard_deviation, each.unit},
+             std::isfinite(each.standard_deviation) ? "" : "not identifiable");
+  }
+  std::vector<QuantityTable> tables;
+  combinations.append_to(tables, "well-identified combinations", "",
+                         "Combinations that are identified more precisely than their parameters");
+  moments.append_to(tables, "principal moments of inertia", "axis",
+                    "Moments of inertia about the principal axes, directions in the body's frame");
+  base.append_to(tables, "base inertial parameters", "",
+                 "I and c are about the joint that carries a body, along the body's axes");
+  if (!calibration.base.empty()) tables.back().is_for_unidentifiable = true;
+  return tables;
+}
+
+std::vector<TableNotation> notations_of(
+    const std::vector<estimator::ParameterEstimate>& estimates) {
+  std::vector<TableQuantity> quantities;
+  for (const estimator::ParameterEstimate& each : estimates) {
+    quantities.push_back({each.value, each.standard_deviation, each.unit});
+  }
+  return table_notations(quantities);
+}
+
+std::string interval_text(const estimator::ParameterEstimate& estimate,
+                          const TableNotation& notation) {
+  const double value = estimate.value, half = estimate.half_interval;
+  if (estimate.at_bound) {
+    return std::abs(value - estimate.lower) <= std::abs(value - estimate.upper)
+               ? "at lower bound " + notation.number(estimate.lower)
+               : "at upper bound " + notation.number(estimate.upper);
+  }
+  if (std::isinf(estimate.standard_deviation)) return "not identifiable";
+  if (!(estimate.standard_deviation > 0.0)) return "-";
+  if (std::isinf(half)) return "no bound found";
+  return notation.interval(value - half, value + half);
+}
+
+std::string error_units(const std::vector<estimator::JointKind>& kinds) {
+  return units_of_kinds(
+      kinds, [](const estimator::JointUnits& units) { return std::string(units.error); });
+}
+
+std::string pooled_error_units(const std::vector<estimator::JointKind>& kinds) {
+  return units_of_kinds(kinds, [](const estimator::JointUnits& units) {
+    return (units.scale == 1.0 ? "" : format_number(units.scale) + " ") + units.error;
+  });
+}
+
+std::vector<std::string> short_names(const std::vector<std::string>& names, int characters_max) {
+  std::vector<std::string> different;  // in order of appearance
+  for (const std::string& name : names) {
+    if (std::ranges::count(different, name) == 0) different.push_back(name);
+  }
+  std::vector<std::string> cut;
+  for (const std::string& name : different) cut.push_back(cut_in_the_middle(name, characters_max));
+  if (std::set(cut.begin(), cut.end()).size() < cut.size()) {
+    for (std::size_t k = 0; k < cut.size(); ++k) cut[k] = "recording " + std::to_string(k + 1);
+  }
+  std::vector<std::string> result;
+  for (const std::string& name : names) {
+    result.push_back(
+        cut[static_cast<std::size_t>(std::ranges::find(different, name) - different.begin())]);
+  }
+  return result;
 }
 
 }  // namespace service

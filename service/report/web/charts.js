@@ -85,7 +85,7 @@ const charts = (() => {
     return unit < 0 ? label + text : label.slice(0, unit) + text + label.slice(unit);
   }
 
-  // Decodes numbers written by service/report/charts/embedded_data; null means no value.
+  // Decodes numbers written by service/report/charts/chart_figure; null means no value.
   function decode(data) {
     if (data.values) return data.values;
     if (data.count) {

@@ -1,13 +1,21 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "service/rig/drawing/scene_text.hpp"
+#include "estimator/simulation/statics/equilibrium.hpp"
+#include "service/rig/drawing/scene.hpp"
 #include "service/rig/rig_file.hpp"
 
 namespace service {
+
+/// Character set in which a terminal shows a picture.
+enum class CharacterSet {
+  kBraille,  ///< Unicode Braille patterns, two by four dots per character
+  kAscii     ///< for terminals without Unicode
+};
 
 /// Coordinate of a joint that differs from its rest position in a picture.
 struct JointPosition {
@@ -42,5 +50,31 @@ class RigPicture {
   Eigen::VectorXd coordinates_;
   std::vector<std::string> rest_words_;
 };
+
+/// Returns the character set for the locale of this process (LC_ALL, LC_CTYPE, LANG).
+CharacterSet character_set_of_locale();
+
+/// Returns the first view of a scene as lines of text.
+/// @param columns, rows  largest size of the text
+std::string scene_text(const Scene& scene, int columns, int rows, CharacterSet letters);
+
+/// Returns an SVG document with one panel per view of a scene, a legend, and lines of text below.
+/// The first panel is the largest.
+/// @param words  the lines of text
+std::string scene_svg(const Scene& scene, const std::string& title,
+                      const std::vector<std::string>& words);
+
+/// Returns sentences that describe the rest position and small oscillations of a rig, e.g. "hangs
+/// at pivot = 0°; swings at 0.93 Hz", "upright (pivot = 180°) is unstable: …", "1 turns freely: …".
+/// @param rest  result of find_stable_equilibrium
+std::vector<std::string> describe_rest(const Rig& rig,
+                                       const std::optional<estimator::Equilibrium>& rest);
+
+/// Returns sentences that describe each joint (position, positive direction, encoder, motor), each
+/// encoder between bodies, and each other sensor of a rig.
+std::vector<std::string> describe_joints(const Rig& rig, const Eigen::VectorXd& coordinates);
+
+/// Returns a joint coordinate with its unit as text: "12.5°" or "0.013 m".
+std::string coordinate_text(estimator::JointKind kind, double value);
 
 }  // namespace service

@@ -1,19 +1,46 @@
 #include "service/rig/drawing/scene.hpp"
 
+#include <Eigen/Core>
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
+#include "estimator/math/so3.hpp"
 #include "estimator/model/encoder.hpp"
+#include "estimator/model/mechanism.hpp"
 #include "estimator/model/placement.hpp"
-#include "service/rig/drawing/joint_points_of_bodies.hpp"
-#include "service/rig/drawing/sensor_placements.hpp"
 
 namespace service {
 namespace {
 
 using Eigen::Vector3d;
+
+constexpr double kSamePlace = 1e-6;  // [m]
+
+std::vector<std::vector<Eigen::Vector3d>> joint_points_of_bodies(
+    const estimator::Mechanism& mechanism) {
+  std::vector<std::vector<Eigen::Vector3d>> points(mechanism.bodies.size());
+  const auto add = [&](int body, const Eigen::Vector3d& point) {
+    if (body < 0) return;
+    auto& known = points[static_cast<std::size_t>(body)];
+    const bool there = std::ranges::any_of(
+        known, [&](const Eigen::Vector3d& other) { return (other - point).norm() < kSamePlace; });
+    if (!there) known.push_back(point);
+  };
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    add(joint.body_a, estimator::joint_point(mechanism, j, false));
+    add(joint.body_b, estimator::joint_point(mechanism, j, true));
+  }
+  for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
+    const estimator::FixedJoint& weld = mechanism.fixed_joints[static_cast<std::size_t>(w)];
+    add(weld.body_a, estimator::fixed_joint_point(mechanism, w, false));
+    add(weld.body_b, estimator::fixed_joint_point(mechanism, w, true));
+  }
+  return points;
+}
 
 // Lengths relative to the mechanism's size, so that pictures of all rigs look alike.
 constexpr double kAxisHalf = 0.13;
@@ -30,6 +57,14 @@ constexpr double kSensorAxis = 0.12;
 constexpr double kArcTurn = M_PI / 3.6;
 constexpr int kArcPoints = 16;
 constexpr double kUpright = 0.7;  // cosine above which an axis counts as vertical
+
+/// Returns the values of three consecutive parameters of a sensor, `first` and the next two.
+Vector3d triple_of(const estimator::Mechanism& mechanism, int sensor,
+                   estimator::SensorQuantity first) {
+  const int index = mechanism.index_of_sensor(sensor, first);
+  return {parameter_at(mechanism, index).value, parameter_at(mechanism, index + 1).value,
+          parameter_at(mechanism, index + 2).value};
+}
 
 class SceneMaker {
  public:
@@ -296,6 +331,23 @@ class SceneMaker {
 };
 
 }  // namespace
+
+SensorPlacement sensor_placement(const estimator::Mechanism& mechanism, int sensor,
+                                 const estimator::Configuration& poses) {
+  const estimator::Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
+  const Vector3d mount = triple_of(mechanism, sensor, estimator::SensorQuantity::kMountX);
+  const Vector3d point = triple_of(mechanism, sensor, estimator::SensorQuantity::kPointX);
+  const Vector3d from =
+      own.joint >= 0 ? estimator::joint_point(mechanism, own.joint, true) : Vector3d::Zero();
+  SensorPlacement mark{from + point, own.frame, mount};
+  if (own.has_axes()) mark.axes = own.frame * estimator::exp_so3(mount).toRotationMatrix();
+  if (own.body < 0) return mark;
+  const estimator::Pose& pose = poses[static_cast<std::size_t>(own.body)];
+  mark.at = pose.r + pose.e * mark.at;
+  // A camera's axes are fixed to the ground, although it observes the body.
+  if (own.traits().of != estimator::SensorTraits::Of::kGround) mark.axes = pose.e * mark.axes;
+  return mark;
+}
 
 Scene make_scene(const Rig& rig, const Eigen::VectorXd& coordinates) {
   return SceneMaker(rig, coordinates).make();

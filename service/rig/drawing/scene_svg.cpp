@@ -1,14 +1,16 @@
-#include "service/rig/drawing/scene_svg.hpp"
+#include "service/rig/drawing/rig_picture.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <iterator>
 #include <set>
 
 #include "proto/text/printable.hpp"
-#include "service/rig/drawing/label_layout.hpp"
-#include "service/rig/drawing/projected_scene.hpp"
+#include "service/rig/drawing/scene.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/svg_elements.hpp"
 
 namespace service {
 namespace {
@@ -22,7 +24,7 @@ constexpr double kRow = 20.0;
 const Vector2d kLetter(7.3, 15.0);  // letter size [px]
 constexpr double kAway = 9.0;
 constexpr double kKeyRow = 36.0;
-constexpr std::size_t kLineLetters = 124;  // of the lines of text
+constexpr int kLineLetters = 124;  // of the lines of text
 
 const char* const kStyle = R"(<style>
 text { font: 13px system-ui, "DejaVu Sans", sans-serif; fill: #1a1d21; }
@@ -34,7 +36,7 @@ path { fill: none; stroke-linecap: round; stroke-linejoin: round; }
 .axis { stroke: #8a9099; stroke-width: 1.2; stroke-dasharray: 9 3 2 3; }
 .zero { stroke: #5a636e; stroke-width: 1.4; stroke-dasharray: 5 5; }
 .positive { stroke: #00796b; stroke-width: 2.2; } .reading { stroke: #0072b2; stroke-width: 2.2; }
-.hatch { stroke: #6b7580; stroke-width: 1.4; }
+.hatch { stroke: #6b7580; stroke-width: 1.4; } .behind { fill: none; }
 .joint { fill: #ffffff; stroke: #3d4752; stroke-width: 2; } .pin { fill: #3d4752; }
 .mass { fill: #ffffff; stroke: #1a1d21; stroke-width: 1.2; } .quarter { fill: #1a1d21; }
 .encoder { fill: none; stroke: #0072b2; stroke-width: 2.4; stroke-dasharray: 3 2.6; }
@@ -52,74 +54,46 @@ text.positive, text.reading { font-weight: 600; } text.gravity { stroke: none; f
 </style>
 )";
 
-template <typename... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[400];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
-
+/// Returns the CSS class of a line role.
 const char* name_of(LineRole ink) {
-  switch (ink) {
-    case LineRole::kBody:
-      return "body";
-    case LineRole::kSupport:
-      return "support";
-    case LineRole::kRail:
-      return "rail";
-    case LineRole::kAxis:
-      return "axis";
-    case LineRole::kZero:
-      return "zero";
-    case LineRole::kPositive:
-      return "positive";
-    case LineRole::kReading:
-      return "reading";
-    case LineRole::kSensor:
-      return "sensor";
-  }
-  return "";
+  static const char* const kNames[] = {"body", "support",  "rail",    "axis",
+                                       "zero", "positive", "reading", "sensor"};
+  return kNames[static_cast<int>(ink)];
 }
 
 std::string text_at(const Vector2d& at, const char* css, const char* anchor,
                     const std::string& text) {
-  return format("<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", css, at.x(), at.y(),
-                anchor) +
-         proto::escaped_markup(proto::escape_for_terminal(text)) + "</text>\n";
+  return svg_text(at.x(), at.y(), anchor, css, proto::escape_for_terminal(text));
 }
 
 std::string arrow_head(const Vector2d& tip, const Vector2d& along, const char* name) {
   const Vector2d e = along.normalized(), n(-e.y(), e.x());
-  const Vector2d back = tip - 8.0 * e;
-  const Vector2d a = back + 4.5 * n, b = back - 4.5 * n, front = tip + 3.0 * e;
-  return format("<path class=\"head-%s\" d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fZ\"/>\n", name,
-                front.x(), front.y(), a.x(), a.y(), b.x(), b.y());
+  const Vector2d back = tip - 8.0 * e, a = back + 4.5 * n, b = back - 4.5 * n,
+                 front = tip + 3.0 * e;
+  return fmt::format(
+      "<path class=\"head-{}\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}L{:.1f} {:.1f}Z\"/>\n", name,
+      front.x(), front.y(), a.x(), a.y(), b.x(), b.y());
 }
 
 std::string path_of(const std::vector<Vector2d>& points, const char* css) {
   std::string d;
-  for (const Vector2d& p : points) d += format("%s%.1f %.1f", d.empty() ? "M" : "L", p.x(), p.y());
-  return format("<path class=\"%s\" d=\"", css) + d + "\"/>\n";
+  for (const Vector2d& p : points) {
+    d += fmt::format("{}{:.1f} {:.1f}", d.empty() ? "M" : "L", p.x(), p.y());
+  }
+  return fmt::format("<path class=\"{}\" d=\"{}\"/>\n", css, d);
 }
 
 std::string circle(const Vector2d& at, double radius, const char* css) {
-  return format("<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", css, at.x(), at.y(),
-                radius);
+  return svg_circle(at.x(), at.y(), radius, css);
 }
 
 std::string square(const Vector2d& at, double half, const char* css) {
-  return format("<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", css,
-                at.x() - half, at.y() - half, 2.0 * half, 2.0 * half);
+  return svg_rect(at.x() - half, at.y() - half, 2.0 * half, 2.0 * half, css);
 }
 
 /// Returns SVG of a hatched ground plate, or of a plain square if the ground is behind the joint.
 std::string draw_ground(const Vector2d& at, const Vector2d& toward) {
-  if (toward.norm() < 0.5) {
-    return format(
-        "<rect class=\"hatch\" x=\"%.1f\" y=\"%.1f\" width=\"24\" height=\"24\" "
-        "fill=\"none\"/>\n",
-        at.x() - 12.0, at.y() - 12.0);
-  }
+  if (toward.norm() < 0.5) return square(at, 12.0, "hatch behind");
   const Vector2d along(-toward.y(), toward.x());
   std::string svg = path_of({at - 17.0 * along, at + 17.0 * along}, "support");
   for (double s = -15.0; s <= 16.0; s += 7.5) {
@@ -134,10 +108,10 @@ std::string draw_mass(const Vector2d& at) {
   constexpr double r = 6.5;
   const double x = at.x(), y = at.y();
   return circle(at, r, "mass") +
-         format(
-             "<path class=\"quarter\" d=\"M%.1f %.1fV%.1fA%.1f %.1f 0 0 1 %.1f %.1fZ"
-             "M%.1f %.1fV%.1fA%.1f %.1f 0 0 1 %.1f %.1fZ\"/>\n",
-             x, y, y - r, r, r, x + r, y, x, y, y + r, r, r, x - r, y);
+         fmt::format(
+             "<path class=\"quarter\" d=\"M{0:.1f} {1:.1f}V{2:.1f}A{6} {6} 0 0 1 {4:.1f} {1:.1f}Z"
+             "M{0:.1f} {1:.1f}V{3:.1f}A{6} {6} 0 0 1 {5:.1f} {1:.1f}Z\"/>\n",
+             x, y, y - r, y + r, x + r, x - r, r);
 }
 
 std::string draw_sign(Symbol symbol, const Vector2d& at, const Vector2d& toward) {
@@ -204,8 +178,8 @@ std::string draw_triad(const Vector2d& corner, const View& view) {
 std::string draw_panel(const Scene& scene, const View& view, const Vector2d& size) {
   const Vector2d margin = Vector2d::Constant(std::min(kMargin, 0.2 * size.minCoeff()));
   const ProjectedScene picture = project_scene(scene, view, margin, size - margin);
-  std::string svg = format("<rect class=\"panel\" width=\"%.0f\" height=\"%.0f\" rx=\"6\"/>\n",
-                           size.x(), size.y());
+  std::string svg = fmt::format(
+      "<rect class=\"panel\" width=\"{:.0f}\" height=\"{:.0f}\" rx=\"6\"/>\n", size.x(), size.y());
   svg += text_at({12.0, 20.0}, "quiet", "start", view.name);
   for (const LineRole ink :
        {LineRole::kSupport, LineRole::kRail, LineRole::kBody, LineRole::kAxis, LineRole::kZero,
@@ -230,12 +204,6 @@ std::string draw_panel(const Scene& scene, const View& view, const Vector2d& siz
   return svg + draw_triad({36.0, size.y() - 34.0}, view);
 }
 
-/// Symbol in the legend with its meaning.
-struct KeyEntry {
-  std::string drawing;
-  const char* text;
-};
-
 struct Key {
   std::string svg;
   double bottom;  ///< vertical position of the legend's last row
@@ -250,53 +218,37 @@ Key draw_key(const Scene& scene, double y) {
   const auto arrow = [&](const char* name) {
     return path_of({left, right}, name) + arrow_head(right, right - left, name);
   };
-  std::vector<KeyEntry> entries = {{path_of({left, {13.0, 0.0}}, "zero"), "zero"},
-                                   {arrow("positive"), "positive direction"}};
-  if (readings)
-    entries.push_back({arrow("reading"), "positive direction of an encoder between bodies"});
-  if (used.contains(Symbol::kEncoder))
-    entries.push_back({draw_sign(Symbol::kEncoder, o, o), "encoder"});
-  if (used.contains(Symbol::kMotor)) entries.push_back({draw_sign(Symbol::kMotor, o, o), "motor"});
-  if (used.contains(Symbol::kSensor)) {
-    entries.push_back({draw_sign(Symbol::kSensor, o, o), "sensor"});
-  }
-  if (used.contains(Symbol::kLoadSensor)) {
-    entries.push_back({square(o, 9.0, "around"), "load sensor"});
-  }
-  if (used.contains(Symbol::kMass)) {
-    entries.push_back({draw_sign(Symbol::kMass, o, o), "centre of mass"});
-  }
-  if (used.contains(Symbol::kGround)) {
-    entries.push_back({draw_sign(Symbol::kGround, {-2.0, -3.0}, {0.0, 1.0}), "ground"});
-  }
+  const auto sign = [&](Symbol symbol) { return draw_sign(symbol, o, o); };
+  struct Entry {
+    bool is_used;
+    std::string drawing;
+    const char* text;
+  };
+  const Entry entries[] = {
+      {true, path_of({left, {13.0, 0.0}}, "zero"), "zero"},
+      {true, arrow("positive"), "positive direction"},
+      {readings, arrow("reading"), "positive direction of an encoder between bodies"},
+      {used.contains(Symbol::kEncoder), sign(Symbol::kEncoder), "encoder"},
+      {used.contains(Symbol::kMotor), sign(Symbol::kMotor), "motor"},
+      {used.contains(Symbol::kSensor), sign(Symbol::kSensor), "sensor"},
+      {used.contains(Symbol::kLoadSensor), square(o, 9.0, "around"), "load sensor"},
+      {used.contains(Symbol::kMass), sign(Symbol::kMass), "centre of mass"},
+      {used.contains(Symbol::kGround), draw_sign(Symbol::kGround, {-2.0, -3.0}, {0.0, 1.0}),
+       "ground"}};
   std::string svg;
   double x = kEdge + 20.0;
-  for (const KeyEntry& entry : entries) {
+  for (const Entry& entry : entries) {
+    if (!entry.is_used) continue;
     const double width = 24.0 + 7.0 * display_width(entry.text);
     if (x + width > kWidth - kEdge) {
       x = kEdge + 20.0;
       y += kKeyRow;
     }
-    svg += format("<g transform=\"translate(%.0f %.0f)\">\n", x, y) + entry.drawing + "</g>\n";
+    svg += fmt::format("<g transform=\"translate({:.0f} {:.0f})\">\n{}</g>\n", x, y, entry.drawing);
     svg += text_at({x + 24.0, y + 4.5}, "quiet", "start", entry.text);
     x += width + 38.0;
   }
   return {svg, y};
-}
-
-/// Returns the lines wrapped at spaces, with continuation lines indented.
-std::vector<std::string> wrapped(const std::vector<std::string>& lines) {
-  std::vector<std::string> all;
-  for (std::string line : lines) {
-    while (static_cast<std::size_t>(display_width(line)) > kLineLetters) {
-      const std::size_t cut = line.rfind(' ', kLineLetters);
-      if (cut == std::string::npos || cut < 8) break;
-      all.push_back(line.substr(0, cut));
-      line = "    " + line.substr(cut + 1);
-    }
-    all.push_back(line);
-  }
-  return all;
 }
 
 }  // namespace
@@ -306,19 +258,21 @@ std::string scene_svg(const Scene& scene, const std::string& title,
   const std::vector<View> views = choose_views(scene);
   const double inner = kWidth - 2.0 * kEdge;
   const double main = views.size() > 1 ? inner - kSideWidth - kEdge : inner;
-  const std::vector<std::string> lines = wrapped(words);
+  std::vector<std::string> lines;
+  for (const std::string& line : words) {
+    std::ranges::move(wrap_text(line, kLineLetters, 4), std::back_inserter(lines));
+  }
   const Key key = draw_key(scene, kTitle + kMainHeight + 30.0);
   const double height = key.bottom + 30.0 + kRow * static_cast<double>(lines.size());
-  std::string svg = format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-      "viewBox=\"0 0 %.0f %.0f\">\n",
-      kWidth, height, kWidth, height);
-  svg +=
-      kStyle + format("<rect width=\"%.0f\" height=\"%.0f\" fill=\"#f6f7f9\"/>\n", kWidth, height);
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+      "viewBox=\"0 0 {0:.0f} {1:.0f}\">\n{2}"
+      "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#f6f7f9\"/>\n",
+      kWidth, height, kStyle);
   svg += text_at({kEdge, 29.0}, "title", "start", title);
   const auto panel = [&](const View& view, double x, double y, const Vector2d& size) {
-    svg += format("<g transform=\"translate(%.1f %.1f)\">\n", x, y) +
-           draw_panel(scene, view, size) + "</g>\n";
+    svg += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n{}</g>\n", x, y,
+                       draw_panel(scene, view, size));
   };
   panel(views[0], kEdge, kTitle, {main, kMainHeight});
   const double side = (kMainHeight - kEdge * static_cast<double>(views.size() - 2)) /

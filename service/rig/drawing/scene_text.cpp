@@ -1,12 +1,11 @@
-#include "service/rig/drawing/scene_text.hpp"
+#include "service/rig/drawing/rig_picture.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
 
-#include "service/rig/drawing/label_layout.hpp"
-#include "service/rig/drawing/projected_scene.hpp"
+#include "service/rig/drawing/scene.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -118,29 +117,14 @@ class Canvas {
   std::vector<std::string> letters_;
 };
 
-int gap_of(LineRole ink) {
-  switch (ink) {
-    case LineRole::kZero:
-      return 3;
-    case LineRole::kAxis:
-      return 2;
-    default:
-      return 0;
-  }
-}
+/// Returns the number of dots omitted after each dot of a line.
+int gap_of(LineRole ink) { return ink == LineRole::kZero ? 3 : ink == LineRole::kAxis ? 2 : 0; }
 
 std::string letter_of(Symbol symbol, CharacterSet letters) {
   const bool braille = letters == CharacterSet::kBraille;
-  switch (symbol) {
-    case Symbol::kJoint:
-      return "o";
-    case Symbol::kMass:
-      return braille ? "●" : "@";
-    case Symbol::kSensor:
-      return braille ? "■" : "#";
-    default:
-      return "";
-  }
+  if (symbol == Symbol::kJoint) return "o";
+  if (symbol == Symbol::kMass) return braille ? "●" : "@";
+  return symbol != Symbol::kSensor ? "" : braille ? "■" : "#";
 }
 
 /// Returns the character that shows an arrow head in a direction.

@@ -23,78 +23,80 @@ constexpr Named<TimeUnit> kTimeUnits[] = {
 
 template <typename Value, std::size_t n>
 Value parse(const Named<Value> (&names)[n], const std::string& text, const char* what) {
-  std::string known;
   for (const auto& [value, name] : names) {
     if (text == name) return value;
-    known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  throw proto::InputError("\"" + text + "\" is not a valid " + what + ". Use one of " + known);
+  throw proto::InputError("\"" + text + "\" is not a valid " + what + ". Use one of " +
+                          comma_list(names, &Named<Value>::name));
+}
+
+const RigKindName& row_of(RigKind kind) { return rig_kinds()[static_cast<std::size_t>(kind)]; }
+
+/// Returns the names, or if there are none those of a chain, "PREFIX1", "PREFIX2" and so on.
+std::vector<std::string> names_or_chain(std::vector<std::string> names, const std::string& prefix,
+                                        RigKind kind, int chain) {
+  if (!names.empty()) return names;
+  const int count = kind == RigKind::kDoublePendulum ? 2 : chain;
+  for (int k = 1; k <= count; ++k) names.push_back(prefix + std::to_string(k));
+  return names;
 }
 
 }  // namespace
 
 const std::vector<RigKindName>& rig_kinds() {
   static const std::vector<RigKindName> kKinds = {
-      {RigKind::kPendulum, "pendulum", "one link on a joint"},
-      {RigKind::kDoublePendulum, "double-pendulum", "two links in series, in a vertical plane"},
-      {RigKind::kChain, "chain", "three or more links in series, in a vertical plane"},
-      {RigKind::kFuruta, "furuta", "an arm that turns about the vertical, a pendulum at its end"},
-      {RigKind::kCartPole, "cart-pole", "a pendulum on a cart that slides on a rail"},
-      {RigKind::kFourbar, "four-bar", "crank, coupler and rocker between two fixed joints"}};
+      {RigKind::kPendulum, "pendulum", "one link on a joint", {"rod"}, {"pivot"}},
+      {RigKind::kDoublePendulum,
+       "double-pendulum",
+       "two links in series, in a vertical plane",
+       {},
+       {}},
+      {RigKind::kChain, "chain", "three or more links in series, in a vertical plane", {}, {}},
+      {RigKind::kFuruta,
+       "furuta",
+       "an arm that turns about the vertical, a pendulum at its end",
+       {"arm", "pendulum"},
+       {"1", "2"}},
+      {RigKind::kCartPole,
+       "cart-pole",
+       "a pendulum on a cart that slides on a rail",
+       {"pole"},
+       {"rail", "pivot"}},
+      {RigKind::kFourbar,
+       "four-bar",
+       "crank, coupler and rocker between two fixed joints",
+       {"crank", "coupler", "rocker"},
+       {"O", "R"}}};
   return kKinds;
 }
 
 RigKind parse_rig_kind(const std::string& text) {
-  std::string known;
   for (const RigKindName& kind : rig_kinds()) {
     if (text == kind.name) return kind.kind;
-    known += (known.empty() ? "" : ", ") + std::string(kind.name);
   }
   throw proto::InputError("\"" + text + "\" is not a kind of rig that init supports. Use one of " +
-                          known + ", or write a rig file by hand (docs/reference/rig-file.md)");
+                          comma_list(rig_kinds(), &RigKindName::name) +
+                          ", or write a rig file by hand (docs/reference/rig-file.md)");
 }
 
-const char* name_of(RigKind kind) {
-  for (const RigKindName& each : rig_kinds()) {
-    if (each.kind == kind) return each.name;
-  }
-  return "";
-}
+const char* name_of(RigKind kind) { return row_of(kind).name; }
 
 ReadingUnit parse_reading_unit(const std::string& text) {
   return parse(kReadingUnits, text, "unit of a reading");
 }
 
-const char* name_of(ReadingUnit unit) {
-  for (const auto& [value, name] : kReadingUnits) {
-    if (value == unit) return name;
-  }
-  return "";
-}
+const char* name_of(ReadingUnit unit) { return kReadingUnits[static_cast<std::size_t>(unit)].name; }
 
 TimeUnit parse_time_unit(const std::string& text) {
   return parse(kTimeUnits, text, "unit of time");
 }
 
 std::vector<std::string> link_names(RigKind kind, int chain) {
-  switch (kind) {
-    case RigKind::kPendulum:
-      return {"rod"};
-    case RigKind::kFuruta:
-      return {"arm", "pendulum"};
-    case RigKind::kCartPole:
-      return {"pole"};
-    case RigKind::kFourbar:
-      return {"crank", "coupler", "rocker"};
-    case RigKind::kDoublePendulum:
-      chain = 2;
-      break;
-    case RigKind::kChain:
-      break;
-  }
-  std::vector<std::string> names;
-  for (int k = 1; k <= chain; ++k) names.push_back("link" + std::to_string(k));
-  return names;
+  return names_or_chain(row_of(kind).links, "link", kind, chain);
+}
+
+std::vector<std::string> reading_names(RigKind kind, int chain) {
+  return names_or_chain(row_of(kind).joints, "", kind, chain);
 }
 
 void check_sizes(const RigAnswers& answers) {
@@ -127,27 +129,6 @@ void check_sizes(const RigAnswers& answers) {
                           format_number(longest) +
                           " m, must be shorter than the sum of the other three, " +
                           format_number(sum - longest) + " m. Measure from joint to joint");
-}
-
-std::vector<std::string> reading_names(RigKind kind, int chain) {
-  switch (kind) {
-    case RigKind::kPendulum:
-      return {"pivot"};
-    case RigKind::kFuruta:
-      return {"1", "2"};
-    case RigKind::kCartPole:
-      return {"rail", "pivot"};
-    case RigKind::kFourbar:
-      return {"O", "R"};
-    case RigKind::kDoublePendulum:
-      chain = 2;
-      break;
-    case RigKind::kChain:
-      break;
-  }
-  std::vector<std::string> names;
-  for (int k = 1; k <= chain; ++k) names.push_back(std::to_string(k));
-  return names;
 }
 
 }  // namespace service

@@ -15,7 +15,10 @@ struct RigKindName {
   RigKind kind;
   const char* name;  ///< name, e.g. "double-pendulum"
   const char* what;  ///< description, e.g. "two links on one another, in a plane"
+  std::vector<std::string> links, joints;  ///< names of links and measured joints; empty: numbered
 };
+
+/// Returns the kinds of rig in the order of RigKind.
 const std::vector<RigKindName>& rig_kinds();
 
 /// Returns the kind of rig with this name.
@@ -95,5 +98,14 @@ std::vector<std::string> reading_names(RigKind kind, int chain);
 inline bool is_position(RigKind kind, std::size_t reading) {
   return kind == RigKind::kCartPole && reading == 0;
 }
+
+/// Returns the text of a rig file with comments. A comment marks each quantity as given, assumed,
+/// or unknown and estimated. Only parameters that the recorded quantities can identify are free.
+///
+/// Missing values have defaults: masses and lengths of a table-top rig, or a length computed from
+/// the oscillation frequency in the recording; centres of mass at half length; inertias of slender
+/// rods.
+/// @throws proto::InputError if a value without a default is missing
+std::string rig_text(const RigAnswers& answers);
 
 }  // namespace service

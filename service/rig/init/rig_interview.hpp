@@ -1,10 +1,62 @@
 #pragma once
 
-#include "service/rig/init/interview.hpp"
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+
+#include "proto/text/input_error.hpp"
 #include "service/rig/init/rig_answers.hpp"
 #include "service/rig/init/rig_proposal.hpp"
 
 namespace service {
+
+/// Dialogue with the user in lines of text. It explains why an answer is invalid and repeats the
+/// question.
+class Interview {
+ public:
+  Interview(std::istream& in, std::ostream& out) : in_(in), out_(out) {}
+
+  /// Asks a question and returns the answer.
+  /// @param otherwise  default for an empty answer, shown with the question; may be empty
+  /// @throws proto::InputError at the end of the input
+  std::string ask(const std::string& question, const std::string& otherwise = "");
+
+  /// Repeats a question until `parse` accepts the answer, and returns the parsed value.
+  /// @param parse  converts the answer; throws proto::InputError for an invalid answer
+  template <typename Value>
+  Value ask_until(const std::string& question, const std::string& otherwise,
+                  const std::function<Value(const std::string&)>& parse) {
+    for (;;) {
+      try {
+        return parse(ask(question, otherwise));
+      } catch (const Ended&) {
+        throw;
+      } catch (const proto::InputError& fault) {
+        say(fault.what());
+      }
+    }
+  }
+
+  bool ask_yes(const std::string& question, bool otherwise);
+
+  /// Asks for a positive number. Returns nullopt if the answer is empty and there is no default
+  /// `otherwise`.
+  std::optional<double> ask_size(const std::string& question,
+                                 const std::optional<double>& otherwise);
+
+  void say(const std::string& sentence);
+
+ private:
+  struct Ended : proto::InputError {
+    Ended()
+        : proto::InputError(
+              "the input ended before all questions were answered; nothing was written") {}
+  };
+
+  std::istream& in_;
+  std::ostream& out_;
+};
 
 /// Asks the user for the kind of rig and, for a chain, for the number of links. Stores both in
 /// `answers`.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "proto/text/input_error.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -238,9 +239,7 @@ void propose_columns(const std::vector<ColumnProfile>& columns, const ColumnChoi
 }
 
 std::string column_names(const std::vector<ColumnProfile>& columns) {
-  std::string names;
-  for (const ColumnProfile& column : columns) names += (names.empty() ? "" : ", ") + column.name;
-  return names;
+  return comma_list(columns, &ColumnProfile::name);
 }
 
 }  // namespace service

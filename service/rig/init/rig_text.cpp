@@ -1,25 +1,59 @@
-#include "service/rig/init/rig_text.hpp"
+#include "service/rig/init/rig_answers.hpp"
 
-#include <algorithm>
+#include <fmt/core.h>
+
 #include <cmath>
+#include <optional>
+#include <utility>
 
-#include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/rig/init/rig_text_parts.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
 
 // Defaults for a table-top rig.
-constexpr double kLinkLength = 0.3, kArmLength = 0.2;  // [m]
-constexpr double kLinkMass = 0.1, kCartMass = 0.5;     // [kg]
-constexpr double kArmMass = 0.1;
+constexpr double kLinkLength = 0.3, kArmLength = 0.2;               // [m]
+constexpr double kLinkMass = 0.1, kArmMass = 0.1, kCartMass = 0.5;  // [kg]
 constexpr double kCommandMax = 10.0;
 // Initial friction, relative to the link's gravity torque when horizontal and to critical damping.
 constexpr double kDryShare = 2e-3, kDampingShare = 5e-3;
 constexpr double kMotorShare = 0.3;  // relative to that torque, at the largest command
 
 double square(double x) { return x * x; }
+
+/// Source of a value in a rig file. The comment of the value names it.
+enum class ValueSource { kGiven, kAssumed, kFromRecording, kUnknown };
+
+std::string number(double value) { return format_number(value, 8); }
+
+/// Value for a rig file with its source. A value with ValueSource::kUnknown becomes a free
+/// parameter.
+struct SourcedValue {
+  double value = 0.0;
+  ValueSource source = ValueSource::kAssumed;
+
+  bool is_given() const { return source == ValueSource::kGiven; }
+  const char* source_words() const {
+    static const char* const kWords[] = {"given", "assumed",
+                                         "from the oscillation frequency in the recording",
+                                         "not known: estimated"};
+    return kWords[static_cast<int>(source)];
+  }
+  std::string text() const {
+    return "{ value: " + number(value) + (source == ValueSource::kUnknown ? " free: true }" : " }");
+  }
+};
+
+/// Returns a value that is free unless the value `from` which it follows is given.
+SourcedValue given_or_free(double value, const SourcedValue& from) {
+  return {value, from.is_given() ? ValueSource::kGiven : ValueSource::kUnknown};
+}
+
+SourcedValue given_or_default(const std::optional<double>& given, double otherwise,
+                              ValueSource source = ValueSource::kAssumed) {
+  return given ? SourcedValue{*given, ValueSource::kGiven} : SourcedValue{otherwise, source};
+}
 
 /// Values of a link for the rig file, with their sources.
 struct LinkValues {
@@ -30,6 +64,9 @@ struct LinkValues {
 
   double about_joint() const { return inertia + mass.value * square(center.value); }
   double dry() const { return kDryShare * weight; }
+  /// Returns the initial value of the air's drag: ½ ρ c_d d L⁴/4 with a diameter d = L/15 is about
+  /// 0.01 kg/m³ L⁵.
+  double air_drag() const { return 0.01 * std::pow(length.value, 5.0); }
   double viscous() const { return kDampingShare * 2.0 * std::sqrt(weight * about_joint()); }
 };
 
@@ -39,431 +76,418 @@ double rod_length(double swing, double gravity) {
   return 1.5 * gravity / square(2.0 * M_PI * swing);
 }
 
-LinkValues link_values(const RigAnswers& answers, std::size_t index, double length, double mass,
-                       bool free_mass) {
-  const LinkAnswer given = index < answers.links.size() ? answers.links[index] : LinkAnswer{};
-  LinkValues link;
-  link.mass =
-      given_or_default(given.mass, mass, free_mass ? ValueSource::kUnknown : ValueSource::kAssumed);
-  const bool seen = !given.length && !given.center && answers.swing && answers.links.size() < 3;
-  if (given.length) {
-    link.length = {*given.length, ValueSource::kGiven};
-  } else if (given.center) {
-    link.length = {2.0 * *given.center, ValueSource::kAssumed};
-  } else if (seen && (answers.kind == RigKind::kPendulum || answers.kind == RigKind::kCartPole ||
-                      (answers.kind == RigKind::kFuruta && index == 1))) {
-    link.length = {rod_length(*answers.swing, answers.gravity), ValueSource::kFromRecording};
-  } else {
-    link.length = {length, ValueSource::kAssumed};
+std::string free_value(double start) {
+  return "{ value: " + format_number(start, 2) + " free: true }";
+}
+
+std::string with_comment(const std::string& line, const std::string& comment) {
+  return line + (comment.empty() ? "\n" : "  # " + comment + "\n");
+}
+
+/// Returns a name in quotes, with special characters escaped.
+std::string quoted(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
   }
-  link.center = given_or_default(given.center, 0.5 * link.length.value,
-                                 link.length.source == ValueSource::kFromRecording
-                                     ? ValueSource::kFromRecording
-                                     : ValueSource::kAssumed);
-  link.weight = link.mass.value * answers.gravity * link.center.value;
-  link.inertia = link.mass.value * square(link.length.value) / 12.0;
-  return link;
+  return text + "\"";
 }
 
-/// Returns a component of a unit vector as a plain decimal that can be compared with tables of
-/// sines.
-std::string direction_number(double value) {
-  constexpr double kSteps = 1e8;  // per unit
-  return notation::format_exact(std::round(kSteps * value) / kSteps);
+/// One of the two bodies that a joint connects.
+struct Side {
+  std::string body, axis, zero_direction, zero_comment = "", point = "";
+
+  /// Returns the side with the joint at this x coordinate.
+  Side at(const SourcedValue& x, const std::string& comment) && {
+    point = with_comment("    point { x " + x.text() + " }", comment);
+    return std::move(*this);
+  }
+  std::string text(const char* which) const {
+    return fmt::format("  {} {{\n    body: \"{}\"\n{}    axis {{ {} }}\n{}  }}\n", which, body,
+                       point, axis,
+                       with_comment("    zero_direction { " + zero_direction + " }", zero_comment));
+  }
+};
+
+/// Initial values of a joint's friction.
+struct FrictionStart {
+  double viscous, dry;
+  double air = 0.0;  ///< quadratic drag of the air [N·m·s²/rad²]; 0: none
+  bool slides = false;
+};
+
+/// Returns the block "joint" of a rig file.
+/// @param devices  blocks of a motor and an encoder
+std::string joint_text(const std::string& name, const Side& parent, const Side& child,
+                       const FrictionStart& friction, const std::string& devices) {
+  const bool slides = friction.slides;
+  return fmt::format(
+      R"(joint {{
+  name: "{}"
+{}{}{}  friction {{
+    viscous {}  # [{}]
+    {} {}  # [{}]
+{}  }}
+{}}}
+)",
+      name, slides ? "  type: PRISMATIC\n" : "", parent.text("parent"), child.text("child"),
+      free_value(friction.viscous), slides ? "N·s/m" : "N·m·s/rad",
+      slides ? "coulomb_force" : "coulomb_torque", free_value(friction.dry), slides ? "N" : "N·m",
+      friction.air > 0.0
+          ? "    quadratic_drag " + free_value(friction.air) + "  # [N·m·s²/rad²] of the air\n"
+          : "",
+      devices);
 }
 
-std::string in_metres(double value) { return number(value) + " m"; }
+std::string fixed_value(double value) { return SourcedValue{value}.text(); }
+
+/// Returns the block "body" of a rig file.
+/// @param comment     on the moments of inertia
+/// @param xx, yy, zz  moments of inertia: value and comment
+/// @param extra       further lines
+std::string body_text(const std::string& name, const SourcedValue& mass, const std::string& comment,
+                      const std::string& xx, const std::string& yy, const std::string& zz,
+                      const std::string& extra = "") {
+  return fmt::format(R"(body {{
+  name: "{}"
+  mass {}  # [kg] {}
+{}  inertia {{
+    # {}
+    xx {}
+    yy {}
+    zz {}
+  }}
+}}
+)",
+                     name, mass.text(), mass.source_words(), extra, comment, xx, yy, zz);
+}
+
+/// Returns a body that turns only about its z axis. Its moments of inertia xx and yy are
+/// unidentifiable.
+std::string planar_body(const LinkValues& link, const std::string& extra = "") {
+  // Satisfies the triangle inequality for any zz of a link of that length.
+  const std::string unseen = fixed_value(link.mass.value * square(link.length.value));
+  return body_text(
+      link.name, link.mass,
+      "About the centre of mass [kg·m²]. The body turns about z only: xx and yy have no effect.",
+      unseen, unseen, free_value(link.inertia) + "  # from a slender rod: estimated", extra);
+}
+
+/// Returns the side of a joint on the link that hangs from it.
+/// @param name  of the joint in the comment
+Side side_of(const LinkValues& link, const char* axis, const std::string& name) {
+  const bool assumed = link.center.source == ValueSource::kAssumed;
+  return Side{link.name, axis, "x: 1"}.at(
+      {-link.center.value, link.center.source},
+      "the " + name + ", from the centre of mass [m]; " +
+          (assumed ? "assumed halfway" : link.center.source_words()));
+}
 
 class Writer {
  public:
-  explicit Writer(const RigAnswers& answers) : answers_(answers) {}
+  explicit Writer(const RigAnswers& answers)
+      : answers_(answers), joints_(reading_names(answers.kind, link_count())) {}
 
-  std::string write() {
+  std::string write() const {
     check_sizes(answers_);
-    head();
-    switch (answers_.kind) {
-      case RigKind::kPendulum:
-      case RigKind::kDoublePendulum:
-      case RigKind::kChain:
-        write_chain();
-        break;
-      case RigKind::kFuruta:
-        write_furuta();
-        break;
-      case RigKind::kCartPole:
-        write_cart_pole();
-        break;
-      case RigKind::kFourbar:
-        write_fourbar();
-        break;
-    }
-    return text_.text();
+    const RigKind kind = answers_.kind;
+    if (kind == RigKind::kFuruta) return furuta();
+    if (kind == RigKind::kCartPole) return cart_pole();
+    return kind == RigKind::kFourbar ? fourbar() : chain();
   }
 
  private:
-  void head() {
-    text_.comment("proto-file: proto/rig.proto");
-    text_.comment("proto-message: rigcal.v1.Rig");
-    text_.line("#");
-    text_.comment("Written by rigcal init" +
-                  (answers_.source.empty() ? "" : " from the columns of " + answers_.source) + ".");
-    text_.comment(
-        "\"given\": entered by you. \"assumed\": a default; measure it if you can. \"free: "
-        "true\":");
-    text_.comment("estimated by rigcal calibrate, starting from this value. World y is up.");
-    text_.line("#");
+  int link_count() const { return static_cast<int>(answers_.links.size()); }
+
+  std::string head(const std::string& comment) const {
+    return fmt::format(R"(# proto-file: proto/rig.proto
+# proto-message: rigcal.v1.Rig
+#
+# Written by rigcal init{}.
+# "given": entered by you. "assumed": a default; measure it if you can. "free: true":
+# estimated by rigcal calibrate, starting from this value. World y is up.
+#
+{}
+name: "{}"
+)",
+                       answers_.source.empty() ? "" : " from the columns of " + answers_.source,
+                       comment, answers_.name);
   }
 
-  void name_rig() { text_.line("name: \"" + answers_.name + "\""); }
-
-  /// Writes a body that turns only about its z axis. Its moments of inertia xx and yy are
-  /// unidentifiable.
-  void planar_body(const LinkValues& link, const std::string& mass_comment,
-                   bool beside_the_line = false) {
-    text_.open("body");
-    text_.line("name: \"" + link.name + "\"");
-    text_.value("mass", link.mass, "[kg]" + mass_comment);
-    if (beside_the_line) {
-      text_.comment(
-          "Offset of the centre of mass from the line between the joints [m], for a bent link.");
-      text_.line("center_of_mass { y { value: 0 free: true } }");
+  /// Returns the values of a link, with defaults for those that are not given.
+  LinkValues link(std::size_t index, double length, double mass, bool free_mass = false) const {
+    const LinkAnswer given = index < answers_.links.size() ? answers_.links[index] : LinkAnswer{};
+    const bool swings = answers_.kind == RigKind::kPendulum ||
+                        answers_.kind == RigKind::kCartPole ||
+                        (answers_.kind == RigKind::kFuruta && index == 1);
+    LinkValues link;
+    link.name = link_names(answers_.kind, link_count())[index];
+    link.mass = given_or_default(given.mass, mass,
+                                 free_mass ? ValueSource::kUnknown : ValueSource::kAssumed);
+    if (given.length) {
+      link.length = {*given.length, ValueSource::kGiven};
+    } else if (given.center) {
+      link.length = {2.0 * *given.center, ValueSource::kAssumed};
+    } else if (answers_.swing && swings) {
+      link.length = {rod_length(*answers_.swing, answers_.gravity), ValueSource::kFromRecording};
+    } else {
+      link.length = {length, ValueSource::kAssumed};
     }
-    // Large enough to satisfy the triangle inequality for any zz of a link of that length.
-    const double unseen = link.mass.value * square(link.length.value);
-    text_.open("inertia");
-    text_.comment(
-        "About the centre of mass [kg·m²]. The body turns about z only: xx and yy have no effect.");
-    text_.line("xx { value: " + number(unseen) + " }");
-    text_.line("yy { value: " + number(unseen) + " }");
-    text_.free("zz", link.inertia, "from a slender rod: estimated");
-    text_.close();
-    text_.close();
+    const bool seen = link.length.source == ValueSource::kFromRecording;
+    link.center = given_or_default(given.center, 0.5 * link.length.value,
+                                   seen ? ValueSource::kFromRecording : ValueSource::kAssumed);
+    link.weight = link.mass.value * answers_.gravity * link.center.value;
+    link.inertia = link.mass.value * square(link.length.value) / 12.0;
+    return link;
   }
 
-  void friction(double viscous, double dry, bool slides = false) {
-    text_.open("friction");
-    text_.free("viscous", viscous, slides ? "[N·s/m]" : "[N·m·s/rad]");
-    text_.free(slides ? "coulomb_force" : "coulomb_torque", dry, slides ? "[N]" : "[N·m]");
-    text_.close();
-  }
-
-  void air(const LinkValues& link) {
-    // A rod in air: ½ ρ c_d d L⁴/4 with d = L/15 is about 0.01 kg/m³ L⁵.
-    text_.free("quadratic_drag", 0.01 * std::pow(link.length.value, 5.0),
-               "[N·m·s²/rad²] of the air");
-  }
-
-  void side(const std::string& which, const std::string& body, const std::string& axis,
-            const std::string& zero, const std::string& zero_comment = "",
-            const SourcedValue* at = nullptr, const std::string& at_comment = "") {
-    text_.open(which);
-    text_.line("body: \"" + body + "\"");
-    if (at != nullptr) {
-      text_.line(
-          "point { x { value: " + number(at->value) + (at->is_free() ? " free: true" : "") + " } }",
-          at_comment);
+  /// Returns the encoder of a reading; empty if the reading has no column.
+  /// @param offset  true to estimate the encoder's offset, starting at zero; false to omit it
+  std::string encoder(std::size_t k, bool offset) const {
+    if (k >= answers_.readings.size() || answers_.readings[k].column.empty()) return "";
+    std::string fields = offset ? " offset { value: 0 free: true }" : "";
+    if (const auto counts = answers_.readings[k].counts) {
+      fields += (is_position(answers_.kind, k) ? " counts_per_m: " : " counts_per_turn: ") +
+                number(*counts);
     }
-    text_.line("axis { " + axis + " }");
-    text_.line("zero_direction { " + zero + " }", zero_comment);
-    text_.close();
+    return with_comment("  encoder {" + fields + (fields.empty() ? "}" : " }"),
+                        offset ? "exact zero: estimated" : "");
   }
 
-  const ReadingAnswer* reading(std::size_t k) const {
-    const auto& readings = answers_.readings;
-    return k < readings.size() && !readings[k].column.empty() ? &readings[k] : nullptr;
+  /// Returns the motor with a free gain; empty if the rig has no motor.
+  /// @param torque  torque or force at the largest command, in the unit `force`
+  std::string motor(double torque, const char* force) const {
+    if (!answers_.motor) return "";
+    const std::string& unit = answers_.motor->unit;
+    const double gain = unit == force ? 1.0 : torque / answers_.command_max.value_or(kCommandMax);
+    return fmt::format(R"(  motor {{
+    control_unit: {}
+    gain {}  # [{}/{}] not known: estimated
+    # If the command takes effect with a delay, add:
+    # input_delay {{ value: 0.002 free: true upper: 0.02 }}  # [s]
+  }}
+)",
+                       quoted(unit), free_value(gain), force, unit);
   }
 
-  double command_max() const { return answers_.command_max.value_or(kCommandMax); }
-
-  void motor(double torque, const char* force) {
-    const double gain = answers_.motor->unit == force ? 1.0 : torque / command_max();
-    write_motor(text_, *answers_.motor, gain, force);
+  std::string gravity(bool tilted) const {
+    constexpr const char* kTilt = R"(  # Tilt of the base.
+  tilt_x { value: 0 free: true }  # [rad]
+  tilt_z { value: 0 free: true }
+)";
+    return fmt::format("gravity {{\n  magnitude {{ value: {} }}  # [m/s²]\n{}}}\n",
+                       number(answers_.gravity), tilted ? kTilt : "");
   }
 
-  void gravity(bool tilted) {
-    text_.open("gravity");
-    text_.line("magnitude { value: " + number(answers_.gravity) + " }", "[m/s²]");
-    if (tilted) {
-      text_.comment("Tilt of the base.");
-      text_.line("tilt_x { value: 0 free: true }", "[rad]");
-      text_.line("tilt_z { value: 0 free: true }");
-    }
-    text_.close();
-  }
-
+  /// Returns the axis of a planar rig, as decimals that can be compared with tables of sines.
   std::string planar_axis() const {
     const double lean = answers_.axis_tilt;
-    if (lean == 0.0) return "z: 1";
-    return "y: " + direction_number(std::sin(lean)) + " z: " + direction_number(std::cos(lean));
+    const auto part = [](double x) { return notation::format_exact(std::round(1e8 * x) / 1e8); };
+    return lean == 0.0 ? "z: 1" : "y: " + part(std::sin(lean)) + " z: " + part(std::cos(lean));
   }
 
-  void write_chain();
-  void write_link(const std::vector<LinkValues>& links, std::size_t k);
-  void write_furuta();
-  void write_pendulum_of_furuta(const LinkValues& arm, const LinkValues& rod);
-  void write_cart_pole();
-  void write_fourbar();
+  /// Returns a chain of links. Without a motor only mass ratios are identifiable, so the first
+  /// link's mass is fixed. Each other link's first moment (mass times distance) is identifiable;
+  /// the rig file represents it by a free mass.
+  std::string chain() const {
+    std::vector<LinkValues> links;
+    const std::size_t count = link_names(answers_.kind, link_count()).size();
+    std::string text = head(fmt::format(
+        "# Links hang from one another and turn about world z; a link's x points from its joint to "
+        "its\n# centre of mass.{}",
+        answers_.motor ? ""
+                       : " Without a motor only ratios of inertia, friction and weight are "
+                         "identifiable: one mass is fixed."));
+    for (std::size_t k = 0; k < count; ++k) {
+      links.push_back(link(k, kLinkLength, kLinkMass, k > 0));
+      text += planar_body(links[k]);
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      const LinkValues& own = links[k];
+      Side parent{"ground", planar_axis(), "y: -1", "hanging is zero"};
+      if (k > 0) {
+        const LinkValues& above = links[k - 1];
+        const auto beyond = given_or_free(above.length.value - above.center.value, above.length);
+        parent = Side{above.name, "z: 1", "x: 1", "in line is zero"}.at(
+            beyond,
+            number(above.length.value) + " m from joint to joint, " + beyond.source_words());
+      }
+      text += joint_text(joints_[k], parent, side_of(own, "z: 1", "joint"),
+                         {own.viscous(), own.dry(), answers_.motor ? 0.0 : own.air_drag()},
+                         (k == 0 ? motor(kMotorShare * own.weight, "N·m") : "") +
+                             (k == 0 || !answers_.absolute ? encoder(k, true) : ""));
+    }
+    std::vector<std::string> encoders = joints_;
+    for (std::size_t k = 1; answers_.absolute && k < count; ++k) {
+      const std::string own = encoder(k, true);
+      if (own.empty()) continue;
+      encoders[k] = links[k].name + "_angle";
+      text += fmt::format(
+          "# Measured from the vertical: the sum of this joint and the joints above.\n"
+          "body_encoder {{\n  name: \"{}\"\n  body: \"{}\"\n{}}}\n",
+          encoders[k], links[k].name, own);
+    }
+    return text + gravity(false) + recording(encoders);
+  }
+
+  /// Returns a Furuta pendulum. The arm turns about the vertical, so the arm's centre of mass does
+  /// not affect the motion.
+  std::string furuta() const {
+    const LinkValues arm = link(0, kArmLength, kArmMass), rod = link(1, kLinkLength, kLinkMass);
+    const double about_axis = arm.about_joint() + rod.mass.value * square(arm.length.value) * 0.1;
+    const bool centered = arm.mass.is_given();
+    const std::string arm_text = body_text(
+        "arm", arm.mass,
+        std::string("About the ") +
+            (centered ? "centre of mass" : "axis, on which the arm's mass is placed") +
+            ". The arm turns about z only.",
+        fixed_value(about_axis), fixed_value(about_axis),
+        free_value(centered ? arm.inertia : about_axis) + "  # [kg·m²], with the motor's rotor");
+    const std::string rod_text = body_text(
+        "pendulum", rod.mass,
+        "About the centre of mass. xx, along the rod, is not identifiable apart from the arm's zz.",
+        fixed_value(0.01 * rod.inertia),
+        free_value(rod.inertia) + "  # from a slender rod: estimated", free_value(rod.inertia));
+    const Side on_axis{"arm", "z: 1", "x: 1"};
+    const SourcedValue tip =
+        given_or_free(arm.length.value - (centered ? arm.center.value : 0.0), arm.length);
+    return head(
+               "# The arm turns about world y (up); its x points along it, its z up. The "
+               "pendulum's x points\n# from its joint to its centre of mass, its y along the "
+               "joint, which is along the arm.\n# The pendulum's mass sets the scale of all "
+               "inertias, frictions and the motor.") +
+           arm_text + rod_text +
+           joint_text("1", {"ground", "y: 1", "x: 1", "direction of the arm at reading zero"},
+                      centered ? Side(on_axis).at({-arm.center.value, arm.center.source},
+                                                  "the axis, from the centre of mass [m]")
+                               : on_axis,
+                      {rod.viscous(), rod.dry()},
+                      motor(kMotorShare * rod.weight, "N·m") + encoder(0, false)) +
+           joint_text(
+               "2",
+               Side{"arm", "x: 1", "z: -1", "hanging is zero"}.at(
+                   tip, number(arm.length.value) + " m from the axis, " + tip.source_words()),
+               side_of(rod, "y: 1", "joint"), {0.1 * rod.viscous(), 0.1 * rod.dry()},
+               encoder(1, true)) +
+           gravity(true) + recording(joints_);
+  }
+
+  /// Returns a cart with a pole. Motions and commands identify only ratios of forces to masses, so
+  /// the cart's mass is fixed. The pole's mass is identifiable through its force on the cart.
+  std::string cart_pole() const {
+    const LinkValues pole = link(0, kLinkLength, kLinkMass, true);
+    const SourcedValue cart = given_or_default(answers_.cart_mass, kCartMass);
+    const double total = cart.value + pole.mass.value;
+    return head(
+               "# The rail is along world x; the pole turns about z, its x points from the pivot "
+               "to its centre of\n# mass. The cart's mass sets the scale of all masses and "
+               "forces.") +
+           fmt::format(R"(body {{
+  name: "cart"
+  mass {}  # [kg] {}
+  inertia {{ xx {{ value: 1e-3 }} yy {{ value: 1e-3 }} zz {{ value: 1e-3 }} }}  # it does not turn
+}}
+)",
+                       cart.text(), cart.source_words()) +
+           planar_body(pole) +
+           joint_text("rail", {"ground", "x: 1", "y: 1"}, {"cart", "x: 1", "y: 1"},
+                      {.viscous = total, .dry = 0.02 * total * answers_.gravity, .slides = true},
+                      motor(kMotorShare * total * answers_.gravity, "N") + encoder(0, false)) +
+           joint_text("pivot", {"cart", "z: 1", "y: -1", "hanging is zero"},
+                      side_of(pole, "z: 1", "pivot"), {pole.viscous(), pole.dry(), pole.air_drag()},
+                      encoder(1, true)) +
+           gravity(false) + recording(joints_);
+  }
+
+  /// Returns a four-bar linkage. Its single degree of freedom identifies few parameters per link:
+  /// inertias, friction, and the coupler's centre of mass.
+  std::string fourbar() const {
+    std::string text = head(
+        "# A closed loop in the vertical plane: crank on O, coupler from P to Q, rocker on R. "
+        "A link's x is\n# along it, from the crank's side. Angles of O and R are zero along "
+        "world x, from O to R and on.");
+    std::vector<LinkValues> links;
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (k >= answers_.links.size() || !answers_.links[k].length || !answers_.ground) {
+        throw proto::InputError(
+            "a four-bar needs the lengths of crank, coupler and rocker and the distance between "
+            "its fixed joints; give --length for each of the three, and --ground [m]");
+      }
+      links.push_back(link(k, 0.0, *answers_.links[k].length));
+      text += planar_body(
+          links[k],
+          k == 1 ? "  # Offset of the centre of mass from the line between the joints [m], for a "
+                   "bent link.\n  center_of_mass { y { value: 0 free: true } }\n"
+                 : "");
+    }
+    const auto near = [&](std::size_t k) { return -links[k].center.value; };
+    const auto far = [&](std::size_t k) { return links[k].length.value + near(k); };
+    const auto side = [](const char* body, double at) {
+      return Side{body, "z: 1", "x: 1"}.at({at, ValueSource::kGiven}, "[m]");
+    };
+    const FrictionStart crank{links[0].viscous(), links[0].dry()};
+    const FrictionStart rocker{links[2].viscous(), links[2].dry()};
+    // The rocker's own joint is R, from which its centre of mass is measured; its x points from R
+    // to Q.
+    return text +
+           joint_text("O", side("ground", 0.0), side("crank", near(0)), crank,
+                      motor(links[1].weight, "N·m") + encoder(0, false)) +
+           joint_text("P", side("crank", far(0)), side("coupler", near(1)), rocker, "") +
+           joint_text("Q", side("coupler", far(1)), side("rocker", far(2)), rocker, "") +
+           joint_text("R", side("ground", *answers_.ground), side("rocker", near(2)), rocker,
+                      encoder(1, false)) +
+           gravity(false) + recording(joints_);
+  }
+
+  /// Returns the block "recording" with the columns of time, encoder readings and command.
+  /// @param names  names of the readings' joints, or of the encoders between bodies
+  std::string recording(const std::vector<std::string>& names) const {
+    static const char* const kTimeUnitFields[] = {"", " unit: MILLISECOND", " unit: MICROSECOND"};
+    std::string text = "# Columns of a CSV recording.\nrecording {\n  time { ";
+    text += answers_.time_column.empty()
+                ? "rate_hz: " + number(answers_.rate)
+                : "column: " + quoted(answers_.time_column) +
+                      kTimeUnitFields[static_cast<int>(answers_.time_unit)];
+    text += " }\n";
+    for (std::size_t k = 0; k < answers_.readings.size(); ++k) {
+      if (!answers_.readings[k].column.empty()) text += reading_text(names[k], k);
+    }
+    if (answers_.motor && !answers_.motor->column.empty()) {
+      text += "  control { joint: " + quoted(joints_[0]) +
+              " column: " + quoted(answers_.motor->column) + " }\n";
+    }
+    if (!answers_.segment_column.empty()) {
+      text += "  segment_column: " + quoted(answers_.segment_column) + "\n";
+    }
+    return text + "}\n";
+  }
+
+  std::string reading_text(const std::string& name, std::size_t k) const {
+    static const char* const kUnits[] = {"RADIAN", "DEGREE", "TURN",
+                                         "COUNT",  "METER",  "MILLIMETER"};
+    const ReadingAnswer& reading = answers_.readings[k];
+    const bool position = is_position(answers_.kind, k);
+    if (reading.unit == ReadingUnit::kCount && !reading.counts) {
+      throw proto::InputError("column " + reading.column +
+                              " is in counts. Give the encoder's counts " +
+                              (position ? "per metre (--counts-per-m)" : "per turn (--counts)"));
+    }
+    const double rest = (reading.inverted ? -1.0 : 1.0) * reading.rest;
+    const bool upright = std::abs(std::abs(rest) - M_PI) < 1e-12;
+    return with_comment(
+        fmt::format("  {} {{ joint: {} column: {} unit: {}{}{} }}", position ? "position" : "angle",
+                    quoted(name), quoted(reading.column), kUnits[static_cast<int>(reading.unit)],
+                    reading.inverted ? " inverted: true" : "",
+                    rest == 0.0 ? "" : " offset_rad: " + format_number(-rest, 16)),
+        rest == 0.0 ? ""
+        : upright   ? "reads a half turn when hanging"
+                    : "reads the negative of this when hanging");
+  }
 
   const RigAnswers& answers_;
-  RigTextBuilder text_;
+  std::vector<std::string> joints_;  // names of the measured joints; a motor drives the first
 };
-
-/// Writes the bodies and joints of a chain of links. Without a motor only mass ratios are
-/// identifiable, so the first link's mass is fixed. Each other link's first moment (mass times
-/// distance) is identifiable; the rig file represents it by a free mass.
-void Writer::write_chain() {
-  std::vector<LinkValues> links;
-  const auto names = link_names(answers_.kind, static_cast<int>(answers_.links.size()));
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    links.push_back(link_values(answers_, k, kLinkLength, kLinkMass, k > 0));
-    links.back().name = names[k];
-  }
-  text_.comment(
-      "Links hang from one another and turn about world z; a link's x points from its "
-      "joint to its");
-  text_.comment(std::string("centre of mass. ") +
-                (answers_.motor ? ""
-                                : "Without a motor only ratios of inertia, friction and weight are "
-                                  "identifiable: one mass is fixed."));
-  name_rig();
-  for (const LinkValues& link : links) planar_body(link, "");
-  for (std::size_t k = 0; k < links.size(); ++k) write_link(links, k);
-  std::vector<std::string> encoders = reading_names(answers_.kind, static_cast<int>(links.size()));
-  const std::string driven = encoders[0];
-  for (std::size_t k = 1; answers_.absolute && k < links.size(); ++k) {
-    if (reading(k) == nullptr) continue;
-    encoders[k] = links[k].name + "_angle";
-    text_.comment("Measured from the vertical: the sum of this joint and the joints above.");
-    text_.open("body_encoder");
-    text_.line("name: \"" + encoders[k] + "\"");
-    text_.line("body: \"" + links[k].name + "\"");
-    write_encoder(text_, *reading(k), false, true);
-    text_.close();
-  }
-  gravity(false);
-  write_recording(text_, answers_, encoders, driven);
-}
-
-void Writer::write_link(const std::vector<LinkValues>& links, std::size_t k) {
-  const LinkValues& link = links[k];
-  const bool first = k == 0;
-  text_.open("joint");
-  text_.line("name: \"" + reading_names(answers_.kind, static_cast<int>(links.size()))[k] + "\"");
-  if (first) {
-    side("parent", "ground", planar_axis(), "y: -1", "hanging is zero");
-  } else {
-    const LinkValues& above = links[k - 1];
-    SourcedValue beyond{
-        above.length.value - above.center.value,
-        above.length.source == ValueSource::kGiven ? ValueSource::kGiven : ValueSource::kUnknown};
-    side("parent", above.name, "z: 1", "x: 1", "in line is zero", &beyond,
-         in_metres(above.length.value) + " from joint to joint, " +
-             (beyond.is_free() ? "not known: estimated" : "given"));
-  }
-  const SourcedValue to_joint{-link.center.value, link.center.source};
-  side("child", link.name, "z: 1", "x: 1", "", &to_joint,
-       "the joint, from the centre of mass [m]; " +
-           std::string(link.center.source == ValueSource::kGiven ? "given"
-                       : link.center.source == ValueSource::kFromRecording
-                           ? "from the oscillation frequency in the recording"
-                           : "assumed halfway"));
-  text_.open("friction");
-  text_.free("viscous", link.viscous(), "[N·m·s/rad]");
-  text_.free("coulomb_torque", link.dry(), "[N·m]");
-  if (!answers_.motor) air(link);
-  text_.close();
-  if (first && answers_.motor) motor(kMotorShare * link.weight, "N·m");
-  if (reading(k) != nullptr && (first || !answers_.absolute)) {
-    write_encoder(text_, *reading(k), false, true);
-  }
-  text_.close();
-}
-
-/// Writes a Furuta pendulum. The arm turns about the vertical, so the arm's centre of mass does not
-/// affect the motion.
-void Writer::write_furuta() {
-  LinkValues arm = link_values(answers_, 0, kArmLength, kArmMass, false);
-  LinkValues rod = link_values(answers_, 1, kLinkLength, kLinkMass, false);
-  arm.name = "arm";
-  rod.name = "pendulum";
-  text_.comment(
-      "The arm turns about world y (up); its x points along it, its z up. The "
-      "pendulum's x points");
-  text_.comment(
-      "from its joint to its centre of mass, its y along the joint, which is along the "
-      "arm.");
-  text_.comment("The pendulum's mass sets the scale of all inertias, frictions and the motor.");
-  name_rig();
-  text_.open("body");
-  text_.line("name: \"arm\"");
-  text_.value("mass", arm.mass, "[kg]");
-  const double about_axis = arm.about_joint() + rod.mass.value * square(arm.length.value) * 0.1;
-  const bool centered = arm.mass.source == ValueSource::kGiven;
-  text_.open("inertia");
-  text_.comment(
-      centered ? "About the centre of mass. The arm turns about z only."
-               : "About the axis, on which the arm's mass is placed. The arm turns about z only.");
-  text_.line("xx { value: " + number(about_axis) + " }");
-  text_.line("yy { value: " + number(about_axis) + " }");
-  text_.free("zz", centered ? arm.inertia : about_axis, "[kg·m²], with the motor's rotor");
-  text_.close();
-  text_.close();
-  text_.open("body");
-  text_.line("name: \"pendulum\"");
-  text_.value("mass", rod.mass, "[kg]");
-  text_.open("inertia");
-  text_.comment(
-      "About the centre of mass. xx, along the rod, is not identifiable apart from the arm's zz.");
-  text_.line("xx { value: " + number(0.01 * rod.inertia) + " }");
-  text_.free("yy", rod.inertia, "from a slender rod: estimated");
-  text_.free("zz", rod.inertia);
-  text_.close();
-  text_.close();
-  text_.open("joint");
-  text_.line("name: \"1\"");
-  side("parent", "ground", "y: 1", "x: 1", "direction of the arm at reading zero");
-  const SourcedValue center{-arm.center.value, arm.center.source};
-  side("child", "arm", "z: 1", "x: 1", "", centered ? &center : nullptr,
-       "the axis, from the centre of mass [m]");
-  friction(rod.viscous(), rod.dry());
-  if (answers_.motor) motor(kMotorShare * rod.weight, "N·m");
-  if (reading(0) != nullptr) write_encoder(text_, *reading(0), false, false);
-  text_.close();
-  write_pendulum_of_furuta(arm, rod);
-  gravity(true);
-  write_recording(text_, answers_, {"1", "2"}, "1");
-}
-
-void Writer::write_pendulum_of_furuta(const LinkValues& arm, const LinkValues& rod) {
-  const bool centered = arm.mass.source == ValueSource::kGiven;
-  const bool known = arm.length.source == ValueSource::kGiven;
-  const SourcedValue tip{centered ? arm.length.value - arm.center.value : arm.length.value,
-                         known ? ValueSource::kGiven : ValueSource::kUnknown};
-  text_.open("joint");
-  text_.line("name: \"2\"");
-  side("parent", "arm", "x: 1", "z: -1", "hanging is zero", &tip,
-       in_metres(arm.length.value) + " from the axis, " +
-           (known ? "given" : "not known: estimated"));
-  const SourcedValue to_joint{-rod.center.value, rod.center.source};
-  side("child", "pendulum", "y: 1", "x: 1", "", &to_joint,
-       "the joint, from the centre of mass [m]; " +
-           std::string(rod.center.source == ValueSource::kGiven ? "given"
-                       : rod.center.source == ValueSource::kFromRecording
-                           ? "from the oscillation frequency in the recording"
-                           : "assumed halfway"));
-  friction(0.1 * rod.viscous(), 0.1 * rod.dry());
-  if (reading(1) != nullptr) write_encoder(text_, *reading(1), false, true);
-  text_.close();
-}
-
-/// Writes a cart with a pole. Motions and commands identify only ratios of forces to masses, so the
-/// cart's mass is fixed. The pole's mass is identifiable through its force on the cart.
-void Writer::write_cart_pole() {
-  LinkValues pole = link_values(answers_, 0, kLinkLength, kLinkMass, true);
-  pole.name = "pole";
-  const SourcedValue cart = given_or_default(answers_.cart_mass, kCartMass);
-  const double total = cart.value + pole.mass.value;
-  text_.comment(
-      "The rail is along world x; the pole turns about z, its x points from the pivot to "
-      "its centre of");
-  text_.comment("mass. The cart's mass sets the scale of all masses and forces.");
-  name_rig();
-  text_.open("body");
-  text_.line("name: \"cart\"");
-  text_.value("mass", cart, "[kg]");
-  text_.line("inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 1e-3 } }",
-             "it does not turn");
-  text_.close();
-  planar_body(pole, "");
-  text_.open("joint");
-  text_.line("name: \"rail\"");
-  text_.line("type: PRISMATIC");
-  side("parent", "ground", "x: 1", "y: 1");
-  side("child", "cart", "x: 1", "y: 1");
-  friction(total, 0.02 * total * answers_.gravity, true);
-  if (answers_.motor) motor(kMotorShare * total * answers_.gravity, "N");
-  if (reading(0) != nullptr) write_encoder(text_, *reading(0), true, false);
-  text_.close();
-  text_.open("joint");
-  text_.line("name: \"pivot\"");
-  side("parent", "cart", "z: 1", "y: -1", "hanging is zero");
-  const SourcedValue to_joint{-pole.center.value, pole.center.source};
-  side("child", "pole", "z: 1", "x: 1", "", &to_joint,
-       "the pivot, from the centre of mass [m]; " +
-           std::string(pole.center.source == ValueSource::kGiven ? "given"
-                       : pole.center.source == ValueSource::kFromRecording
-                           ? "from the oscillation frequency in the recording"
-                           : "assumed halfway"));
-  text_.open("friction");
-  text_.free("viscous", pole.viscous(), "[N·m·s/rad]");
-  text_.free("coulomb_torque", pole.dry(), "[N·m]");
-  air(pole);
-  text_.close();
-  if (reading(1) != nullptr) write_encoder(text_, *reading(1), false, true);
-  text_.close();
-  gravity(false);
-  write_recording(text_, answers_, {"rail", "pivot"}, "rail");
-}
-
-/// Writes a four-bar linkage. Its single degree of freedom identifies few parameters per link:
-/// inertias, friction, and the coupler's centre of mass.
-void Writer::write_fourbar() {
-  std::vector<LinkValues> links;
-  for (std::size_t k = 0; k < 3; ++k) {
-    const bool given = k < answers_.links.size() && answers_.links[k].length;
-    if (!given || !answers_.ground) {
-      throw proto::InputError(
-          "a four-bar needs the lengths of crank, coupler and rocker and the "
-          "distance between its fixed joints; give --length for each of the "
-          "three, and --ground [m]");
-    }
-    links.push_back(link_values(answers_, k, 0.0, *answers_.links[k].length, false));
-    links.back().name = link_names(RigKind::kFourbar, 0)[k];
-  }
-  text_.comment(
-      "A closed loop in the vertical plane: crank on O, coupler from P to Q, rocker on R. "
-      "A link's x is");
-  text_.comment(
-      "along it, from the crank's side. Angles of O and R are zero along world x, from O "
-      "to R and on.");
-  name_rig();
-  for (std::size_t k = 0; k < 3; ++k) planar_body(links[k], "", k == 1);
-  struct Joint {
-    const char *name, *parent, *child;
-    SourcedValue on_parent, on_child;
-    int reading;  // −1: not measured
-  };
-  const auto near = [&](std::size_t k) {
-    return SourcedValue{-links[k].center.value, ValueSource::kGiven};
-  };
-  const auto far = [&](std::size_t k) {
-    return SourcedValue{links[k].length.value - links[k].center.value, ValueSource::kGiven};
-  };
-  const SourcedValue origin{0.0, ValueSource::kGiven};
-  // The rocker's own joint is R, from which its centre of mass is measured; its x points from R to
-  // Q.
-  const Joint joints[] = {
-      {"O", "ground", "crank", origin, near(0), 0},
-      {"P", "crank", "coupler", far(0), near(1), -1},
-      {"Q", "coupler", "rocker", far(1), far(2), -1},
-      {"R", "ground", "rocker", {*answers_.ground, ValueSource::kGiven}, near(2), 1}};
-  for (const Joint& joint : joints) {
-    text_.open("joint");
-    text_.line(std::string("name: \"") + joint.name + "\"");
-    side("parent", joint.parent, "z: 1", "x: 1", "", &joint.on_parent, "[m]");
-    side("child", joint.child, "z: 1", "x: 1", "", &joint.on_child, "[m]");
-    const LinkValues& link = links[joint.reading == 0 ? 0 : 2];
-    friction(link.viscous(), link.dry());
-    if (joint.reading >= 0) {
-      if (joint.reading == 0 && answers_.motor) motor(links[1].weight, "N·m");
-      const ReadingAnswer* const read = reading(static_cast<std::size_t>(joint.reading));
-      if (read != nullptr) write_encoder(text_, *read, false, false);
-    }
-    text_.close();
-  }
-  gravity(false);
-  write_recording(text_, answers_, {"O", "R"}, "O");
-}
 
 }  // namespace
 

@@ -72,9 +72,8 @@ std::vector<std::string> used_sensors(const estimator::Mechanism& mechanism) {
 void hold_out(const std::string& place, const std::string& name, estimator::Mechanism& mechanism) {
   const std::vector<std::string> sensors = used_sensors(mechanism);
   if (std::ranges::count(sensors, name) == 0) {
-    std::string names;
-    for (const std::string& each : sensors) names += (names.empty() ? "" : ", ") + each;
-    throw proto::InputError(place + ": no such sensor is in use. Use one of " + names);
+    throw proto::InputError(place + ": no such sensor is in use. Use one of " +
+                            comma_list(sensors));
   }
   mechanism.held_out.push_back(name);
   if (estimator::used_encoders(mechanism).empty()) {
@@ -126,10 +125,8 @@ void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
 }
 
 void require_valid(const estimator::Mechanism& mechanism) {
-  std::string text;
-  for (const auto& error : estimator::find_errors(mechanism, estimator::InertiaCheck::kFixed)) {
-    text += (text.empty() ? "" : "; ") + error_text(error);
-  }
+  const std::string text = comma_list(
+      estimator::find_errors(mechanism, estimator::InertiaCheck::kFixed), error_text, "; ");
   if (!text.empty()) throw std::invalid_argument("the rig cannot be used: " + text);
 }
 

@@ -1,11 +1,10 @@
-#include "service/rig/robot/mjcf_robot.hpp"
+#include "service/rig/robot/robot.hpp"
 
 #include <Eigen/Geometry>
 #include <cmath>
 #include <cstring>
 #include <map>
 
-#include "service/rig/robot/mjcf_couplings.hpp"
 #include "service/rig/robot/mjcf_source.hpp"
 
 namespace service {

@@ -1,19 +1,236 @@
 #include "service/rig/robot/mjcf_source.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 namespace service {
+namespace {
 
 using tinyxml2::XMLElement;
-
-namespace {
 
 constexpr const char* kSaveIt =
     ". Load the model in MuJoCo and save it with <compiler saveinertial=\"true\"/>";
 const std::string kMain = "main";
+
+constexpr double kNear = 1e-6;  // tolerance of equality [m] or [-]
+
+std::string name_of(const XMLElement& element) {
+  const char* const name = element.Attribute("name");
+  if (name == nullptr) return "of line " + std::to_string(element.GetLineNum());
+  return std::string("\"").append(name).append("\"");
+}
+
+/// Adds a motor to its joint. Its force is gear · (gain · control + bias), with bias proportional
+/// to speed.
+/// @return why the motor cannot be represented; empty if it was added
+std::string add_motor(const MjcfSource& source, const XMLElement& element, Robot& robot) {
+  // All actuator types share their defaults.
+  const auto numbers = [&](const char* name) {
+    auto found = source.numbers(element, "general", name, "");
+    return found.empty() ? source.numbers(element, "motor", name, "") : found;
+  };
+  const auto first = [&](const char* name, double otherwise) {
+    const auto found = numbers(name);
+    return found.empty() ? otherwise : found.front();
+  };
+  const auto word = [&](const char* name, const char* otherwise) -> std::string {
+    const char* const text = source.attribute(element, "general", name, "");
+    return text == nullptr ? otherwise : text;
+  };
+  const std::string kind = element.Name();
+  if (kind != "motor" && kind != "general")
+    return "is of type " + kind + ", which is not supported";
+  const char* const on = element.Attribute("joint");
+  const auto joint = std::ranges::find_if(
+      robot.joints, [&](const RobotJoint& j) { return on != nullptr && j.name == on; });
+  if (joint == robot.joints.end()) return "drives no imported joint";
+  if (joint->motor) return "is the second motor of joint \"" + joint->name + "\"";
+  const double gear = first("gear", 1.0);
+  double gain = gear, back = 0.0;
+  if (kind == "general") {
+    if (word("dyntype", "none") != "none") return "has internal dynamics (dyntype)";
+    if (word("gaintype", "fixed") != "fixed") return "has a variable gain (gaintype)";
+    gain = gear * first("gainprm", 1.0);
+    const std::string bias = word("biastype", "none");
+    if (bias != "none" && bias != "affine") return "has a bias that is not affine";
+    auto terms = bias == "none" ? std::vector<double>{} : numbers("biasprm");
+    terms.resize(std::max<std::size_t>(terms.size(), 3), 0.0);
+    if (terms[0] != 0.0 || terms[1] != 0.0) return "is a servo (biasprm)";
+    if (gain != 0.0) back = -gear * gear * terms[2] / gain;
+  }
+  joint->motor = {.control_unit = gain != 1.0 ? "1" : joint->traits().units.force,
+                  .gain = gain,
+                  .back_emf = back};
+  const auto range = numbers("ctrlrange");
+  if (range.size() == 2) {
+    joint->motor->control_max = std::max(std::abs(range[0]), std::abs(range[1]));
+  }
+  return "";
+}
+
+/// Point at which two links are connected.
+struct Connection {
+  std::string name;
+  std::array<MjcfPoses::Site, 2> ends;
+};
+
+class ConstraintReader {
+ public:
+  ConstraintReader(const MjcfSource& source, const MjcfPoses& places, Robot& robot)
+      : source_(source), places_(places), robot_(robot), above_(robot.links.size(), nullptr) {
+    for (const RobotJoint& joint : robot.joints) above_[joint.child] = &joint;
+  }
+
+  void read() {
+    std::vector<Connection> connections;
+    for (const XMLElement* section : source_.sections("equality")) {
+      for (const auto* e = section->FirstChildElement(); e; e = e->NextSiblingElement()) {
+        const char* const active = e->Attribute("active");
+        if (active != nullptr && std::strcmp(active, "false") == 0) continue;
+        if (add_following(*e)) continue;
+        if (!add_connection(*e, connections)) leave_out(name_of(*e));
+      }
+    }
+    for (std::size_t k = 0; k < connections.size(); ++k) {
+      const bool pair = k + 1 < connections.size() && belong(connections[k], connections[k + 1]);
+      const bool added =
+          pair ? add_joint(connections[k], connections[k + 1]) : add_flat_joint(connections[k]);
+      if (!added) leave_out("\"" + connections[k].name + "\"");
+      k += pair ? 1 : 0;
+    }
+  }
+
+ private:
+  void leave_out(const std::string& name) const {
+    robot_.notes.push_back(
+        "constraint " + name +
+        " is neither a joint between two bodies nor a linear joint coupling: left out");
+  }
+
+  /// Adds the coupling y − y₀ = c₀ + c₁ (x − x₀) of joint coordinates x and y, which are x₀ and y₀
+  /// in the pose of the file.
+  bool add_following(const XMLElement& element) const {
+    if (std::strcmp(element.Name(), "joint") != 0) return false;
+    const char* const one = element.Attribute("joint1");
+    const char* const two = element.Attribute("joint2");
+    if (one == nullptr || two == nullptr) return false;
+    const auto joint = std::ranges::find(robot_.joints, std::string_view(one), &RobotJoint::name);
+    const auto x0 = places_.references.find(two), y0 = places_.references.find(one);
+    const auto none = places_.references.end();
+    if (joint == robot_.joints.end() || joint->follows || x0 == none || y0 == none) return false;
+    if (robot_.follows(two, one)) return false;
+    std::vector<double> c = {0.0, 1.0};
+    if (const char* const text = element.Attribute("polycoef")) {
+      c = source_.xml().numbers(element, "polycoef", text, 0);
+    }
+    c.resize(std::max<std::size_t>(c.size(), 2), 0.0);
+    const auto is_zero = [](double value) { return value == 0.0; };
+    if (c[1] == 0.0 || !std::all_of(c.begin() + 2, c.end(), is_zero)) return false;
+    joint->follows = {.joint = two, .ratio = c[1], .offset = y0->second + c[0] - c[1] * x0->second};
+    return true;
+  }
+
+  bool add_connection(const XMLElement& element, std::vector<Connection>& connections) const {
+    if (std::strcmp(element.Name(), "connect") != 0) return false;
+    Connection connection;
+    const char* const name = element.Attribute("name");
+    connection.name = name != nullptr ? name : "loop" + std::to_string(element.GetLineNum());
+    if (element.Attribute("site1") != nullptr) {
+      for (std::size_t k = 0; k < 2; ++k) {
+        const char* const site = element.Attribute(k == 0 ? "site1" : "site2");
+        const auto found = places_.sites.find(site == nullptr ? "" : site);
+        if (found == places_.sites.end()) return false;
+        connection.ends[k] = found->second;
+      }
+    } else {
+      std::array<std::size_t, 2> links{};
+      for (std::size_t k = 0; k < 2; ++k) {
+        const char* const body = element.Attribute(k == 0 ? "body1" : "body2");
+        const auto found = places_.links.find(body == nullptr ? "world" : body);
+        if (found == places_.links.end()) return false;
+        links[k] = found->second;
+      }
+      const Eigen::Vector3d anchor =
+          source_.xml().vector_or(&element, "anchor", Eigen::Vector3d::Zero());
+      const Placement between =
+          places_.at_reference[links[1]].inverse() * places_.at_reference[links[0]];
+      connection.ends = {
+          MjcfPoses::Site{links[0], anchor},
+          MjcfPoses::Site{links[1], between.rotation * anchor + between.translation}};
+    }
+    // The world cannot be the child.
+    if (connection.ends[1].link == 0) std::swap(connection.ends[0], connection.ends[1]);
+    connections.push_back(connection);
+    return connection.ends[0].link != connection.ends[1].link;
+  }
+
+  static bool belong(const Connection& a, const Connection& b) {
+    return a.ends[0].link == b.ends[0].link && a.ends[1].link == b.ends[1].link;
+  }
+
+  void add(const Connection& at, const std::string& name, const Eigen::Vector3d& first_axis,
+           const Eigen::Vector3d& second_axis) const {
+    RobotLoop loop{.name = name};
+    for (std::size_t k = 0; k < 2; ++k) {
+      loop.links[k] = at.ends[k].link;
+      loop.points[k] = at.ends[k].at;
+    }
+    loop.axes[0] = first_axis;
+    loop.axes[1] = second_axis;
+    robot_.loops.push_back(loop);
+  }
+
+  /// Adds a loop-closing joint whose axis goes through two connection points.
+  bool add_joint(const Connection& a, const Connection& b) const {
+    const Eigen::Vector3d first = b.ends[0].at - a.ends[0].at, second = b.ends[1].at - a.ends[1].at;
+    const double length = first.norm();
+    if (!(length > kNear) || !(std::abs(second.norm() - length) < kNear * length)) return false;
+    std::string name = a.name;
+    if (name.ends_with("_1")) name.resize(name.size() - 2);
+    add(a, name, first / length, second / second.norm());
+    return true;
+  }
+
+  /// Adds a loop-closing joint at one connection point. The loop must be planar: its revolute
+  /// joints are parallel to each other and perpendicular to its prismatic joints.
+  bool add_flat_joint(const Connection& connection) const {
+    std::set<const RobotJoint*> around;
+    for (const MjcfPoses::Site& end : connection.ends) {
+      for (const RobotJoint* j = above_[end.link]; j != nullptr; j = above_[j->parent]) {
+        if (!around.insert(j).second) around.erase(j);  // on both branches: above the loop
+      }
+    }
+    std::vector<Eigen::Vector3d> turns, slides;
+    for (const RobotJoint* joint : around) {
+      if (!joint->moves()) continue;
+      const Eigen::Vector3d axis = orientation_of(joint->child) * joint->axis;
+      (joint->traits().turns ? turns : slides).push_back(axis);
+    }
+    if (turns.empty()) return false;
+    const Eigen::Vector3d normal = turns.front();
+    const auto parallel = [&](const Eigen::Vector3d& v) { return v.cross(normal).norm() < kNear; };
+    const auto across = [&](const Eigen::Vector3d& v) { return std::abs(v.dot(normal)) < kNear; };
+    if (!std::ranges::all_of(turns, parallel) || !std::ranges::all_of(slides, across)) return false;
+    add(connection, connection.name, orientation_of(connection.ends[0].link).transpose() * normal,
+        orientation_of(connection.ends[1].link).transpose() * normal);
+    return true;
+  }
+
+  /// Returns the orientation of a link in the pose of the file.
+  const Eigen::Matrix3d& orientation_of(std::size_t link) const {
+    return places_.at_reference[link].rotation;
+  }
+
+  const MjcfSource& source_;
+  const MjcfPoses& places_;
+  Robot& robot_;
+  std::vector<const RobotJoint*> above_;
+};
 
 }  // namespace
 
@@ -167,6 +384,24 @@ Eigen::Matrix3d MjcfSource::orientation(const XMLElement& element) const {
 
 Placement MjcfSource::placement(const XMLElement& element) const {
   return {orientation(element), xml_.vector_or(&element, "pos", Eigen::Vector3d::Zero())};
+}
+
+void add_couplings(const MjcfSource& source, const MjcfPoses& places, Robot& robot) {
+  for (const XMLElement* section : source.sections("actuator")) {
+    for (const auto* e = section->FirstChildElement(); e; e = e->NextSiblingElement()) {
+      const std::string fault = add_motor(source, *e, robot);
+      if (fault.empty()) continue;
+      robot.notes.push_back("actuator " + name_of(*e) + " " + fault + ": left out");
+    }
+  }
+  ConstraintReader(source, places, robot).read();
+  for (const char* const section : {"tendon", "deformable"}) {
+    for (const XMLElement* element : source.sections(section)) {
+      for (const auto* e = element->FirstChildElement(); e; e = e->NextSiblingElement()) {
+        robot.notes.push_back(std::string(section) + " " + name_of(*e) + " is left out");
+      }
+    }
+  }
 }
 
 }  // namespace service

@@ -1,8 +1,8 @@
 #include <Eigen/Geometry>
 #include <cmath>
 
-#include "service/rig/robot/robot_text.hpp"
-#include "service/rig/robot/xml_writing.hpp"
+#include "service/rig/robot/robot.hpp"
+#include "service/rig/robot/xml_source.hpp"
 
 namespace service {
 namespace {
@@ -10,9 +10,7 @@ namespace {
 // Two connected points on the axis make a joint; their distance is of the size of a rig's levers.
 constexpr double kSiteDistance = 0.1;  // [m]
 
-std::string list(const Eigen::Vector3d& v) {
-  return vector_text(Eigen::Vector3d(with_exact_zeros(v)));
-}
+std::string list(const Eigen::Vector3d& v) { return vector_text(with_exact_zeros(v)); }
 
 class MjcfWriter {
  public:
@@ -24,14 +22,8 @@ class MjcfWriter {
   RobotText write() {
     open("mujoco");
     push(xml_, "model", robot_.name.empty() ? "robot" : robot_.name);
-    open("compiler");
-    xml_.PushAttribute("angle", "radian");
-    xml_.CloseElement();
-    if (robot_.gravity) {
-      open("option");
-      push(xml_, "gravity", list(*robot_.gravity));
-      xml_.CloseElement();
-    }
+    push_element(xml_, "compiler", {{"angle", "radian"}});
+    if (robot_.gravity) push_element(xml_, "option", {{"gravity", list(*robot_.gravity)}});
     open("worldbody");
     write_sites(robot_.root);
     for (const std::size_t joint : below_[robot_.root]) write_body(joint);
@@ -108,16 +100,14 @@ class MjcfWriter {
       return;
     }
     const Eigen::Matrix3d& J = link.inertial->inertia;
-    open("inertial");
-    push(xml_, "pos", list(link.inertial->center));
-    push(xml_, "mass", link.inertial->mass);
-    if (J.isDiagonal(0.0)) {
-      push(xml_, "diaginertia", vector_text(Eigen::Vector3d(J.diagonal())));
-    } else {
-      push(xml_, "fullinertia",
-           number_list({J(0, 0), J(1, 1), J(2, 2), J(0, 1), J(0, 2), J(1, 2)}));
-    }
-    xml_.CloseElement();
+    const bool diagonal = J.isDiagonal(0.0);
+    push_element(
+        xml_, "inertial",
+        {{"pos", list(link.inertial->center)},
+         {"mass", number_list({link.inertial->mass})},
+         {diagonal ? "diaginertia" : "fullinertia",
+          diagonal ? vector_text(J.diagonal())
+                   : number_list({J(0, 0), J(1, 1), J(2, 2), J(0, 1), J(0, 2), J(1, 2)})}});
   }
 
   void write_joint(const BodyJoint& placed) {
@@ -148,10 +138,9 @@ class MjcfWriter {
       for (std::size_t side = 0; side < 2; ++side) {
         if (loop.links[side] != link) continue;
         for (int end = 0; end < 2; ++end) {
-          open("site");
-          push(xml_, "name", site_name(loop, side, end));
-          push(xml_, "pos", list(loop.points[side] + end * kSiteDistance * loop.axes[side]));
-          xml_.CloseElement();
+          push_element(xml_, "site",
+                       {{"name", site_name(loop, side, end)},
+                        {"pos", list(loop.points[side] + end * kSiteDistance * loop.axes[side])}});
         }
       }
     }
@@ -196,20 +185,18 @@ class MjcfWriter {
     open("equality");
     for (const RobotJoint& joint : robot_.joints) {
       if (!joint.follows) continue;
-      open("joint");
-      push(xml_, "joint1", joint.name);
-      push(xml_, "joint2", joint.follows->joint);
-      push(xml_, "polycoef",
-           number_list({joint.follows->offset, joint.follows->ratio, 0.0, 0.0, 0.0}));
-      xml_.CloseElement();
+      push_element(xml_, "joint",
+                   {{"joint1", joint.name},
+                    {"joint2", joint.follows->joint},
+                    {"polycoef",
+                     number_list({joint.follows->offset, joint.follows->ratio, 0.0, 0.0, 0.0})}});
     }
     for (const RobotLoop& loop : robot_.loops) {
       for (int end = 0; end < 2; ++end) {
-        open("connect");
-        push(xml_, "name", loop.name + "_" + std::to_string(end + 1));
-        push(xml_, "site1", site_name(loop, 0, end));
-        push(xml_, "site2", site_name(loop, 1, end));
-        xml_.CloseElement();
+        push_element(xml_, "connect",
+                     {{"name", loop.name + "_" + std::to_string(end + 1)},
+                      {"site1", site_name(loop, 0, end)},
+                      {"site2", site_name(loop, 1, end)}});
       }
     }
     xml_.CloseElement();

@@ -1,4 +1,4 @@
-#include "service/rig/robot/rig_robot.hpp"
+#include "service/rig/robot/robot.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,380 @@
 #include "service/rig/robot/robot.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/model/joint_friction.hpp"
+#include "proto/notation/number_format.hpp"
+#include "proto/text/input_error.hpp"
 
 namespace service {
+namespace {
+
+// Initial values of friction that the file does not give: small for a robot's joint.
+constexpr double kViscousStart = 0.01;  // [N·m·s/rad] or [N·s/m]
+constexpr double kDryStart = 0.01;      // [N·m] or [N]
+
+// Largest tilt of gravity in a rig file.
+constexpr double kTiltMost = 1.5;  // [rad]
+
+// Least moment of inertia in a rig file.
+constexpr double kInertiaLeast = 1e-9;  // [kg·m²]
+
+/// Returns a number as text without loss of digits. Rounding errors around zero become 0.
+std::string number(double value, double size = 1.0) {
+  if (std::abs(value) < 1e-15 * size) return "0";
+  return notation::format_exact(value);
+}
+
+std::string direction(const Eigen::Vector3d& v) {
+  std::string text = "{";
+  const char* const names[] = {" x: ", " y: ", " z: "};
+  for (int k = 0; k < 3; ++k) {
+    if (number(v(k)) != "0") text += names[k] + number(v(k));
+  }
+  return text + " }";
+}
+
+/// Returns the nonzero coordinates of a point as text; empty for the origin.
+std::string point(const Eigen::Vector3d& v) {
+  std::string text;
+  const char* const names[] = {" x", " y", " z"};
+  for (int k = 0; k < 3; ++k) {
+    if (number(v(k)) != "0") text.append(names[k]).append(" { value: " + number(v(k)) + " }");
+  }
+  return text;
+}
+
+/// Returns a unit vector perpendicular to an axis. It is close to the coordinate axis that is most
+/// nearly perpendicular.
+Eigen::Vector3d across(const Eigen::Vector3d& axis) {
+  Eigen::Index least = 0;
+  axis.cwiseAbs().minCoeff(&least);
+  const Eigen::Vector3d e = Eigen::Vector3d::Unit(least);
+  return (e - e.dot(axis) * axis).normalized();
+}
+
+/// Body of the rig, or the ground, that represents a link of the robot.
+struct Carrier {
+  std::string body = "ground";
+  Placement placement;  ///< pose of the link frame in the frame of the body
+};
+
+class RigWriter {
+ public:
+  RigWriter(const Robot& robot, const RobotImport& choice)
+      : robot_(robot),
+        choice_(choice),
+        joints_below_(robot.child_joints()),
+        carriers_(robot.links.size()),
+        notes_(robot.notes) {}
+
+  ConvertedRig write() {
+    text_ = "# proto-file: proto/rig.proto\n# proto-message: rigcal.v1.Rig\n#\n# Made from " +
+            choice_.source + ". Mark the parameters to estimate with `free: true`.\nname: \"" +
+            plain(robot_.name) + "\"\n";
+    const RobotLink& base = robot_.links[robot_.root];
+    if (base.inertial) {
+      notes_.push_back("link \"" + base.name + "\" is the fixed base: its mass has no effect");
+    }
+    const Carrier ground{.placement = {rig_from_robot_world(), Eigen::Vector3d::Zero()}};
+    carriers_[robot_.root] = ground;
+    for (const std::size_t joint : joints_below_[robot_.root]) {
+      add_branch(robot_.joints[joint], ground);
+    }
+    if (names_.empty()) {
+      throw proto::InputError(choice_.source +
+                              ": no moving link has mass. Use --floating to let the base move");
+    }
+    for (const RobotLoop& loop : robot_.loops) add_loop(loop);
+    add_gravity();
+    text_ += safety_.empty() ? "" : "safety {\n" + safety_ + "}\n";
+    if (!columns_.empty()) {
+      text_ += "recording {\n  time { column: \"t_s\" }\n" + columns_ + controls_ + "}\n";
+    }
+    return {std::move(text_), std::move(notes_)};
+  }
+
+ private:
+  /// Returns a name that is valid and unique in the rig file.
+  std::string named(const std::string& name) {
+    std::string allowed = name;
+    std::ranges::replace_if(
+        allowed,
+        [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-'; },
+        '_');
+    if (allowed == "ground" || allowed == "gravity") allowed += "_link";
+    std::string unique = allowed;
+    for (int k = 2; !names_.insert(unique).second; ++k) unique = allowed + "_" + std::to_string(k);
+    if (unique != name) notes_.push_back("\"" + name + "\" is renamed to \"" + unique + "\"");
+    return unique;
+  }
+
+  static std::string plain(std::string name) {
+    std::erase_if(name, [](char c) { return c == '"' || c == '\\' || c == '\n'; });
+    return name;
+  }
+
+  bool carries_mass(std::size_t link) const {
+    return robot_.links[link].inertial.has_value() ||
+           std::ranges::any_of(joints_below_[link], [&](std::size_t joint) {
+             return carries_mass(robot_.joints[joint].child);
+           });
+  }
+
+  static std::string side(const std::string& which, const std::string& body,
+                          const Eigen::Vector3d& at, const Eigen::Vector3d& axis,
+                          const Eigen::Vector3d& zero) {
+    std::string text = "  " + which + " { body: \"" + body + "\"";
+    if (const std::string place = point(at); !place.empty()) text += " point {" + place + " }";
+    return text + " axis " + direction(axis) + " zero_direction " + direction(zero) + " }\n";
+  }
+
+  std::string add_massless(const std::string& name) {
+    const std::string body = named(name);
+    text_ += "body { name: \"" + body + "\" massless: true }\n";
+    return body;
+  }
+
+  std::string add_body(const RobotLink& link) {
+    if (!link.inertial) return add_massless(link.name);
+    const RobotInertial& inertial = *link.inertial;
+    Eigen::Matrix3d J =
+        estimator::nearest_consistent_inertia_matrix(inertial.mass, inertial.inertia);
+    const std::string body = named(link.name);
+    if (J != inertial.inertia) {
+      notes_.push_back("link \"" + link.name +
+                       "\" has a physically inconsistent inertia, which was replaced by the "
+                       "nearest consistent one");
+    }
+    if (const double missing = kInertiaLeast - J.diagonal().minCoeff(); missing > 0.0) {
+      J.diagonal().array() += missing;
+      notes_.push_back("link \"" + link.name + "\" has moments of inertia below " +
+                       number(kInertiaLeast) +
+                       " kg·m², the minimum of a rig file: all were raised by the difference");
+    }
+    const double size = J.diagonal().maxCoeff();
+    const auto entry = [&](const char* name, int i, int k) {
+      const std::string value = number(J(i, k), size);
+      return i != k && value == "0" ? "" : std::string(" ") + name + " { value: " + value + " }";
+    };
+    text_ += "body {\n  name: \"" + body + "\"\n  mass { value: " + number(inertial.mass) +
+             " }\n  inertia {" + entry("xx", 0, 0) + entry("yy", 1, 1) + entry("zz", 2, 2) +
+             entry("xy", 0, 1) + entry("xz", 0, 2) + entry("yz", 1, 2) + " }\n";
+    if (const std::string center = point(inertial.center); !center.empty()) {
+      text_ += "  center_of_mass {" + center + " }\n";
+    }
+    text_ += "}\n";
+    return body;
+  }
+
+  void add_branch(const RobotJoint& joint, const Carrier& parent) {
+    const RobotLink& link = robot_.links[joint.child];
+    const Carrier below{parent.body, parent.placement * joint.origin};
+    if (!carries_mass(joint.child)) {
+      if (joint.moves()) notes_.push_back("joint \"" + joint.name + "\" moves no mass: left out");
+      return;
+    }
+    Carrier carrier = below;
+    if (joint.moves()) {
+      carrier = {add_body(link), {}};
+      add_joint(joint, below, carrier.body);
+    } else if (link.inertial && parent.body != "ground") {
+      carrier = {add_body(link), {}};
+      const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY();
+      text_ += "joint {\n  name: \"" + named(joint.name) + "\"\n  type: FIXED\n" +
+               side("parent", below.body, below.placement.translation, below.placement.rotation * x,
+                    below.placement.rotation * y) +
+               side("child", carrier.body, Eigen::Vector3d::Zero(), x, y) + "}\n";
+    } else if (link.inertial) {
+      notes_.push_back("link \"" + link.name + "\" is fixed to the ground: its mass has no effect");
+    }
+    carriers_[joint.child] = carrier;
+    for (const std::size_t next : joints_below_[joint.child]) {
+      add_branch(robot_.joints[next], carrier);
+    }
+  }
+
+  void add_joint(const RobotJoint& joint, const Carrier& parent, const std::string& child) {
+    const estimator::JointTraits& is = joint.traits();
+    const std::string name = name_of(joint);
+    const Eigen::Vector3d zero = across(joint.axis);
+    const Placement& p = parent.placement;
+    text_ +=
+        "joint {\n  name: \"" + name + "\"\n" +
+        (*joint.kind == estimator::JointKind{} ? "" : std::string("  type: ") + is.word + "\n") +
+        side("parent", parent.body, p.rotation * joint.at + p.translation, p.rotation * joint.axis,
+             p.rotation * zero) +
+        side("child", child, joint.at, joint.axis, zero);
+    if (joint.of_free_body) {
+      text_ += "}\n";
+      return;
+    }
+    add_friction(joint);
+    add_spring(joint);
+    add_motor(joint, name);
+    if (add_following(joint)) {
+      text_ += "}\n";
+      return;
+    }
+    text_ += "  encoder { }\n}\n";
+    columns_ += std::string("  ") + is.units.quantity + " { joint: \"" + name + "\" column: \"" +
+                name + "\" unit: " + (is.turns ? "RADIAN" : "METER") + " }\n";
+    add_safety(joint, name);
+  }
+
+  /// Adds the coupling of a mimic joint. A mimic joint gets no encoder and no range, since the
+  /// joint that it mimics has both.
+  bool add_following(const RobotJoint& joint) {
+    if (!joint.follows) return false;
+    const MimicCoupling& follows = *joint.follows;
+    const RobotJoint& other = *find_joint(follows.joint);
+    if (!carries_mass(other.child)) {
+      notes_.push_back("joint \"" + joint.name + "\" mimics \"" + follows.joint +
+                       "\", which is left out: it becomes an independent joint");
+      return false;
+    }
+    text_ += "  mimic { joint: \"" + name_of(other) + "\" ratio: " + number(follows.ratio) +
+             (follows.offset == 0.0 ? "" : " offset: " + number(follows.offset)) + " }\n";
+    return true;
+  }
+
+  std::vector<RobotJoint>::const_iterator find_joint(const std::string& name) const {
+    return std::ranges::find(robot_.joints, name, &RobotJoint::name);
+  }
+
+  /// Returns a joint's name in the rig file. A mimic joint may refer to a joint not yet written.
+  const std::string& name_of(const RobotJoint& joint) {
+    const auto found = joint_names_.find(joint.name);
+    return found != joint_names_.end()
+               ? found->second
+               : joint_names_.emplace(joint.name, named(joint.name)).first->second;
+  }
+
+  void add_spring(const RobotJoint& joint) {
+    if (joint.stiffness == 0.0) return;
+    text_ += "  spring { stiffness { value: " + number(joint.stiffness) + " }";
+    if (joint.rest != 0.0) {
+      text_ +=
+          std::string(" ") + joint.traits().rest.name + " { value: " + number(joint.rest) + " }";
+    }
+    text_ += " }\n";
+  }
+
+  void add_motor(const RobotJoint& joint, const std::string& name) {
+    if (!joint.motor && joint.armature == 0.0) return;
+    RobotMotor motor{.control_unit = joint.traits().units.force};
+    if (joint.motor) {
+      motor = *joint.motor;
+    } else {
+      notes_.push_back("joint \"" + joint.name +
+                       "\" has an armature but no motor. A rig file needs a motor for it, so "
+                       "recordings need a column \"" +
+                       name + "_effort\" with zeros");
+    }
+    text_ += "  motor { control_unit: \"" + motor.control_unit +
+             "\" gain { value: " + number(motor.gain) + " }";
+    if (joint.armature != 0.0) {
+      text_ += std::string(" ") + joint.traits().inertia.name +
+               " { value: " + number(joint.armature) + " }";
+    }
+    if (motor.back_emf != 0.0) text_ += " back_emf { value: " + number(motor.back_emf) + " }";
+    if (motor.control_max > 0.0) text_ += " control_max: " + number(motor.control_max);
+    text_ += " }\n";
+    controls_ += "  control { joint: \"" + name + "\" column: \"" + name + "_effort\" }\n";
+  }
+
+  void add_loop(const RobotLoop& loop) {
+    const auto& first = carriers_[loop.links[0]];
+    const auto& second = carriers_[loop.links[1]];
+    if (!first || !second || second->body == "ground") {
+      notes_.push_back("loop \"" + loop.name +
+                       "\" is not closed by two bodies of the rig: left out");
+      return;
+    }
+    const auto end = [&](const char* which, const Carrier& carrier, std::size_t k) {
+      const Placement& p = carrier.placement;
+      return side(which, carrier.body, p.rotation * loop.points[k] + p.translation,
+                  p.rotation * loop.axes[k], p.rotation * across(loop.axes[k]));
+    };
+    text_ += "joint {\n  name: \"" + named(loop.name) + "\"\n" + end("parent", *first, 0) +
+             end("child", *second, 1) + "}\n";
+  }
+
+  // Gravity is (0, −g, 0) rotated about a horizontal axis.
+  void add_gravity() {
+    if (!robot_.gravity) return;
+    const Eigen::Vector3d g = rig_from_robot_world() * *robot_.gravity;
+    const double magnitude = g.norm();
+    text_ += "gravity {\n  magnitude { value: " + number(magnitude) + " }\n";
+    const double level = std::hypot(g.x(), g.z());
+    const double angle = std::atan2(level, -g.y());
+    if (magnitude > 0.0 && angle > kTiltMost) {
+      throw proto::InputError(choice_.source +
+                              ": gravity deviates by more than 86° from −z, the limit of a rig "
+                              "file. Rotate the model so that z is up");
+    }
+    if (level > 0.0) {
+      text_ += "  tilt_x { value: " + number(-angle * g.z() / level) +
+               " }\n  tilt_z { value: " + number(angle * g.x() / level) + " }\n";
+    }
+    text_ += "}\n";
+  }
+
+  void add_friction(const RobotJoint& joint) {
+    const std::string free = choice_.friction ? " free: true" : "";
+    const auto start = [&](double stated, double otherwise) {
+      return number(stated > 0.0 || !choice_.friction ? std::max(stated, 0.0) : otherwise);
+    };
+    const estimator::FrictionQuantity& coulomb =
+        *estimator::friction_facts(estimator::JointQuantity::kCoulombTorque);
+    const bool stated = joint.damping > 0.0 || joint.friction > 0.0;
+    if (!stated && !choice_.friction) return;
+    text_ += "  friction {" + std::string(stated ? "" : "  # not given in the file") +
+             "\n    viscous { value: " + start(joint.damping, kViscousStart) + free + " }\n    " +
+             coulomb.field_of(!joint.traits().turns) +
+             " { value: " + start(joint.friction, kDryStart) + free + " }\n  }\n";
+  }
+
+  void add_safety(const RobotJoint& joint, const std::string& name) {
+    std::string limits;
+    if (joint.has_range()) {
+      const std::string coordinate = std::string(" ") + joint.traits().coordinate_field;
+      limits +=
+          coordinate + "_min: " + number(joint.lower) + coordinate + "_max: " + number(joint.upper);
+    }
+    if (joint.velocity > 0.0) {
+      limits += std::string(" ") + joint.traits().rate_field + "_max: " + number(joint.velocity);
+    }
+    if (!limits.empty()) safety_ += "  joint { joint: \"" + name + "\"" + limits + " }\n";
+  }
+
+  const Robot& robot_;
+  const RobotImport& choice_;
+  std::vector<std::vector<std::size_t>> joints_below_;
+  std::vector<std::optional<Carrier>> carriers_;  // of the links already written
+  std::set<std::string> names_;
+  std::map<std::string, std::string> joint_names_;  // robot's names → rig file's names
+  std::string text_, safety_, columns_, controls_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+ConvertedRig convert_robot(Robot robot, const RobotImport& choice) {
+  if (choice.floating) {
+    const std::size_t base = robot.root;
+    robot.root = robot.links.size();
+    robot.links.push_back({.name = "world", .inertial = {}});
+    add_free_joint(robot, robot.root, base, {}, "", 0);
+  }
+  return RigWriter(robot, choice).write();
+}
 
 Eigen::Matrix3d rig_from_robot_world() {
   Eigen::Matrix3d rotation;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "estimator/model/joint_kind.hpp"
+#include "service/rig/rig_file.hpp"
 
 namespace service {
 
@@ -118,5 +119,67 @@ struct Robot {
 /// @param prefix  prefix of the names of the added joints and links
 void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const Placement& origin,
                     const std::string& prefix, int line);
+
+/// Parses the text of a URDF file or a MuJoCo model. The root element determines the format.
+/// @throws proto::InputError "FILE:LINE: message; remedy"
+Robot parse_robot(const std::string& path, const std::string& text);
+
+/// Parses the text of a URDF file. It reads links, inertials, and joints with their limits,
+/// dynamics and mimic elements. Geometry, materials and simulator extensions are skipped.
+/// @param path  name of the file for messages
+/// @throws proto::InputError "FILE:LINE: message; remedy" if the text is not a URDF, the links do
+///         not form a tree, or a joint type is not supported
+Robot parse_urdf(const std::string& path, const std::string& text);
+
+/// Parses the text of a MuJoCo model (MJCF). It reads bodies with inertials; hinge, slide and free
+/// joints; defaults; motors; gravity; and connections that act as a joint closing a loop. Geometry,
+/// contacts, sensors and visuals are skipped. Other unsupported elements are listed in the notes.
+/// @param path  name of the file for messages
+/// @throws proto::InputError "FILE:LINE: message; remedy", also for masses that only MuJoCo can
+///         compute from geometry
+Robot parse_mjcf(const std::string& path, const std::string& text);
+
+/// Text of a robot description file. The notes list the properties of the robot that its format
+/// cannot represent, one sentence each.
+struct RobotText {
+  std::string text;
+  std::vector<std::string> notes;
+};
+
+/// Returns a robot as the text of a URDF file. The origin of a link frame is on the axis of the
+/// link's joint.
+/// @param remarks  lines of the comment at the beginning of the file
+RobotText urdf_text(const Robot& robot, const std::vector<std::string>& remarks);
+
+/// Returns a robot as the text of a MuJoCo model (MJCF). MuJoCo requires moving bodies to have
+/// mass, so joints of a massless link move to the body that the link carries. A joint that closes a
+/// loop becomes a connection of two bodies at two points.
+RobotText mjcf_text(const Robot& robot, const std::vector<std::string>& remarks);
+
+/// Options for converting a robot description to a rig file.
+struct RobotImport {
+  std::string source;     ///< name of the source file for the first line of the rig file
+  bool floating = false;  ///< the base moves freely; if false, it is fixed to the ground
+  bool friction = true;   ///< estimate viscous and dry friction of every joint
+};
+
+/// Rig file made from a robot description, with notes on contents that were left out.
+struct ConvertedRig {
+  std::string text;
+  std::vector<std::string> notes;
+};
+
+/// Converts a robot to the text of a valid rig file (proto/rig.proto).
+///
+/// A link becomes a body with the same frame, in which the centre of mass is a point. The world's
+/// vertical axis z becomes y. A massless link is merged with the link to which it is fixed, kept
+/// between two joints, or left out if it carries nothing.
+/// @throws proto::InputError if no moving link has mass
+ConvertedRig convert_robot(Robot robot, const RobotImport& choice);
+
+/// Converts a rig to a robot. Bodies become links, and the ground becomes the root link "world".
+/// The notes list properties that robot descriptions cannot represent, one sentence each. Examples
+/// are friction that decreases with speed or depends on load, delays, and encoder offsets.
+Robot make_robot(const Rig& rig);
 
 }  // namespace service

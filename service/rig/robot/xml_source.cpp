@@ -4,13 +4,13 @@
 #include <cmath>
 #include <sstream>
 
+#include "proto/notation/number_format.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 
 namespace service {
 
 using tinyxml2::XMLElement;
-
 namespace {
 
 const char* xml_fault(tinyxml2::XMLError error) {
@@ -95,6 +95,47 @@ Eigen::Vector3d XmlSource::vector_or(const XMLElement* element, const char* attr
   const char* const text = element == nullptr ? nullptr : element->Attribute(attribute);
   if (text == nullptr) return otherwise;
   return Eigen::Vector3d(numbers(*element, attribute, text, 3).data());
+}
+
+std::string number_list(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) {
+    if (!text.empty()) text += ' ';
+    text += notation::format_exact(value == 0.0 ? 0.0 : value);  // −0 becomes 0
+  }
+  return text;
+}
+
+std::string vector_text(const Eigen::Vector3d& v) { return number_list({v.x(), v.y(), v.z()}); }
+
+Eigen::VectorXd with_exact_zeros(const Eigen::VectorXd& v) {
+  constexpr double kRounding = 1e-15;
+  return v.unaryExpr([](double x) { return std::abs(x) < kRounding ? 0.0 : x; });
+}
+
+void push_comment(tinyxml2::XMLPrinter& xml, const std::vector<std::string>& lines) {
+  if (lines.empty()) return;
+  std::string text;
+  for (const std::string& line : lines) text += "\n  " + line;
+  for (std::size_t at = 0; (at = text.find("--", at)) != std::string::npos;) {
+    text.replace(at, 2, "- -");
+  }
+  xml.PushComment((text + "\n").c_str());
+}
+
+void push(tinyxml2::XMLPrinter& xml, const char* attribute, const std::string& value) {
+  xml.PushAttribute(attribute, value.c_str());
+}
+
+void push(tinyxml2::XMLPrinter& xml, const char* attribute, double value) {
+  push(xml, attribute, number_list({value}));
+}
+
+void push_element(tinyxml2::XMLPrinter& xml, const char* element,
+                  std::initializer_list<std::pair<const char*, std::string>> attributes) {
+  xml.OpenElement(element);
+  for (const auto& [name, value] : attributes) push(xml, name, value);
+  xml.CloseElement();
 }
 
 }  // namespace service

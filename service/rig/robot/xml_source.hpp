@@ -3,7 +3,9 @@
 #include <tinyxml2.h>
 
 #include <Eigen/Core>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace service {
@@ -47,5 +49,23 @@ class XmlSource {
   std::string path_;
   tinyxml2::XMLDocument document_;
 };
+
+/// Returns numbers as text, separated by spaces. Parsing the text gives exactly the same values.
+std::string number_list(const std::vector<double>& values);
+std::string vector_text(const Eigen::Vector3d& v);
+
+/// Returns lengths, angles or direction components with rounding errors replaced by exact zeros.
+Eigen::VectorXd with_exact_zeros(const Eigen::VectorXd& v);
+
+/// Writes an XML comment of several lines. The characters "--" are replaced, since XML does not
+/// allow them in comments.
+void push_comment(tinyxml2::XMLPrinter& xml, const std::vector<std::string>& lines);
+
+void push(tinyxml2::XMLPrinter& xml, const char* attribute, const std::string& value);
+void push(tinyxml2::XMLPrinter& xml, const char* attribute, double value);
+
+/// Writes an XML element that contains only attributes.
+void push_element(tinyxml2::XMLPrinter& xml, const char* element,
+                  std::initializer_list<std::pair<const char*, std::string>> attributes);
 
 }  // namespace service

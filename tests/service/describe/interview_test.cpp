@@ -1,4 +1,3 @@
-#include "service/rig/init/interview.hpp"
 
 #include <gtest/gtest.h>
 

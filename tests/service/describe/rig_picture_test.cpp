@@ -8,10 +8,7 @@
 #include <filesystem>
 
 #include "estimator/simulation/statics/equilibrium.hpp"
-#include "service/rig/drawing/label_layout.hpp"
-#include "service/rig/drawing/mechanism_description.hpp"
 #include "service/rig/drawing/scene.hpp"
-#include "service/rig/drawing/view.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -1,4 +1,4 @@
-#include "service/rig/init/rig_text.hpp"
+#include "service/rig/init/rig_answers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <Eigen/Core>
 #include <string>
 
-#include "service/report/charts/embedded_data.hpp"
+#include "service/report/charts/chart_figure.hpp"
 #include "tests/studies/arm/arm.hpp"
 #include "tests/studies/arm/arm_draw.hpp"
 

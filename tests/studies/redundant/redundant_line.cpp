@@ -1,7 +1,7 @@
 #include "tests/studies/redundant/redundant_line.hpp"
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "service/report/charts/embedded_data.hpp"
+#include "service/report/charts/chart_figure.hpp"
 
 namespace service {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <iterator>
 
-#include "service/report/sections/error_units.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "service/text/number_format.hpp"
 #include "tests/studies/redundant/redundant.hpp"
 #include "tests/studies/study_kinds.hpp"

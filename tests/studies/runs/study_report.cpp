@@ -6,12 +6,12 @@
 #include <set>
 
 #include "proto/text/files.hpp"
-#include "service/report/charts/html_table.hpp"
 #include "service/report/charts/page_parts.hpp"
-#include "service/result/provenance_message.hpp"
+#include "service/result/result_message.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 #include "tests/studies/runs/run_csv.hpp"
+#include "tests/studies/runs/study_figures.hpp"
 
 namespace service {
 namespace {

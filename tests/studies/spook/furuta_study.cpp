@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "service/text/number_format.hpp"
+#include "tests/studies/runs/study_figures.hpp"
 #include "tests/studies/spook/model_fits.hpp"
 #include "tests/studies/spook/sweep.hpp"
 

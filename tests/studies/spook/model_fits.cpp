@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "service/text/number_format.hpp"
+#include "tests/studies/runs/study_figures.hpp"
 
 namespace service {
 namespace {

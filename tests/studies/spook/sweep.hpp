@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "service/report/charts/figure.hpp"
+#include "tests/studies/runs/study_figures.hpp"
 #include "tests/studies/runs/study_report.hpp"
 #include "tests/studies/runs/study_task.hpp"
 #include "tests/studies/study_data.hpp"

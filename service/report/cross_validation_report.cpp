@@ -1,0 +1,230 @@
+#include "service/report/cross_validation_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "service/messages/message_text.hpp"
+#include "service/recordings/recording_selection.hpp"
+#include "service/report/charts/page_parts.hpp"
+#include "service/report/charts/svg_chart.hpp"
+#include "service/report/sections/finding_list.hpp"
+#include "service/report/sections/recording_sections.hpp"
+#include "service/report/sections/result_table.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/result/validation_message.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using estimator::CrossValidation;
+
+std::string head(const CrossValidation& validation, const CalibrationContext& context) {
+  const bool converged = has_converged(validation);
+  std::string html = heading("Cross-validation of " + context.rig, context, converged,
+                             converged ? "All folds converged." : "Not all folds converged.");
+  html += "<div class=\"summary\">\n";
+  const PredictionErrors errors = prediction_errors(validation);
+  for (const estimator::SimulationError& error : errors.simulation) {
+    html += summary_box("open loop, held out, joint " + error.joint,
+                        format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
+  }
+  html += summary_box("estimated states, held out", format_number(1e3 * errors.observation) + " " +
+                                                        pooled_error_units(validation.kinds));
+  html += summary_box("folds", std::to_string(validation.folds.size()));
+  html += summary_box("wall time", format_number(context.wall_time, 3) + " s");
+  return html + "</div>\n";
+}
+
+std::string pieces(const CrossValidation& validation) {
+  std::string html = "<section><h2>Pieces</h2><ol>\n";
+  for (const std::string& piece : short_names(validation.pieces)) {
+    html += "<li>" + escape_html(piece) + "</li>\n";
+  }
+  return html + "</ol></section>\n";
+}
+
+std::vector<std::string> matrix_titles(Eigen::Index columns) {
+  std::vector<std::string> titles = {"held out"};
+  for (Eigen::Index j = 0; j < columns; ++j) titles.push_back(std::to_string(j + 1));
+  return titles;
+}
+
+/// Formats an error matrix as a table with shaded cells. The shade depends on the logarithm of the
+/// error and ranges from the smallest error to the largest, or to ten times the smallest.
+std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0.0;
+  for (const double error : errors.reshaped()) {
+    if (!(error > 0.0) || !std::isfinite(error)) continue;
+    low = std::min(low, error);
+    high = std::max(high, error);
+  }
+  HtmlTable table("Row: piece held out; column: piece whose error is shown",
+                  text_and_number_columns(matrix_titles(errors.cols()), 1), "matrix");
+  for (Eigen::Index i = 0; i < errors.rows(); ++i) {
+    std::vector<HtmlCell> cells = {std::to_string(i + 1)};
+    for (Eigen::Index j = 0; j < errors.cols(); ++j) {
+      const double error = errors(i, j);
+      const double shade = high > low && error > 0.0 && std::isfinite(error)
+                               ? 0.6 * std::log(error / low) / std::log(std::max(high / low, 10.0))
+                               : 0.0;
+      char style[64];
+      std::snprintf(style, sizeof style, "background: rgba(230, 159, 0, %.2f)", shade);
+      cells.push_back(HtmlCell(format_number(1e3 * error, 3))
+                          .with_class(i == j ? "held-out" : "")
+                          .with_style(style));
+    }
+    table.add(cells);
+  }
+  return "<h3>" + escape_html(title) + "</h3>\n" + table.html();
+}
+
+std::string matrices(const CrossValidation& validation) {
+  std::string html =
+      "<section><h2>Errors</h2>\n"
+      "<p class=\"quiet\">Row: the held-out piece. Column: the piece whose error is shown. Framed: "
+      "predictions of held-out pieces; others are fits.</p>\n";
+  for (std::size_t j = 0; j < validation.joints.size(); ++j) {
+    html += matrix("Open-loop simulation, joint " + validation.joints[j] + " [" +
+                       joint_units(validation.kinds[j]).error + "]",
+                   validation.simulation[j]);
+  }
+  return html +
+         matrix("Estimated states [" + pooled_error_units(validation.kinds) + "]",
+                validation.observation) +
+         "</section>\n";
+}
+
+std::string parameters(const CrossValidation& validation) {
+  std::vector<std::string> titles = {"parameter [unit]", "mean", "± between folds", "± reported"};
+  for (std::size_t i = 0; i < validation.folds.size(); ++i) {
+    titles.push_back("without " + std::to_string(i + 1));
+  }
+  HtmlTable table("Estimates without one piece at a time", text_and_number_columns(titles, 1));
+  const std::vector<TableNotation> notations = notations_of(validation.parameters);
+  for (std::size_t p = 0; p < validation.parameters.size(); ++p) {
+    const estimator::ParameterSpread& spread = validation.parameters[p];
+    const TableNotation& notation = notations[p];
+    std::vector<HtmlCell> cells = {spread.name + " [" + notation.unit() + "]", notation.value(),
+                                   notation.deviation(),
+                                   notation.deviation(spread.reported_standard_deviation)};
+    for (const estimator::Fold& fold : validation.folds) {
+      cells.emplace_back(notation.rounded(fold.calibration.parameters[p].value));
+    }
+    table.add(cells);
+  }
+  return "<section><h2>Parameters over the folds</h2>\n" + table.html() + "</section>\n";
+}
+
+std::string trajectories(const CrossValidation& validation, const CalibrationContext& context) {
+  std::string html = "<h2>Pieces held out</h2>\n";
+  const TrajectoryLabels labels = {
+      validation.joints, validation.kinds, context.controls, {}, context.held};
+  const std::size_t share = kPageNumbersMax / std::max<std::size_t>(1, validation.folds.size());
+  for (const estimator::Fold& fold : validation.folds) {
+    html += trajectory_sections(fold.evaluation.trajectories, labels, share);
+  }
+  return html;
+}
+
+using TableRows = std::vector<std::vector<std::string>>;
+
+std::string thousandths(double value) { return format_digits(1e3 * value, 4); }
+
+std::string piece_table(const estimator::CrossValidation& validation) {
+  const bool slides = !std::ranges::all_of(
+      validation.kinds, [](estimator::JointKind kind) { return joint_traits(kind).turns; });
+  const auto in_unit = [&](const std::string& title, const std::string& unit) {
+    return slides ? title + " [" + unit + "]" : title;
+  };
+  TableRows rows = {{"held out", in_unit("states", pooled_error_units(validation.kinds)), "cost"}};
+  std::vector<bool> right = {false, true, true};
+  for (std::size_t j = 0; j < validation.joints.size(); ++j) {
+    rows[0].push_back(
+        in_unit("open loop " + validation.joints[j], joint_units(validation.kinds[j]).error));
+    right.push_back(true);
+  }
+  rows[0].push_back("");
+  right.push_back(false);
+  const std::vector<std::string> names = short_names(validation.pieces);
+  for (std::size_t i = 0; i < validation.folds.size(); ++i) {
+    const estimator::Fold& fold = validation.folds[i];
+    std::vector<std::string> row = {names[i], thousandths(fold.evaluation.observation_rmse),
+                                    format_number(fold.evaluation.cost)};
+    for (const estimator::SimulationError& error : fold.evaluation.simulation) {
+      row.push_back(thousandths(error.rmse));
+    }
+    row.push_back(fold.calibration.converged() ? "" : "NOT CONVERGED");
+    rows.push_back(row);
+  }
+  const PredictionErrors errors = prediction_errors(validation);
+  std::vector<std::string> all = {"all", thousandths(errors.observation), ""};
+  for (const estimator::SimulationError& error : errors.simulation) {
+    all.push_back(thousandths(error.rmse));
+  }
+  all.emplace_back();
+  rows.push_back(all);
+  return format_table(rows, right);
+}
+
+/// Returns the notes of all calibrations of a cross-validation without duplicates.
+std::vector<estimator::Message> all_notes(const estimator::CrossValidation& validation) {
+  std::vector<estimator::Message> notes;
+  for (const estimator::Fold& fold : validation.folds) {
+    for (const estimator::Message& note : fold.calibration.notes) {
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+    }
+  }
+  return notes;
+}
+
+std::string parameter_table(const estimator::CrossValidation& validation) {
+  TableRows rows = {{"parameter", "mean", "± between folds", "± reported", "unit"}};
+  const std::vector<TableNotation> notations = notations_of(validation.parameters);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const estimator::ParameterSpread& spread = validation.parameters[i];
+    rows.push_back({spread.name, notations[i].value(), notations[i].deviation(),
+                    notations[i].deviation(spread.reported_standard_deviation),
+                    notations[i].unit()});
+  }
+  return format_table(rows, {false, true, true, true, false});
+}
+
+}  // namespace
+
+std::string cross_validation_sections(const CrossValidation& validation) {
+  return pieces(validation) + matrices(validation) + parameters(validation);
+}
+
+std::string cross_validation_page(const CrossValidation& validation,
+                                  const CalibrationContext& context) {
+  return html_page(
+      "Cross-validation of " + context.rig,
+      head(validation, context) + cross_validation_sections(validation) +
+          trajectories(validation, context) +
+          folded_section("Data and files", data_section(context) + origin_section(context)));
+}
+
+std::vector<TableNotation> notations_of(const std::vector<estimator::ParameterSpread>& spreads) {
+  std::vector<TableQuantity> quantities;
+  for (const estimator::ParameterSpread& each : spreads) {
+    quantities.push_back({each.mean, each.standard_deviation, each.unit});
+  }
+  return table_notations(quantities);
+}
+
+std::string format_cross_validation(const estimator::CrossValidation& validation, double wall_time,
+                                    const std::vector<estimator::Finding>& findings) {
+  const std::string found = format_findings(with_warnings(findings, all_notes(validation)));
+  return "Each piece with the parameters estimated from the others; RMSE in " +
+         error_units(validation.kinds) + ":\n\n" + piece_table(validation) +
+         "\nParameters over the folds:\n\n" + parameter_table(validation) + "\n" + found +
+         (found.empty() ? "" : "\n") + (has_converged(validation) ? "Converged" : "NOT CONVERGED") +
+         ": " + std::to_string(validation.folds.size()) + " calibrations in " +
+         format_number(wall_time, 3) + " s\n";
+}
+
+}  // namespace service

@@ -1,0 +1,339 @@
+#include "service/report/sections/calibration_sections.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "estimator/assessment/calibration.hpp"
+#include "estimator/assessment/part_consistency.hpp"
+#include "service/report/charts/chart_figure.hpp"
+#include "service/report/charts/page_parts.hpp"
+#include "service/report/charts/result_pictures.hpp"
+#include "service/report/charts/svg_chart.hpp"
+#include "service/report/sections/result_table.hpp"
+#include "service/result/calibration_outcome.hpp"
+#include "service/text/csv_row.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using estimator::Calibration;
+using estimator::ParameterEstimate;
+
+constexpr double kDrawingWidth = 200.0;  // [px]
+constexpr double kMiddle = 10.0;         // [px], of a height of 20
+constexpr double kArrowMargin = 10.0;    // [px], for an arrow at either end
+constexpr int kDecadesMin = 3;           // on each side
+constexpr int kDecadesMax = 7;
+
+double to_x(double axis_position) {
+  return 0.5 * kDrawingWidth + axis_position * (0.5 * kDrawingWidth - kArrowMargin);
+}
+
+/// Checks whether the 95 % confidence interval of a parameter excludes zero. If it includes zero, a
+/// deviation in percent of the estimate is meaningless.
+bool interval_excludes_zero(const ParameterEstimate& estimate) {
+  return !estimate.at_bound && std::isfinite(estimate.standard_deviation) &&
+         estimate.standard_deviation > 0.0 && estimate.half_interval < std::abs(estimate.value);
+}
+
+/// Returns the number of decades on each side of the common axis of the confidence intervals in a
+/// table. The axis shows the deviation from the estimate in percent, logarithmically on both sides,
+/// so that accuracies of 0.01 % and 30 % can be compared. It ends at 100 %, and its first tick is
+/// one decade below the narrowest interval.
+int decades_of(const std::vector<ParameterEstimate>& estimates) {
+  double sharpest = 1.0;
+  for (const ParameterEstimate& estimate : estimates) {
+    if (!interval_excludes_zero(estimate)) continue;
+    sharpest = std::min(sharpest, estimate.half_interval / std::abs(estimate.value));
+  }
+  const int decades = 1 + static_cast<int>(std::ceil(-std::log10(std::max(sharpest, 1e-12))));
+  return std::clamp(decades, kDecadesMin, kDecadesMax);
+}
+
+/// Map from values of a parameter to pixels on the common axis of the intervals. Values beyond the
+/// ends of the axis are clamped.
+class IntervalAxis {
+ public:
+  IntervalAxis(const ParameterEstimate& estimate, int decades)
+      : value_(estimate.value), decades_(decades) {}
+
+  double share(double value) const { return (value - value_) / std::abs(value_); }
+  bool holds(double value) const { return std::abs(share(value)) <= 1.0; }
+  double at(double value) const {
+    const double deviation = share(value);
+    const double position = std::clamp(1.0 + std::log10(std::abs(deviation)) / decades_, 0.0, 1.0);
+    return to_x(deviation < 0.0 ? -position : position);
+  }
+
+ private:
+  double value_;
+  int decades_;
+};
+
+std::string start_mark(const IntervalAxis& axis, double start) {
+  if (!std::isfinite(start) || std::isnan(axis.share(start))) return "";
+  if (axis.holds(start)) return svg_circle(axis.at(start), kMiddle, 4.0, "ring");
+  const bool left = axis.share(start) < 0.0;
+  const double tip = left ? 1.0 : kDrawingWidth - 1.0;
+  const double base = left ? 8.0 : kDrawingWidth - 8.0;
+  return fmt::format("<path d=\"M{:.1f} 10L{:.1f} 6L{:.1f} 14Z\" class=\"ring\"/>", tip, base,
+                     base);
+}
+
+std::string bound_mark(const IntervalAxis& axis, double bound) {
+  if (!std::isfinite(bound) || !axis.holds(bound)) return "";
+  return svg_line(axis.at(bound), 2.0, axis.at(bound), 18.0, "bound");
+}
+
+std::string prior_band(const IntervalAxis& axis, const ParameterPrior& prior) {
+  const double half = estimator::kNormalHalfWidth95 * prior.standard_deviation;
+  const double left = axis.at(prior.mean - half), right = axis.at(prior.mean + half);
+  if (!prior.exists() || !(right >= left)) return "";
+  return svg_rect(left, 3.0, right - left, 14.0, "prior");
+}
+
+/// Returns grid lines at the estimate and at deviations of 1 %, 10 % and so on.
+std::string grid(int decades) {
+  std::string svg;
+  for (int k = -decades; k <= decades; ++k) {
+    const double x = to_x(static_cast<double>(k) / decades);
+    svg += svg_line(x, 0.0, x, 20.0, "axis");
+  }
+  return svg;
+}
+
+const char* kOpen = "<svg viewBox=\"0 0 200 20\" class=\"interval\" aria-hidden=\"true\">";
+
+/// Returns the SVG picture of one parameter. It shows the 95 % confidence interval as a bar, the
+/// estimate as a dot, the 95 % interval of the prior as a band, and bounds on the axis as ticks.
+/// The initial value is a ring, or an arrow if it is beyond 100 %. A dashed line marks a parameter
+/// that is undetermined or compatible with zero. A parameter at a bound has no bar.
+std::string svg_interval(const ParameterEstimate& estimate, const ParameterPrior& prior,
+                         int decades) {
+  if (!std::isfinite(estimate.value)) return "";
+  const IntervalAxis axis(estimate, decades);
+  std::string svg = kOpen + grid(decades);
+  const bool relative = interval_excludes_zero(estimate);
+  if (relative) svg += prior_band(axis, prior);
+  const bool unseen = !relative && !estimate.at_bound && estimate.standard_deviation > 0.0;
+  svg += svg_line(kArrowMargin, kMiddle, kDrawingWidth - kArrowMargin, kMiddle,
+                  unseen ? "line simulated dashed" : "axis");
+  if (estimate.value != 0.0)
+    svg += bound_mark(axis, estimate.lower) + bound_mark(axis, estimate.upper);
+  if (relative) {
+    const double half = estimate.half_interval;
+    svg += svg_line(axis.at(estimate.value - half), kMiddle, axis.at(estimate.value + half),
+                    kMiddle, "line simulated thick");
+  }
+  if (estimate.value != 0.0) svg += start_mark(axis, estimate.initial);
+  svg += svg_circle(to_x(0.0), kMiddle, 4.0, "dot simulated");
+  return svg + "</svg>";
+}
+
+std::string svg_interval_axis(int decades) {
+  std::string svg = kOpen;
+  const int stride = decades > 4 ? 2 : 1;  // as many as fit
+  for (int k = decades; k > 0; k -= stride) {
+    const std::string text = format_number(100.0 * std::pow(10.0, k - decades), 1);
+    for (const double side : {-1.0, 1.0}) {
+      svg += svg_text(to_x(side * k / decades), 14.0, "middle", "cell", text);
+    }
+  }
+  return svg + "</svg>";
+}
+
+std::string bounds_text(const ParameterEstimate& estimate, const TableNotation& notation) {
+  const bool low = std::isfinite(estimate.lower);
+  const bool high = std::isfinite(estimate.upper);
+  if (low && high) return notation.number(estimate.lower) + " … " + notation.number(estimate.upper);
+  if (low) return "≥ " + notation.number(estimate.lower);
+  return high ? "≤ " + notation.number(estimate.upper) : "none";
+}
+
+HtmlCell interval_cell(const ParameterEstimate& estimate, const TableNotation& notation) {
+  HtmlCell cell = interval_text(estimate, notation);
+  if (estimate.at_bound || std::isinf(estimate.half_interval)) cell.with_class("warn");
+  return cell;
+}
+
+std::string with_deviation(const TableNotation& notation) {
+  return notation.value() + " ± " + notation.deviation();
+}
+
+std::string prior_text(const ParameterPrior& prior, const TableNotation& notation) {
+  return prior.exists() ? with_deviation(notation.with(prior.mean, prior.standard_deviation)) : "";
+}
+
+/// Formats the estimate of a parameter from the data without priors.
+std::string data_text(const ParameterEstimate& estimate, const TableNotation& notation) {
+  if (std::isnan(estimate.data_deviation)) return "";
+  if (std::isinf(estimate.data_deviation)) return "not identifiable";
+  return with_deviation(notation.with(estimate.data_value, estimate.data_deviation));
+}
+
+/// Formats half the width of a parameter's 95 % confidence interval in percent of the estimate. If
+/// the interval includes zero, the text says so.
+std::string share_text(const ParameterEstimate& estimate) {
+  if (estimate.at_bound || !(estimate.standard_deviation > 0.0)) return "";
+  if (!std::isfinite(estimate.half_interval)) return "";
+  if (!interval_excludes_zero(estimate)) return "includes 0";
+  return format_percent(100.0 * estimate.half_interval / std::abs(estimate.value));
+}
+
+/// Returns the table cells of a parameter. @param remark  text after the parameter's name
+std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const TableNotation& notation,
+                               const ParameterPrior& prior, int decades,
+                               const std::string& remark = "") {
+  return {HtmlCell::of_html(escape_html(estimate.name) + " <span class=\"quiet\">[" +
+                            escape_html(notation.unit()) + "]" + remark + "</span>"),
+          notation.value(),
+          notation.deviation(),
+          interval_cell(estimate, notation),
+          share_text(estimate),
+          HtmlCell::of_html(svg_interval(estimate, prior, decades)),
+          notation.number(estimate.initial),
+          bounds_text(estimate, notation),
+          prior_text(prior, notation),
+          data_text(estimate, notation)};
+}
+
+std::vector<HtmlTable::Column> columns_of(int decades, bool with_priors) {
+  using enum CellAlign;
+  std::vector<HtmlTable::Column> columns = {
+      {"parameter"},          {"estimate", kRight},
+      {"± sd", kRight},       {"95 % interval"},
+      {"± relative", kRight}, {HtmlCell::of_html("deviation [%]<br>" + svg_interval_axis(decades))},
+      {"start", kRight},      {"bounds", kRight}};
+  if (with_priors) {
+    columns.push_back({"prior", kRight});
+    columns.push_back({"data without prior", kRight});
+  }
+  return columns;
+}
+
+std::string caption_of(bool with_priors) {
+  return std::string(
+             "All plots share one scale: deviation in percent of the estimate, logarithmic on both "
+             "sides. Dot: estimate; bar: 95 % interval; ring: initial value, or an arrow toward "
+             "it; vertical line: bound") +
+         (with_priors ? "; band: 95 % of the prior" : "") +
+         "; dashed: undetermined, or compatible with zero.";
+}
+
+constexpr int kLongestName = 15;  // [characters]; leaves room for times beside the plot
+
+/// Returns the name of a piece of a recording with its time range, e.g. "run.csv 5 to 10 s".
+std::vector<std::string> labels_of(const Calibration& calibration,
+                                   const std::vector<std::string>& names) {
+  std::vector<std::string> labels;
+  for (std::size_t p = 0; p < names.size(); ++p) {
+    const estimator::PartEstimate& piece = calibration.pieces[p];
+    labels.push_back(names[p] + " " + format_number(piece.from, 3) + " to " +
+                     format_number(piece.to, 3) + " s");
+  }
+  return labels;
+}
+
+std::string agreement_text(const Calibration& calibration) {
+  const estimator::ConsistencyTest& agreement = calibration.agreement;
+  if (std::isnan(agreement.statistic)) return "<p>There are no pieces to compare.</p>\n";
+  const bool disagree = agreement.p_value < estimator::kConsistencyLevel;
+  std::string text = "<p";
+  if (disagree) text += " class=\"warn\"";
+  text += ">Pieces " + std::string(disagree ? "disagree" : "agree") + ": Cochran's Q is " +
+          format_number(agreement.statistic, 4) + " on " +
+          format_number(agreement.degrees_of_freedom, 4) +
+          " degrees of freedom (p = " + format_number(agreement.p_value, 2) + "). ";
+  text += disagree ? "Standard deviations are the larger of those from noise and from the scatter "
+                     "between pieces."
+                   : "Standard deviations are those from noise.";
+  return text + "</p>\n";
+}
+
+std::string pieces_csv(const Calibration& calibration, const std::vector<std::string>& labels) {
+  std::string csv = csv_row({"piece", "parameter", "unit", "value", "standard deviation"});
+  for (std::size_t p = 0; p < labels.size(); ++p) {
+    const estimator::PartEstimate& piece = calibration.pieces[p];
+    for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
+      const auto& estimate = calibration.parameters[static_cast<std::size_t>(i)];
+      if (!std::isfinite(piece.standard_deviations[i])) continue;
+      csv += csv_row({labels[p], estimate.name, estimate.unit, json_number(piece.values[i]),
+                      json_number(piece.standard_deviations[i])});
+    }
+  }
+  return csv;
+}
+
+std::string deviation_table(const Calibration& calibration) {
+  using enum CellAlign;
+  HtmlTable table("Standard deviations and their origin",
+                  {{"parameter"},
+                   {"± sd", kRight},
+                   {"from noise", kRight},
+                   {"from the scatter between pieces", kRight},
+                   {"unit"}},
+                  "narrow");
+  const std::vector<TableNotation> notations = notations_of(calibration.parameters);
+  for (std::size_t i = 0; i < notations.size(); ++i) {
+    const estimator::ParameterEstimate& estimate = calibration.parameters[i];
+    if (estimate.at_bound || !std::isfinite(estimate.standard_deviation)) continue;
+    table.add({estimate.name, notations[i].deviation(),
+               notations[i].deviation(estimate.noise_deviation),
+               notations[i].deviation(estimate.scatter_deviation), notations[i].unit()});
+  }
+  return table.html();
+}
+
+}  // namespace
+
+std::string parameter_section(const estimator::Calibration& calibration) {
+  const auto prior_of = [&](const ParameterEstimate& estimate) {
+    return find_prior(calibration.mechanism, estimate.name);
+  };
+  std::vector<ParameterEstimate> all = calibration.parameters;
+  all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
+  const bool with_priors = std::ranges::any_of(all, [&](const ParameterEstimate& estimate) {
+    return prior_of(estimate).exists() || !std::isnan(estimate.data_deviation);
+  });
+  const int decades = decades_of(all);
+  const std::vector<TableNotation> notations = notations_of(all);
+  HtmlTable table(caption_of(with_priors), columns_of(decades, with_priors));
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    std::vector<HtmlCell> cells = cells_of(all[k], notations[k], prior_of(all[k]), decades,
+                                           k < calibration.parameters.size() ? "" : " dependent");
+    if (!with_priors) cells.resize(cells.size() - 2, "");
+    table.add(cells);
+  }
+  const std::string why = describe_intervals(calibration);
+  return "<section><h2>Parameters</h2>\n" + table.html() +
+         (why.empty() ? "" : "<p>" + escape_html(why) + "</p>\n") + "</section>\n";
+}
+
+std::string piece_section(const Calibration& calibration) {
+  if (calibration.pieces.empty()) return "";
+  std::vector<std::size_t> seen;
+  for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {
+    const estimator::ParameterEstimate& estimate = calibration.parameters[i];
+    if (!estimate.at_bound && std::isfinite(estimate.standard_deviation)) seen.push_back(i);
+  }
+  std::string html = "<section><h2>Pieces</h2>\n" + agreement_text(calibration);
+  std::vector<std::string> names;
+  for (const estimator::PartEstimate& piece : calibration.pieces) {
+    names.push_back(piece.recording.substr(piece.recording.rfind('/') + 1));
+  }
+  html += data_figure(
+      svg_forest(calibration.pieces, labels_of(calibration, short_names(names, kLongestName)),
+                 calibration.parameters, seen),
+      "pieces", pieces_csv(calibration, labels_of(calibration, names)),
+      "Estimates of each parameter from each piece of the recordings. Orange: estimate from one "
+      "piece, with its own initial state and the 95 % interval from noise. Blue: estimate from all "
+      "pieces; band: its 95 % interval. Empty: not identifiable from the piece.");
+  return html + deviation_table(calibration) + "</section>\n";
+}
+
+}  // namespace service

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "estimator/assessment/calibration.hpp"
+#include "service/report/charts/svg_chart.hpp"
+#include "service/result/calibration_message.hpp"
+
+namespace service {
+
+/// Maximum number of trajectory values in a page, which amount to 5 MB. For comparison, a recording
+/// of two joints and a motor for 60 s at 1 kHz has 420 000 values.
+inline constexpr std::size_t kPageNumbersMax = 1'000'000;
+
+/// Labels and annotations of trajectory charts.
+struct TrajectoryLabels {
+  std::vector<std::string> joints;                ///< names of the measured joints
+  std::vector<estimator::JointKind> kinds;        ///< joint types; missing ones are revolute
+  std::vector<std::string> controls;              ///< labels of controls, e.g. "joint 1 [V]"
+  std::vector<estimator::Finding> findings = {};  ///< highlighted if they have a time
+  std::vector<RejectedReading> held = {};         ///< rejected samples, drawn as points
+};
+
+/// Returns for each time in `times` the rejected sample of a sensor; NaN if no sample was rejected
+/// at that time. The result is empty if no sample was rejected in the whole interval.
+std::vector<double> rejected_samples_on(const std::vector<double>& times,
+                                        const std::vector<RejectedReading>& held,
+                                        const std::string& recording, Eigen::Index sensor);
+
+/// Returns a chart series of the rejected samples of a sensor.
+/// @param unit  unit of the values, e.g. "[rad]"
+ChartSeries rejected_series(const std::vector<double>& times, std::vector<double> values,
+                            const std::string& sensor, const std::string& unit);
+
+/// Returns chart highlights for the findings about a recording or one of its sensors, within the
+/// interval that `times` covers.
+std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
+                                const std::string& recording, const std::string& sensor,
+                                const std::vector<double>& times);
+
+/// Returns HTML sections for the first 24 segments. Each section has one figure with the measured
+/// and simulated angles, their differences, and the controls.
+/// @param numbers_max  largest total number of values; more data are reduced
+std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>& trajectories,
+                                const TrajectoryLabels& labels,
+                                std::size_t numbers_max = kPageNumbersMax);
+
+/// Returns an HTML section on the recorded data. For each recording it shows sampling rate, clock
+/// error, jitter, and the numbers of used, omitted and missing samples. A time line and a list show
+/// segments and gaps.
+std::string data_section(const CalibrationContext& context);
+
+}  // namespace service

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/model/parameter.hpp"
+#include "proto/rig.pb.h"
+#include "proto/text/text_file.hpp"
+
+namespace service {
+
+/// Adds the quantities that the rig file defines to the parameters of the mechanism.
+/// @throws proto::InputError for a name that is already used, or an invalid value
+void add_quantities(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
+                    estimator::Mechanism& mechanism);
+
+/// Adds the parameter dependencies of the rig file to the mechanism. If the frame origin of a body
+/// is not its centre of mass, the centre of mass becomes a parameter, and the points on the body
+/// depend on it. Each dependent parameter gets the value that its dependency gives.
+///
+/// @param stated  names of the parameters that have a value in the file
+/// @throws proto::InputError for an unknown parameter, a circular dependency, or a value that
+///         contradicts its dependency or violates its bounds
+void add_parameter_ties(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
+                        const std::set<std::string>& stated, estimator::Mechanism& mechanism);
+
+/// Checks whether the rig file defines a dependency for the parameter with this name.
+bool is_tied_parameter(const rigcal::v1::Rig& rig, const std::string& parameter);
+
+/// Reads a parameter from the field `field` of `message` into `target`, which must contain the
+/// default value and the physical bounds. A missing field leaves `target` unchanged.
+/// @return whether the field has a value
+/// @throws proto::InputError for a value outside the physical bounds
+bool read_parameter(const google::protobuf::Message& message, const char* field,
+                    const proto::TextLocator& parent, estimator::Parameter& target);
+
+/// Checks whether the parameter in field `field` of `message` has a negative value or lower bound.
+bool goes_below_zero(const google::protobuf::Message& message, const char* field);
+
+/// Reads from a rig file the uncertainty of CAD data, the names of recordings in which a body is
+/// present, and the priors of initial joint states. Call it after the parameters have been read.
+/// @param places  locations of parameters in the rig file, by parameter name
+/// @return locations of priors in the rig file, by parameter name
+/// @throws proto::InputError for invalid CAD data, or if a body that is absent in some recordings
+///         carries other bodies or sensors
+std::map<std::string, std::string> read_priors(
+    const rigcal::v1::Rig& rig, const proto::TextLocator& root,
+    const std::map<std::string, proto::TextLocator>& places, estimator::Mechanism& mechanism);
+
+}  // namespace service

@@ -1,0 +1,222 @@
+#include "service/rig/rig_joints.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "estimator/model/joint_friction.hpp"
+#include "service/rig/parameters/message_fields.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+namespace v1 = rigcal::v1;
+using estimator::JointField;
+using estimator::JointTraits;
+using google::protobuf::Message;
+
+/// Fields of a joint, other than friction fields, whose names depend on the joint type.
+constexpr JointField JointTraits::*kKindedFields[] = {&JointTraits::rest, &JointTraits::inertia,
+                                                      &JointTraits::counts, &JointTraits::constant};
+
+constexpr const char* kMovingParts[] = {"friction", "constant_torque", "constant_force", "spring",
+                                        "motor",    "encoder",         "stops",          "mimic"};
+
+/// Returns the message that contains a field; nullptr if the rig file lacks the message.
+const Message* holder(const v1::Joint& joint, const JointField& field) {
+  if (*field.part == '\0') return &joint;
+  return has_field(joint, field.part) ? &message_in(joint, field.part) : nullptr;
+}
+
+/// Throws if a joint has a friction field that belongs to another joint type.
+void check_friction_fields(const v1::Joint& joint, const JointTraits& is,
+                           const proto::TextLocator& place, const std::string& who) {
+  for (const FrictionField& field : friction_fields(joint.friction(), place)) {
+    if (field.is_of(is) || !has_field(*field.message, field.name)) continue;
+    const estimator::FrictionQuantity& law = *estimator::friction_facts(field.quantity);
+    field.place.at(field.name)
+        .fail(who + is.verb + " and has no " + field.name + "; write " + law.field_of(!is.turns) +
+              " [" + law.unit_of(!is.turns) + "]");
+  }
+}
+
+/// @param path  field name, e.g. "viscous"; for a nested message with its name, "makkar.rise"
+FrictionField friction_field(const v1::Friction& friction, const proto::TextLocator& place,
+                             const char* path) {
+  const std::string_view whole(path);
+  const std::size_t dot = whole.find('.');
+  if (dot == std::string_view::npos) return {&friction, place, path};
+  const std::string within(whole.substr(0, dot));
+  return {&message_in(friction, within), place.at(within), path + dot + 1};
+}
+
+constexpr double kParallel = 1e-6;  // sine of the angle below which directions count as parallel
+
+Eigen::Vector3d vector_of(const v1::Direction& direction) {
+  return {direction.x(), direction.y(), direction.z()};
+}
+
+/// Makes a frame with x along `along` and y toward `toward`; false if these are parallel.
+bool make_frame(const Eigen::Vector3d& along, const Eigen::Vector3d& toward,
+                Eigen::Matrix3d& frame) {
+  const Eigen::Vector3d x = along.normalized();
+  const Eigen::Vector3d across = toward.normalized() - x * x.dot(toward.normalized());
+  if (across.norm() < kParallel) return false;
+  frame.col(0) = x;
+  frame.col(1) = across.normalized();
+  frame.col(2) = x.cross(frame.col(1));
+  return true;
+}
+
+}  // namespace
+
+std::vector<FrictionField> friction_fields(const v1::Friction& friction,
+                                           const proto::TextLocator& place) {
+  std::vector<FrictionField> fields;
+  for (int at = 0; at < estimator::FrictionLaws::kQuantityCount; ++at) {
+    const estimator::JointQuantity quantity = estimator::friction_quantity(at);
+    const estimator::FrictionQuantity& law = *estimator::friction_facts(quantity);
+    for (const char* path : {law.field, law.slide_field}) {
+      if (path == nullptr) continue;
+      FrictionField& field = fields.emplace_back(friction_field(friction, place, path));
+      field.quantity = quantity;
+      field.for_prismatic = path == law.field_of(true);
+      field.for_revolute = path == law.field_of(false);
+    }
+  }
+  return fields;
+}
+
+void check_joint_fields(const v1::Joint& joint, const proto::TextLocator& place) {
+  const std::string who = "joint \"" + joint.name() + "\" ";
+  if (joint.type() == v1::Joint::FIXED) {
+    for (const char* part : kMovingParts) {
+      if (has_field(joint, part)) {
+        place.at(part).fail(who + "is fixed and does not move; remove its " + part);
+      }
+    }
+    return;
+  }
+  const JointTraits& is = joint_traits(joint_kind_of(joint, place));
+  check_friction_fields(joint, is, place.at("friction"), who);
+  for (const JointTraits& other : estimator::kJointKinds) {
+    for (const auto kinded : kKindedFields) {
+      const JointField& field = other.*kinded;
+      const JointField& own = is.*kinded;
+      if (std::string_view(field.name) == own.name) continue;
+      const Message* message = holder(joint, field);
+      if (message == nullptr || !has_field(*message, field.name)) continue;
+      const proto::TextLocator part = *field.part == '\0' ? place : place.at(field.part);
+      part.at(field.name)
+          .fail(who + is.verb + " and has no " + field.name + "; write " + own.name +
+                (*own.unit == '\0' ? "" : std::string(" [") + own.unit + "]"));
+    }
+  }
+}
+
+double number_of(const Message& message, const JointTraits& is, const char* JointTraits::*field,
+                 const std::string& behind, const proto::TextLocator& place) {
+  const std::string own = is.*field + behind;
+  for (const JointTraits& other : estimator::kJointKinds) {
+    const std::string name = other.*field + behind;
+    if (name == own || number_in(message, name) == 0.0) continue;
+    place.at(name).fail(std::string("the joint ") + is.verb + "; write " + own);
+  }
+  return number_in(message, own);
+}
+
+estimator::JointKind joint_kind_of(const v1::Joint& joint, const proto::TextLocator& place) {
+  const std::string word = v1::Joint::Type_Name(joint.type());
+  const auto* const found = std::ranges::find_if(
+      estimator::kJointKinds, [&](const JointTraits& each) { return word == each.word; });
+  if (found != std::end(estimator::kJointKinds)) return found->kind;
+  // A text file may give any number for an enumerator.
+  place.at("type").fail("joint \"" + joint.name() +
+                        "\" has an unknown type. Write type: with one of " +
+                        comma_list(estimator::kJointKinds, &JointTraits::word) + ", " +
+                        v1::Joint::Type_Name(v1::Joint::FIXED));
+}
+
+estimator::SensorLimits limits_of(const v1::Safety& safety, const estimator::Encoder& sensor) {
+  const JointTraits& is = sensor.traits();
+  const std::string coordinate = is.coordinate_field, rate = is.rate_field;
+  for (const v1::JointSafety& joint : safety.joint()) {
+    if (joint.joint() != sensor.name) continue;
+    return {number_in(joint, coordinate + "_min"), number_in(joint, coordinate + "_max"),
+            number_in(joint, rate + "_max")};
+  }
+  return {};
+}
+
+CommandSafety command_safety(const v1::Safety& safety, const std::string& motor) {
+  CommandSafety limits{safety.command_max(), safety.command_slew_per_s_max()};
+  for (const v1::MotorSafety& own : safety.motor()) {
+    if (own.joint() != motor) continue;
+    if (own.command_max() > 0.0) limits.command_max = own.command_max();
+    if (own.command_slew_per_s_max() > 0.0) {
+      limits.command_slew_per_s_max = own.command_slew_per_s_max();
+    }
+  }
+  return limits;
+}
+
+int find_body(const estimator::Mechanism& mechanism, const std::string& body, const char* field,
+              const proto::TextLocator& place, bool ground_allowed) {
+  if (body == "ground") {
+    if (ground_allowed) return estimator::Joint::kGround;
+    place.at(field).fail("the child must not be the ground. Swap parent and child");
+  }
+  const auto found = std::ranges::find(mechanism.bodies, body, &estimator::Body::name);
+  if (found != mechanism.bodies.end()) return static_cast<int>(found - mechanism.bodies.begin());
+  const std::string choices =
+      (ground_allowed ? "ground, " : "") + comma_list(mechanism.bodies, &estimator::Body::name);
+  if (body.empty()) {
+    place.fail(std::string("names no body; write ") + field + ": with one of " + choices);
+  }
+  place.at(field).fail("no body is called \"" + body + "\"; use one of " + choices);
+}
+
+Eigen::Matrix3d read_joint_frame(const v1::JointSide& side, const proto::TextLocator& place) {
+  const Eigen::Vector3d axis = vector_of(side.axis());
+  const Eigen::Vector3d mark = vector_of(side.zero_direction());
+  if (!(axis.norm() > 0.0)) {
+    place.at("axis").fail("needs a joint axis; write axis { x: ... y: ... z: ... }");
+  }
+  if (!(mark.norm() > 0.0)) {
+    place.at("zero_direction").fail("needs a zero mark; write zero_direction { x: ... }");
+  }
+  Eigen::Matrix3d frame;
+  if (!make_frame(axis, mark, frame)) {
+    place.at("zero_direction")
+        .fail(
+            "the zero direction is parallel to the axis. Give a direction perpendicular to the "
+            "axis");
+  }
+  return frame;
+}
+
+Eigen::Matrix3d read_sensor_frame(const google::protobuf::Message& sensor,
+                                  const proto::TextLocator& place) {
+  const auto direction = [&](const char* field, const Eigen::Vector3d& otherwise) {
+    if (!has_field(sensor, field)) return otherwise;
+    const Eigen::Vector3d vector =
+        vector_of(static_cast<const v1::Direction&>(message_in(sensor, field)));
+    if (!(vector.norm() > 0.0)) {
+      place.at(field).fail(std::string("has no length; write ") + field +
+                           " { x: ... y: ... z: ... }");
+    }
+    return vector;
+  };
+  const Eigen::Vector3d x = direction("x_axis", Eigen::Vector3d::UnitX());
+  const Eigen::Vector3d y = direction("y_axis", Eigen::Vector3d::UnitY());
+  Eigen::Matrix3d frame;
+  if (!make_frame(x, y, frame)) {
+    place.fail("sensor \"" + text_in(sensor, "name") +
+               "\": x_axis and y_axis are parallel. Give two different directions");
+  }
+  return frame;
+}
+
+}  // namespace service

@@ -1,0 +1,407 @@
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "proto/notation/number_format.hpp"
+#include "service/rig/robot/robot.hpp"
+#include "service/rig/robot/xml_source.hpp"
+
+namespace service {
+namespace {
+
+using tinyxml2::XMLElement;
+
+constexpr double kUnbounded = 1e4;  // [rad] or [m]
+// Lighter links are markers with a nominal mass for simulators.
+constexpr double kMassLeast = 1e-6;  // [kg]
+constexpr const char* kTree = ". A URDF must be a tree (describe closed loops in a rig file)";
+
+/// Reader of a URDF file. Error messages give the name of the file and the line.
+class UrdfReader {
+ public:
+  UrdfReader(const std::string& path, const std::string& text) : xml_(path, text) {}
+
+  Robot read() {
+    const XMLElement* const root = xml_.root();
+    if (root == nullptr || std::string_view(root->Name()) != "robot") {
+      fail(root == nullptr ? 1 : root->GetLineNum(),
+           "has no <robot> element. Give a URDF file (for a .xacro file, the output of xacro) or a "
+           "MuJoCo model");
+    }
+    refuse_macros(*root);
+    Robot robot;
+    if (const char* const name = root->Attribute("name")) robot.name = name;
+    for (const auto* e = root->FirstChildElement("link"); e; e = e->NextSiblingElement("link")) {
+      read_link(*e, robot);
+    }
+    if (robot.links.empty()) fail(root->GetLineNum(), "the robot has no <link>");
+    for (const auto* e = root->FirstChildElement("joint"); e; e = e->NextSiblingElement("joint")) {
+      read_joint(*e, robot);
+    }
+    hold_what_cannot_follow(robot);
+    find_root(*root, robot);
+    return robot;
+  }
+
+ private:
+  [[noreturn]] void fail(int line, const std::string& what) const { xml_.fail(line, what); }
+
+  void refuse_macros(const XMLElement& root) const {
+    for (const auto* e = root.FirstChildElement(); e; e = e->NextSiblingElement()) {
+      if (std::string_view(e->Name()).starts_with("xacro:")) {
+        fail(e->GetLineNum(),
+             std::string("<") + e->Name() + "> is a macro. Give the output of xacro");
+      }
+    }
+  }
+
+  /// Returns the pose that an origin element gives. Roll, pitch and yaw are rotations about the
+  /// fixed x, y and z axes, in this order.
+  Placement placement(const XMLElement* origin) const {
+    const Eigen::Vector3d rpy = xml_.vector_or(origin, "rpy", Eigen::Vector3d::Zero());
+    Placement placement;
+    placement.rotation = (Eigen::AngleAxisd(rpy.z(), Eigen::Vector3d::UnitZ()) *
+                          Eigen::AngleAxisd(rpy.y(), Eigen::Vector3d::UnitY()) *
+                          Eigen::AngleAxisd(rpy.x(), Eigen::Vector3d::UnitX()))
+                             .toRotationMatrix();
+    placement.translation = xml_.vector_or(origin, "xyz", Eigen::Vector3d::Zero());
+    return placement;
+  }
+
+  void read_link(const XMLElement& element, Robot& robot) {
+    RobotLink link{.name = xml_.text_of(element, "name", "link"), .inertial = {}};
+    if (!links_.emplace(link.name, robot.links.size()).second) {
+      fail(element.GetLineNum(), "link \"" + link.name + "\" is defined twice");
+    }
+    if (const auto* const inertial = element.FirstChildElement("inertial")) {
+      const double mass = xml_.number_or(inertial->FirstChildElement("mass"), "value", 0.0);
+      if (mass < 0.0) {
+        fail(inertial->GetLineNum(), "link \"" + link.name + "\" has a negative mass");
+      }
+      const RobotInertial read = read_inertial(*inertial, mass);
+      if (mass > kMassLeast) {
+        link.inertial = read;
+      } else if (!read.inertia.isZero(0.0)) {
+        robot.notes.push_back("link \"" + link.name +
+                              "\" has an inertia but no mass: its inertia is left out");
+      }
+    }
+    robot.links.push_back(std::move(link));
+  }
+
+  RobotInertial read_inertial(const XMLElement& element, double mass) const {
+    const Placement frame = placement(element.FirstChildElement("origin"));
+    const auto* const i = element.FirstChildElement("inertia");
+    Eigen::Matrix3d matrix;
+    const double xy = xml_.number_or(i, "ixy", 0.0), xz = xml_.number_or(i, "ixz", 0.0),
+                 yz = xml_.number_or(i, "iyz", 0.0);
+    matrix << xml_.number_or(i, "ixx", 0.0), xy, xz,  //
+        xy, xml_.number_or(i, "iyy", 0.0), yz,        //
+        xz, yz, xml_.number_or(i, "izz", 0.0);
+    return {.mass = mass,
+            .center = frame.translation,
+            .inertia = frame.rotation * matrix * frame.rotation.transpose()};
+  }
+
+  std::size_t link_of(const XMLElement& joint, const char* side, const std::string& name) const {
+    const auto* const element = joint.FirstChildElement(side);
+    if (element == nullptr) {
+      fail(joint.GetLineNum(), "joint \"" + name + "\" has no <" + side + " link=\"...\">");
+    }
+    const std::string link = xml_.text_of(*element, "link", side);
+    const auto found = links_.find(link);
+    if (found == links_.end()) {
+      fail(element->GetLineNum(),
+           "joint \"" + name + "\" names link \"" + link + "\", which the file does not have");
+    }
+    return found->second;
+  }
+
+  std::optional<estimator::JointKind> kind_of(const XMLElement& element,
+                                              const std::string& name) const {
+    const std::string type = xml_.text_of(element, "type", "joint");
+    if (type == "fixed") return std::nullopt;
+    for (const estimator::JointTraits& each : estimator::kJointKinds) {
+      if (type == each.urdf || (each.wraps && type == "continuous")) return each.kind;
+    }
+    fail(element.GetLineNum(), "joint \"" + name + "\" is of type " + type +
+                                   "; supported are revolute, continuous, prismatic and fixed");
+  }
+
+  void read_joint(const XMLElement& element, Robot& robot) {
+    RobotJoint joint;
+    joint.name = xml_.text_of(element, "name", "joint");
+    joint.line = element.GetLineNum();
+    if (!joints_.emplace(joint.name, joint.line).second) {
+      fail(joint.line, "joint \"" + joint.name + "\" is defined twice");
+    }
+    joint.kind = kind_of(element, joint.name);
+    joint.parent = link_of(element, "parent", joint.name);
+    joint.child = link_of(element, "child", joint.name);
+    joint.origin = placement(element.FirstChildElement("origin"));
+    joint.axis = xml_.vector_or(element.FirstChildElement("axis"), "xyz", Eigen::Vector3d::UnitX());
+    if (joint.kind && !(joint.axis.norm() > 1e-9)) {
+      fail(joint.line, "joint \"" + joint.name + "\" has a zero axis");
+    }
+    joint.axis.normalize();
+    const auto* const limit = element.FirstChildElement("limit");
+    if (limit != nullptr && std::string_view(element.Attribute("type")) != "continuous") {
+      joint.lower = xml_.number_or(limit, "lower", 0.0);
+      joint.upper = xml_.number_or(limit, "upper", 0.0);
+      // A missing range and an unreachably wide one both mean that there is no range.
+      const bool range = joint.lower < joint.upper && joint.lower > -kUnbounded;
+      if (!range || joint.upper > kUnbounded) {
+        joint.lower = -std::numeric_limits<double>::infinity();
+        joint.upper = std::numeric_limits<double>::infinity();
+      }
+    }
+    if (const double effort = xml_.number_or(limit, "effort", 0.0); joint.kind && effort > 0.0) {
+      joint.motor = {.control_unit = joint.traits().units.force, .control_max = effort};
+    }
+    joint.velocity = xml_.number_or(limit, "velocity", 0.0);
+    const auto* const dynamics = element.FirstChildElement("dynamics");
+    joint.damping = xml_.number_or(dynamics, "damping", 0.0);
+    joint.friction = xml_.number_or(dynamics, "friction", 0.0);
+    if (const auto* const mimic = element.FirstChildElement("mimic")) {
+      joint.follows = {.joint = xml_.text_of(*mimic, "joint", "mimic"),
+                       .ratio = xml_.number_or(mimic, "multiplier", 1.0),
+                       .offset = xml_.number_or(mimic, "offset", 0.0)};
+      joint.motor.reset();  // the motor drives the mimicked joint
+    }
+    robot.joints.push_back(std::move(joint));
+  }
+
+  /// Returns why a joint cannot mimic the joint that its mimic element names; empty if it can.
+  static std::string obstacle(const Robot& robot, const RobotJoint& joint) {
+    const auto other = std::ranges::find(robot.joints, joint.follows->joint, &RobotJoint::name);
+    if (other == robot.joints.end()) return "\", which is not a joint of the file";
+    if (!other->kind) return "\", which is fixed";
+    if (robot.follows(other->name, joint.name)) return "\", which mimics it in turn";
+    return joint.follows->ratio == 0.0 ? "\" times 0" : "";
+  }
+
+  /// Fixes mimic joints at zero that cannot mimic another joint, and joints that mimic fixed ones.
+  static void hold_what_cannot_follow(Robot& robot) {
+    for (std::size_t round = 0; round < robot.joints.size(); ++round) {
+      for (RobotJoint& joint : robot.joints) {
+        if (!joint.follows) continue;
+        const std::string why = obstacle(robot, joint);
+        if (why.empty()) continue;
+        robot.notes.push_back("joint \"" + joint.name + "\" mimics \"" + joint.follows->joint +
+                              why + ", so it is fixed at zero");
+        joint.kind.reset();
+        joint.follows.reset();
+      }
+    }
+  }
+
+  /// Finds the root link and checks that every other link has exactly one parent joint.
+  void find_root(const XMLElement& element, Robot& robot) const {
+    std::vector<const RobotJoint*> above(robot.links.size(), nullptr);
+    for (const RobotJoint& joint : robot.joints) {
+      if (above[joint.child] != nullptr) {
+        fail(joint.line, "link \"" + robot.links[joint.child].name +
+                             "\" is the child of two joints, \"" + above[joint.child]->name +
+                             "\" and \"" + joint.name + "\"" + kTree);
+      }
+      above[joint.child] = &joint;
+    }
+    std::vector<std::size_t> roots;
+    for (std::size_t k = 0; k < above.size(); ++k) {
+      if (above[k] == nullptr) roots.push_back(k);
+    }
+    if (roots.size() > 1) {
+      fail(element.GetLineNum(), "links \"" + robot.links[roots[0]].name + "\" and \"" +
+                                     robot.links[roots[1]].name +
+                                     "\" both have no parent. A URDF must be one tree");
+    }
+    for (std::size_t k = 0; k < above.size(); ++k) {
+      std::size_t at = k, steps = 0;
+      while (above[at] != nullptr && steps++ <= above.size()) at = above[at]->parent;
+      if (above[at] != nullptr) {
+        fail(above[k]->line,
+             "joint \"" + above[k]->name + "\" is part of a cycle of joints" + kTree);
+      }
+    }
+    robot.root = roots.front();
+  }
+
+  XmlSource xml_;
+  std::map<std::string, std::size_t> links_;
+  std::map<std::string, int> joints_;
+};
+
+/// Returns roll, pitch and yaw of a rotation. Near a pitch of ± 90° only the sum or difference of
+/// roll and yaw is determined, but the three angles together still give the rotation accurately.
+Eigen::Vector3d roll_pitch_yaw(const Eigen::Matrix3d& R) {
+  const double yaw = std::atan2(R(1, 0), R(0, 0));
+  const double c = std::cos(yaw), s = std::sin(yaw);
+  const double pitch = std::atan2(-R(2, 0), c * R(0, 0) + s * R(1, 0));
+  const double roll = std::atan2(s * R(0, 2) - c * R(1, 2), c * R(1, 1) - s * R(0, 1));
+  return {roll, pitch, yaw};
+}
+
+class UrdfWriter {
+ public:
+  UrdfWriter(const Robot& robot, const std::vector<std::string>& remarks)
+      : robot_(robot), notes_(robot.notes), shifts_(robot.links.size(), Eigen::Vector3d::Zero()) {
+    for (const RobotJoint& joint : robot.joints) shifts_[joint.child] = joint.at;
+    xml_.PushHeader(false, true);
+    push_comment(xml_, remarks);
+  }
+
+  RobotText write() {
+    xml_.OpenElement("robot");
+    push(xml_, "name", robot_.name.empty() ? "robot" : robot_.name);
+    for (std::size_t k = 0; k < robot_.links.size(); ++k) write_link(k);
+    for (const RobotJoint& joint : robot_.joints) write_joint(joint);
+    xml_.CloseElement();
+    note_nowhere();
+    return {xml_.CStr(), std::move(notes_)};
+  }
+
+ private:
+  void write_origin(const Eigen::Vector3d& at, const Eigen::Vector3d& angles) {
+    const Eigen::Vector3d xyz = with_exact_zeros(at), rpy = with_exact_zeros(angles);
+    if (xyz.isZero(0.0) && rpy.isZero(0.0)) return;
+    xml_.OpenElement("origin");
+    push(xml_, "xyz", vector_text(xyz));
+    if (!rpy.isZero(0.0)) push(xml_, "rpy", vector_text(rpy));
+    xml_.CloseElement();
+  }
+
+  void write_link(std::size_t k) {
+    const RobotLink& link = robot_.links[k];
+    xml_.OpenElement("link");
+    push(xml_, "name", link.name);
+    if (link.inertial) {
+      const RobotInertial& inertial = *link.inertial;
+      xml_.OpenElement("inertial");
+      write_origin(inertial.center - shifts_[k], Eigen::Vector3d::Zero());
+      push_element(xml_, "mass", {{"value", number_list({inertial.mass})}});
+      xml_.OpenElement("inertia");
+      const char* const names[3][3] = {{"ixx", "ixy", "ixz"}, {"", "iyy", "iyz"}, {"", "", "izz"}};
+      for (int i = 0; i < 3; ++i) {
+        for (int j = i; j < 3; ++j) push(xml_, names[i][j], inertial.inertia(i, j));
+      }
+      xml_.CloseElement();
+      xml_.CloseElement();
+    }
+    xml_.CloseElement();
+  }
+
+  void write_joint(const RobotJoint& joint) {
+    xml_.OpenElement("joint");
+    push(xml_, "name", joint.name);
+    xml_.PushAttribute("type", !joint.kind                                  ? "fixed"
+                               : joint.traits().wraps && !joint.has_range() ? "continuous"
+                                                                            : joint.traits().urdf);
+    // The child's frame is on the axis.
+    write_origin(
+        joint.origin.rotation * joint.at + joint.origin.translation - shifts_[joint.parent],
+        roll_pitch_yaw(joint.origin.rotation));
+    push_element(xml_, "parent", {{"link", robot_.links[joint.parent].name}});
+    push_element(xml_, "child", {{"link", robot_.links[joint.child].name}});
+    if (joint.kind) {
+      push_element(xml_, "axis", {{"xyz", vector_text(with_exact_zeros(joint.axis))}});
+      write_limit(joint);
+      if (joint.damping != 0.0 || joint.friction != 0.0) {
+        push_element(xml_, "dynamics",
+                     {{"damping", number_list({joint.damping})},
+                      {"friction", number_list({joint.friction})}});
+      }
+      if (joint.follows) {
+        push_element(xml_, "mimic",
+                     {{"joint", joint.follows->joint},
+                      {"multiplier", number_list({joint.follows->ratio})},
+                      {"offset", number_list({joint.follows->offset})}});
+      }
+      note_joint(joint);
+    }
+    xml_.CloseElement();
+  }
+
+  void write_limit(const RobotJoint& joint) {
+    const double effort =
+        joint.motor ? std::abs(joint.motor->gain) * joint.motor->control_max : 0.0;
+    const bool needs_range = !joint.traits().wraps;
+    if (!needs_range && !joint.has_range() && effort == 0.0 && joint.velocity == 0.0) return;
+    xml_.OpenElement("limit");
+    if (joint.has_range()) {
+      push(xml_, "lower", joint.lower);
+      push(xml_, "upper", joint.upper);
+    } else if (needs_range) {
+      constexpr double kAnywhere = 1e4;  // a prismatic joint must have a range [m]
+      push(xml_, "lower", -kAnywhere);
+      push(xml_, "upper", kAnywhere);
+    }
+    // Both attributes are required; 0: unknown.
+    push(xml_, "effort", effort);
+    push(xml_, "velocity", joint.velocity);
+    xml_.CloseElement();
+  }
+
+  void note_joint(const RobotJoint& joint) {
+    const auto left_out = [&](double value, const std::string& unit, const std::string& what) {
+      notes_.push_back("joint \"" + joint.name + "\": " + what + " (" +
+                       notation::format_exact(value) + " " + unit +
+                       ") cannot be represented in a URDF file: left out");
+    };
+    const estimator::JointUnits& units = joint.traits().units;
+    const std::string force = units.force;
+    if (joint.armature != 0.0) {
+      left_out(joint.armature, units.inertia, "the inertia of the motor's shaft");
+    }
+    if (joint.stiffness != 0.0) {
+      left_out(joint.stiffness, units.stiffness, "the stiffness of its spring");
+    }
+    if (!joint.motor) return;
+    const RobotMotor& motor = *joint.motor;
+    if (motor.control_unit != force) {
+      left_out(motor.gain, force + "/" + motor.control_unit, "the gain of its motor");
+    } else if (motor.gain != 1.0) {
+      left_out(motor.gain, "", "the gain of its motor");
+    }
+    if (motor.back_emf != 0.0) {
+      left_out(motor.back_emf, motor.control_unit + "·s/" + units.coordinate,
+               "the motor's back EMF");
+    }
+  }
+
+  void note_nowhere() {
+    for (const RobotLoop& loop : robot_.loops) {
+      notes_.push_back(
+          "joint \"" + loop.name +
+          "\" closes a loop, which a URDF cannot represent: left out, so the loop is open");
+    }
+    if (!robot_.gravity) return;
+    const Eigen::Vector3d& g = *robot_.gravity;
+    if (g.head<2>().isZero(0.0) && g.z() <= 0.0) return;
+    notes_.push_back("gravity (" + vector_text(g) +
+                     " m/s²) is tilted, which a URDF cannot represent: left out");
+  }
+
+  const Robot& robot_;
+  std::vector<std::string> notes_;
+  std::vector<Eigen::Vector3d> shifts_;  // from each link's frame to the axis of its joint
+  tinyxml2::XMLPrinter xml_;
+};
+
+}  // namespace
+
+Robot parse_robot(const std::string& path, const std::string& text) {
+  const XmlSource xml(path, text);
+  const bool mujoco = xml.root() != nullptr && std::string_view(xml.root()->Name()) == "mujoco";
+  return mujoco ? parse_mjcf(path, text) : parse_urdf(path, text);
+}
+
+Robot parse_urdf(const std::string& path, const std::string& text) {
+  return UrdfReader(path, text).read();
+}
+
+RobotText urdf_text(const Robot& robot, const std::vector<std::string>& remarks) {
+  return UrdfWriter(robot, remarks).write();
+}
+
+}  // namespace service
