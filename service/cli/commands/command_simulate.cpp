@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "estimator/model/encoder.hpp"
 #include "proto/text/command_line/command_line.hpp"
@@ -10,7 +11,7 @@
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/options/parameter_values.hpp"
-#include "service/report/charts/figure.hpp"
+#include "service/report/charts/chart_figure.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
@@ -22,16 +23,6 @@ namespace {
 std::vector<double> column_of(const Eigen::MatrixXd& matrix, Eigen::Index column) {
   const auto values = matrix.col(column);
   return {values.begin(), values.end()};
-}
-
-Chart panel(const std::string& title, const std::string& y_label, const char* css_class,
-            const std::vector<double>& time, const std::vector<double>& values) {
-  Chart chart;
-  chart.title = title;
-  chart.x_label = "time [s]";
-  chart.y_label = y_label;
-  chart.series.push_back({.label = "", .css_class = css_class, .x = time, .y = values});
-  return chart;
 }
 
 /// Replaces the style sheet's variables by their first values, which are the light ones. Browsers
@@ -61,24 +52,23 @@ std::string simulation_plot(const Rig& rig, const SimulatedRun& run, const std::
   for (Eigen::Index k = 0; k < run.angles.rows(); ++k) {
     time.push_back(static_cast<double>(k) * run.period);
   }
-  Figure figure;
-  figure.title = title;
-  figure.columns = 1;
+  std::vector<Chart> charts;
   Eigen::Index column = 0;
   for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
     const std::string quantity = sensor.units().quantity;
-    figure.panels.push_back(panel(quantity + " " + sensor.name,
-                                  quantity + " [" + sensor.units().coordinate + "]", "simulated",
-                                  time, column_of(run.angles, column++)));
+    charts.push_back(
+        time_chart(quantity + " " + sensor.name, quantity + " [" + sensor.units().coordinate + "]",
+                   {chart_line("", "simulated", time, column_of(run.angles, column++))}));
   }
   column = 0;
   for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
     if (!rig.mechanism.joints[j].motorised) continue;
-    figure.panels.push_back(panel("command of " + rig.mechanism.joints[j].name,
-                                  "command [" + rig.joint_facts[j].control_unit + "]", "control",
-                                  time, column_of(run.controls, column++)));
+    charts.push_back(
+        time_chart("command of " + rig.mechanism.joints[j].name,
+                   "command [" + rig.joint_facts[j].control_unit + "]",
+                   {chart_line("", "control", time, column_of(run.controls, column++))}));
   }
-  return without_variables(figure_file(figure));
+  return without_variables(chart_file(title, std::move(charts)));
 }
 
 ExitCode run_simulate(const SimulateOptions& options) {
