@@ -13,7 +13,6 @@ Severity severity_of(MessageCode code) {
     case kManyOutliers:
     case kEncoderSlip:
     case kLostTime:
-    case kInsertedRows:
     case kBreak:
     case kJump:
     case kDeadChannel:

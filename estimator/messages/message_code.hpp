@@ -66,7 +66,6 @@ enum class MessageCode {
   kEncoderSlip,
   kPossibleSlip,
   kLostTime,
-  kInsertedRows,
   kBreak,
   kJump,
   kClippedReadings,
@@ -82,7 +81,6 @@ enum class MessageCode {
   kReadingBeyondStop,
   kRestIntervals,
   kUndescribedStop,
-  kGapCommandStep,
   kWrongSensorUnit,
   kWrongSensorAxes,
   kInstrumentUnit,  ///< the errors of an inertial sensor and their corrections, as clauses

@@ -60,7 +60,4 @@ void interpolate_commands(const std::vector<SampleGap>& holes, Segment& segment)
 /// @param missing  number of rows, one per segment, the first 0
 Segment concatenate(std::span<const Segment> segments, const std::vector<int>& missing);
 
-/// Concatenates a segment to the previous one, with `missing` rows in between.
-void append_to_last(std::vector<Segment>& segments, int segment, int missing);
-
 }  // namespace estimator
