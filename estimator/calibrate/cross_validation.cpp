@@ -6,7 +6,6 @@
 
 #include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/calibrate/evaluate_estimate.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/fit/shadow/preparation.hpp"

@@ -8,7 +8,7 @@
 
 #include "estimator/assessment/prediction_error.hpp"
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/calibrate/evaluate_estimate.hpp"
+#include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/model/encoder.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "estimator/assessment/quantization_harmonics.hpp"
+#include "estimator/assessment/quantization.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"

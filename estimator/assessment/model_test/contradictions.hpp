@@ -1,12 +1,32 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
+#include "estimator/optimize/covariance.hpp"
 
 namespace estimator {
+
+/// The result of a Gauss–Newton step in some of the parameters, with all others fixed. It predicts
+/// a fit with these parameters free, linearised at the current values.
+struct ScoreStep {
+  /// Change and standard deviation, one per parameter of the step.
+  Eigen::VectorXd change, deviation;
+  double decrease = 0.0;  ///< decrease of the cost
+  int rank = 0;           ///< number of identifiable directions
+};
+
+/// Computes a Gauss–Newton step in some of the parameters, with all others fixed.
+/// @param information  valid; see ParameterInformation for `schur` and `group_score`
+/// @param spread       covariance of the gradient summed over noise groups [parameters ×
+///                     parameters]
+/// @param taken        positions of the parameters to step in
+/// @param taken        positions of the parameters to step in
+ScoreStep step_along(const ParameterInformation& information, const Eigen::MatrixXd& spread,
+                     const std::vector<int>& taken);
 
 /// Finds values that the rig description fixes but the readings contradict. Tests joint positions,
 /// motor gains and friction terms, including terms fixed at zero. A value is reported if its
@@ -28,5 +48,18 @@ std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
 /// explain the data equally well.
 /// @param found  at least one contradiction
 Message contradiction_note(const std::vector<Contradiction>& found);
+
+/// Finds instruments with a significant cross-axis sensitivity that the description lacks. An
+/// instrument is reported if its cross-axis sensitivity moves an estimate by more than the standard
+/// deviation, or causes much of the instrument's residuals (then `moved` is empty). Uses the score
+/// test: the predicted cost reduction if the cross-axis parameters of the instrument are freed,
+/// linearised at the estimates, is compared with the χ² distribution.
+/// @param fitted  the fitted problem at the estimates, on `input` and `grid`
+std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
+                                                  const ShootingInput& input,
+                                                  const ShootingGrid& grid);
+
+/// Returns a note about the cross-axis sensitivity of one instrument.
+Message cross_axis_note(const CrossAxisSensitivity& found);
 
 }  // namespace estimator

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "estimator/diagnostics/jumps/noise_scale.hpp"
+#include "estimator/diagnostics/jumps/reading_series.hpp"
 
 namespace estimator {
 

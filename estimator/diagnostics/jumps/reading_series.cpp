@@ -1,9 +1,43 @@
 #include "estimator/diagnostics/jumps/reading_series.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace estimator {
+namespace {
+
+constexpr double kDeviationsPerMedian = 1.4826;  // ratio of σ to the median of |x|, normal x
+constexpr double kFourthGain = 8.366600265;      // √70 = √(1 + 16 + 36 + 16 + 1)
+constexpr double kGolden = 0.6180339887498949;   // multiples of 1/golden ratio fill [0, 1] evenly
+constexpr double kSecondGain = 2.449489743;      // √6
+constexpr double kFinestQuantum = 1e-7;          // [rad]; finer are decimals of a text file
+constexpr double kQuantumTolerance = 0.02;
+constexpr double kWholeShare = 0.95;  // of the changes; false readings make two each
+
+/// The largest medians, one in this many, are skipped, since clustered false readings can form the
+/// majority of the seven values of a median.
+constexpr std::size_t kCrowds = 200;
+
+/// Upper bound on the median of seven normal magnitudes among millions [standard deviations].
+constexpr double kLargestMedian = 3.0;
+
+/// Returns the median of seven values by a sorting network.
+double median_of_seven(std::array<double, 7> x) {
+  constexpr std::pair<std::size_t, std::size_t> kOrder[] = {{0, 5}, {0, 3}, {1, 6}, {2, 4}, {0, 1},
+                                                            {3, 5}, {2, 6}, {2, 3}, {3, 6}, {4, 5},
+                                                            {1, 4}, {1, 3}, {3, 4}};
+  for (const auto& [i, j] : kOrder) {
+    const double less = std::min(x[i], x[j]);
+    x[j] = std::max(x[i], x[j]);
+    x[i] = less;
+  }
+  return x[3];
+}
+
+}  // namespace
 
 std::size_t ReadingSeries::at_row(int row) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(rows, row) - rows.begin());
@@ -26,6 +60,116 @@ ReadingSeries observed_readings(const Segment& segment,
     series.rows.push_back(static_cast<int>(k));
   }
   return series;
+}
+
+double normal_quantile(double two_sided_probability) {
+  // Inverts the normal tail probability by bisection of erfc.
+  double low = 0.0, high = 40.0;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = 0.5 * (low + high);
+    (std::erfc(middle / std::sqrt(2.0)) > two_sided_probability ? low : high) = middle;
+  }
+  return high;
+}
+
+double median_of(std::vector<double>& values) {
+  if (values.empty()) return 0.0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+double robust_quantum(const std::vector<ReadingSeries>& series, double scale) {
+  std::vector<double> changes;
+  for (const ReadingSeries& each : series) {
+    for (std::size_t k = 1; k < each.size(); ++k) {
+      const double change = std::abs(each.values[k] - each.values[k - 1]);
+      if (change > kFinestQuantum * scale) changes.push_back(change);
+    }
+  }
+  if (changes.size() < 2) return 0.0;
+  const auto first = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 100);
+  std::ranges::nth_element(changes, first);
+  double quantum = *first;
+  const auto is_whole = [&](double change) {
+    return std::abs(change / quantum - std::round(change / quantum)) < kQuantumTolerance &&
+           change > 0.5 * quantum;
+  };
+  // Refine by larger multiples, so that truncated decimals do not accumulate.
+  double multiples = 0.0, sum = 0.0;
+  for (const double change : changes) {
+    if (!is_whole(change)) continue;
+    multiples += std::round(change / quantum);
+    sum += change;
+  }
+  quantum = sum / multiples;
+  const auto whole = static_cast<double>(std::ranges::count_if(changes, is_whole));
+  return whole >= kWholeShare * static_cast<double>(changes.size()) ? quantum : 0.0;
+}
+
+NoiseScale::NoiseScale(const ReadingSeries& series, double quantum)
+    : series_(series), quantum_(quantum) {
+  const std::vector<double>& y = series.values;
+  std::vector<double> all, block;
+  const auto level = [](std::vector<double>& differences) {
+    return kDeviationsPerMedian * median_of(differences) / kFourthGain;
+  };
+  local_.assign(series.size() / kBlock + 1, 0.0);
+  for (std::size_t b = 0; b < local_.size(); ++b) {
+    block.clear();
+    const std::size_t end = std::min((b + 1) * kBlock, series.size());
+    for (std::size_t k = std::max<std::size_t>(b * kBlock, 4); k < end; ++k) {
+      if (!series.is_dense(k - 4, 5)) continue;
+      const double difference = y[k] - 4.0 * y[k - 1] + 6.0 * y[k - 2] - 4.0 * y[k - 3] + y[k - 4];
+      // Spread whole counts evenly over their unit; otherwise their median is a whole count too.
+      const double spread = std::fmod(kGolden * static_cast<double>(k), 1.0) - 0.5;
+      block.push_back(std::abs(std::abs(difference) + spread * quantum));
+    }
+    all.insert(all.end(), block.begin(), block.end());
+    if (block.size() >= kBlock / 4) local_[b] = level(block);
+  }
+  overall_ = level(all);
+}
+
+double NoiseScale::noise(std::size_t position) const {
+  const std::size_t b = position / kBlock;
+  double noise = std::max(overall_, local_[b]);
+  if (b > 0) noise = std::max(noise, local_[b - 1]);
+  if (b + 1 < local_.size()) noise = std::max(noise, local_[b + 1]);
+  return noise;
+}
+
+double NoiseScale::sustained_acceleration(std::size_t stride, bool beyond_noise) const {
+  const std::vector<double>&y = series_.values, &t = series_.times;
+  if (series_.size() <= 6 * stride) return 0.0;
+  std::vector<double> seconds(series_.size(), 0.0);  // |second difference| of readings
+  for (std::size_t k = stride; k + stride < series_.size(); ++k) {
+    if (!series_.is_dense(k - stride, 2 * stride + 1)) continue;
+    const double before = (y[k] - y[k - stride]) / (t[k] - t[k - stride]);
+    const double after = (y[k + stride] - y[k]) / (t[k + stride] - t[k]);
+    seconds[k] = std::abs(after - before) * static_cast<double>(stride) * series_.period;
+  }
+  std::vector<double> lasting;
+  std::array<double, 7> around;
+  for (std::size_t k = 3 * stride; k + 3 * stride < series_.size(); ++k) {
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      around[i] = seconds[k + i * stride - 3 * stride];
+    }
+    const double made = beyond_noise ? kLargestMedian * kSecondGain * noise(k) + quantum_ : 0.0;
+    lasting.push_back(std::max(0.0, median_of_seven(around) - made));
+  }
+  const std::size_t passed_over = lasting.size() / kCrowds;
+  std::ranges::nth_element(lasting, lasting.begin() + static_cast<std::ptrdiff_t>(passed_over),
+                           std::greater<>());
+  return lasting[passed_over] / static_cast<double>(stride * stride);
+}
+
+double NoiseScale::acceleration(std::size_t longest) const {
+  double least = sustained_acceleration(1, false);
+  for (std::size_t stride = 2; stride <= longest; stride *= 2) {
+    if (series_.size() > 6 * stride) least = std::min(least, sustained_acceleration(stride, false));
+  }
+  return least;
 }
 
 }  // namespace estimator

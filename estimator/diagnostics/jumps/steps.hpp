@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "estimator/diagnostics/jumps/noise_scale.hpp"
+#include "estimator/diagnostics/jumps/reading_series.hpp"
 
 namespace estimator {
 

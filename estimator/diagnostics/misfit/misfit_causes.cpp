@@ -5,10 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "estimator/diagnostics/misfit/cause_acceptance.hpp"
-#include "estimator/diagnostics/misfit/creep_trial.hpp"
 #include "estimator/diagnostics/misfit/misfit_trials.hpp"
-#include "estimator/diagnostics/misfit/model_error_trials.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"
 

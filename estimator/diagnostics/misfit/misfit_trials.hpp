@@ -2,6 +2,8 @@
 
 #include <Eigen/Core>
 #include <limits>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
@@ -60,5 +62,80 @@ Eigen::VectorXd errors_of(const ExcerptFit& fit, Eigen::Index sensors);
 /// causes first, as many as the work budget allows.
 /// @param recordings  whole recordings; if empty, clipped readings are not tried
 std::vector<Cause> try_causes(const MisfitProblem& on, const std::vector<Recording>& recordings);
+
+/// Returns a cause of a misfit with its remaining errors; nullopt if the fit improves too little.
+std::optional<Cause> accepted_cause(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
+                                    const std::vector<Recording>& pieces);
+
+/// Returns a finding about a cause of a misfit.
+/// @param size  fitted size of the error, in `unit`
+Finding cause_finding(Message message, std::string channel, double size, std::string unit);
+
+/// Returns whether a fit lowers the cost enough to report the cause that it includes.
+bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit);
+
+/// Fits a cause of a misfit. The cost is infinite if the cause certainly does not help.
+ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
+                            const std::vector<Recording>& pieces);
+
+/// Smallest relative change of a parameter that is reported.
+inline constexpr double kMinRelativeChange = 1e-3;
+
+/// The result of a fit with one parameter freed. The size is the change of this parameter. The fit
+/// is a cause only if the size is at least `least`, since in chaotic motions a smaller change may
+/// improve the fit by chance.
+struct FreedParameterFit {
+  double size = 0.0, deviation = 0.0;
+  std::optional<Cause> cause;
+};
+FreedParameterFit fit_with_one_freed(const MisfitProblem& on, int index, double start, double lower,
+                                     double upper, double least);
+
+void add(std::vector<Cause>& causes, std::optional<Cause> cause);
+
+/// Fixes the moments of inertia that are at a bound.
+/// @return index of the first fixed parameter; −1 if none
+int fix_moments_at_bounds(Mechanism& mechanism);
+
+/// Tries fixed joint distances at other values.
+void try_lengths(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries fixed motor gains at other values.
+void try_gains(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries joint position coordinates with the opposite sign.
+void try_signs(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries friction terms that the description lacks.
+void try_friction(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries air drag on bodies that are carried by other bodies.
+void try_air(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Fits all friction terms that the description lacks. Returns nullopt if this does not improve the
+/// fit. The finding of the result is empty.
+std::optional<Cause> fit_all_friction(const MisfitProblem& on);
+
+/// Length and sampling of excerpts for the creep trial, which runs if the most active excerpts show
+/// no cause. Creep shows over seconds while joints are almost at rest.
+inline constexpr ExcerptBudget kCreepBudget = {
+    .duration = 30.0, .piece = 15.0, .period = 0.01, .rows = 2500};
+
+/// Tries friction that creeps at rest instead of sticking: replaces Coulomb friction by its
+/// smoothed law, with the transition velocity that fits best. Adds no cause if no joint can stick.
+void try_creep(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries motor commands that act earlier or later than recorded.
+void try_delays(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries motor commands clipped at some level.
+void try_clipped_commands(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries time stamps of a clock that is fast or slow.
+void try_clock(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries readings clipped at an end of an encoder's range.
+void try_clipped_angles(const MisfitProblem& on, const std::vector<Recording>& recordings,
+                        std::vector<Cause>& causes);
 
 }  // namespace estimator

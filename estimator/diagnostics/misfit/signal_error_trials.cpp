@@ -1,12 +1,11 @@
-#include "estimator/diagnostics/misfit/signal_error_trials.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "estimator/diagnostics/misfit/cause_acceptance.hpp"
 #include "estimator/diagnostics/misfit/clock_rate.hpp"
+#include "estimator/diagnostics/misfit/misfit_trials.hpp"
 #include "estimator/model/encoder.hpp"
 
 namespace estimator {

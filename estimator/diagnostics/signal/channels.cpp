@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "estimator/diagnostics/jumps/edge_fit.hpp"
-#include "estimator/diagnostics/jumps/noise_scale.hpp"
+#include "estimator/diagnostics/jumps/reading_series.hpp"
 #include "estimator/diagnostics/signal/non_equilibrium_joints.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/spanning_tree.hpp"

@@ -1,24 +1,106 @@
 #include "estimator/diagnostics/signal/signal_examination.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "estimator/assessment/calibration.hpp"
 #include "estimator/diagnostics/jumps/jump_cause.hpp"
 #include "estimator/diagnostics/jumps/outliers.hpp"
-#include "estimator/diagnostics/jumps/segment_residuals.hpp"
 #include "estimator/diagnostics/jumps/steps.hpp"
 #include "estimator/diagnostics/signal/channels.hpp"
 #include "estimator/diagnostics/signal/finding_text.hpp"
-#include "estimator/diagnostics/signal/inertial_axes.hpp"
-#include "estimator/diagnostics/signal/limits.hpp"
-#include "estimator/diagnostics/signal/rest_intervals.hpp"
-#include "estimator/diagnostics/signal/stop_impacts.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_stop.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 namespace {
+
+/// A segment of a recording with its modelled readings and residuals.
+struct SegmentResiduals {
+  int index;  ///< index within its recording
+  const Segment* segment;
+  const Eigen::MatrixXd* model;  ///< modelled readings, samples × sensors
+  Eigen::MatrixXd left;          ///< residuals of the readings
+};
+
+/// Smallest significant step in residuals, relative to their root mean square over the recording.
+/// An unmodelled slip leaves half of its size on either side; smaller steps belong to other misfit.
+constexpr double kResidualStep = 0.5;
+
+const Segment* find_segment(const std::vector<Recording>& recordings,
+                            const SegmentTrajectory& trajectory, int& recording, int& segment) {
+  for (std::size_t r = 0; r < recordings.size(); ++r) {
+    if (recordings[r].name != trajectory.recording) continue;
+    for (std::size_t s = 0; s < recordings[r].segments.size(); ++s) {
+      const Segment& each = recordings[r].segments[s];
+      if (each.start != trajectory.start || each.sample_count() != trajectory.measured.rows()) {
+        continue;
+      }
+      recording = static_cast<int>(r);
+      segment = static_cast<int>(s);
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+/// Returns the segments that have a model, of the recording with index `wanted`.
+std::vector<SegmentResiduals> modelled_segments(const Calibration& calibration,
+                                                const std::vector<Encoder>& sensors,
+                                                const std::vector<Recording>& recordings,
+                                                int wanted) {
+  std::vector<SegmentResiduals> modelled;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    int recording = 0, index = 0;
+    const Segment* segment = find_segment(recordings, trajectory, recording, index);
+    if (segment == nullptr || recording != wanted) continue;
+    const Eigen::MatrixXd& model =
+        calibration.refined ? trajectory.simulated : trajectory.estimated;
+    Eigen::MatrixXd left = segment->angles - model;
+    for (Eigen::Index i = 0; i < left.cols(); ++i) {
+      for (double& error : left.col(i)) {
+        error = sensors[static_cast<std::size_t>(i)].difference(error);
+      }
+    }
+    modelled.push_back({index, segment, &model, std::move(left)});
+  }
+  return modelled;
+}
+
+/// Returns the root-mean-square residual of each sensor.
+std::vector<double> root_mean_squares(const std::vector<SegmentResiduals>& modelled,
+                                      std::size_t sensors) {
+  std::vector<double> squares(sensors, 0.0), counts(sensors, 0.0);
+  for (const SegmentResiduals& each : modelled) {
+    for (Eigen::Index i = 0; i < each.left.cols(); ++i) {
+      for (const double error : each.left.col(i)) {
+        if (std::isnan(error)) continue;
+        squares[static_cast<std::size_t>(i)] += error * error;
+        counts[static_cast<std::size_t>(i)] += 1.0;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < sensors; ++i) {
+    squares[i] = std::sqrt(squares[i] / std::max(counts[i], 1.0));
+  }
+  return squares;
+}
+
+/// Returns whether a step in a sensor's readings exceeds the model's residuals.
+/// @param left  root-mean-square residual of the whole recording
+bool exceeds_residuals(double step, double left) { return std::abs(step) > kResidualStep * left; }
+
+/// Returns by how much a modelled reading, and thus its residual, jumps at a row where the state
+/// estimate restarts.
+double model_jump(const Eigen::MatrixXd& model, int row, int sensor) {
+  if (row < 2 || row + 1 >= model.rows()) return 0.0;
+  const auto change = [&](int k) { return model(k, sensor) - model(k - 1, sensor); };
+  return change(row) - 0.5 * (change(row - 1) + change(row + 1));
+}
 
 constexpr std::size_t kResidualJumps = 3;  // most jumps of a segment with an accepted model
 constexpr int kSameRows = 2;               // largest distance between simultaneous jumps

@@ -1,11 +1,10 @@
-#include "estimator/diagnostics/signal/stop_impacts.hpp"
+#include "estimator/diagnostics/signal/channels.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "estimator/diagnostics/jumps/edge_fit.hpp"
-#include "estimator/diagnostics/jumps/noise_scale.hpp"
 #include "estimator/diagnostics/jumps/reading_series.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/spanning_tree.hpp"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assessment/model_test/score_step.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/note_text.hpp"

@@ -1,4 +1,3 @@
-#include "estimator/diagnostics/jumps/lost_time_scores.hpp"
 
 #include <gtest/gtest.h>
 
