@@ -239,10 +239,7 @@ double find_quantum(const std::vector<Segment>& segments, int sensor, double sca
 
 double pre_quantization_noise(const std::vector<Segment>& segments, int sensor, double quantum) {
   const double encoder = quantum * quantum / 12.0;
-  double variance = 0.0;
-  for (const Segment& segment : segments) {
-    variance = std::max(variance, std::pow(noise_level(segment, sensor), 2) - encoder);
-  }
+  const double variance = std::pow(noise_level(segments, sensor), 2) - encoder;
   return variance > kAnalogShare * encoder ? variance : 0.0;
 }
 

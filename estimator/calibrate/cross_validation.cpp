@@ -259,7 +259,7 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (on_fold) on_fold(static_cast<int>(i));
     Fold fold = run_fold(mechanism, pieces, i, options, monitor);
-    if (monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed)) {
+    if (is_stopped(monitor)) {
       result.stopped = true;
       break;
     }

@@ -56,10 +56,8 @@ ShootingProblem problem_with_all(const ShootingProblem& fitted,
       noise.angle[column] = fitted.noise().angle[used++];
       continue;
     }
-    noise.angle[column] = kAngleNoiseFloor * sensors[i].units().scale;
-    for (const Segment& segment : segments) {
-      noise.angle[column] = std::max(noise.angle[column], noise_level(segment, column));
-    }
+    noise.angle[column] =
+        std::max(kAngleNoiseFloor * sensors[i].units().scale, noise_level(segments, column));
   }
   for (const int axis : withheld_axes(mechanism, segments)) {
     for (const Segment& segment : segments) {

@@ -82,10 +82,6 @@ class Pipeline {
     if (approached) result_.mechanism = *approached;
   }
 
-  bool is_cancelled() const {
-    return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
-  }
-
   LmSummary solve_stage(LeastSquaresProblem& problem, const FitStage& stage) {
     if (monitor_.on_stage) monitor_.on_stage(stage, result_.mechanism);
     return solve(problem, lm_options_, monitor_.on_iteration, monitor_.stop);
@@ -150,7 +146,7 @@ class Pipeline {
     const bool is_smoothed = differs_in_friction(smoothed, result_.mechanism);
     result_.refinement_termination =
         fit_simulation(smooth, is_smoothed ? SolveKind::kSmoothedFriction : SolveKind::kFirst);
-    if (is_cancelled() || !is_smoothed) {
+    if (is_stopped(monitor_) || !is_smoothed) {
       store_fit(smooth);
       return;
     }
@@ -163,7 +159,7 @@ class Pipeline {
     sharp = SimulationProblem(start, data_, initial, settings_.step, settings_.angle_noise);
     const Termination termination = fit_simulation(sharp, SolveKind::kRigFriction);
     const bool is_better = sharp.cost() <= smooth.cost();
-    if (is_better || is_cancelled()) result_.refinement_termination = termination;
+    if (is_better || is_stopped(monitor_)) result_.refinement_termination = termination;
     store_fit(is_better ? sharp : smooth);
   }
 

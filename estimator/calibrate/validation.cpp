@@ -21,17 +21,10 @@ namespace estimator {
 namespace {
 
 bool moves(const Segment& segment) {
-  const auto changes = [](const auto& readings) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const double reading : readings) {
-      if (std::isnan(reading)) continue;
-      low = std::min(low, reading);
-      high = std::max(high, reading);
-    }
-    return low < high;
-  };
   for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
-    if (changes(segment.angles.col(sensor))) return true;
+    ValueRange range;
+    range.add({&segment, 1}, sensor);
+    if (range.width() > 0.0) return true;
   }
   return false;
 }
@@ -80,18 +73,6 @@ WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recor
   estimated.topRows(rows) = result.trajectory.estimated;
   result.trajectory.estimated = estimated;
   return result;
-}
-
-std::vector<double> noise_levels(const std::vector<Recording>& recordings, std::size_t sensors) {
-  std::vector<double> levels(sensors, 0.0);
-  for (const Recording& recording : recordings) {
-    for (const Segment& segment : recording.segments) {
-      for (std::size_t i = 0; i < sensors; ++i) {
-        levels[i] = std::max(levels[i], noise_level(segment, static_cast<Eigen::Index>(i)));
-      }
-    }
-  }
-  return levels;
 }
 
 /// Returns the number of rows used to fit the initial state; 0 if all rows are used.
@@ -146,7 +127,13 @@ Validation validate(const Mechanism& rig, const Mechanism& estimate,
   for (const Encoder& sensor : used_encoders(rig)) result.sensors.push_back(sensor.name);
   check_input(rig, recordings);
   require_motion(recordings);
-  result.noise = noise_levels(recordings, result.kinds.size());
+  result.noise.assign(result.kinds.size(), 0.0);
+  for (const Recording& recording : recordings) {
+    for (std::size_t i = 0; i < result.noise.size(); ++i) {
+      result.noise[i] =
+          std::max(result.noise[i], noise_level(recording.segments, static_cast<Eigen::Index>(i)));
+    }
+  }
   int index = 0;
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
@@ -159,7 +146,7 @@ Validation validate(const Mechanism& rig, const Mechanism& estimate,
       const Recording window = {recording.name, {segment}};
       WindowFit fit = rows > 0 ? fit_start(rig, fixed, window, rows, options, monitor)
                                : fit_whole(rig, fixed, window, options, monitor);
-      if (monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed)) {
+      if (is_stopped(monitor)) {
         result.stopped = true;
         return result;
       }

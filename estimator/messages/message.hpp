@@ -33,6 +33,8 @@ struct Argument {
 
   std::string name;
   Value value;
+
+  bool operator==(const Argument&) const;
 };
 
 /// A finding, note, verdict or part of one, as data.
@@ -50,7 +52,7 @@ struct Message {
   /// Returns the argument with a name, or nullptr.
   const Argument::Value* find(const std::string& name) const;
 
-  bool operator==(const Message&) const;
+  bool operator==(const Message&) const = default;
 };
 
 /// Returns a note about one recording.

@@ -2,6 +2,8 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,25 @@ struct Segment {
 
 /// Rows [first, first + count) of a segment, with their times and shifts.
 Segment rows_of(const Segment& segment, int first, int count);
+
+/// The smallest and the largest of some values; NaN values are skipped.
+struct ValueRange {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  bool is_empty() const { return !(low <= high); }
+  double width() const { return is_empty() ? 0.0 : high - low; }
+  void add(double value) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  /// Adds the readings of a sensor.
+  void add(std::span<const Segment> segments, Eigen::Index sensor) {
+    for (const Segment& segment : segments) {
+      for (const double reading : segment.angles.col(sensor)) add(reading);
+    }
+  }
+};
 
 /// Tolerance within which an instant counts as that of a sample.
 inline constexpr double kSampleTolerance = 1e-6;  // of a sampling period

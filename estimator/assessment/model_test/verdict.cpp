@@ -233,10 +233,7 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
         find_quantum(segments, static_cast<int>(i), joint_units(error.kind).scale);
     SensorFit fit;
     fit.name = error.joint;
-    fit.noise = quantum / std::sqrt(12.0);
-    for (const Segment& segment : segments) {
-      fit.noise = std::max(fit.noise, noise_level(segment, sensor));
-    }
+    fit.noise = std::max(quantum / std::sqrt(12.0), noise_level(segments, sensor));
     const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
     fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
     const double pre_quantization_variance =
@@ -281,17 +278,8 @@ Verdict judge(const Calibration& calibration) {
 }
 
 std::string_view to_string(VerdictKind kind) {
-  switch (kind) {
-    case VerdictKind::kAccepted:
-      return "accepted";
-    case VerdictKind::kDoubtful:
-      return "doubtful";
-    case VerdictKind::kRejected:
-      return "rejected";
-    case VerdictKind::kNoFit:
-      return "no-fit";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"accepted", "doubtful", "rejected", "no-fit"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace estimator

@@ -126,24 +126,19 @@ Finding report_finding(const DescriptionTrials& trials) {
                                   {{"causes", std::move(causes)},
                                    {"unexplained", percent(trials.given.unexplained())},
                                    {"left", percent(trials.trials.front().fit.unexplained())}}},
-                                 "", first.hypothesis.channel);
-  finding.size = size.value;
-  finding.unit = size.unit;
+                                 "", first.hypothesis.channel, size);
   finding.confidence = confidence;
   return finding;
 }
 
 Finding not_checked(const Mechanism& mechanism, const FastJoint& fast) {
   const std::string& joint = mechanism.joints[static_cast<std::size_t>(fast.joint)].name;
-  Finding finding = make_finding({MessageCode::kDescriptionNotChecked,
-                                  {{"joint", joint},
-                                   {"angle", Quantity{fast.turn, "rad"}},
-                                   {"time", Quantity{1e3 * fast.within, "ms"}},
-                                   {"share", percent(fast.share)}}},
-                                 "", joint);
-  finding.size = fast.share;
-  finding.unit = "-";
-  return finding;
+  return make_finding({MessageCode::kDescriptionNotChecked,
+                       {{"joint", joint},
+                        {"angle", Quantity{fast.turn, "rad"}},
+                        {"time", Quantity{1e3 * fast.within, "ms"}},
+                        {"share", percent(fast.share)}}},
+                      "", joint, {fast.share, "-"});
 }
 
 /// Returns whether the description fits with an encoder's zero fixed at its given value.
@@ -155,13 +150,11 @@ bool holds_with_zero_kept(const Mechanism& mechanism, const std::vector<Recordin
 }
 
 Finding far_zero(const Encoder& sensor, double size) {
-  const std::string unit = sensor.units().coordinate;
+  const Quantity distance{size, sensor.units().coordinate};
   const bool is_half_turn = std::abs(std::abs(size) - M_PI) < kHalfTurn;
   Message message(MessageCode::kDistantZero, {{"joint", sensor.name}, {"half_turn", is_half_turn}});
-  if (!is_half_turn) message.arguments.push_back({"size", Quantity{size, unit}});
-  Finding finding = make_finding(std::move(message), "", sensor.name);
-  finding.size = size;
-  finding.unit = unit;
+  if (!is_half_turn) message.arguments.push_back({"size", distance});
+  Finding finding = make_finding(std::move(message), "", sensor.name, distance);
   finding.treated = true;
   return finding;
 }

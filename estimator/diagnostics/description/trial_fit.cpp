@@ -123,11 +123,9 @@ void coarsen_noise(ShootingInput& input, const Mechanism& mechanism) {
 }
 
 LmOptions few_trials(int iterations) {
-  LmOptions options;
-  options.max_iterations = iterations;
-  options.cost_tolerance = kTrialTolerance;
-  options.stagnant_gain = kTrialTolerance;
-  return options;
+  return {.max_iterations = iterations,
+          .cost_tolerance = kTrialTolerance,
+          .stagnant_gain = kTrialTolerance};
 }
 
 }  // namespace

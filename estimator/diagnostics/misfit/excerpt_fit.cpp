@@ -22,11 +22,7 @@ constexpr int kIterations = 15;
 constexpr double kTolerance = 1e-4;  // relative decrease of the cost that ends a fit
 
 LmOptions few(int iterations) {
-  LmOptions options;
-  options.max_iterations = iterations;
-  options.cost_tolerance = kTolerance;
-  options.stagnant_gain = kTolerance;
-  return options;
+  return {.max_iterations = iterations, .cost_tolerance = kTolerance, .stagnant_gain = kTolerance};
 }
 
 /// Computing work of an integration step that closes loops, relative to a step of a tree. Causes of
@@ -106,10 +102,7 @@ Eigen::VectorXd reading_noise(const Mechanism& mechanism,
   }
   for (Eigen::Index i = 0; i < noise.size(); ++i) {
     const double quantum = find_quantum(segments, static_cast<int>(i), scales[i]);
-    noise[i] = std::max(noise[i], quantum / std::sqrt(12.0));
-    for (const Segment& segment : segments) {
-      noise[i] = std::max(noise[i], noise_level(segment, i));
-    }
+    noise[i] = std::max({noise[i], quantum / std::sqrt(12.0), noise_level(segments, i)});
   }
   return noise;
 }

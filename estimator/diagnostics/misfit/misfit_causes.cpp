@@ -72,12 +72,12 @@ Finding none_explains(const MisfitProblem& on) {
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
   const Encoder sensor = used_encoders(on.estimate)[static_cast<std::size_t>(worst)];
   const double ratio = on.rmse[worst] / on.noise[worst];
-  return cause_finding({MessageCode::kUnexplainedMisfit,
-                        {{"encoder", sensor.name},
-                         {"window", on.excerpts.piece},
-                         {"error", error_of(sensor, on.rmse[worst])},
-                         {"ratio", ratio}}},
-                       sensor.name, ratio, "-");
+  return make_finding({MessageCode::kUnexplainedMisfit,
+                       {{"encoder", sensor.name},
+                        {"window", on.excerpts.piece},
+                        {"error", error_of(sensor, on.rmse[worst])},
+                        {"ratio", ratio}}},
+                      "", sensor.name, {ratio, "-"});
 }
 
 bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {

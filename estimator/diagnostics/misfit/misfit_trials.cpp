@@ -58,13 +58,6 @@ std::vector<Cause> try_causes(const MisfitProblem& on, const std::vector<Recordi
   return causes;
 }
 
-Finding cause_finding(Message message, std::string channel, double size, std::string unit) {
-  Finding finding = make_finding(std::move(message), "", std::move(channel));
-  finding.size = size;
-  finding.unit = std::move(unit);
-  return finding;
-}
-
 bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit) {
   return fit.cost_per_reading() < kHelps * on.cost_per_reading;
 }

@@ -67,10 +67,6 @@ std::vector<Cause> try_causes(const MisfitProblem& on, const std::vector<Recordi
 std::optional<Cause> accepted_cause(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
                                     const std::vector<Recording>& pieces);
 
-/// Returns a finding about a cause of a misfit.
-/// @param size  fitted size of the error, in `unit`
-Finding cause_finding(Message message, std::string channel, double size, std::string unit);
-
 /// Returns whether a fit lowers the cost enough to report the cause that it includes.
 bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit);
 

@@ -174,7 +174,7 @@ void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
         message.arguments.push_back(
             {"inertia", on.estimate.parameters[static_cast<std::size_t>(bound)].name});
       }
-      freed.cause->finding = cause_finding(std::move(message), point.name, freed.size, "m");
+      freed.cause->finding = make_finding(std::move(message), "", point.name, {freed.size, "m"});
       causes.push_back(std::move(*freed.cause));
     }
   }
@@ -193,13 +193,12 @@ void try_gains(const MisfitProblem& on, std::vector<Cause>& causes) {
                                                  kMinRelativeChange * std::abs(gain.value));
     if (!freed.cause) continue;
     const double value = gain.value + freed.size;
-    freed.cause->finding =
-        cause_finding({MessageCode::kWrongGain,
-                       {{"parameter", gain.name},
-                        {"estimate", Quantity{value, gain.unit, freed.deviation}},
-                        {"given", Quantity{gain.value, gain.unit}},
-                        {"value", value}}},
-                      gain.name, freed.size, gain.unit);
+    freed.cause->finding = make_finding({MessageCode::kWrongGain,
+                                         {{"parameter", gain.name},
+                                          {"estimate", Quantity{value, gain.unit, freed.deviation}},
+                                          {"given", Quantity{gain.value, gain.unit}},
+                                          {"value", value}}},
+                                        "", gain.name, {freed.size, gain.unit});
     causes.push_back(std::move(*freed.cause));
   }
 }

@@ -19,30 +19,8 @@ namespace {
 constexpr double kRest = 1e-9;   // [rad]; less is rounding
 constexpr double kAtEnd = 0.25;  // counts; tolerance for a reading at an end of the range
 
-struct Range {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-  int count = 0;  ///< readings
-
-  double width() const { return count == 0 ? 0.0 : high - low; }
-  void add(double value) {
-    if (std::isnan(value)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-    ++count;
-  }
-};
-
-Range range_of(const Recording& recording, int sensor) {
-  Range range;
-  for (const Segment& segment : recording.segments) {
-    for (const double reading : segment.angles.col(sensor)) range.add(reading);
-  }
-  return range;
-}
-
-Range command_range(const Recording& recording, int motor) {
-  Range range;
+ValueRange command_range(const Recording& recording, int motor) {
+  ValueRange range;
   for (const Segment& segment : recording.segments) {
     // The last row's command is held over no time.
     for (Eigen::Index k = 0; k + 1 < segment.controls.rows(); ++k) {
@@ -176,7 +154,8 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (int i = 0; i < std::ssize(sensors); ++i) {
     const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
-    const Range range = range_of(recording, i);
+    ValueRange range;
+    range.add(recording.segments, i);
     if (!(range.width() > kRest * sensor.units().scale)) continue;
     for (const double side : {1.0, -1.0}) {
       const double end = side > 0.0 ? range.high : range.low;
@@ -212,19 +191,16 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
           if (!is_held) out.rejected.push_back({index, s, i, k});
         }
       }
+      const Quantity limit{end, sensor.units().coordinate};
       Finding finding = make_finding({MessageCode::kClippedReadings,
                                       {{"encoder", sensor.name},
                                        {"is_largest", side > 0.0},
-                                       {"limit", Quantity{end, sensor.units().coordinate}},
+                                       {"limit", limit},
                                        {"plateaus", plateaus},
                                        {"first", stretches.front().from},
                                        {"readings", readings}}},
-                                     recording.name, sensor.name);
-      finding.from = stretches.front().from;
-      finding.to = stretches.back().to;
-      finding.stretches = std::move(stretches);
-      finding.size = end;
-      finding.unit = sensor.units().coordinate;
+                                     recording.name, sensor.name, limit);
+      set_stretches(std::move(stretches), finding);
       finding.treated = true;
       out.findings.push_back(std::move(finding));
     }
@@ -237,8 +213,10 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
   bool commanded = false;
   const auto motors = static_cast<int>(std::ranges::count_if(mechanism.joints, &Joint::motorised));
   for (int m = 0; m < motors; ++m) commanded |= command_range(recording, m).width() > 0.0;
-  std::vector<Range> ranges;
-  for (int i = 0; i < std::ssize(sensors); ++i) ranges.push_back(range_of(recording, i));
+  std::vector<ValueRange> ranges(sensors.size());
+  for (int i = 0; i < std::ssize(sensors); ++i) {
+    ranges[static_cast<std::size_t>(i)].add(recording.segments, i);
+  }
   const auto moves = [&](std::size_t i) {
     return ranges[i].width() > kRest * sensors[i].units().scale;
   };
@@ -252,7 +230,7 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
     for (std::size_t j = 0; j < sensors.size(); ++j) {
       if (moves(j)) other = sensors[j].name;
     }
-    const bool empty = ranges[i].count == 0;
+    const bool empty = ranges[i].is_empty();
     const bool is_still = !empty && other.empty() && !commanded;
     const auto restless =
         std::ranges::find(unable, static_cast<int>(i), &NonEquilibriumJoint::sensor);
@@ -327,14 +305,12 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
     });
     const bool lacks = !driven && mechanism.joint_parameter(j, JointQuantity::kMotorGain).free;
     for (const Recording& recording : recordings) {
-      const Range range = command_range(recording, motor);
-      if (range.count == 0 || range.width() > 0.0) continue;
-      Finding finding =
+      const ValueRange range = command_range(recording, motor);
+      if (range.is_empty() || range.width() > 0.0) continue;
+      out.findings.push_back(
           make_finding({MessageCode::kConstantCommand,
                         {{"motor", joint.name}, {"command", range.low}, {"is_gain_wanted", lacks}}},
-                       recording.name, joint.name);
-      finding.size = range.low;
-      out.findings.push_back(std::move(finding));
+                       recording.name, joint.name, {range.low}));
     }
     ++motor;
   }
@@ -349,16 +325,14 @@ void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<doubl
     if (std::abs(ratio - 1.0) < kTolerance) continue;
     const Encoder& sensor = sensors[i];
     const JointTraits& joint = sensor.traits();
-    Finding finding = make_finding({MessageCode::kWrongQuantum,
-                                    {{"encoder", sensor.name},
-                                     {"quantum", Quantity{seen[i], sensor.units().coordinate}},
-                                     {"counts", joint.count_size / seen[i]},
-                                     {"length", std::string(joint.count)},
-                                     {"described_counts", joint.count_size / stated[i]}}},
-                                   "", sensor.name);
-    finding.size = seen[i];
-    finding.unit = sensor.units().coordinate;
-    out.findings.push_back(std::move(finding));
+    const Quantity quantum{seen[i], sensor.units().coordinate};
+    out.findings.push_back(make_finding({MessageCode::kWrongQuantum,
+                                         {{"encoder", sensor.name},
+                                          {"quantum", quantum},
+                                          {"counts", joint.count_size / seen[i]},
+                                          {"length", std::string(joint.count)},
+                                          {"described_counts", joint.count_size / stated[i]}}},
+                                        "", sensor.name, quantum));
   }
 }
 

@@ -35,7 +35,6 @@ struct Excess {
   double extreme = 0.0;
   int rows = 0;
 
-  double first() const { return stretches.front().from; }
   void add(double time, double value) {
     ++rows;
     add_stretch({time, time}, stretches);
@@ -46,15 +45,12 @@ struct Excess {
 /// Returns a finding about an excess, with its number of rows and its start as arguments.
 Finding excess_finding(Message message, const Recording& recording, const std::string& channel,
                        const Excess& excess, const std::string& unit = {}) {
-  message.arguments.push_back({"extreme", Quantity{excess.extreme, unit}});
+  const Quantity extreme{excess.extreme, unit};
+  message.arguments.push_back({"extreme", extreme});
   message.arguments.push_back({"rows", excess.rows});
-  message.arguments.push_back({"first", excess.first()});
-  Finding finding = make_finding(std::move(message), recording.name, channel);
-  finding.from = excess.first();
-  finding.to = excess.stretches.back().to;
-  finding.stretches = excess.stretches;
-  finding.size = excess.extreme;
-  finding.unit = unit;
+  message.arguments.push_back({"first", excess.stretches.front().from});
+  Finding finding = make_finding(std::move(message), recording.name, channel, extreme);
+  set_stretches(excess.stretches, finding);
   return finding;
 }
 

@@ -76,12 +76,8 @@ void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<
                                    {"first", stretches.front().from},
                                    {"interval", Quantity{kEvery, "s"}},
                                    {"rejected", rejected}}},
-                                 recording.name);
-  finding.from = stretches.front().from;
-  finding.to = stretches.back().to;
-  finding.stretches = std::move(stretches);
-  finding.size = static_cast<double>(resting) / rows;
-  finding.unit = "-";
+                                 recording.name, "", {static_cast<double>(resting) / rows, "-"});
+  set_stretches(std::move(stretches), finding);
   finding.treated = true;
   out.findings.push_back(std::move(finding));
 }

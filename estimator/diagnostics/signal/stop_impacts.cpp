@@ -137,12 +137,8 @@ Finding undescribed_stop_finding(const Encoder& sensor, const Recording& recordi
                                    {"impacts", stop.strikes},
                                    {"speed", Quantity{stop.fastest, units.rate}},
                                    {"restitution", stop.restitution}}},
-                                 recording.name, sensor.name);
-  finding.from = stop.stretches.front().from;
-  finding.to = stop.stretches.back().to;
-  finding.stretches = stop.stretches;
-  finding.size = coordinate;
-  finding.unit = units.coordinate;
+                                 recording.name, sensor.name, {coordinate, units.coordinate});
+  set_stretches(stop.stretches, finding);
   return finding;
 }
 
@@ -158,18 +154,16 @@ void find_stop_impacts(const Mechanism& mechanism, const std::vector<double>& qu
     if (sensor.terms.size() != 1) continue;
     const double unit = sensor.units().scale;
     std::vector<StopImpact> strikes;
-    double lowest = HUGE_VAL, highest = -HUGE_VAL;
+    ValueRange range;
     for (const Segment& segment : recording.segments) {
       const ReadingSeries series = observed_readings(
           segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.traits().wraps);
       add_strikes(series, NoiseScale(series, quanta[i]), segment.start, strikes);
-      for (const double value : series.values) {
-        lowest = std::min(lowest, value);
-        highest = std::max(highest, value);
-      }
+      for (const double value : series.values) range.add(value);
     }
     for (const double side : {1.0, -1.0}) {
-      const ImpactedStop stop = impacted_stop(strikes, side, side > 0.0 ? highest : lowest, unit);
+      const ImpactedStop stop =
+          impacted_stop(strikes, side, side > 0.0 ? range.high : range.low, unit);
       if (stop.strikes == 0) continue;
       const double sign = sensor.terms.front().sign;
       const double coordinate = sign * (stop.place + parameter_at(mechanism, sensor.offset).value);
