@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
-#include "estimator/assessment/identifiability/base_parameters.hpp"
 #include "estimator/assessment/identifiability/combinations.hpp"
 #include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/assessment/identifiability/inertia_results.hpp"
-#include "estimator/assessment/identifiability/parameter_effect.hpp"
 #include "estimator/assessment/identifiability/sensor_ambiguities.hpp"
+#include "estimator/assessment/intervals/confidence_intervals.hpp"
 #include "estimator/assessment/intervals/estimate_table.hpp"
-#include "estimator/assessment/intervals/interval.hpp"
 #include "estimator/assessment/intervals/prior_conflicts.hpp"
-#include "estimator/assessment/model_test/contradictions.hpp"
 #include "estimator/assessment/model_test/part_comparison.hpp"
+#include "estimator/assessment/model_test/score_tests.hpp"
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/fit/parameterized_bodies.hpp"

@@ -1,7 +1,6 @@
 #include "estimator/calibrate/validation.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 

@@ -2,7 +2,6 @@
 
 #include <Eigen/Core>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "estimator/model/encoder.hpp"
@@ -112,5 +111,15 @@ class PlanEvaluator {
   double near_rest_;  // longest step with creeping joints near rest [s]
   int threads_;
 };
+
+/// Simulates a release from rest without a command, and returns the joint coordinates half a minute
+/// later. Friction may hold joints away from equilibrium. Without motors, returns `joints`.
+/// @param joints  initial coordinates [rad or m]
+Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints);
+
+/// Returns the joint coordinates at rest before a run. Joints without a given coordinate settle to
+/// rest from their zero. If their zero is an upright balance, they settle from stable equilibrium.
+/// @param placed  given coordinates, one per joint [rad or m]; NaN if not given
+Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed);
 
 }  // namespace estimator

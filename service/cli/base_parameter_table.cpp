@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "estimator/assessment/identifiability/base_parameters.hpp"
+#include "estimator/assessment/identifiability/combinations.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/text/number_format.hpp"
 

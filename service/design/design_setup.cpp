@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/design/start_pose.hpp"
+#include "estimator/design/plan_evaluator.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/text/comma_list.hpp"

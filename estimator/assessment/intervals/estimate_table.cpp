@@ -4,13 +4,31 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "estimator/assessment/identifiability/parameter_effect.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/only_rotation_axis.hpp"
 
 namespace estimator {
 namespace {
+
+constexpr double kOffBoundShare = 1e-3;  // of the residual's norm
+constexpr double kNoEffect = 1e-10;      // relative to the residual's norm
+
+/// The norm of the residual, and the norms of its derivatives with respect to each free parameter.
+struct ParameterEffect {
+  Eigen::VectorXd column_norms;
+  double residual_norm;
+};
+
+ParameterEffect parameter_effect(const LeastSquaresProblem& problem) {
+  ResidualBlock block;
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.layout().arrow_size);
+  for (int index = 0; index < problem.block_count(); ++index) {
+    problem.linearize(index, block);
+    sums += block.arrow_jacobian.topRows(block.rows).colwise().squaredNorm().transpose();
+  }
+  return {sums.cwiseSqrt(), std::sqrt(problem.cost())};
+}
 
 /// Returns the mechanism with each inertia reduced to the moments that affect its motion, so that
 /// only these can be inconsistent. A body that turns about one axis gets the moment about this axis
@@ -39,7 +57,53 @@ Mechanism as_seen(const Mechanism& mechanism) {
   return seen;
 }
 
+ParameterEstimate estimate_of(const Parameter& source) {
+  return {.name = source.name,
+          .unit = source.unit,
+          .value = source.value,
+          .lower = source.lower,
+          .upper = source.upper};
+}
+
 }  // namespace
+
+void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem) {
+  const auto at_bound = [](const Parameter& parameter) {
+    return parameter.free &&
+           (parameter.value <= parameter.lower || parameter.value >= parameter.upper) &&
+           parameter.lower < parameter.upper;
+  };
+  const FreeParameters free(mechanism);
+  // Twice: a rate has an effect only after its torque has left zero.
+  for (int round = 0; round < 2; ++round) {
+    if (std::none_of(mechanism.parameters.begin(), mechanism.parameters.end(), at_bound)) return;
+    const ParameterEffect effect = parameter_effect(*make_problem(mechanism));
+    for (int i = 0; i < free.size(); ++i) {
+      Parameter& parameter =
+          mechanism
+              .parameters[static_cast<std::size_t>(free.indices()[static_cast<std::size_t>(i)])];
+      const double column = effect.column_norms[i];
+      if (!at_bound(parameter) || !(column > 0.0)) continue;
+      const double distance = std::min(kOffBoundShare * effect.residual_norm / column,
+                                       0.5 * (parameter.upper - parameter.lower));
+      parameter.value += parameter.value <= parameter.lower ? distance : -distance;
+    }
+  }
+}
+
+std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& problem,
+                                                const Mechanism& mechanism) {
+  const ParameterEffect effect = parameter_effect(problem);
+  const std::vector<int> free = FreeParameters(mechanism).indices();
+  std::vector<int> without;
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(free[i])];
+    const double reach = effect.column_norms[static_cast<Eigen::Index>(i)] *
+                         std::max(std::abs(parameter.value), 1.0);
+    if (!(reach > kNoEffect * effect.residual_norm)) without.push_back(free[i]);
+  }
+  return without;
+}
 
 EstimateTable::EstimateTable(const Mechanism& mechanism)
     : asked_(FreeParameters(mechanism).indices()), estimated_(asked_) {
@@ -75,17 +139,12 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
     const Parameter& source = result.mechanism.parameters[static_cast<std::size_t>(asked_[i])];
-    ParameterEstimate estimate;
-    estimate.name = source.name;
-    estimate.unit = source.unit;
-    estimate.value = source.value;
+    ParameterEstimate estimate = estimate_of(source);
     estimate.standard_deviation = uncertainty.standard_deviation[at];
     estimate.half_interval = uncertainty.half_interval[at];
     estimate.noise_deviation = uncertainty.noise_deviation[at];
     estimate.scatter_deviation = uncertainty.scatter_deviation[at];
     estimate.initial = initial_[i];
-    estimate.lower = source.lower;
-    estimate.upper = source.upper;
     estimate.at_bound = uncertainty.at_bound[at] != 0;
     const auto place = std::ranges::find(estimated_, asked_[i]);
     if (data.values.size() > 0 && place != estimated_.end()) {
@@ -99,7 +158,8 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
   result.correlation = uncertainty.correlation;
   result.null_directions = uncertainty.null_directions;
   for (const Message& error : find_errors(as_seen(result.mechanism))) {
-    result.notes.push_back({MessageCode::kUnphysicalEstimate, {{"error", std::vector<Message>{error}}}});
+    result.notes.push_back(
+        {MessageCode::kUnphysicalEstimate, {{"error", std::vector<Message>{error}}}});
   }
 }
 
@@ -123,13 +183,8 @@ void EstimateTable::store_dependent_estimates(const Uncertainty& uncertainty,
     }
     if (along.isZero(0.0)) continue;
     const Parameter& source = result.mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
-    ParameterEstimate estimate;
-    estimate.name = source.name;
-    estimate.unit = source.unit;
-    estimate.value = source.value;
+    ParameterEstimate estimate = estimate_of(source);
     estimate.initial = initial;
-    estimate.lower = source.lower;
-    estimate.upper = source.upper;
     const auto n = uncertainty.noise_covariance.rows();
     double variance = variance_of_combination(uncertainty, along);
     double noise = along.dot(uncertainty.noise_covariance * along), factor = 0.0;

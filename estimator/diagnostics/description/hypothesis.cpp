@@ -244,6 +244,12 @@ void add_motor_mistakes(const Mechanism& mechanism, std::vector<Hypothesis>& out
   }
 }
 
+void negate(Parameter& parameter) {
+  parameter.value = -parameter.value;
+  parameter.prior_mean = -parameter.prior_mean;
+  parameter.lower = -std::exchange(parameter.upper, -parameter.lower);
+}
+
 void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothesis>& out) {
   constexpr const char* kAxes[] = {"x", "y", "z"};
   const Joint& of = mechanism.joints[static_cast<std::size_t>(joint)];
@@ -262,10 +268,7 @@ void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothes
                                 {"value", -value}}},
                    .channel = of.name,
                    .correct_mechanism = [=](Mechanism& m) {
-                     Parameter& point = m.parameters[static_cast<std::size_t>(index)];
-                     point.value = -point.value;
-                     point.prior_mean = -point.prior_mean;
-                     std::tie(point.lower, point.upper) = std::pair(-point.upper, -point.lower);
+                     negate(m.parameters[static_cast<std::size_t>(index)]);
                    }});
   }
 }
@@ -275,10 +278,7 @@ Hypothesis reversed_gravity(const Mechanism& mechanism) {
   return {.message = MessageCode::kReversedGravity,
           .channel = mechanism.parameters[static_cast<std::size_t>(index)].name,
           .correct_mechanism = [=](Mechanism& m) {
-            Parameter& gravity = m.parameters[static_cast<std::size_t>(index)];
-            gravity.value = -gravity.value;
-            gravity.prior_mean = -gravity.prior_mean;
-            std::tie(gravity.lower, gravity.upper) = std::pair(-gravity.upper, -gravity.lower);
+            negate(m.parameters[static_cast<std::size_t>(index)]);
           }};
 }
 

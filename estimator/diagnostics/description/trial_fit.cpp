@@ -7,7 +7,6 @@
 
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/fit/physical/shooting/misplaced_nodes.hpp"
-#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/parameter_dependencies.hpp"

@@ -8,7 +8,7 @@
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/diagnostics/description/description_errors.hpp"
 #include "estimator/diagnostics/misfit/misfit_causes.hpp"
-#include "estimator/diagnostics/repair/slip_trial.hpp"
+#include "estimator/diagnostics/repair/suspected_jump.hpp"
 #include "estimator/diagnostics/signal/finding_text.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/model/encoder.hpp"

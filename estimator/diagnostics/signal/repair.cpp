@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <tuple>
 
 #include "estimator/diagnostics/signal/signal_examination.hpp"

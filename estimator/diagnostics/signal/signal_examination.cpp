@@ -3,18 +3,13 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
-#include "estimator/assessment/calibration.hpp"
 #include "estimator/diagnostics/jumps/jump_cause.hpp"
-#include "estimator/diagnostics/jumps/outliers.hpp"
-#include "estimator/diagnostics/jumps/steps.hpp"
+#include "estimator/diagnostics/jumps/outliers_and_steps.hpp"
 #include "estimator/diagnostics/signal/channels.hpp"
 #include "estimator/diagnostics/signal/finding_text.hpp"
 #include "estimator/fit/input_checks.hpp"
-#include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_stop.hpp"
-#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 namespace {

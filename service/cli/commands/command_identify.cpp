@@ -5,7 +5,7 @@
 #include <memory>
 #include <thread>
 
-#include "estimator/design/start_pose.hpp"
+#include "estimator/design/plan_evaluator.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/command_line/command_line.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/assessment/model_test/contradictions.hpp"
+#include "estimator/assessment/model_test/score_tests.hpp"
 
 #include <gtest/gtest.h>
 

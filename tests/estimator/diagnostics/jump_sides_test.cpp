@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/repair/slip_trial.hpp"
+#include "estimator/diagnostics/repair/suspected_jump.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "estimator/diagnostics/repair/slip_trial.hpp"
+#include "estimator/diagnostics/repair/suspected_jump.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/assessment/model_test/contradictions.hpp"
+#include "estimator/assessment/model_test/score_tests.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include "estimator/math/distributions.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
-#include "estimator/optimize/covariance.hpp"
 
 namespace estimator {
 namespace {

@@ -1,17 +1,14 @@
-#include "estimator/diagnostics/repair/slip_trial.hpp"
+#include "estimator/diagnostics/repair/suspected_jump.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "estimator/diagnostics/jumps/reading_series.hpp"
 #include "estimator/diagnostics/misfit/misfit_trials.hpp"
 #include "estimator/diagnostics/signal/finding_text.hpp"
-#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
