@@ -7,7 +7,6 @@
 #include "estimator/assessment/identifiability/combinations.hpp"
 #include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/assessment/identifiability/inertia_results.hpp"
-#include "estimator/assessment/identifiability/sensor_ambiguities.hpp"
 #include "estimator/assessment/intervals/confidence_intervals.hpp"
 #include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/assessment/intervals/prior_conflicts.hpp"
@@ -271,7 +270,7 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
   const auto problem_at = [&](const Mechanism& at) { return fit.first_problem(at); };
   move_off_bounds(start, problem_at);
   for (const int index : find_parameters_without_effect(*problem_at(start), start)) {
-    start.parameters[static_cast<std::size_t>(index)].free = false;
+    parameter_at(start, index).free = false;
   }
   fit.estimate_jointly(start);
   if (!is_converged(fit.joint_history().termination)) return std::nullopt;

@@ -4,8 +4,10 @@
 #include <functional>
 #include <vector>
 
+#include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
 #include "estimator/simulation/interval/interval_motion.hpp"
 #include "estimator/simulation/segment_controls.hpp"
 
@@ -121,5 +123,20 @@ Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd
 /// rest from their zero. If their zero is an upright balance, they settle from stable equilibrium.
 /// @param placed  given coordinates, one per joint [rad or m]; NaN if not given
 Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed);
+
+/// Predicts the uncertainty of the free parameters after a planned run has been recorded and
+/// calibrated together with earlier recordings. Assumes a fit of the open-loop simulation
+/// (calibrate_physical), and readings with given noise or quantization. Costs one linearisation.
+/// @param earlier  existing recordings
+/// @param run      the planned run: readings without noise and quantization, and controls
+/// @param noise    standard deviation of a reading, one per sensor [rad or m]
+/// @param quantum  quantization step of each sensor with quantization errors [rad or m]; 0: white
+///                 noise
+/// @param known    information matrix, free × free, of priors and of recordings that no longer
+///                 exist; if empty, that of the priors
+/// @throws std::invalid_argument as `calibrate`
+Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording>& earlier,
+                         const Segment& run, const Eigen::VectorXd& noise,
+                         const Eigen::VectorXd& quantum, const Eigen::MatrixXd& known, int threads);
 
 }  // namespace estimator

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include "estimator/design/plan_prediction.hpp"
+#include "estimator/design/plan_evaluator.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/input_error.hpp"

@@ -128,7 +128,7 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
   const auto add = [&](int body, int index) {
     Eigen::Vector3d point;
     for (int i = 0; i < 3; ++i) {
-      point[i] = mechanism.parameters[static_cast<std::size_t>(index + i)].value;
+      point[i] = parameter_at(mechanism, index + i).value;
     }
     if (body >= 0) {
       const auto at = static_cast<std::size_t>(body);
@@ -147,11 +147,11 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
 Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<int>& requested) {
   Eigen::MatrixXd slopes(standard_values(mechanism).size(), std::ssize(requested));
   for (std::size_t i = 0; i < requested.size(); ++i) {
-    const double value = mechanism.parameters[static_cast<std::size_t>(requested[i])].value;
+    const double value = parameter_at(mechanism, requested[i]).value;
     const double step = std::max(kStep * std::abs(value), kSmallStep);
     const auto moved = [&](double by) {
       Mechanism other = mechanism;
-      other.parameters[static_cast<std::size_t>(requested[i])].value += by;
+      parameter_at(other, requested[i]).value += by;
       apply_dependencies(other);
       return other;
     };
@@ -230,8 +230,7 @@ bool is_torque_known(const Mechanism& mechanism) {
     for (const JointQuantity quantity :
          {JointQuantity::kMotorGain, JointQuantity::kStiffness, JointQuantity::kConstantTorque}) {
       const int index = mechanism.index_of_joint(j, quantity);
-      if (!changes_in_fit(mechanism, index) &&
-          mechanism.parameters[static_cast<std::size_t>(index)].value != 0.0) {
+      if (!changes_in_fit(mechanism, index) && parameter_at(mechanism, index).value != 0.0) {
         return true;
       }
     }

@@ -22,7 +22,7 @@ Message describe(const Mechanism& mechanism, const std::vector<int>& requested,
   for (std::size_t i = 0; i < requested.size(); ++i) {
     const double coefficient = direction[static_cast<Eigen::Index>(i)];
     if (std::abs(coefficient) < kNegligible * scale) continue;
-    const std::string& name = mechanism.parameters[static_cast<std::size_t>(requested[i])].name;
+    const std::string& name = parameter_at(mechanism, requested[i]).name;
     changes.push_back(
         {MessageCode::kParameterChange, {{"parameter", name}, {"change", coefficient}}});
   }
@@ -34,7 +34,7 @@ Message describe(const Mechanism& mechanism, const std::vector<int>& requested,
 
 NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>& requested,
                              int index) {
-  const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+  const Parameter& parameter = parameter_at(mechanism, index);
   NullDirection direction;
   direction.coefficients = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(requested.size()));
   const auto position = std::find(requested.begin(), requested.end(), index) - requested.begin();

@@ -238,8 +238,7 @@ std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
     const auto indices = moment_indices(mechanism, body);
     for (int i = 0; i < 6; ++i) {
       if (covariance(i, i) <= kNegligibleVariance * covariance.maxCoeff()) continue;
-      const Parameter& parameter =
-          mechanism.parameters[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])];
+      const Parameter& parameter = parameter_at(mechanism, indices[static_cast<std::size_t>(i)]);
       nearest_moments.push_back({MessageCode::kParameterValue,
                                  {{"parameter", parameter.name}, {"value", nearest->moments[i]}}});
     }

@@ -1,4 +1,4 @@
-#include "estimator/assessment/identifiability/sensor_ambiguities.hpp"
+#include "estimator/assessment/identifiability/identifiability.hpp"
 
 #include <algorithm>
 #include <cmath>

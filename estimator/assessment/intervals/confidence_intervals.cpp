@@ -97,7 +97,7 @@ Message optimum_of(const Mechanism& mechanism, const std::vector<int>& estimated
   }
   const auto parameter = [&](Eigen::Index at) -> const Parameter& {
     const int index = estimated[static_cast<std::size_t>(at)];
-    return mechanism.parameters[static_cast<std::size_t>(index)];
+    return parameter_at(mechanism, index);
   };
   const bool lower = information.at_bound[freed.position] < 0;
   std::vector<Message> changes;
@@ -171,7 +171,7 @@ class Profile {
   double rise_at(int position, double value) const {
     Mechanism mechanism = problem_.mechanism();
     const int index = free_.indices()[static_cast<std::size_t>(position)];
-    Parameter& held = mechanism.parameters[static_cast<std::size_t>(index)];
+    Parameter& held = parameter_at(mechanism, index);
     // The value may be outside the bounds by round-off. Bounds that other parameters imply would
     // then contradict it.
     held.value = held.lower = held.upper =
@@ -274,7 +274,7 @@ std::vector<Message> describe_bounds(const Mechanism& mechanism, const std::vect
   for (Eigen::Index i = 0; i < information.at_bound.size(); ++i) {
     if (information.at_bound[i] == 0) continue;
     const int index = estimated[static_cast<std::size_t>(i)];
-    const Parameter& own = mechanism.parameters[static_cast<std::size_t>(index)];
+    const Parameter& own = parameter_at(mechanism, index);
     const bool lower = information.at_bound[i] < 0;
     const Message optimum =
         optimum_of(mechanism, estimated, information, set_free(information, variances, i));
@@ -305,8 +305,7 @@ std::vector<Message> widen_by_profile(const ShootingProblem& problem,
     const double widest = std::max(down, up);
     if (widest > kWidened * half[at]) {
       const int index = free.indices()[static_cast<std::size_t>(at)];
-      notes.push_back(
-          interval_note(mechanism.parameters[static_cast<std::size_t>(index)], down, up));
+      notes.push_back(interval_note(parameter_at(mechanism, index), down, up));
     }
     half[at] = std::max(half[at], widest);
   }

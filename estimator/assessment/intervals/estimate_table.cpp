@@ -79,9 +79,7 @@ void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem) {
     if (std::none_of(mechanism.parameters.begin(), mechanism.parameters.end(), at_bound)) return;
     const ParameterEffect effect = parameter_effect(*make_problem(mechanism));
     for (int i = 0; i < free.size(); ++i) {
-      Parameter& parameter =
-          mechanism
-              .parameters[static_cast<std::size_t>(free.indices()[static_cast<std::size_t>(i)])];
+      Parameter& parameter = parameter_at(mechanism, free.indices()[static_cast<std::size_t>(i)]);
       const double column = effect.column_norms[i];
       if (!at_bound(parameter) || !(column > 0.0)) continue;
       const double distance = std::min(kOffBoundShare * effect.residual_norm / column,
@@ -97,7 +95,7 @@ std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& probl
   const std::vector<int> free = FreeParameters(mechanism).indices();
   std::vector<int> without;
   for (std::size_t i = 0; i < free.size(); ++i) {
-    const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(free[i])];
+    const Parameter& parameter = parameter_at(mechanism, free[i]);
     const double reach = effect.column_norms[static_cast<Eigen::Index>(i)] *
                          std::max(std::abs(parameter.value), 1.0);
     if (!(reach > kNoEffect * effect.residual_norm)) without.push_back(free[i]);
@@ -111,7 +109,7 @@ EstimateTable::EstimateTable(const Mechanism& mechanism)
     throw std::invalid_argument("no parameter is free: mark at least one with free: true");
   }
   for (const int index : asked_) {
-    initial_.push_back(mechanism.parameters[static_cast<std::size_t>(index)].value);
+    initial_.push_back(parameter_at(mechanism, index).value);
   }
 }
 
@@ -119,9 +117,7 @@ void EstimateTable::fix_parameters_without_effect(const LeastSquaresProblem& pro
                                                   Mechanism& mechanism,
                                                   std::vector<Message>& notes) {
   const std::vector<int> without = find_parameters_without_effect(problem, mechanism);
-  const auto parameter = [&](int index) -> Parameter& {
-    return mechanism.parameters[static_cast<std::size_t>(index)];
-  };
+  const auto parameter = [&](int index) -> Parameter& { return parameter_at(mechanism, index); };
   if (without.size() == asked_.size()) {
     throw std::invalid_argument("the recordings excite none of the free parameters (" +
                                 parameter(without.front()).name + ", …)");
@@ -138,7 +134,7 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
                          Calibration& result) const {
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
-    const Parameter& source = result.mechanism.parameters[static_cast<std::size_t>(asked_[i])];
+    const Parameter& source = parameter_at(result.mechanism, asked_[i]);
     ParameterEstimate estimate = estimate_of(source);
     estimate.standard_deviation = uncertainty.standard_deviation[at];
     estimate.half_interval = uncertainty.half_interval[at];
@@ -174,15 +170,14 @@ void EstimateTable::store_dependent_estimates(const Uncertainty& uncertainty,
     for (const DependencyTerm& term : tie.terms) {
       const auto place = std::ranges::find(asked_, term.parameter);
       if (place == asked_.end()) {
-        initial += term.factor *
-                   result.mechanism.parameters[static_cast<std::size_t>(term.parameter)].value;
+        initial += term.factor * parameter_at(result.mechanism, term.parameter).value;
         continue;
       }
       along[place - asked_.begin()] = term.factor;
       initial += term.factor * initial_[static_cast<std::size_t>(place - asked_.begin())];
     }
     if (along.isZero(0.0)) continue;
-    const Parameter& source = result.mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
+    const Parameter& source = parameter_at(result.mechanism, tie.parameter);
     ParameterEstimate estimate = estimate_of(source);
     estimate.initial = initial;
     const auto n = uncertainty.noise_covariance.rows();

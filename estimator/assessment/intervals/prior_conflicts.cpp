@@ -69,8 +69,7 @@ int farthest_from_drawing(const Mechanism& mechanism, int body) {
   Mechanism drawn = mechanism;
   for (const int index : prior.parameters()) {
     if (index >= 0) {
-      drawn.parameters[static_cast<std::size_t>(index)].value =
-          parameter_at(mechanism, index).prior_mean;
+      parameter_at(drawn, index).value = parameter_at(mechanism, index).prior_mean;
     }
   }
   const InertiaPrior::Sensitivities slopes = prior.slopes(drawn);

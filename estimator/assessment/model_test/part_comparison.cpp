@@ -166,14 +166,14 @@ WindowedInput cut_windows(const ShootingFit& fit, const std::vector<RecordingPar
 
 Mechanism with_free(Mechanism mechanism, const std::vector<int>& free) {
   for (Parameter& parameter : mechanism.parameters) parameter.free = false;
-  for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+  for (const int index : free) parameter_at(mechanism, index).free = true;
   return mechanism;
 }
 
 std::vector<int> off_bounds(const Mechanism& mechanism) {
   std::vector<int> indices = FreeParameters(mechanism).indices();
   std::erase_if(indices, [&](int index) {
-    const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+    const Parameter& parameter = parameter_at(mechanism, index);
     return parameter.value <= parameter.lower || parameter.value >= parameter.upper;
   });
   return indices;

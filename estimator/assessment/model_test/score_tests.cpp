@@ -63,7 +63,7 @@ ShootingProblem with_freed(const ShootingProblem& fitted, const ShootingInput& i
                            const ShootingGrid& grid, const std::vector<int>& indices) {
   Mechanism mechanism = fitted.mechanism();
   begin_excesses(input, mechanism);
-  for (const int index : indices) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+  for (const int index : indices) parameter_at(mechanism, index).free = true;
   return fitted.restated(mechanism, input.segments, grid, fitted.noise());
 }
 
@@ -171,7 +171,7 @@ ShootingProblem with_shares(const ShootingProblem& fitted, const ShootingInput& 
   Mechanism mechanism = fitted.mechanism();
   for (const ReadAcross& instrument : instruments) {
     for (const int index : instrument.shares) {
-      mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+      parameter_at(mechanism, index).free = true;
     }
   }
   return fitted.restated(mechanism, input.segments, grid, fitted.noise());

@@ -69,7 +69,7 @@ void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
                    .channel = sensor.name,
                    .correct_mechanism =
                        [=](Mechanism& m) {
-                         Parameter& parameter = m.parameters[static_cast<std::size_t>(offset)];
+                         Parameter& parameter = parameter_at(m, offset);
                          parameter.free = true;
                          parameter.value += start;
                          parameter.lower = -std::numeric_limits<double>::infinity();
@@ -256,7 +256,7 @@ void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothes
   for (int k = 0; k < 6; ++k) {
     const bool on_child = k >= 3;
     const int index = mechanism.index_of_joint(joint, static_cast<JointQuantity>(k));
-    const double value = mechanism.parameters[static_cast<std::size_t>(index)].value;
+    const double value = parameter_at(mechanism, index).value;
     if (on_child ? of.body_b == Joint::kGround : of.body_a == Joint::kGround) continue;
     if (std::abs(value) < kLeverMin || find_dependency(mechanism, index) != nullptr) continue;
     const int body = on_child ? of.body_b : of.body_a;
@@ -267,19 +267,15 @@ void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothes
                                 {"axis", kAxes[k % 3]},
                                 {"value", -value}}},
                    .channel = of.name,
-                   .correct_mechanism = [=](Mechanism& m) {
-                     negate(m.parameters[static_cast<std::size_t>(index)]);
-                   }});
+                   .correct_mechanism = [=](Mechanism& m) { negate(parameter_at(m, index)); }});
   }
 }
 
 Hypothesis reversed_gravity(const Mechanism& mechanism) {
   const int index = mechanism.index(WorldQuantity::kGravity);
   return {.message = MessageCode::kReversedGravity,
-          .channel = mechanism.parameters[static_cast<std::size_t>(index)].name,
-          .correct_mechanism = [=](Mechanism& m) {
-            negate(m.parameters[static_cast<std::size_t>(index)]);
-          }};
+          .channel = parameter_at(mechanism, index).name,
+          .correct_mechanism = [=](Mechanism& m) { negate(parameter_at(m, index)); }};
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ ClockRateMechanism with_clock_rate(const Mechanism& mechanism) {
   ClockRateMechanism clocked{mechanism, static_cast<int>(mechanism.parameters.size())};
   Mechanism& in_clock = clocked.mechanism;
   for (int i = 0; i < clocked.rate; ++i) {
-    Parameter& parameter = in_clock.parameters[static_cast<std::size_t>(i)];
+    Parameter& parameter = parameter_at(in_clock, i);
     const double power = power_of_second(mechanism, i);
     if (power == 0.0) continue;
     parameter.prior_standard_deviation = kInfinity;
@@ -69,10 +69,10 @@ ClockRateMechanism with_clock_rate(const Mechanism& mechanism) {
 void convert_from_clock_seconds(const ClockRateMechanism& clocked, Mechanism& mechanism) {
   const double rate = clocked.mechanism.parameters.back().value;
   for (int i = 0; i < clocked.rate; ++i) {
-    Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(i)];
+    Parameter& parameter = parameter_at(mechanism, i);
     if (!parameter.free) continue;
-    const double value = clocked.mechanism.parameters[static_cast<std::size_t>(i)].value /
-                         (1.0 + power_of_second(mechanism, i) * rate);
+    const double value =
+        parameter_at(clocked.mechanism, i).value / (1.0 + power_of_second(mechanism, i) * rate);
     parameter.value = std::clamp(value, parameter.lower, parameter.upper);
   }
   apply_dependencies(mechanism);

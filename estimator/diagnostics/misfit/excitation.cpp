@@ -36,8 +36,7 @@ Excitation predict(const Mechanism& mechanism, const ShootingInput& input, int t
   const Uncertainty uncertainty =
       make_uncertainty(mechanism, book.requested(), book.estimated(), information, unit);
   for (std::size_t i = 0; i < book.requested().size(); ++i) {
-    const Parameter& parameter =
-        mechanism.parameters[static_cast<std::size_t>(book.requested()[i])];
+    const Parameter& parameter = parameter_at(mechanism, book.requested()[i]);
     double deviation = uncertainty.standard_deviation[static_cast<Eigen::Index>(i)];
     if (!(deviation < kHopeless * std::max(std::abs(parameter.value), 1.0))) {
       deviation = std::numeric_limits<double>::infinity();

@@ -175,7 +175,7 @@ std::optional<Cause> accepted_cause(const MisfitProblem& on, const ExcerptFit& f
 FreedParameterFit fit_with_one_freed(const MisfitProblem& on, int index, double start, double lower,
                                      double upper, double least) {
   Mechanism mechanism = on.estimate;
-  Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+  Parameter& parameter = parameter_at(mechanism, index);
   const double before = parameter.value;
   parameter.free = true;
   parameter.value = start;
@@ -184,7 +184,7 @@ FreedParameterFit fit_with_one_freed(const MisfitProblem& on, int index, double 
   const ExcerptFit fit = fit_if_promising(on, mechanism, on.pieces);
   FreedParameterFit freed;
   if (!improves_enough(on, fit)) return freed;
-  freed.size = fit.mechanism().parameters[static_cast<std::size_t>(index)].value - before;
+  freed.size = parameter_at(fit.mechanism(), index).value - before;
   freed.deviation = fit.deviation(index);
   if (!is_significant(freed.size, freed.deviation) || std::abs(freed.size) < least) return freed;
   freed.cause = accepted_cause(on, fit, {}, on.pieces);

@@ -33,7 +33,7 @@ Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) 
     const int index = richer.index_of_joint(joint, quantity);
     const double known = estimate.joint_parameter(joint, beside).value;
     if (!is_fixed(richer, index) || !(known > 0.0)) return false;
-    Parameter& parameter = richer.parameters[static_cast<std::size_t>(index)];
+    Parameter& parameter = parameter_at(richer, index);
     parameter.free = true;
     parameter.value = std::max(parameter.value, share * known);
     freed.push_back(index);
@@ -80,7 +80,7 @@ Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
     const auto at = static_cast<std::size_t>(body);
     const int index = richer.index_of_air(body, AirQuantity::kCoefficient);
     if (joints[at] < 2 || richer.bodies[at].massless || !is_fixed(richer, index)) continue;
-    Parameter& drag = richer.parameters[static_cast<std::size_t>(index)];
+    Parameter& drag = parameter_at(richer, index);
     drag.free = true;
     drag.value =
         std::max(drag.value, kAirShare * richer.parameter(body, BodyQuantity::kMass).value);
@@ -93,7 +93,7 @@ Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
 std::vector<Message> significant_parameters(const ExcerptFit& fit, const std::vector<int>& freed) {
   std::vector<Message> terms;
   for (const int index : freed) {
-    const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
+    const Parameter& parameter = parameter_at(fit.mechanism(), index);
     const double deviation = fit.deviation(index);
     if (!(parameter.value > 0.0) || !is_significant(parameter.value, deviation)) continue;
     terms.push_back({MessageCode::kFittedTerm,
@@ -159,7 +159,7 @@ void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     for (int k = 0; k < 6; ++k) {
       const int index = on.estimate.index_of_joint(joint, static_cast<JointQuantity>(k));
-      const Parameter& point = on.estimate.parameters[static_cast<std::size_t>(index)];
+      const Parameter& point = parameter_at(on.estimate, index);
       if (point.value == 0.0 || !is_fixed(on.estimate, index)) continue;
       const double length = std::abs(point.value);
       FreedParameterFit freed = fit_with_one_freed(on, index, point.value, -2.0 * length,
@@ -171,8 +171,7 @@ void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
                        {"given", Quantity{point.value, "m"}}});
       if (bound >= 0) {
         message.code = MessageCode::kNoRoomForInertia;
-        message.arguments.push_back(
-            {"inertia", on.estimate.parameters[static_cast<std::size_t>(bound)].name});
+        message.arguments.push_back({"inertia", parameter_at(on.estimate, bound).name});
       }
       freed.cause->finding = make_finding(std::move(message), "", point.name, {freed.size, "m"});
       causes.push_back(std::move(*freed.cause));
@@ -183,7 +182,7 @@ void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
 void try_gains(const MisfitProblem& on, std::vector<Cause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     const int index = on.estimate.index_of_joint(joint, JointQuantity::kMotorGain);
-    const Parameter& gain = on.estimate.parameters[static_cast<std::size_t>(index)];
+    const Parameter& gain = parameter_at(on.estimate, index);
     if (!on.estimate.joints[static_cast<std::size_t>(joint)].motorised || gain.value == 0.0 ||
         !is_fixed(on.estimate, index)) {
       continue;

@@ -120,7 +120,7 @@ void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
     const Joint& of = on.estimate.joints[static_cast<std::size_t>(joint)];
     if (!of.motorised) continue;
     const int index = on.estimate.index_of_joint(joint, JointQuantity::kInputDelay);
-    const double now = on.estimate.parameters[static_cast<std::size_t>(index)].value;
+    const double now = parameter_at(on.estimate, index).value;
     FreedParameterFit freed =
         fit_with_one_freed(on, index, now, -kDelayMost, kDelayMost, kDelayLeast);
     if (!freed.cause) continue;

@@ -65,8 +65,7 @@ std::vector<Recording> without_dead_channels(const DiagnosedInput& input) {
 /// Replaces findings about slips by findings with the estimated sizes.
 void update_slip_findings(const DiagnosedInput& input, Calibration& calibration) {
   for (const DiagnosedInput::Slip& slip : input.slips) {
-    const std::string& name =
-        input.mechanism.parameters[static_cast<std::size_t>(slip.parameter)].name;
+    const std::string& name = parameter_at(input.mechanism, slip.parameter).name;
     const auto estimate = std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
     if (estimate == calibration.parameters.end() || !std::isfinite(estimate->standard_deviation) ||
         !(estimate->standard_deviation > 0.0)) {
@@ -284,7 +283,7 @@ DiagnosedInput examine(const Mechanism& mechanism, const std::vector<Recording>&
   DescriptionExamination description = examine_description(input.mechanism, usable, monitor);
   if (options.repair) {
     for (const OffsetStart& start : description.starts) {
-      input.mechanism.parameters[static_cast<std::size_t>(start.parameter)].value = start.value;
+      parameter_at(input.mechanism, start.parameter).value = start.value;
     }
     apply_dependencies(input.mechanism);
   } else {

@@ -281,7 +281,7 @@ constexpr double kPiecesMost = 3.0;
 Mechanism with_free_offsets(Mechanism mechanism) {
   for (const Encoder& sensor : used_encoders(mechanism)) {
     if (find_dependency(mechanism, sensor.offset) != nullptr) continue;
-    mechanism.parameters[static_cast<std::size_t>(sensor.offset)].free = true;
+    parameter_at(mechanism, sensor.offset).free = true;
   }
   return mechanism;
 }

@@ -77,7 +77,7 @@ class Poses {
   explicit Poses(const Mechanism& mechanism)
       : mechanism_(mechanism), values_(unpack(mechanism)), joints_(mechanism) {
     for (const Encoder& sensor : used_encoders(mechanism)) {
-      offsets_.push_back(mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value);
+      offsets_.push_back(parameter_at(mechanism, sensor.offset).value);
     }
   }
 
@@ -104,9 +104,7 @@ Eigen::Vector3d triple(const Mechanism& mechanism, int sensor, SensorQuantity fi
   Eigen::Vector3d value;
   for (int k = 0; k < 3; ++k) {
     const auto quantity = static_cast<SensorQuantity>(static_cast<int>(first) + k);
-    value[k] =
-        mechanism.parameters[static_cast<std::size_t>(mechanism.index_of_sensor(sensor, quantity))]
-            .value;
+    value[k] = parameter_at(mechanism, mechanism.index_of_sensor(sensor, quantity)).value;
   }
   return value;
 }
