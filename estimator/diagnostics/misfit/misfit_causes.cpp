@@ -94,7 +94,7 @@ bool take_pieces(MisfitProblem& on, const std::vector<Recording>& recordings,
   const ExcerptFit without = on.fit(on.estimate);
   on.cost_per_reading = without.cost_per_reading();
   if (!std::isfinite(on.cost_per_reading)) return false;
-  on.rmse = errors_of(without, on.noise.size());
+  on.rmse = without.rmse();
   if ((on.rmse.array() > kNoWorse * whole.array()).any()) return false;
   on.estimate = without.mechanism();
   return true;

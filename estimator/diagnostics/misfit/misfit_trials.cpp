@@ -81,8 +81,12 @@ double ExcerptFit::cost() const {
   return std::isfinite(cost) ? cost : std::numeric_limits<double>::infinity();
 }
 
-double ExcerptFit::rmse(int sensor) const {
-  return std::sqrt(problem_->squared_error(sensor) / problem_->reading_count(sensor));
+Eigen::VectorXd ExcerptFit::rmse() const {
+  Eigen::VectorXd rmse(problem_->encoder_count());
+  for (int i = 0; i < problem_->encoder_count(); ++i) {
+    rmse[i] = std::sqrt(problem_->squared_error(i) / problem_->reading_count(i));
+  }
+  return rmse;
 }
 
 double ExcerptFit::deviation(int parameter) const {
@@ -108,12 +112,6 @@ Eigen::VectorXd reading_noise(const Mechanism& mechanism,
     noise[i] = std::max({noise[i], quantum / std::sqrt(12.0), noise_level(segments, i)});
   }
   return noise;
-}
-
-Eigen::VectorXd errors_of(const ExcerptFit& fit, Eigen::Index sensors) {
-  Eigen::VectorXd rmse(sensors);
-  for (Eigen::Index i = 0; i < sensors; ++i) rmse[i] = fit.rmse(static_cast<int>(i));
-  return rmse;
 }
 
 void MisfitProblem::take(const Cause& cause) {
@@ -165,34 +163,29 @@ ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
   return on.fit(mechanism, pieces, kHelps * on.cost_per_reading);
 }
 
-std::optional<Cause> accepted_cause(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
-                                    const std::vector<Recording>& pieces) {
-  if (!improves_enough(on, fit)) return std::nullopt;
-  return Cause{std::move(finding), fit.cost_per_reading(), errors_of(fit, on.noise.size()),
-               fit.mechanism(), pieces};
+Cause make_cause(const ExcerptFit& fit, Finding finding, const std::vector<Recording>& pieces) {
+  return {std::move(finding), fit.cost_per_reading(), fit.rmse(), fit.mechanism(), pieces};
 }
 
-FreedParameterFit fit_with_one_freed(const MisfitProblem& on, int index, double start, double lower,
-                                     double upper, double least) {
+void add_if_accepted(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
+                     const std::vector<Recording>& pieces, std::vector<Cause>& causes) {
+  if (improves_enough(on, fit)) causes.push_back(make_cause(fit, std::move(finding), pieces));
+}
+
+void try_parameter(const MisfitProblem& on, int index, double widest, double least,
+                   const std::function<Finding(double change, double deviation)>& finding_of,
+                   std::vector<Cause>& causes) {
   Mechanism mechanism = on.estimate;
   Parameter& parameter = parameter_at(mechanism, index);
-  const double before = parameter.value;
   parameter.free = true;
-  parameter.value = start;
-  parameter.lower = lower;
-  parameter.upper = upper;
+  parameter.lower = -widest;
+  parameter.upper = widest;
   const ExcerptFit fit = fit_if_promising(on, mechanism, on.pieces);
-  FreedParameterFit freed;
-  if (!improves_enough(on, fit)) return freed;
-  freed.size = parameter_at(fit.mechanism(), index).value - before;
-  freed.deviation = fit.deviation(index);
-  if (!is_significant(freed.size, freed.deviation) || std::abs(freed.size) < least) return freed;
-  freed.cause = accepted_cause(on, fit, {}, on.pieces);
-  return freed;
-}
-
-void add(std::vector<Cause>& causes, std::optional<Cause> cause) {
-  if (cause) causes.push_back(std::move(*cause));
+  if (!improves_enough(on, fit)) return;
+  const double change = parameter_at(fit.mechanism(), index).value - parameter.value;
+  const double deviation = fit.deviation(index);
+  if (!is_significant(change, deviation) || std::abs(change) < least) return;
+  causes.push_back(make_cause(fit, finding_of(change, deviation), on.pieces));
 }
 
 }  // namespace estimator

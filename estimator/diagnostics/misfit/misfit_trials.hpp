@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -34,8 +35,8 @@ class ExcerptFit {
   /// Returns the computing work: the number of integration steps times the number of integrated
   /// vectors, which are the motion and its sensitivities to every free parameter.
   double work() const { return work_; }
-  /// Returns the root-mean-square error of a sensor [rad or m].
-  double rmse(int sensor) const;
+  /// Returns the root-mean-square errors of all sensors [rad or m].
+  Eigen::VectorXd rmse() const;
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
   /// Returns the standard deviation of a free parameter for white residuals of the observed size.
@@ -92,20 +93,20 @@ struct MisfitProblem {
   ExcerptFit fit(const Mechanism& mechanism) const { return fit(mechanism, pieces); }
 };
 
-/// Returns the root-mean-square errors of all sensors [rad or m].
-Eigen::VectorXd errors_of(const ExcerptFit& fit, Eigen::Index sensors);
-
 /// Returns the causes of a misfit that improve the fit, in no particular order. Tries the likeliest
 /// causes first, as many as the work budget allows.
 /// @param recordings  whole recordings; if empty, clipped readings are not tried
 std::vector<Cause> try_causes(const MisfitProblem& on, const std::vector<Recording>& recordings);
 
-/// Returns a cause of a misfit with its remaining errors; nullopt if the fit improves too little.
-std::optional<Cause> accepted_cause(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
-                                    const std::vector<Recording>& pieces);
+/// Returns a cause of a misfit with its remaining errors.
+Cause make_cause(const ExcerptFit& fit, Finding finding, const std::vector<Recording>& pieces);
 
 /// Returns whether a fit lowers the cost enough to report the cause that it includes.
 bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit);
+
+/// Adds a cause of a misfit if the fit improves enough.
+void add_if_accepted(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
+                     const std::vector<Recording>& pieces, std::vector<Cause>& causes);
 
 /// Fits a cause of a misfit. The cost is infinite if the cause certainly does not help.
 ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
@@ -114,17 +115,14 @@ ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
 /// Smallest relative change of a parameter that is reported.
 inline constexpr double kMinRelativeChange = 1e-3;
 
-/// The result of a fit with one parameter freed. The size is the change of this parameter. The fit
-/// is a cause only if the size is at least `least`, since in chaotic motions a smaller change may
+/// Fits with one parameter freed, within ±`widest`. The fit is a cause only if the parameter
+/// changes significantly and by at least `least`, since in chaotic motions a smaller change may
 /// improve the fit by chance.
-struct FreedParameterFit {
-  double size = 0.0, deviation = 0.0;
-  std::optional<Cause> cause;
-};
-FreedParameterFit fit_with_one_freed(const MisfitProblem& on, int index, double start, double lower,
-                                     double upper, double least);
-
-void add(std::vector<Cause>& causes, std::optional<Cause> cause);
+/// @param finding_of  returns the finding about a change of the parameter and its standard
+/// deviation
+void try_parameter(const MisfitProblem& on, int index, double widest, double least,
+                   const std::function<Finding(double change, double deviation)>& finding_of,
+                   std::vector<Cause>& causes);
 
 /// Fixes the moments of inertia that are at a bound.
 /// @return index of the first fixed parameter; −1 if none

@@ -308,10 +308,7 @@ bool is_explained(const Mechanism& mechanism, const Recording& half, const Eigen
   if (pieces.empty()) return true;
   const ExcerptFit fit(mechanism, pieces, noise, monitor, kPiecesMost * kPiecesMost);
   if (!std::isfinite(fit.cost())) return false;
-  for (int sensor = 0; sensor < noise.size(); ++sensor) {
-    if (!(fit.rmse(sensor) <= kPiecesMost * noise[sensor])) return false;
-  }
-  return true;
+  return (fit.rmse().array() <= kPiecesMost * noise.array()).all();
 }
 
 }  // namespace
