@@ -6,14 +6,13 @@
 
 namespace estimator {
 
-EdgeFit::EdgeFit(std::span<const double> times, std::span<const double> values, int degree,
-                 double unit)
-    : times_(times),
-      values_(values),
+EdgeFit::EdgeFit(const ReadingSeries& series, std::size_t first, std::size_t count, int degree)
+    : times_(series.times.data() + first, count),
+      values_(series.values.data() + first, count),
       size_(static_cast<std::size_t>(degree) + 1),
-      origin_(0.5 * (times.front() + times.back())),
-      scale_(2.0 / (times.back() - times.front())),
-      unit_(unit) {
+      origin_(0.5 * (times_.front() + times_.back())),
+      scale_(2.0 / (times_.back() - times_.front())),
+      unit_(series.period) {
   with_size([this](auto size) { fit<size>(); });
 }
 

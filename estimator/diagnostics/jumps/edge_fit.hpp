@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <span>
 
+#include "estimator/diagnostics/jumps/reading_series.hpp"
+
 namespace estimator {
 
 /// The value of a fitted polynomial at a time, and bounds on its error for weights w of the
@@ -22,9 +24,9 @@ class EdgeFit {
  public:
   static constexpr int kDegreeMax = 3;
 
-  /// @param times  increasing times, more than `degree` of them [s]
-  /// @param unit   time unit of PolynomialPrediction::bend, about the distance between readings [s]
-  EdgeFit(std::span<const double> times, std::span<const double> values, int degree, double unit);
+  /// Fits `count` readings from `first` on, more than `degree` of them. The time unit of
+  /// PolynomialPrediction::bend is the sampling period.
+  EdgeFit(const ReadingSeries& series, std::size_t first, std::size_t count, int degree);
 
   PolynomialPrediction at(double time) const;
   double value(double time) const;

@@ -77,8 +77,7 @@ class OutlierSearch {
 
   std::optional<EdgeFit> side(std::size_t first, const SideWindow& window) const {
     if (!series_.is_dense(first, window.count)) return std::nullopt;
-    return EdgeFit({series_.times.data() + first, window.count},
-                   {series_.values.data() + first, window.count}, window.degree, series_.period);
+    return EdgeFit(series_, first, window.count, window.degree);
   }
 
   /// Returns the outliers among `count` readings from `first` on; empty unless the first and last
@@ -131,8 +130,6 @@ struct StepWindow {
 /// Windows to find steps, short for a motion because it bends; residuals are nearly straight.
 constexpr StepWindow kMotionSteps[] = {{4, 1, 4}, {12, 2, 8}};
 constexpr StepWindow kResidualSteps[] = {{4, 1, 1}, {12, 2, 6}, {36, 2, 18}, {108, 2, 54}};
-
-constexpr double kStepBendMargin = 2.0;  // ratio to the largest sustained acceleration
 
 /// Acceleration of tabletop rigs under gravity and motors [rad/s²]. It is allowed even if a
 /// recording has no sustained acceleration that large.
@@ -188,8 +185,8 @@ class StepSearch {
   void scan(const StepWindow& window, std::vector<Candidate>& candidates) const {
     const double period = series_.period;
     const double bend = kind_ == SeriesKind::kResidual
-                            ? kStepBendMargin * scale_.sustained_acceleration(window.stride, true)
-                            : std::max(kStepBendMargin * scale_.acceleration(window.stride),
+                            ? kBendMargin * scale_.sustained_acceleration(window.stride, true)
+                            : std::max(kBendMargin * scale_.acceleration(window.stride),
                                        kPlausibleAcceleration * unit_ * period * period);
     for (std::size_t k = window.count; k + window.count <= series_.size(); ++k) {
       if (!is_suspect(k, window)) continue;
@@ -232,9 +229,7 @@ class StepSearch {
     const std::size_t m = window.count;
     if (!series_.is_dense(k - m, 2 * m)) return std::nullopt;
     const double* t = series_.times.data() + k;
-    const double* y = series_.values.data() + k;
-    const EdgeFit left({t - m, m}, {y - m, m}, window.degree, series_.period);
-    const EdgeFit right({t, m}, {y, m}, window.degree, series_.period);
+    const EdgeFit left(series_, k - m, m, window.degree), right(series_, k, m, window.degree);
     if (is_hopeless(
             k, m, {right.value(t[-1]) - left.value(t[-1]), right.value(t[0]) - left.value(t[0])})) {
       return std::nullopt;

@@ -239,26 +239,6 @@ std::optional<SlipScore> likeliest_slip(const ShootingProblem& fit,
 /// Whitened cost per reading up to which a simulation is considered to fit.
 constexpr double kExplained = 1.5;
 
-/// The recording and the segment in it that a fitted segment comes from.
-struct SegmentPlace {
-  int recording = -1, segment = -1;
-};
-
-SegmentPlace place_of(const std::vector<Recording>& recordings, const std::string& source,
-                      const Segment& wanted) {
-  for (int r = 0; r < std::ssize(recordings); ++r) {
-    const Recording& recording = recordings[static_cast<std::size_t>(r)];
-    if (recording.name != source) continue;
-    for (int s = 0; s < std::ssize(recording.segments); ++s) {
-      const Segment& each = recording.segments[static_cast<std::size_t>(s)];
-      if (each.start == wanted.start && each.sample_count() == wanted.sample_count()) {
-        return {r, s};
-      }
-    }
-  }
-  return {};
-}
-
 /// Returns the likeliest encoder slip. Uses the simulation over whole segments, which locates the
 /// row best, if it would fit with this slip. Otherwise uses free states, which absorb part of the
 /// slip.
@@ -353,7 +333,8 @@ SuspectedJump find_likeliest_jump(const Mechanism& estimate,
   const auto place_of_score = [&](const auto& score) {
     if (!score || !(score->gain > bound * bound)) return SegmentPlace{};
     const auto s = static_cast<std::size_t>(score->segment);
-    return place_of(recordings, input.sources[s], input.segments[s]);
+    const Segment& segment = input.segments[s];
+    return find_segment(recordings, input.sources[s], segment.start, segment.sample_count());
   };
   const std::optional<LostTimeScore> lost =
       likeliest_lost_time(fit.joint(), input.segments, input.grid);

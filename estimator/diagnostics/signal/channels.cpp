@@ -250,8 +250,7 @@ class PlateauSearch {
       const std::size_t from = begins ? edge : edge - window;
       if (edge < window && !begins) break;
       if (from + window > series_.size() || !series_.is_dense(from, window)) break;
-      const EdgeFit fit({series_.times.data() + from, window},
-                        {series_.values.data() + from, window}, 2, series_.period);
+      const EdgeFit fit(series_, from, window, 2);
       const double least = least_at(edge);
       if (fit.residual_variance() > kUnlike * least * least) break;
       const double on = 0.25 * static_cast<double>(window) * series_.period;
@@ -277,12 +276,9 @@ class PlateauSearch {
   bool is_passed(std::size_t first, std::size_t behind) const {
     if (first < kSide || behind + kSide > series_.size()) return false;
     if (!series_.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
-    const auto fit = [&](std::size_t from) {
-      return EdgeFit({series_.times.data() + from, kSide}, {series_.values.data() + from, kSide}, 2,
-                     series_.period);
-    };
-    const double in = side_ * fit(first - kSide).slope(series_.times[first]);
-    const double out = -side_ * fit(behind).slope(series_.times[behind - 1]);
+    const EdgeFit before(series_, first - kSide, kSide, 2), after(series_, behind, kSide, 2);
+    const double in = side_ * before.slope(series_.times[first]);
+    const double out = -side_ * after.slope(series_.times[behind - 1]);
     const double time = series_.times[behind - 1] - series_.times[first];
     const double overshoot = 0.25 * std::min(in, out) * time;
     // A motion that stops within a period may be an impact. After an impact and a rest, however, a

@@ -26,23 +26,6 @@ struct SegmentResiduals {
 /// An unmodelled slip leaves half of its size on either side; smaller steps belong to other misfit.
 constexpr double kResidualStep = 0.5;
 
-const Segment* find_segment(const std::vector<Recording>& recordings,
-                            const SegmentTrajectory& trajectory, int& recording, int& segment) {
-  for (std::size_t r = 0; r < recordings.size(); ++r) {
-    if (recordings[r].name != trajectory.recording) continue;
-    for (std::size_t s = 0; s < recordings[r].segments.size(); ++s) {
-      const Segment& each = recordings[r].segments[s];
-      if (each.start != trajectory.start || each.sample_count() != trajectory.measured.rows()) {
-        continue;
-      }
-      recording = static_cast<int>(r);
-      segment = static_cast<int>(s);
-      return &each;
-    }
-  }
-  return nullptr;
-}
-
 /// Returns the segments that have a model, of the recording with index `wanted`.
 std::vector<SegmentResiduals> modelled_segments(const Calibration& calibration,
                                                 const std::vector<Encoder>& sensors,
@@ -50,18 +33,20 @@ std::vector<SegmentResiduals> modelled_segments(const Calibration& calibration,
                                                 int wanted) {
   std::vector<SegmentResiduals> modelled;
   for (const SegmentTrajectory& trajectory : calibration.trajectories) {
-    int recording = 0, index = 0;
-    const Segment* segment = find_segment(recordings, trajectory, recording, index);
-    if (segment == nullptr || recording != wanted) continue;
+    const SegmentPlace place = find_segment(recordings, trajectory.recording, trajectory.start,
+                                            trajectory.measured.rows());
+    if (place.recording != wanted) continue;
+    const Segment& segment = recordings[static_cast<std::size_t>(wanted)]
+                                 .segments[static_cast<std::size_t>(place.segment)];
     const Eigen::MatrixXd& model =
         calibration.refined ? trajectory.simulated : trajectory.estimated;
-    Eigen::MatrixXd left = segment->angles - model;
+    Eigen::MatrixXd left = segment.angles - model;
     for (Eigen::Index i = 0; i < left.cols(); ++i) {
       for (double& error : left.col(i)) {
         error = sensors[static_cast<std::size_t>(i)].difference(error);
       }
     }
-    modelled.push_back({index, segment, &model, std::move(left)});
+    modelled.push_back({place.segment, &segment, &model, std::move(left)});
   }
   return modelled;
 }
@@ -352,6 +337,21 @@ Recording without_rejected(Recording recording, int index,
 }
 
 }  // namespace
+
+SegmentPlace find_segment(const std::vector<Recording>& recordings, const std::string& name,
+                          double start, Eigen::Index rows) {
+  for (int r = 0; r < std::ssize(recordings); ++r) {
+    const Recording& recording = recordings[static_cast<std::size_t>(r)];
+    if (recording.name != name) continue;
+    const auto found = std::ranges::find_if(recording.segments, [&](const Segment& each) {
+      return each.start == start && each.sample_count() == rows;
+    });
+    if (found != recording.segments.end()) {
+      return {r, static_cast<int>(found - recording.segments.begin())};
+    }
+  }
+  return {};
+}
 
 std::vector<double> observed_quanta(const std::vector<Encoder>& sensors,
                                     const std::vector<Recording>& recordings) {

@@ -41,9 +41,7 @@ StopImpact strike_at(const ReadingSeries& series, const NoiseScale& scale, doubl
   const std::vector<double>& y = series.values;
   const double secants = y[k + window - 1] - y[k] - y[k - 1] + y[k - window];
   if (!(std::abs(secants) > 0.5 * explained * (n - 1.0) * T)) return {};  // far below the threshold
-  const EdgeFit before({&series.times[k - window], window}, {&series.values[k - window], window}, 1,
-                       T);
-  const EdgeFit after({&series.times[k], window}, {&series.values[k], window}, 1, T);
+  const EdgeFit before(series, k - window, window, 1), after(series, k, window, 1);
   const double time = 0.5 * (series.times[k - 1] + series.times[k]);
   StopImpact strike;
   strike.time = time;
