@@ -202,24 +202,22 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   if (!information.valid) {
     result.notes.emplace_back(MessageCode::kUnidentifiableStates);
   }
-  note_unresolved_steps(result.refined ? fit.simulation() : fit.joint(), result.notes);
+  const ShootingProblem& reached = result.refined ? fit.simulation() : fit.joint();
+  note_unresolved_steps(reached, result.notes);
   result.simulation = simulation_errors(fit.simulation());
-  result.inertial =
-      inertial_errors(result.refined ? fit.simulation() : fit.joint(), fit.joint().noise());
+  result.inertial = inertial_errors(reached, fit.joint().noise());
   result.trajectories = fit.trajectories();
   ShootingGrid grid = fit.input().grid;
   if (result.refined) grid.interval = std::numeric_limits<double>::infinity();
-  result.held_out =
-      assess_held_out(result.refined ? fit.simulation() : fit.joint(), fit.input(), book, grid);
+  result.held_out = assess_held_out(reached, fit.input(), book, grid);
   for (const HeldOutSensor& sensor : result.held_out) result.notes.push_back(held_out_note(sensor));
-  result.cross_axes =
-      find_cross_axes(result.refined ? fit.simulation() : fit.joint(), fit.input(), grid);
+  result.cross_axes = find_cross_axes(reached, fit.input(), grid);
   for (const CrossAxisSensitivity& each : result.cross_axes) {
     result.notes.push_back(cross_axis_note(each));
   }
   if (information.valid && result.converged()) {
-    result.contradictions = find_contradictions(result.refined ? fit.simulation() : fit.joint(),
-                                                fit.input(), grid, counting.sensors, variances);
+    result.contradictions =
+        find_contradictions(reached, fit.input(), grid, counting.sensors, variances);
   }
   if (!result.contradictions.empty()) {
     result.notes.push_back(contradiction_note(result.contradictions));
@@ -236,7 +234,6 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
            bound_interval_widths(information, variances);
   }
   if (information.valid && result.converged()) {
-    const ShootingProblem& reached = result.refined ? fit.simulation() : fit.joint();
     append(
         widen_by_profile(reached, fit.input().segments, grid, information, options, monitor, half),
         result.notes);

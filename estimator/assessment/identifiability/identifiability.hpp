@@ -56,7 +56,6 @@ Eigen::VectorXd group_variances(const ParameterInformation& information, double 
 /// Returns the factor by which the autocorrelation of residuals inflates the variance of their
 /// mean: 1 + 2 Σ ρ_l, at least 1, with the autocorrelation ρ_l at lag l. The sum ends at the first
 /// negative autocorrelation. White noise yields 1. NaN residuals are skipped.
-/// 1. NaN marks unobserved nodes.
 double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 
 /// Multiplies the variance of each sensor by the inflation due to the autocorrelation of its

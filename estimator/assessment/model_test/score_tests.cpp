@@ -19,6 +19,28 @@ constexpr double kAlike = 0.8;    // relative decrease of an equal explanation
 
 constexpr int kPointCount = 6;  // coordinates of a joint on its two bodies
 
+/// Returns the positions of the parameters that were estimated and are at no bound.
+/// @param free  the parameters of `information`
+std::vector<int> estimated_positions(const ShootingProblem& fitted, const FreeParameters& free,
+                                     const ParameterInformation& information) {
+  std::vector<int> positions;
+  for (const int index : FreeParameters(fitted.mechanism()).indices()) {
+    const int position = free.position(index);
+    if (information.at_bound[position] == 0) positions.push_back(position);
+  }
+  return positions;
+}
+
+/// Returns the largest ratio of a change to its standard deviation, 0 if there is none.
+/// @param place  receives its index
+double largest_ratio(const Eigen::VectorXd& change, const Eigen::VectorXd& deviation,
+                     Eigen::Index& place) {
+  if (change.size() == 0) return 0.0;
+  return (deviation.array() > 0.0)
+      .select(change.array().abs() / deviation.array(), 0.0)
+      .maxCoeff(&place);
+}
+
 /// Returns the indices of the fixed parameters to test.
 std::vector<int> candidates(const Mechanism& mechanism) {
   std::vector<int> kept;
@@ -72,13 +94,10 @@ class ScoreTest {
  public:
   ScoreTest(const ShootingProblem& fitted, const ShootingProblem& problem,
             const ParameterInformation& information)
-      : mechanism_(problem.mechanism()), free_(problem.mechanism()), information_(information) {
-    const FreeParameters described(fitted.mechanism());
-    for (const int index : described.indices()) {
-      const int position = free_.position(index);
-      if (information.at_bound[position] == 0) estimated_.push_back(position);
-    }
-  }
+      : mechanism_(problem.mechanism()),
+        free_(problem.mechanism()),
+        information_(information),
+        estimated_(estimated_positions(fitted, free_, information)) {}
 
   /// Returns the contradicted parameters among these indices, the most significant first.
   std::vector<Contradiction> contradicted(const std::vector<int>& indices,
@@ -104,15 +123,8 @@ class ScoreTest {
     const double value = parameter.value + change;
     if (value < parameter.lower || value > parameter.upper) return;
     Eigen::Index moved = 0;
-    double shift = 0.0;
-    for (Eigen::Index i = 0; i < kept; ++i) {
-      if (!(before.deviation[i] > 0.0)) continue;
-      const double own = std::abs(after.change[i] - before.change[i]) / before.deviation[i];
-      if (own > shift) {
-        shift = own;
-        moved = i;
-      }
-    }
+    const double shift =
+        largest_ratio(after.change.head(kept) - before.change, before.deviation, moved);
     if (!(shift > kMatters)) return;
     const int moved_index =
         free_.indices()[static_cast<std::size_t>(estimated_[static_cast<std::size_t>(moved)])];
@@ -249,12 +261,8 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
   if (!information.valid) return found;
-  const FreeParameters free(problem.mechanism()), described(fitted.mechanism());
-  std::vector<int> estimated;  // positions
-  for (const int index : described.indices()) {
-    const int position = free.position(index);
-    if (information.at_bound[position] == 0) estimated.push_back(position);
-  }
+  const FreeParameters free(problem.mechanism());
+  const std::vector<int> estimated = estimated_positions(fitted, free, information);
   const ScoreStep before = step_along(information, information.schur, estimated);
   for (const ReadAcross& instrument : instruments) {
     std::vector<int> taken = estimated;
@@ -266,18 +274,13 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
     if (!(chi_square_tail(decrease, added) < kSignificanceLevel)) continue;
 
     const auto kept = static_cast<Eigen::Index>(estimated.size());
-    const auto in_deviations = [](const Eigen::ArrayXd& change, const Eigen::ArrayXd& deviation) {
-      return Eigen::ArrayXd((deviation > 0.0).select(change.abs() / deviation, 0.0));
-    };
     Eigen::Index moved = 0, worst = 0;
     const double shift =
-        kept == 0 ? 0.0
-                  : in_deviations(after.change.head(kept) - before.change, before.deviation)
-                        .maxCoeff(&moved);
+        largest_ratio(after.change.head(kept) - before.change, before.deviation, moved);
     const bool moves = shift > 1.0;
     if (!moves && !(decrease > kResidualShare * instrument.readings)) continue;
     const Eigen::Index shares = std::ssize(instrument.shares);
-    in_deviations(after.change.tail(shares), after.deviation.tail(shares)).maxCoeff(&worst);
+    largest_ratio(after.change.tail(shares), after.deviation.tail(shares), worst);
     const auto name_of = [&](int position) {
       return parameter_at(problem.mechanism(), free.indices()[static_cast<std::size_t>(position)])
           .name;

@@ -21,9 +21,7 @@ struct ScoreStep {
 
 /// Computes a Gauss–Newton step in some of the parameters, with all others fixed.
 /// @param information  valid; see ParameterInformation for `schur` and `group_score`
-/// @param spread       covariance of the gradient summed over noise groups [parameters ×
-///                     parameters]
-/// @param taken        positions of the parameters to step in
+/// @param spread       covariance of the gradient, summed over noise groups
 /// @param taken        positions of the parameters to step in
 ScoreStep step_along(const ParameterInformation& information, const Eigen::MatrixXd& spread,
                      const std::vector<int>& taken);

@@ -42,16 +42,17 @@ struct Excess {
   }
 };
 
-/// Returns a finding about an excess, with its number of rows and its start as arguments.
-Finding excess_finding(Message message, const Recording& recording, const std::string& channel,
-                       const Excess& excess, const std::string& unit = {}) {
+/// Reports an excess, if there is one, with its extreme, number of rows and start as arguments.
+void report(Message message, const Recording& recording, const std::string& channel,
+            const Excess& excess, const char* unit, SignalExamination& out) {
+  if (excess.rows == 0) return;
   const Quantity extreme{excess.extreme, unit};
   message.arguments.push_back({"extreme", extreme});
   message.arguments.push_back({"rows", excess.rows});
   message.arguments.push_back({"first", excess.stretches.front().from});
   Finding finding = make_finding(std::move(message), recording.name, channel, extreme);
   set_stretches(excess.stretches, finding);
-  return finding;
+  out.findings.push_back(std::move(finding));
 }
 
 void compare_range(const Encoder& sensor, int column, const SensorLimits& limits,
@@ -67,13 +68,12 @@ void compare_range(const Encoder& sensor, int column, const SensorLimits& limits
       }
     }
   }
-  if (excess.rows == 0) return;
-  const std::string unit = sensor.units().coordinate;
-  out.findings.push_back(excess_finding({MessageCode::kReadingBeyondRange,
-                                         {{"encoder", sensor.name},
-                                          {"lowest", limits.lowest},
-                                          {"highest", Quantity{limits.highest, unit}}}},
-                                        recording, sensor.name, excess, unit));
+  const char* const unit = sensor.units().coordinate;
+  report({MessageCode::kReadingBeyondRange,
+          {{"encoder", sensor.name},
+           {"lowest", limits.lowest},
+           {"highest", Quantity{limits.highest, unit}}}},
+         recording, sensor.name, excess, unit, out);
 }
 
 void compare_speed(const Encoder& sensor, int column, double quantum, double fastest,
@@ -95,12 +95,10 @@ void compare_speed(const Encoder& sensor, int column, double quantum, double fas
       }
     }
   }
-  if (excess.rows == 0) return;
-  const std::string unit = sensor.units().rate;
-  out.findings.push_back(
-      excess_finding({MessageCode::kSpeedBeyondLimit,
-                      {{"encoder", sensor.name}, {"limit", Quantity{fastest, unit}}}},
-                     recording, sensor.name, excess, unit));
+  const char* const unit = sensor.units().rate;
+  report({MessageCode::kSpeedBeyondLimit,
+          {{"encoder", sensor.name}, {"limit", Quantity{fastest, unit}}}},
+         recording, sensor.name, excess, unit, out);
 }
 
 void compare_command(const std::string& motor, Eigen::Index column, double most,
@@ -115,16 +113,12 @@ void compare_command(const std::string& motor, Eigen::Index column, double most,
       if (std::abs(std::abs(command) - most) <= kAtLimit * most) at.add(time, command);
     }
   }
-  if (beyond.rows > 0) {
-    out.findings.push_back(
-        excess_finding({MessageCode::kCommandBeyondLimit, {{"motor", motor}, {"limit", most}}},
-                       recording, motor, beyond));
-  } else if (at.rows >= kOftenAtLimit * rows) {
-    out.findings.push_back(
-        excess_finding({MessageCode::kCommandAtLimit,
-                        {{"motor", motor}, {"limit", most}, {"recorded_rows", rows}}},
-                       recording, motor, at));
-  }
+  report({MessageCode::kCommandBeyondLimit, {{"motor", motor}, {"limit", most}}}, recording, motor,
+         beyond, "", out);
+  if (beyond.rows > 0 || at.rows < kOftenAtLimit * rows) return;
+  report(
+      {MessageCode::kCommandAtLimit, {{"motor", motor}, {"limit", most}, {"recorded_rows", rows}}},
+      recording, motor, at, "", out);
 }
 
 /// Returns the uncertainty of the position of an end stop or encoder zero in the description.
@@ -154,13 +148,12 @@ void compare_stop(const Mechanism& mechanism, const JointStop& stop, const Encod
       }
     }
   }
-  if (excess.rows == 0) return;
-  const std::string coordinate = sensor.units().coordinate;
-  out.findings.push_back(excess_finding({MessageCode::kReadingBeyondStop,
-                                         {{"encoder", sensor.name},
-                                          {"is_lower", stop.side > 0.0},
-                                          {"stop", Quantity{stop.position, coordinate}}}},
-                                        recording, sensor.name, excess, coordinate));
+  const char* const coordinate = sensor.units().coordinate;
+  report({MessageCode::kReadingBeyondStop,
+          {{"encoder", sensor.name},
+           {"is_lower", stop.side > 0.0},
+           {"stop", Quantity{stop.position, coordinate}}}},
+         recording, sensor.name, excess, coordinate, out);
 }
 
 }  // namespace
