@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "estimator/assessment/prediction_error.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
+#include "estimator/calibrate/validation.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"

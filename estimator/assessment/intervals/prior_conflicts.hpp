@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "estimator/assessment/assessment_results.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/covariance.hpp"
 

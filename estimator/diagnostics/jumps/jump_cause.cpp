@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/diagnostics/jumps/edge_fit.hpp"
+#include "estimator/diagnostics/jumps/reading_series.hpp"
 #include "estimator/math/decompositions.hpp"
 
 namespace estimator {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "estimator/diagnostics/jumps/edge_fit.hpp"
+#include "estimator/diagnostics/jumps/reading_series.hpp"
 
 namespace estimator {
 namespace {

@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "estimator/diagnostics/jumps/edge_fit.hpp"
 #include "estimator/diagnostics/jumps/reading_series.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/joint_friction.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/diagnostics/jumps/edge_fit.hpp"
 #include "estimator/diagnostics/jumps/reading_series.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/spanning_tree.hpp"
