@@ -18,8 +18,8 @@ namespace {
 struct SegmentResiduals {
   int index;  ///< index within its recording
   const Segment* segment;
-  const Eigen::MatrixXd* model;  ///< modelled readings, samples × sensors
-  Eigen::MatrixXd left;          ///< residuals of the readings
+  const Eigen::MatrixXd* model;  ///< modelled readings, samples × sensors; empty without a model
+  Eigen::MatrixXd left;          ///< residuals of the readings, or the readings without a model
 };
 
 /// Smallest significant step in residuals, relative to their root mean square over the recording.
@@ -107,17 +107,14 @@ Eigen::MatrixXd rates_of(const Eigen::MatrixXd& angles, const Segment& segment) 
 /// Examines one segment of a recording for outliers and jumps.
 class SegmentExamination {
  public:
-  /// @param readings  readings of the segment or their residuals, samples × sensors
-  /// @param model     modelled angles, samples × sensors; empty if there is no model
-  /// @param left      root-mean-square residual of the recording, one per sensor
-  SegmentExamination(const std::vector<Encoder>& sensors, const Segment& segment,
-                     Eigen::MatrixXd readings, const Eigen::MatrixXd& model,
+  /// @param left  root-mean-square residual of the recording, one per sensor
+  SegmentExamination(const std::vector<Encoder>& sensors, SegmentResiduals data,
                      const std::vector<double>& quanta, const std::vector<double>& left)
       : sensors_(sensors),
-        segment_(segment),
-        readings_(std::move(readings)),
-        model_(model),
-        rates_(rates_of(model, segment)),
+        segment_(*data.segment),
+        readings_(std::move(data.left)),
+        model_(*data.model),
+        rates_(rates_of(model_, segment_)),
         quanta_(quanta),
         left_(left) {}
 
@@ -239,61 +236,55 @@ class SegmentExamination {
   std::vector<NoiseScale> scales_;
 };
 
-/// Collects the findings of all segments of one recording.
+/// Returns whether the model's residuals exceed the outliers, which are then ignored.
+bool is_below_residuals(const OutlierCount& outliers) {
+  return std::abs(outliers.largest) * std::sqrt(static_cast<double>(outliers.readings)) <
+         outliers.left;
+}
+
+/// Examines the segments of one recording, or their residuals.
 class RecordingExamination {
  public:
   RecordingExamination(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
-                       const std::string& name, int recording, SeriesKind kind,
-                       SignalExamination& out)
-      : sensors_(sensors),
-        quanta_(quanta),
-        name_(name),
-        recording_(recording),
-        kind_(kind),
-        out_(out) {
-    outliers_.resize(sensors.size());
-    held_.resize(sensors.size());
-  }
+                       const std::string& name, int recording, SignalExamination& out)
+      : sensors_(sensors), quanta_(quanta), name_(name), recording_(recording), out_(out) {}
 
-  void examine(int segment, const Segment& data, SegmentExamination examination) {
-    for (int i = 0; i < std::ssize(sensors_); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      for (const Outlier& outlier : examination.take_outliers(i, outliers_[at])) {
-        held_[at].push_back({recording_, segment, i, static_cast<int>(outlier.position)});
+  void run(std::vector<SegmentResiduals> segments, SeriesKind kind) {
+    const std::vector<double> left = root_mean_squares(segments, sensors_.size());
+    std::vector<OutlierCount> outliers(sensors_.size());
+    std::vector<std::vector<RejectedReading>> held(sensors_.size());
+    for (SegmentResiduals& each : segments) {
+      const int index = each.index;
+      const Segment& segment = *each.segment;
+      SegmentExamination examination(sensors_, std::move(each), quanta_, left);
+      for (int i = 0; i < std::ssize(sensors_); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        for (const Outlier& outlier : examination.take_outliers(i, outliers[at])) {
+          held[at].push_back({recording_, index, i, static_cast<int>(outlier.position)});
+        }
+      }
+      const std::vector<Jump> jumps = examination.find_jumps();
+      // A rejected model leaves kinks wherever the motion turns.
+      if (kind == SeriesKind::kResidual && jumps.size() > kResidualJumps) continue;
+      for (const Jump& jump : jumps) {
+        const JumpExplanation explanation = examination.explain(jump);
+        if (kind == SeriesKind::kResidual && explanation.cause == JumpCause::kBreak) continue;
+        const bool is_reportable = std::ranges::any_of(jump.sensors, [&](int sensor) {
+          return examination.is_reportable(sensor,
+                                           explanation.sizes[static_cast<std::size_t>(sensor)]);
+        });
+        if (is_reportable) book(index, segment.start + segment.time(jump.row), jump, explanation);
       }
     }
-    const std::vector<Jump> jumps = examination.find_jumps();
-    // A rejected model leaves kinks wherever the motion turns.
-    if (kind_ == SeriesKind::kResidual && jumps.size() > kResidualJumps) return;
-    for (const Jump& jump : jumps) {
-      const JumpExplanation explanation = examination.explain(jump);
-      if (kind_ == SeriesKind::kResidual && explanation.cause == JumpCause::kBreak) continue;
-      const bool is_reportable = std::ranges::any_of(jump.sensors, [&](int sensor) {
-        return examination.is_reportable(sensor,
-                                         explanation.sizes[static_cast<std::size_t>(sensor)]);
-      });
-      if (!is_reportable) continue;
-      book(segment, data.start + data.time(jump.row), jump, explanation);
-    }
-  }
-
-  /// Stores the findings about outliers. Call after examining all segments.
-  void book_outliers() {
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      if (outliers_[i].count == 0 || is_below_residuals(outliers_[i])) continue;
-      out_.findings.push_back(outlier_finding(sensors_[i], name_, outliers_[i], kind_));
+      if (outliers[i].count == 0 || is_below_residuals(outliers[i])) continue;
+      out_.findings.push_back(outlier_finding(sensors_[i], name_, outliers[i], kind));
       if (!out_.findings.back().treated) continue;
-      out_.rejected.insert(out_.rejected.end(), held_[i].begin(), held_[i].end());
+      out_.rejected.insert(out_.rejected.end(), held[i].begin(), held[i].end());
     }
   }
 
  private:
-  /// Returns whether the model's residuals exceed the outliers, which are then ignored.
-  static bool is_below_residuals(const OutlierCount& outliers) {
-    return std::abs(outliers.largest) * std::sqrt(static_cast<double>(outliers.readings)) <
-           outliers.left;
-  }
-
   void book(int segment, double time, const Jump& jump, const JumpExplanation& explanation) {
     const auto largest =
         static_cast<std::size_t>(std::ranges::max_element(jump.ratings) - jump.ratings.begin());
@@ -320,10 +311,7 @@ class RecordingExamination {
   const std::vector<double>& quanta_;
   const std::string& name_;
   int recording_;
-  SeriesKind kind_;
   SignalExamination& out_;
-  std::vector<OutlierCount> outliers_;
-  std::vector<std::vector<RejectedReading>> held_;
 };
 
 Recording without_rejected(Recording recording, int index,
@@ -376,17 +364,15 @@ SignalExamination examine_signals(const Mechanism& mechanism,
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   const std::vector<double> quanta = observed_quanta(sensors, recordings);
   const Eigen::MatrixXd no_model;
-  const std::vector<double> none_left;
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     const Recording& recording = recordings[r];
-    RecordingExamination examination(sensors, quanta, recording.name, static_cast<int>(r),
-                                     SeriesKind::kMotion, out);
-    for (std::size_t s = 0; s < recording.segments.size(); ++s) {
-      const Segment& segment = recording.segments[s];
-      examination.examine(static_cast<int>(s), segment,
-                          {sensors, segment, segment.angles, no_model, quanta, none_left});
+    std::vector<SegmentResiduals> segments;
+    for (int s = 0; s < std::ssize(recording.segments); ++s) {
+      const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
+      segments.push_back({s, &segment, &no_model, segment.angles});
     }
-    examination.book_outliers();
+    RecordingExamination(sensors, quanta, recording.name, static_cast<int>(r), out)
+        .run(std::move(segments), SeriesKind::kMotion);
     find_plateaus(mechanism, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
@@ -421,16 +407,9 @@ SignalExamination examine_residuals(const Calibration& calibration,
   const std::vector<Encoder> sensors = used_encoders(calibration.mechanism);
   const std::vector<double> quanta = observed_quanta(sensors, recordings);
   for (std::size_t r = 0; r < recordings.size(); ++r) {
-    RecordingExamination examination(sensors, quanta, recordings[r].name, static_cast<int>(r),
-                                     SeriesKind::kResidual, out);
-    const std::vector<SegmentResiduals> modelled =
-        modelled_segments(calibration, sensors, recordings, static_cast<int>(r));
-    const std::vector<double> left = root_mean_squares(modelled, sensors.size());
-    for (const SegmentResiduals& each : modelled) {
-      examination.examine(each.index, *each.segment,
-                          {sensors, *each.segment, each.left, *each.model, quanta, left});
-    }
-    examination.book_outliers();
+    RecordingExamination(sensors, quanta, recordings[r].name, static_cast<int>(r), out)
+        .run(modelled_segments(calibration, sensors, recordings, static_cast<int>(r)),
+             SeriesKind::kResidual);
   }
   return out;
 }
