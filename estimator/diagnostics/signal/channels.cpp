@@ -182,13 +182,6 @@ ValueRange command_range(const Recording& recording, int motor) {
   return range;
 }
 
-/// Adds the reason why a joint cannot be at rest at its recorded position to a message.
-void add_reason(const JointUnits& units, const NonEquilibriumJoint& joint, Message& message) {
-  message.arguments.push_back({"position", Quantity{joint.reading, units.coordinate}});
-  message.arguments.push_back({"load", Quantity{joint.load, units.force}});
-  message.arguments.push_back({"friction", Quantity{joint.friction, units.force}});
-}
-
 /// Returns whether any joint that a sensor measures has end stops, at which it may rest.
 bool has_stops(const Mechanism& mechanism, const Encoder& sensor) {
   return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
@@ -198,42 +191,39 @@ bool has_stops(const Mechanism& mechanism, const Encoder& sensor) {
 }
 
 /// Finds plateaus at the largest or smallest reading of a sensor.
-class PlateauSearch {
- public:
-  /// @param end   the reading at the plateau; `side` is +1 for the largest, −1 for the smallest
-  ///              reading
-  PlateauSearch(const ReadingSeries& series, const NoiseScale& scale, double end, double side,
-                double unit, bool has_stops)
-      : series_(series),
-        scale_(scale),
-        end_(end),
-        side_(side),
-        unit_(unit),
-        has_stops_(has_stops) {}
+struct PlateauSearch {
+  const ReadingSeries& series;
+  const NoiseScale& scale;
+  double end;   ///< reading at the plateau
+  double side;  ///< +1 for the largest reading, −1 for the smallest
+  double unit;
+  bool has_stops;
 
-  /// Calls visit(first, count) for each plateau.
-  template <typename Visit>
-  void run(const Visit& visit) const {
+  /// Returns the first reading of each plateau and the first reading behind it.
+  std::vector<std::pair<std::size_t, std::size_t>> run() const {
     constexpr std::size_t kShortest = 4;
-    for (std::size_t first = 0; first < series_.size(); ++first) {
+    std::vector<std::pair<std::size_t, std::size_t>> plateaus;
+    for (std::size_t first = 0; first < series.size(); ++first) {
       if (!is_at_end(first)) continue;
       std::size_t behind = first;
-      while (behind < series_.size() && is_at_end(behind)) ++behind;
-      if (behind - first >= kShortest && is_clipped(first, behind)) visit(first, behind - first);
+      while (behind < series.size() && is_at_end(behind)) ++behind;
+      if (behind - first >= kShortest && is_clipped(first, behind)) {
+        plateaus.emplace_back(first, behind);
+      }
       first = behind;
     }
+    return plateaus;
   }
 
- private:
   bool is_at_end(std::size_t k) const {
-    return std::abs(series_.values[k] - end_) <= kRest * unit_ + kAtEnd * scale_.quantum();
+    return std::abs(series.values[k] - end) <= kRest * unit + kAtEnd * scale.quantum();
   }
 
   bool is_clipped(std::size_t first, std::size_t behind) const {
-    const bool is_whole = first > 0 && behind < series_.size();
-    if (!is_whole && (has_stops_ || behind - first == series_.size())) return false;
+    const bool is_whole = first > 0 && behind < series.size();
+    if (!is_whole && (has_stops || behind - first == series.size())) return false;
     if (first == 0) return comes_from_beyond(behind - first, behind);
-    if (behind == series_.size()) return comes_from_beyond(behind - first, first);
+    if (behind == series.size()) return comes_from_beyond(behind - first, first);
     return is_passed(first, behind);
   }
 
@@ -248,15 +238,15 @@ class PlateauSearch {
     for (std::size_t window = kSide; window <= kWindowMost && window <= 4 * plateau; window *= 2) {
       const std::size_t from = begins ? edge : edge - window;
       if (edge < window && !begins) break;
-      if (from + window > series_.size() || !series_.is_dense(from, window)) break;
-      const EdgeFit fit(series_, from, window, 2);
+      if (from + window > series.size() || !series.is_dense(from, window)) break;
+      const EdgeFit fit(series, from, window, 2);
       const double least = least_at(edge);
       if (fit.residual_variance() > kUnlike * least * least) break;
-      const double on = 0.25 * static_cast<double>(window) * series_.period;
+      const double on = 0.25 * static_cast<double>(window) * series.period;
       const PolynomialPrediction reach =
-          fit.at(begins ? series_.times[edge] - on : series_.times[edge - 1] + on);
-      const double beyond = side_ * (reach.value - end_);
-      const double moved = std::abs(series_.values[begins ? from + window - 1 : from] - end_);
+          fit.at(begins ? series.times[edge] - on : series.times[edge - 1] + on);
+      const double beyond = side * (reach.value - end);
+      const double moved = std::abs(series.values[begins ? from + window - 1 : from] - end);
       if (beyond > std::max(kFar * least * std::max(1.0, reach.noise_gain), kMoved * moved)) {
         return true;
       }
@@ -266,19 +256,19 @@ class PlateauSearch {
 
   /// Returns the resolution of a reading, given by noise, quantization and rounding.
   double least_at(std::size_t position) const {
-    return std::max(scale_.noise(position), scale_.quantum()) + kRest * unit_;
+    return std::max(scale.noise(position), scale.quantum()) + kRest * unit;
   }
 
   /// Returns whether the motion enters and leaves a plateau fast enough to have passed far beyond
   /// it. On a parabola of speed v at the plateau's ends, the overshoot in the plateau's time T is v
   /// T/4.
   bool is_passed(std::size_t first, std::size_t behind) const {
-    if (first < kSide || behind + kSide > series_.size()) return false;
-    if (!series_.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
-    const EdgeFit before(series_, first - kSide, kSide, 2), after(series_, behind, kSide, 2);
-    const double in = side_ * before.slope(series_.times[first]);
-    const double out = -side_ * after.slope(series_.times[behind - 1]);
-    const double time = series_.times[behind - 1] - series_.times[first];
+    if (first < kSide || behind + kSide > series.size()) return false;
+    if (!series.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
+    const EdgeFit before(series, first - kSide, kSide, 2), after(series, behind, kSide, 2);
+    const double in = side * before.slope(series.times[first]);
+    const double out = -side * after.slope(series.times[behind - 1]);
+    const double time = series.times[behind - 1] - series.times[first];
     const double overshoot = 0.25 * std::min(in, out) * time;
     // A motion that stops within a period may be an impact. After an impact and a rest, however, a
     // joint does not leave as fast as it came.
@@ -288,11 +278,6 @@ class PlateauSearch {
   static constexpr std::size_t kSide = 8;         // readings examined on each side of a plateau
   static constexpr std::size_t kWindowMost = 64;  // where only one side is observed
   static constexpr double kFar = 6.0;             // noise standard deviations, or counts
-
-  const ReadingSeries& series_;
-  const NoiseScale& scale_;
-  double end_, side_, unit_;
-  bool has_stops_;
 };
 
 }  // namespace
@@ -314,13 +299,14 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
         // Not unwrapped: readings are clipped before turns are counted.
         const ReadingSeries series = observed_readings(segment, segment.angles.col(i), false);
         const NoiseScale scale(series, quanta[static_cast<std::size_t>(i)]);
-        PlateauSearch(series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor))
-            .run([&](std::size_t first, std::size_t count) {
-              ++plateaus;
-              add_stretch({segment.start + series.times[first],
-                           segment.start + series.times[first + count - 1]},
-                          stretches);
-            });
+        const PlateauSearch search{
+            series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor)};
+        for (const auto& [first, behind] : search.run()) {
+          ++plateaus;
+          add_stretch(
+              {segment.start + series.times[first], segment.start + series.times[behind - 1]},
+              stretches);
+        }
       }
       if (plateaus == 0) continue;
       // Single readings at that end are unreliable too.
@@ -387,7 +373,12 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
                     {{"encoder", sensors[i].name},
                      {"is_empty", empty},
                      {"is_commanded", !empty && !is_still && other.empty()}});
-    if (is_still) add_reason(sensors[i].units(), *restless, message);
+    if (is_still) {
+      const JointUnits units = sensors[i].units();
+      message.arguments.push_back({"position", Quantity{restless->reading, units.coordinate}});
+      message.arguments.push_back({"load", Quantity{restless->load, units.force}});
+      message.arguments.push_back({"friction", Quantity{restless->friction, units.force}});
+    }
     if (!empty && !other.empty()) message.arguments.push_back({"moving_encoder", other});
     out.findings.push_back(make_finding(std::move(message), recording.name, sensors[i].name));
   }

@@ -70,10 +70,6 @@ std::vector<double> root_mean_squares(const std::vector<SegmentResiduals>& model
   return squares;
 }
 
-/// Returns whether a step in a sensor's readings exceeds the model's residuals.
-/// @param left  root-mean-square residual of the whole recording
-bool exceeds_residuals(double step, double left) { return std::abs(step) > kResidualStep * left; }
-
 /// Returns by how much a modelled reading, and thus its residual, jumps at a row where the state
 /// estimate restarts.
 double model_jump(const Eigen::MatrixXd& model, int row, int sensor) {
@@ -166,7 +162,7 @@ class SegmentExamination {
   /// Returns whether a step in a sensor's readings exceeds the residuals around it.
   bool is_reportable(int sensor, double step) const {
     return kind() == SeriesKind::kMotion ||
-           exceeds_residuals(step, left_[static_cast<std::size_t>(sensor)]);
+           std::abs(step) > kResidualStep * left_[static_cast<std::size_t>(sensor)];
   }
 
   /// Returns the likeliest cause of a jump. Call after `find_jumps`.
