@@ -167,75 +167,58 @@ bool is_simpler(const LawScore& a, const LawScore& b) {
   return std::pair(a.parameters, a.order) < std::pair(b.parameters, b.order);
 }
 
-/// Cross-validates one friction law over all folds.
-class LawRun {
- public:
-  LawRun(const Mechanism& mechanism, const std::vector<Recording>& pieces,
-         const CalibrationOptions& options, const CalibrationMonitor& monitor)
-      : mechanism_(mechanism), pieces_(pieces), options_(options), monitor_(monitor) {}
-
-  /// Fits and evaluates the law over all folds, and stores its errors in `score`.
-  /// @return false if stopped by the monitor
-  bool run(const std::vector<int>& joints, int folds,
-           const std::function<void(const FrictionLaw&, int)>& on_fold, LawScore& score) const {
-    score.errors.assign(pieces_.size(), std::numeric_limits<double>::quiet_NaN());
-    Vanishing vanished(score.law.terms.size(), std::vector<int>(joints.size(), 0));
-    double squares = 0.0;
-    for (int fold = 0; fold < folds; ++fold) {
-      if (on_fold) on_fold(score.law, fold);
-      const Calibration calibration = fit_without(fold, folds);
-      if (is_stopped(monitor_)) return false;
-      score.converged &= calibration.converged();
-      count_vanished(calibration.mechanism, score.law, joints, vanished);
-      squares += std::pow(pooled_rmse(calibration.trajectories, encoder_kinds(mechanism_)), 2);
-      if (fold == 0) take_estimates(calibration, joints, score);
-      predict(fold, folds, calibration, score);
-      if (is_stopped(monitor_)) return false;
-    }
-    score.fit_error = std::sqrt(squares / folds);
-    store_reduction(mechanism_, joints, vanished, folds, score);
-    return true;
-  }
-
- private:
-  Calibration fit_without(int fold, int folds) const {
-    std::vector<Recording> others;
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      if (fold_of(i, pieces_.size(), folds) != fold) others.push_back(pieces_[i]);
-    }
-    return calibrate(mechanism_, others, options_, monitor_);
-  }
-
-  void predict(int fold, int folds, const Calibration& calibration, LawScore& score) const {
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      if (fold_of(i, pieces_.size(), folds) != fold) continue;
-      const Evaluation evaluation =
-          evaluate_estimate(mechanism_, calibration, {pieces_[i]}, options_, monitor_);
-      score.errors[i] = pooled_rmse(evaluation.trajectories, encoder_kinds(mechanism_));
-      if (std::isfinite(score.errors[i])) continue;
-      throw std::invalid_argument("its simulation of " + pieces_[i].name + " diverges");
-    }
-  }
-
-  static void take_estimates(const Calibration& calibration, const std::vector<int>& joints,
-                             LawScore& score) {
-    for (const int joint : joints) {
-      for (const LawTerm* term : score.law.terms) {
-        for (const JointQuantity quantity : quantities_of(*term)) {
-          const std::string& name = calibration.mechanism.joint_parameter(joint, quantity).name;
-          const auto found =
-              std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
-          if (found != calibration.parameters.end()) score.estimates.push_back(*found);
-        }
+/// Stores the estimates of a law's friction parameters.
+void take_estimates(const Calibration& calibration, const std::vector<int>& joints,
+                    LawScore& score) {
+  for (const int joint : joints) {
+    for (const LawTerm* term : score.law.terms) {
+      for (const JointQuantity quantity : quantities_of(*term)) {
+        const std::string& name = calibration.mechanism.joint_parameter(joint, quantity).name;
+        const auto found =
+            std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
+        if (found != calibration.parameters.end()) score.estimates.push_back(*found);
       }
     }
   }
+}
 
-  const Mechanism& mechanism_;
-  const std::vector<Recording>& pieces_;
-  const CalibrationOptions& options_;
-  const CalibrationMonitor& monitor_;
-};
+/// Fits and evaluates one friction law over all folds, and stores its errors in `score`.
+/// @param mechanism  with this law
+/// @return false if stopped by the monitor
+bool run_law(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+             const std::vector<int>& joints, int folds, const CalibrationOptions& options,
+             const CalibrationMonitor& monitor,
+             const std::function<void(const FrictionLaw&, int)>& on_fold, LawScore& score) {
+  const std::vector<JointKind> kinds = encoder_kinds(mechanism);
+  score.errors.assign(pieces.size(), std::numeric_limits<double>::quiet_NaN());
+  Vanishing vanished(score.law.terms.size(), std::vector<int>(joints.size(), 0));
+  double squares = 0.0;
+  for (int fold = 0; fold < folds; ++fold) {
+    if (on_fold) on_fold(score.law, fold);
+    std::vector<Recording> others;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (fold_of(i, pieces.size(), folds) != fold) others.push_back(pieces[i]);
+    }
+    const Calibration calibration = calibrate(mechanism, others, options, monitor);
+    if (is_stopped(monitor)) return false;
+    score.converged &= calibration.converged();
+    count_vanished(calibration.mechanism, score.law, joints, vanished);
+    squares += std::pow(pooled_rmse(calibration.trajectories, kinds), 2);
+    if (fold == 0) take_estimates(calibration, joints, score);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (fold_of(i, pieces.size(), folds) != fold) continue;
+      const Evaluation evaluation =
+          evaluate_estimate(mechanism, calibration, {pieces[i]}, options, monitor);
+      score.errors[i] = pooled_rmse(evaluation.trajectories, kinds);
+      if (std::isfinite(score.errors[i])) continue;
+      throw std::invalid_argument("its simulation of " + pieces[i].name + " diverges");
+    }
+    if (is_stopped(monitor)) return false;
+  }
+  score.fit_error = std::sqrt(squares / folds);
+  store_reduction(mechanism, joints, vanished, folds, score);
+  return true;
+}
 
 }  // namespace
 
@@ -432,7 +415,7 @@ LawComparison compare_laws(const Mechanism& mechanism, const std::vector<Recordi
     score.parameters = law.parameter_count() * static_cast<int>(joints.size());
     try {
       const Mechanism candidate = with_law(mechanism, law, joints, scales);
-      if (!LawRun(candidate, pieces, options, monitor).run(joints, result.folds, on_fold, score)) {
+      if (!run_law(candidate, pieces, joints, result.folds, options, monitor, on_fold, score)) {
         result.stopped = true;
         return result;
       }

@@ -127,17 +127,12 @@ constexpr int kTries = 6;
 constexpr int kProfileIterations = 20;
 constexpr double kProfileDecrease = 0.05;  // of the whitened cost
 
-class Profile {
- public:
-  Profile(const ShootingProblem& problem, const std::vector<Segment>& segments,
-          const ShootingGrid& grid, const CalibrationOptions& options,
-          const CalibrationMonitor& monitor)
-      : problem_(problem),
-        free_(problem.mechanism()),
-        segments_(segments),
-        grid_(grid),
-        options_(options),
-        monitor_(monitor) {}
+struct Profile {
+  const ShootingProblem& fitted;
+  const std::vector<Segment>& segments;
+  const ShootingGrid& grid;
+  const CalibrationOptions& options;
+  const CalibrationMonitor& monitor;
 
   /// Returns the distance from a parameter's estimate to the point on one side where the cost has
   /// risen by `rise`, or to the parameter's bound. Infinite if the cost does not rise as much
@@ -145,14 +140,14 @@ class Profile {
   /// @param position  position of the parameter in the problem's parameter vector (arrow)
   /// @param rise      cost increase that a quadratic cost reaches at `distance`
   double reach(int position, double side, double distance, double rise) const {
-    const double value = problem_.arrow()[position];
-    const double room = side > 0.0 ? problem_.arrow_upper()[position] - value
-                                   : value - problem_.arrow_lower()[position];
+    const double value = fitted.arrow()[position];
+    const double room = side > 0.0 ? fitted.arrow_upper()[position] - value
+                                   : value - fitted.arrow_lower()[position];
     double near = 0.0, at_near = 0.0;
     double far = std::min(distance, room);
     for (int i = 0; i < kTries; ++i) {
       const double at_far = std::sqrt(std::max(rise_at(position, value + side * far), 0.0));
-      if (is_stopped(monitor_)) return distance;
+      if (is_stopped(monitor)) return distance;
       if (at_far * at_far >= kShortfall * rise) {
         const double share = (std::sqrt(rise) - at_near) / (at_far - at_near);
         return std::max(near + std::min(share, 1.0) * (far - near), std::min(distance, far));
@@ -166,32 +161,25 @@ class Profile {
     return HUGE_VAL;
   }
 
- private:
   /// Returns the cost increase with one parameter fixed at a value and all others re-optimised.
   double rise_at(int position, double value) const {
-    Mechanism mechanism = problem_.mechanism();
-    const int index = free_.indices()[static_cast<std::size_t>(position)];
+    Mechanism mechanism = fitted.mechanism();
+    const int index = FreeParameters(mechanism).indices()[static_cast<std::size_t>(position)];
     Parameter& held = parameter_at(mechanism, index);
     // The value may be outside the bounds by round-off. Bounds that other parameters imply would
     // then contradict it.
     held.value = held.lower = held.upper =
-        std::clamp(value, problem_.arrow_lower()[position], problem_.arrow_upper()[position]);
-    ShootingProblem problem = problem_.restated(mechanism, segments_, grid_, problem_.noise());
-    LmOptions options;
-    options.max_iterations = kProfileIterations;
-    options.cost_tolerance = kProfileDecrease / problem_.cost();
-    options.stagnant_gain = options.cost_tolerance;
-    const LmSummary summary = solve_parameterized(
-        problem, mechanism, options_.inertia_parameterization, options, {}, monitor_.stop);
-    return std::isfinite(summary.cost) ? summary.cost - problem_.cost() : HUGE_VAL;
+        std::clamp(value, fitted.arrow_lower()[position], fitted.arrow_upper()[position]);
+    ShootingProblem problem = fitted.restated(mechanism, segments, grid, fitted.noise());
+    const double tolerance = kProfileDecrease / fitted.cost();
+    const LmSummary summary =
+        solve_parameterized(problem, mechanism, options.inertia_parameterization,
+                            {.max_iterations = kProfileIterations,
+                             .cost_tolerance = tolerance,
+                             .stagnant_gain = tolerance},
+                            {}, monitor.stop);
+    return std::isfinite(summary.cost) ? summary.cost - fitted.cost() : HUGE_VAL;
   }
-
-  const ShootingProblem& problem_;
-  const FreeParameters free_;
-  const std::vector<Segment>& segments_;
-  const ShootingGrid& grid_;
-  const CalibrationOptions& options_;
-  const CalibrationMonitor& monitor_;
 };
 
 /// Returns the positions, in the problem's parameter vector, of the identifiable friction
@@ -296,7 +284,7 @@ std::vector<Message> widen_by_profile(const ShootingProblem& problem,
   std::vector<Message> notes;
   const Mechanism& mechanism = problem.mechanism();
   const FreeParameters free(mechanism);
-  const Profile profile(problem, segments, grid, options, monitor);
+  const Profile profile{problem, segments, grid, options, monitor};
   for (const int at : nonlinear_friction_positions(mechanism, free, information, half)) {
     if (is_stopped(monitor)) break;
     const double rise = half[at] * half[at] / information.inverse(at, at);

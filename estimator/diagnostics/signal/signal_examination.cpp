@@ -239,24 +239,25 @@ bool is_below_residuals(const OutlierCount& outliers) {
 }
 
 /// Examines the segments of one recording, or their residuals.
-class RecordingExamination {
- public:
-  RecordingExamination(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
-                       const std::string& name, int recording, SignalExamination& out)
-      : sensors_(sensors), quanta_(quanta), name_(name), recording_(recording), out_(out) {}
+struct RecordingExamination {
+  const std::vector<Encoder>& sensors;
+  const std::vector<double>& quanta;
+  const std::string& name;
+  int recording;  ///< index
+  SignalExamination& out;
 
   void run(std::vector<SegmentResiduals> segments, SeriesKind kind) {
-    const std::vector<double> left = root_mean_squares(segments, sensors_.size());
-    std::vector<OutlierCount> outliers(sensors_.size());
-    std::vector<std::vector<RejectedReading>> held(sensors_.size());
+    const std::vector<double> left = root_mean_squares(segments, sensors.size());
+    std::vector<OutlierCount> outliers(sensors.size());
+    std::vector<std::vector<RejectedReading>> held(sensors.size());
     for (SegmentResiduals& each : segments) {
       const int index = each.index;
       const Segment& segment = *each.segment;
-      SegmentExamination examination(sensors_, std::move(each), quanta_, left);
-      for (int i = 0; i < std::ssize(sensors_); ++i) {
+      SegmentExamination examination(sensors, std::move(each), quanta, left);
+      for (int i = 0; i < std::ssize(sensors); ++i) {
         const auto at = static_cast<std::size_t>(i);
         for (const Outlier& outlier : examination.take_outliers(i, outliers[at])) {
-          held[at].push_back({recording_, index, i, static_cast<int>(outlier.position)});
+          held[at].push_back({recording, index, i, static_cast<int>(outlier.position)});
         }
       }
       const std::vector<Jump> jumps = examination.find_jumps();
@@ -272,42 +273,35 @@ class RecordingExamination {
         if (is_reportable) book(index, segment.start + segment.time(jump.row), jump, explanation);
       }
     }
-    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
       if (outliers[i].count == 0 || is_below_residuals(outliers[i])) continue;
-      out_.findings.push_back(outlier_finding(sensors_[i], name_, outliers[i], kind));
-      if (!out_.findings.back().treated) continue;
-      out_.rejected.insert(out_.rejected.end(), held[i].begin(), held[i].end());
+      out.findings.push_back(outlier_finding(sensors[i], name, outliers[i], kind));
+      if (!out.findings.back().treated) continue;
+      out.rejected.insert(out.rejected.end(), held[i].begin(), held[i].end());
     }
   }
 
- private:
   void book(int segment, double time, const Jump& jump, const JumpExplanation& explanation) {
     const auto largest =
         static_cast<std::size_t>(std::ranges::max_element(jump.ratings) - jump.ratings.begin());
     if (explanation.cause != JumpCause::kSlip) {
       const int sensor = jump.sensors[largest];
-      out_.findings.push_back(cut_finding(sensors_, sensor, name_, time, explanation,
-                                          quanta_[static_cast<std::size_t>(sensor)]));
-      out_.cuts.push_back({recording_, segment, jump.row});
+      out.findings.push_back(cut_finding(sensors, sensor, name, time, explanation,
+                                         quanta[static_cast<std::size_t>(sensor)]));
+      out.cuts.push_back({recording, segment, jump.row});
       if (explanation.cause != JumpCause::kAmbiguous) return;
     }
     for (const int sensor : jump.sensors) {
       const auto at = static_cast<std::size_t>(sensor);
       if (explanation.cause == JumpCause::kSlip) {
-        out_.findings.push_back(slip_finding(sensors_[at], name_, time, explanation.sizes[at],
-                                             explanation.deviations[at], quanta_[at]));
-        out_.findings.back().confidence = explanation.confidence;
+        out.findings.push_back(slip_finding(sensors[at], name, time, explanation.sizes[at],
+                                            explanation.deviations[at], quanta[at]));
+        out.findings.back().confidence = explanation.confidence;
       }
-      out_.freed.push_back({recording_, segment, sensor, jump.row, explanation.sizes[at],
-                            static_cast<int>(out_.findings.size()) - 1});
+      out.freed.push_back({recording, segment, sensor, jump.row, explanation.sizes[at],
+                           static_cast<int>(out.findings.size()) - 1});
     }
   }
-
-  const std::vector<Encoder>& sensors_;
-  const std::vector<double>& quanta_;
-  const std::string& name_;
-  int recording_;
-  SignalExamination& out_;
 };
 
 Recording without_rejected(Recording recording, int index,
@@ -367,8 +361,8 @@ SignalExamination examine_signals(const Mechanism& mechanism,
       const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
       segments.push_back({s, &segment, &no_model, segment.angles});
     }
-    RecordingExamination(sensors, quanta, recording.name, static_cast<int>(r), out)
-        .run(std::move(segments), SeriesKind::kMotion);
+    RecordingExamination{sensors, quanta, recording.name, static_cast<int>(r), out}.run(
+        std::move(segments), SeriesKind::kMotion);
     find_plateaus(mechanism, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
@@ -403,9 +397,9 @@ SignalExamination examine_residuals(const Calibration& calibration,
   const std::vector<Encoder> sensors = used_encoders(calibration.mechanism);
   const std::vector<double> quanta = observed_quanta(sensors, recordings);
   for (std::size_t r = 0; r < recordings.size(); ++r) {
-    RecordingExamination(sensors, quanta, recordings[r].name, static_cast<int>(r), out)
-        .run(modelled_segments(calibration, sensors, recordings, static_cast<int>(r)),
-             SeriesKind::kResidual);
+    RecordingExamination{sensors, quanta, recordings[r].name, static_cast<int>(r), out}.run(
+        modelled_segments(calibration, sensors, recordings, static_cast<int>(r)),
+        SeriesKind::kResidual);
   }
   return out;
 }
