@@ -112,9 +112,7 @@ std::vector<BoundaryBody> fix_at_feasibility_boundary(const Mechanism& mechanism
   if (!information.valid) return borders;
   const Eigen::MatrixXd inverse = information.inverse;
   const Eigen::MatrixXd covariance = compute_covariance(information, variances).covariance;
-  Eigen::VectorXd score = Eigen::VectorXd::Zero(inverse.rows());
-  for (const Eigen::VectorXd& part : information.group_score) score += part;
-  const Eigen::VectorXd step = inverse * score;
+  const Eigen::VectorXd step = inverse * total_score(information);
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (!has_inertia_parameterization(mechanism, body)) continue;
     const SymmetricEigen3 solved =

@@ -124,17 +124,12 @@ struct SlipPlace {
   int segment, sensor, row;
 };
 
-class SlipScores {
- public:
-  SlipScores(const ShootingProblem& fit, const std::vector<Segment>& segments,
-             const std::vector<std::string>& sources, const ShootingGrid& grid)
-      : fit_(fit),
-        segments_(segments),
-        sources_(sources),
-        grid_(grid),
-        base_(compute_information(fit, {.effective_parameters = false})) {}
-
-  bool is_valid() const { return base_.valid; }
+struct SlipScores {
+  const ShootingProblem& fit;
+  const std::vector<Segment>& segments;
+  const std::vector<std::string>& sources;
+  const ShootingGrid& grid;
+  const ParameterInformation base;  ///< without slips
 
   /// Scores slips at the given rows and sensors, and keeps the best score in `best`.
   void score(const std::vector<SlipPlace>& places, std::optional<SlipScore>& best) const {
@@ -144,10 +139,9 @@ class SlipScores {
     }
   }
 
- private:
   void score_some(std::span<const SlipPlace> places, std::optional<SlipScore>& best) const {
-    Mechanism mechanism = fit_.mechanism();
-    std::vector<Segment> segments = segments_;
+    Mechanism mechanism = fit.mechanism();
+    std::vector<Segment> slipped = segments;
     for (std::size_t i = 0; i < places.size(); ++i) {
       Parameter parameter;
       parameter.name = "slip " + std::to_string(i);
@@ -155,22 +149,21 @@ class SlipScores {
       mechanism.parameters.push_back(parameter);
       const int index = static_cast<int>(mechanism.parameters.size()) - 1;
       const auto own = static_cast<std::size_t>(places[i].segment);
-      for (std::size_t s = own; s < segments.size() && sources_[s] == sources_[own]; ++s) {
-        segments[s].shifts.push_back({places[i].sensor, s == own ? places[i].row : 0, index});
+      for (std::size_t s = own; s < slipped.size() && sources[s] == sources[own]; ++s) {
+        slipped[s].shifts.push_back({places[i].sensor, s == own ? places[i].row : 0, index});
       }
     }
-    const ShootingProblem with = fit_.restated(mechanism, segments, grid_, fit_.noise());
+    const ShootingProblem with = fit.restated(mechanism, slipped, grid, fit.noise());
     const ParameterInformation information =
         compute_information(with, {.effective_parameters = false});
     if (!information.valid) return;
-    Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
-    for (const Eigen::VectorXd& group : information.group_score) score += group;
+    const Eigen::VectorXd score = total_score(information);
     // Offsets are the last free parameters.
-    const Eigen::Index n = base_.inverse.rows();
+    const Eigen::Index n = base.inverse.rows();
     for (std::size_t i = 0; i < places.size(); ++i) {
       const Eigen::Index at = n + static_cast<Eigen::Index>(i);
       const Eigen::VectorXd mixed = information.schur.col(at).head(n);
-      const Eigen::VectorXd followed = base_.inverse * mixed;
+      const Eigen::VectorXd followed = base.inverse * mixed;
       const double square = information.schur(at, at) - mixed.dot(followed);
       const double along = score[at] - followed.dot(score.head(n));
       if (!(square > kUndone * information.scale[at])) continue;
@@ -179,12 +172,6 @@ class SlipScores {
       best = {places[i].segment, places[i].sensor, places[i].row, along / square, gain};
     }
   }
-
-  const ShootingProblem& fit_;
-  const std::vector<Segment>& segments_;
-  const std::vector<std::string>& sources_;
-  const ShootingGrid& grid_;
-  ParameterInformation base_;
 };
 
 /// Returns the encoder slip that would reduce the cost of a fit most, to first order, among all
@@ -199,9 +186,10 @@ std::optional<SlipScore> likeliest_slip(const ShootingProblem& fit,
                                         const std::vector<Segment>& segments,
                                         const std::vector<std::string>& sources,
                                         const ShootingGrid& grid) {
-  const SlipScores scores(fit, segments, sources, grid);
+  const SlipScores scores{fit, segments, sources, grid,
+                          compute_information(fit, {.effective_parameters = false})};
   std::optional<SlipScore> best;
-  if (!scores.is_valid()) return best;
+  if (!scores.base.valid) return best;
   double duration = 0.0;
   for (const Segment& segment : segments) duration += segment.duration();
   const double apart =
