@@ -9,7 +9,6 @@
 #include "estimator/assessment/identifiability/inertia_results.hpp"
 #include "estimator/assessment/intervals/confidence_intervals.hpp"
 #include "estimator/assessment/intervals/estimate_table.hpp"
-#include "estimator/assessment/intervals/prior_conflicts.hpp"
 #include "estimator/assessment/model_test/part_comparison.hpp"
 #include "estimator/assessment/model_test/score_tests.hpp"
 #include "estimator/assessment/quantization.hpp"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "estimator/assessment/intervals/prior_conflicts.hpp"
+#include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/calibration/rejected_readings.hpp"
 #include "service/calibration/source_location.hpp"

@@ -38,12 +38,15 @@ std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen:
   return residuals;
 }
 
-std::vector<Eigen::VectorXd> simulated_of(const Calibration& calibration, Eigen::Index sensor) {
-  std::vector<Eigen::VectorXd> angles;
+/// Returns the column of a sensor in a matrix of every trajectory.
+std::vector<Eigen::VectorXd> columns(const Calibration& calibration,
+                                     Eigen::MatrixXd SegmentTrajectory::*matrix,
+                                     Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> all;
   for (const SegmentTrajectory& trajectory : calibration.trajectories) {
-    angles.push_back(trajectory.simulated.col(sensor));
+    all.push_back((trajectory.*matrix).col(sensor));
   }
-  return angles;
+  return all;
 }
 
 /// Returns the root mean square of all values except NaN, optionally about each segment's mean.
@@ -74,12 +77,6 @@ std::vector<Segment> readings_of(const Calibration& calibration) {
     segment.angles = trajectory.measured;
   }
   return segments;
-}
-
-std::vector<Eigen::VectorXd> columns(const std::vector<Segment>& segments, Eigen::Index sensor) {
-  std::vector<Eigen::VectorXd> all;
-  for (const Segment& segment : segments) all.push_back(segment.angles.col(sensor));
-  return all;
 }
 
 /// Returns the root-mean-square acceleration of a sensor, by divided differences over kHorizon.
@@ -240,12 +237,14 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
         quantum > 0.0 ? pre_quantization_noise(segments, static_cast<int>(i), quantum) : 0.0;
     const bool counts =
         quantum > 0.0 && is_quantization_error(residuals, quantum, pre_quantization_variance);
-    fit.correlated = calibration.refined &&
-                     (counts ? is_correlated_beyond_quantization(
-                                   residuals, simulated_of(calibration, sensor),
-                                   segments.front().period, quantum, pre_quantization_variance)
-                             : correlation_inflation(residuals) > kInflation);
-    const double motion = root_mean_square(columns(segments, sensor), true);
+    fit.correlated =
+        calibration.refined &&
+        (counts ? is_correlated_beyond_quantization(
+                      residuals, columns(calibration, &SegmentTrajectory::simulated, sensor),
+                      segments.front().period, quantum, pre_quantization_variance)
+                : correlation_inflation(residuals) > kInflation);
+    const double motion =
+        root_mean_square(columns(calibration, &SegmentTrajectory::measured, sensor), true);
     if (by_states) {
       fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);
     } else if (!(error.rmse <= kFarTooNoisy * fit.noise) && motion > 0.0) {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "estimator/diagnostics/misfit/clock_rate.hpp"
+#include "estimator/diagnostics/misfit/excitation.hpp"
 #include "estimator/diagnostics/misfit/misfit_trials.hpp"
 #include "estimator/model/encoder.hpp"
 
