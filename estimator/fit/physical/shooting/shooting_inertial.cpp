@@ -7,7 +7,6 @@
 // Readings at sample instants in the shooting problem: inertial sensors and delayed encoders.
 
 namespace estimator {
-
 /// Updates the sample instants, which change with the delays only.
 void ShootingProblem::update_instants(Point& point) const {
   if (sampled_.empty() || (point.instants && !instants_vary(point.mechanism, sampled_))) return;
