@@ -23,6 +23,48 @@ double amplitude(int k, const QuantizedSensor& sensor, double unit) {
          std::exp(-0.5 * wave * wave * sensor.pre_quantization_variance);
 }
 
+/// The harmonic sums Σ_t A_tᵀ e^{2πikθ_t/q} of one sensor over readings t with rows A_t of a matrix
+/// A, angles θ_t and the quantization step q, times the amplitude of harmonic k of the quantization
+/// error. Rows: columns of A. Columns: 2k−2 for the real and 2k−1 for the imaginary part of
+/// harmonic k.
+using Harmonics = Eigen::MatrixXd;
+
+/// Computes the harmonic sums of one sensor, see Harmonics.
+/// @param rows    matrix A of Harmonics, one row per reading
+/// @param angles  measured angles [rad or m]
+/// @param count   number of harmonics
+/// @param unit    ratio of whitened to actual errors [1/rad or 1/m]
+Harmonics sum_harmonics(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles, int count,
+                        const QuantizedSensor& sensor, double unit) {
+  Harmonics sums = Harmonics::Zero(rows.cols(), 2 * count);
+  Eigen::MatrixXd waves(kChunk, 2 * count);
+  for (Eigen::Index begin = 0; begin < angles.size(); begin += kChunk) {
+    const Eigen::Index size = std::min(kChunk, angles.size() - begin);
+    const Eigen::ArrayXd phase = 2.0 * M_PI / sensor.quantum * angles.segment(begin, size).array();
+    const Eigen::ArrayXd cosine = phase.cos(), sine = phase.sin();
+    waves.col(0).head(size) = cosine;
+    waves.col(1).head(size) = sine;
+    for (Eigen::Index k = 2; k < 2 * count; k += 2) {
+      const auto re = waves.col(k - 2).head(size).array();
+      const auto im = waves.col(k - 1).head(size).array();
+      waves.col(k).head(size) = re * cosine - im * sine;
+      waves.col(k + 1).head(size) = re * sine + im * cosine;
+    }
+    sums.noalias() += rows.middleRows(begin, size).transpose() * waves.topRows(size);
+  }
+  for (int k = 1; k <= count; ++k) sums.middleCols(2 * k - 2, 2) *= amplitude(k, sensor, unit);
+  return sums;
+}
+
+/// Returns the part of the variance of a sensor's whitened quantization errors that their first
+/// `count` harmonics do not represent.
+double white_variance(const QuantizedSensor& sensor, double unit, int count) {
+  double variance =
+      unit * unit * (sensor.quantum * sensor.quantum / 12.0 + sensor.pre_quantization_variance);
+  for (int k = 1; k <= count; ++k) variance -= 0.5 * std::pow(amplitude(k, sensor, unit), 2);
+  return variance;
+}
+
 constexpr double kSmallestQuantum = 1e-7;  // [rad]; finer steps are decimals of a text file
 constexpr double kQuantumTolerance = 0.02;
 /// Ratio of analog noise to quantization variance below which the noise is only estimation error.
@@ -181,35 +223,6 @@ class ShapeDraws {
 };
 
 }  // namespace
-
-Harmonics sum_harmonics(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles, int count,
-                        const QuantizedSensor& sensor, double unit) {
-  Harmonics sums = Harmonics::Zero(rows.cols(), 2 * count);
-  Eigen::MatrixXd waves(kChunk, 2 * count);
-  for (Eigen::Index begin = 0; begin < angles.size(); begin += kChunk) {
-    const Eigen::Index size = std::min(kChunk, angles.size() - begin);
-    const Eigen::ArrayXd phase = 2.0 * M_PI / sensor.quantum * angles.segment(begin, size).array();
-    const Eigen::ArrayXd cosine = phase.cos(), sine = phase.sin();
-    waves.col(0).head(size) = cosine;
-    waves.col(1).head(size) = sine;
-    for (Eigen::Index k = 2; k < 2 * count; k += 2) {
-      const auto re = waves.col(k - 2).head(size).array();
-      const auto im = waves.col(k - 1).head(size).array();
-      waves.col(k).head(size) = re * cosine - im * sine;
-      waves.col(k + 1).head(size) = re * sine + im * cosine;
-    }
-    sums.noalias() += rows.middleRows(begin, size).transpose() * waves.topRows(size);
-  }
-  for (int k = 1; k <= count; ++k) sums.middleCols(2 * k - 2, 2) *= amplitude(k, sensor, unit);
-  return sums;
-}
-
-double white_variance(const QuantizedSensor& sensor, double unit, int count) {
-  double variance =
-      unit * unit * (sensor.quantum * sensor.quantum / 12.0 + sensor.pre_quantization_variance);
-  for (int k = 1; k <= count; ++k) variance -= 0.5 * std::pow(amplitude(k, sensor, unit), 2);
-  return variance;
-}
 
 Eigen::MatrixXd quantization_scatter(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles,
                                      int count, const QuantizedSensor& sensor, double unit) {

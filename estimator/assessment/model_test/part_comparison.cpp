@@ -16,6 +16,18 @@ constexpr double kFullShare = 0.65;  // of 1/kPieces of the motion, at which a p
 constexpr int kNodesMin = 3;         // per window; more than its own states' worth
 constexpr int kSamplesMin = 50;      // per window
 
+/// An interval of a segment that is simulated from its own initial state.
+struct Window {
+  int segment = 0;
+  int node = 0;        ///< first shooting node of the joint estimation
+  int first = 0;       ///< index of the first sample
+  int end = 0;         ///< one past the last sample
+  double share = 0.0;  ///< share of the total encoder travel
+};
+
+/// The intervals of one recording that form one part.
+using RecordingPart = std::vector<Window>;
+
 /// Returns the travel of the encoders from the start of a segment to each sample, summed over
 /// encoders. The travel of each encoder is divided by its total over all segments.
 std::vector<double> path_of(const Segment& segment, const Eigen::VectorXd& totals) {
@@ -76,6 +88,40 @@ void add_windows(const ShootingProblem& joint, const Segment& segment, int index
     windows.push_back(window);
     node = next;
   }
+}
+
+/// Divides the segments of a fit into parts with about the same encoder travel: about eight parts
+/// in all, at least one per recording. Cuts long segments at shooting nodes of the joint
+/// estimation, and merges short segments.
+std::vector<RecordingPart> divide_into_parts(const ShootingProblem& joint,
+                                             const ShootingInput& input) {
+  const Eigen::VectorXd totals = total_paths(input.segments);
+  std::vector<std::vector<double>> paths;
+  double whole = 0.0;
+  for (const Segment& segment : input.segments) {
+    paths.push_back(path_of(segment, totals));
+    whole += paths.back().back();
+  }
+  std::vector<RecordingPart> pieces;
+  std::vector<Window> windows;
+  for (std::size_t s = 0; s < input.segments.size(); ++s) {
+    add_windows(joint, input.segments[s], static_cast<int>(s), paths[s], whole, windows);
+  }
+  const auto recording_of = [&](const Window& window) -> const std::string& {
+    return input.sources[static_cast<std::size_t>(window.segment)];
+  };
+  double share = 0.0;
+  bool open = false;
+  for (const Window& window : windows) {
+    if (!open || recording_of(pieces.back().back()) != recording_of(window)) {
+      pieces.emplace_back();
+      share = 0.0;
+    }
+    pieces.back().push_back(window);
+    share += window.share;
+    open = share < kFullShare / kPieces;
+  }
+  return pieces;
 }
 
 constexpr int kStateIterations = 5;     // from the states of the joint estimation
@@ -273,37 +319,6 @@ void leave_out_slips_elsewhere(const WindowedInput& input, int piece,
 }
 
 }  // namespace
-
-std::vector<RecordingPart> divide_into_parts(const ShootingProblem& joint,
-                                             const ShootingInput& input) {
-  const Eigen::VectorXd totals = total_paths(input.segments);
-  std::vector<std::vector<double>> paths;
-  double whole = 0.0;
-  for (const Segment& segment : input.segments) {
-    paths.push_back(path_of(segment, totals));
-    whole += paths.back().back();
-  }
-  std::vector<RecordingPart> pieces;
-  std::vector<Window> windows;
-  for (std::size_t s = 0; s < input.segments.size(); ++s) {
-    add_windows(joint, input.segments[s], static_cast<int>(s), paths[s], whole, windows);
-  }
-  const auto recording_of = [&](const Window& window) -> const std::string& {
-    return input.sources[static_cast<std::size_t>(window.segment)];
-  };
-  double share = 0.0;
-  bool open = false;
-  for (const Window& window : windows) {
-    if (!open || recording_of(pieces.back().back()) != recording_of(window)) {
-      pieces.emplace_back();
-      share = 0.0;
-    }
-    pieces.back().push_back(window);
-    share += window.share;
-    open = share < kFullShare / kPieces;
-  }
-  return pieces;
-}
 
 std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
                                            const CalibrationMonitor& monitor) {

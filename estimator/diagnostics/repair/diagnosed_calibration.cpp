@@ -95,25 +95,19 @@ void keep_initial(const std::vector<ParameterEstimate>& first,
   }
 }
 
-/// A calibration with a repair that is tried.
-struct Trial {
-  DiagnosedInput input;
-  Calibration calibration;
-};
-
-Trial trial_of(const SignalExamination& repair, const CalibrationOptions& options,
-               const CalibrationMonitor& monitor, const DiagnosedCalibration& without) {
-  Trial trial{without.input, {}};
+DiagnosedCalibration trial_of(const SignalExamination& repair, const CalibrationOptions& options,
+                              const CalibrationMonitor& monitor,
+                              const DiagnosedCalibration& without) {
+  DiagnosedCalibration trial{.calibration = {}, .input = without.input};
   copy_parameter_values(without.calibration.mechanism, trial.input.mechanism);
   apply(repair, trial.input);
   trial.calibration = calibrate(trial.input.mechanism, trial.input.recordings, options, monitor);
   return trial;
 }
 
-void keep(Trial trial, DiagnosedCalibration& out) {
+void keep(DiagnosedCalibration trial, DiagnosedCalibration& out) {
   keep_initial(out.calibration.parameters, trial.calibration.parameters);
-  out.calibration = std::move(trial.calibration);
-  out.input = std::move(trial.input);
+  out = std::move(trial);
 }
 
 /// The modelled reading of one sensor at an end of a segment [rad or m], and its derivatives [per
@@ -185,7 +179,7 @@ std::optional<CutMotion> motion_at_cut(const Calibration& calibration, const Rec
 
 /// Adds a finding about a cut in a recording, based on the modelled motion on both sides.
 /// @return whether time was lost at the cut
-bool add_cut_finding(const Cut& cut, Trial& trial) {
+bool add_cut_finding(const Cut& cut, DiagnosedCalibration& trial) {
   const Recording& recording = trial.input.recordings[static_cast<std::size_t>(cut.recording)];
   const auto behind = static_cast<std::size_t>(cut.segment) + 1;
   const std::optional<CutMotion> found = motion_at_cut(trial.calibration, recording, behind);
@@ -226,7 +220,7 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   if (!is_single_jump_plausible(estimate, out.input.recordings, monitor)) return;
   const SuspectedJump jump = find_likeliest_jump(estimate, out.input.recordings, options, monitor);
   if (jump.slip.needs_repair()) {
-    Trial slipped = trial_of(jump.slip, options, monitor, out);
+    DiagnosedCalibration slipped = trial_of(jump.slip, options, monitor, out);
     if (is_stopped(monitor)) return;
     if (is_slip_confirmed(out.calibration, slipped.calibration,
                           slipped.input.mechanism.parameters.back().name)) {
@@ -237,7 +231,7 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   for (const Cut& loss : jump.lost_times) {
     SignalExamination cut;
     cut.cuts = {loss};
-    Trial parted = trial_of(cut, options, monitor, out);
+    DiagnosedCalibration parted = trial_of(cut, options, monitor, out);
     if (is_stopped(monitor)) return;
     if (parted.calibration.verdict.kind != VerdictKind::kAccepted || !add_cut_finding(loss, parted))
       continue;
