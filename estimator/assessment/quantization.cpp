@@ -76,18 +76,6 @@ constexpr int kLags = 4;                   // multiples of it
 constexpr double kQuantaMoved = 2.0;       // least travel between the errors of a product
 constexpr double kChance = 5.0;            // standard deviations of a significant mean
 
-/// Calls visit(difference) for each change between consecutive readings of a sensor.
-template <typename Visit>
-void visit_changes(const std::vector<Segment>& segments, int sensor, double scale,
-                   const Visit& visit) {
-  for (const Segment& segment : segments) {
-    for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
-      const double change = std::abs(segment.angles(k, sensor) - segment.angles(k - 1, sensor));
-      if (change > kSmallestQuantum * scale) visit(change);  // false for NaN
-    }
-  }
-}
-
 constexpr int kHarmonics = 64;  // the remaining 1 % of the variance is treated as white
 constexpr int kShaped = 8;      // harmonics treated as non-normal
 constexpr int kMotions = 16;    // perturbed motions
@@ -232,20 +220,24 @@ Eigen::MatrixXd quantization_scatter(const Eigen::MatrixXd& rows, const Eigen::V
 }
 
 double find_quantum(const std::vector<Segment>& segments, int sensor, double scale) {
-  double quantum = std::numeric_limits<double>::infinity();
-  visit_changes(segments, sensor, scale,
-                [&](double change) { quantum = std::min(quantum, change); });
-  if (std::isinf(quantum)) return 0.0;
-  // Refine by ever larger multiples, so that truncated decimals do not accumulate.
+  std::vector<double> changes;
+  for (const Segment& segment : segments) {
+    for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
+      const double change = std::abs(segment.angles(k, sensor) - segment.angles(k - 1, sensor));
+      if (change > kSmallestQuantum * scale) changes.push_back(change);  // not if NaN
+    }
+  }
+  if (changes.empty()) return 0.0;
+  double quantum = *std::ranges::min_element(changes);
+  // Refine by larger multiples, so that truncated decimals do not accumulate.
   double multiples = 0.0, sum = 0.0;
-  visit_changes(segments, sensor, scale, [&](double change) {
+  for (const double change : changes) {
     multiples += std::round(change / quantum);
     sum += change;
-  });
+  }
   quantum = sum / multiples;
-  bool whole = true;
-  visit_changes(segments, sensor, scale, [&](double change) {
-    whole &= std::abs(change / quantum - std::round(change / quantum)) < kQuantumTolerance;
+  const bool whole = std::ranges::all_of(changes, [&](double change) {
+    return std::abs(change / quantum - std::round(change / quantum)) < kQuantumTolerance;
   });
   return whole ? quantum : 0.0;
 }

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
-#include "estimator/optimize/covariance.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {

@@ -10,6 +10,9 @@
 
 namespace estimator {
 
+/// Changes of readings below this are rounding errors [rad], times JointUnits::scale.
+inline constexpr double kReadingRounding = 1e-9;
+
 /// Finds clipped readings, that is, plateaus at the largest or smallest reading of a recording that
 /// the motion passes through. The joint enters a plateau with speed, leaves it with the opposite
 /// speed, and is not held there. At the beginning or end of a recording, only the motion on the
