@@ -98,12 +98,6 @@ double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor
   return root_mean_square(accelerations, false);
 }
 
-/// Returns whether the verdict uses the joint estimation because no simulation predicts the motion.
-bool is_assessed_by_states(const Calibration& calibration) {
-  return calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
-         is_converged(calibration.termination);
-}
-
 /// Returns the unexplained share of the acceleration of a measured joint. Returns 0 for an encoder
 /// between bodies, whose joints are assessed instead.
 double unexplained_acceleration(const Calibration& calibration,
@@ -221,7 +215,9 @@ Message unexplained_share(double unexplained) {
 
 std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
   const std::vector<Segment> segments = readings_of(calibration);
-  const bool by_states = is_assessed_by_states(calibration);
+  // The joint estimation is assessed if no simulation predicts the motion.
+  const bool by_states = calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
+                         is_converged(calibration.termination);
   std::vector<SensorFit> fits;
   for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
     const auto sensor = static_cast<Eigen::Index>(i);
