@@ -63,19 +63,14 @@ ReleasedParameter set_free(const ParameterInformation& information,
   // S over the others is already inverted; add one row by its Schur complement.
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
   if (n > 0) inverse = information.inverse(freed.free, freed.free);
-  Eigen::VectorXd cross(n), own(n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    cross[i] = information.schur(freed.free[static_cast<std::size_t>(i)], position);
-    own[i] = score[freed.free[static_cast<std::size_t>(i)]];
-  }
+  const Eigen::VectorXd cross = information.schur.col(position)(freed.free);
+  const Eigen::VectorXd own = score(freed.free);
   freed.slopes = -inverse * cross;
   const double left = information.schur(position, position) + cross.dot(freed.slopes);
   const double inward = -static_cast<double>(information.at_bound[position]);
   Eigen::VectorXd along = Eigen::VectorXd::Zero(information.schur.rows());
   along[position] = 1.0;
-  for (Eigen::Index i = 0; i < n; ++i) {
-    along[freed.free[static_cast<std::size_t>(i)]] = freed.slopes[i];
-  }
+  along(freed.free) = freed.slopes;
   freed.unconstrained_change = inward * (score[position] + freed.slopes.dot(own)) / left;
   freed.deviation = std::sqrt(along.dot(noise * along)) / left;
   freed.deviations.setZero(n);

@@ -69,7 +69,7 @@ std::vector<int> candidates(const Mechanism& mechanism) {
 }
 
 /// Sets a plausible decay rate for Stribeck friction terms that the description fixes at zero.
-void begin_excesses(const ShootingInput& input, Mechanism& mechanism) {
+Mechanism with_decay_rates(Mechanism mechanism, const ShootingInput& input) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!is_fixed(mechanism, mechanism.index_of_joint(j, JointQuantity::kStribeckTorque)) ||
         mechanism.joint_parameter(j, JointQuantity::kStribeckTorque).value != 0.0 ||
@@ -79,12 +79,14 @@ void begin_excesses(const ShootingInput& input, Mechanism& mechanism) {
     mechanism.joint_parameter(j, JointQuantity::kStribeckRate).value =
         std::pow(kDecayShare * input.max_speed[j], -2);
   }
+  return mechanism;
 }
 
-ShootingProblem with_freed(const ShootingProblem& fitted, const ShootingInput& input,
-                           const ShootingGrid& grid, const std::vector<int>& indices) {
-  Mechanism mechanism = fitted.mechanism();
-  begin_excesses(input, mechanism);
+/// Returns the fitted problem with some parameters freed.
+/// @param mechanism  at the estimates
+ShootingProblem with_freed(Mechanism mechanism, const ShootingProblem& fitted,
+                           const ShootingInput& input, const ShootingGrid& grid,
+                           const std::vector<int>& indices) {
   for (const int index : indices) parameter_at(mechanism, index).free = true;
   return fitted.restated(mechanism, input.segments, grid, fitted.noise());
 }
@@ -178,17 +180,6 @@ std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
   return found;
 }
 
-ShootingProblem with_shares(const ShootingProblem& fitted, const ShootingInput& input,
-                            const ShootingGrid& grid, const std::vector<ReadAcross>& instruments) {
-  Mechanism mechanism = fitted.mechanism();
-  for (const ReadAcross& instrument : instruments) {
-    for (const int index : instrument.shares) {
-      parameter_at(mechanism, index).free = true;
-    }
-  }
-  return fitted.restated(mechanism, input.segments, grid, fitted.noise());
-}
-
 }  // namespace
 
 ScoreStep step_along(const ParameterInformation& information, const Eigen::MatrixXd& spread,
@@ -220,7 +211,8 @@ std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
                                                const Eigen::VectorXd& variances) {
   const std::vector<int> kept = candidates(fitted.mechanism());
   if (kept.empty()) return {};
-  const ShootingProblem problem = with_freed(fitted, input, grid, kept);
+  const ShootingProblem problem =
+      with_freed(with_decay_rates(fitted.mechanism(), input), fitted, input, grid, kept);
   ParameterInformation information = compute_information(problem, {.effective_parameters = false});
   if (!information.valid) return {};
   const ScoreTest test(fitted, problem, information);
@@ -257,7 +249,11 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
   std::vector<CrossAxisSensitivity> found;
   const std::vector<ReadAcross> instruments = candidates(fitted);
   if (instruments.empty()) return found;
-  const ShootingProblem problem = with_shares(fitted, input, grid, instruments);
+  std::vector<int> shares;
+  for (const ReadAcross& each : instruments) {
+    shares.insert(shares.end(), each.shares.begin(), each.shares.end());
+  }
+  const ShootingProblem problem = with_freed(fitted.mechanism(), fitted, input, grid, shares);
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
   if (!information.valid) return found;
@@ -279,8 +275,8 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
         largest_ratio(after.change.head(kept) - before.change, before.deviation, moved);
     const bool moves = shift > 1.0;
     if (!moves && !(decrease > kResidualShare * instrument.readings)) continue;
-    const Eigen::Index shares = std::ssize(instrument.shares);
-    largest_ratio(after.change.tail(shares), after.deviation.tail(shares), worst);
+    const Eigen::Index added_shares = std::ssize(instrument.shares);
+    largest_ratio(after.change.tail(added_shares), after.deviation.tail(added_shares), worst);
     const auto name_of = [&](int position) {
       return parameter_at(problem.mechanism(), free.indices()[static_cast<std::size_t>(position)])
           .name;

@@ -150,11 +150,8 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
         for (int k = 0; k < column.size(); ++k) {
           if (!(std::abs(column[k] - end) <= slack)) continue;
           ++readings;
-          const bool is_held = std::ranges::any_of(outliers, [&](const RejectedReading& rejected) {
-            return rejected.row == k && rejected.sensor == i && rejected.segment == s &&
-                   rejected.recording == index;
-          });
-          if (!is_held) out.rejected.push_back({index, s, i, k});
+          const RejectedReading reading{index, s, i, k};
+          if (std::ranges::count(outliers, reading) == 0) out.rejected.push_back(reading);
         }
       }
       const Quantity limit{end, sensor.units().coordinate};

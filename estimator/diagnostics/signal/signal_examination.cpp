@@ -13,7 +13,6 @@
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/model/encoder.hpp"
-#include "estimator/model/joint_stop.hpp"
 
 namespace estimator {
 namespace {
@@ -390,13 +389,10 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     // Outliers do not end a rest.
     const Recording calm = without_rejected(recording, static_cast<int>(r), out.rejected);
     find_rest_intervals(sensors, quanta, calm, static_cast<int>(r), out);
-    find_stop_impacts(mechanism, quanta,
-                      without_rejected(recording, static_cast<int>(r), out.rejected), out);
-    if (!facts.limits.empty() || !facts.command_limit.empty() || !joint_stops(mechanism).empty()) {
-      const Recording used = without_rejected(recording, static_cast<int>(r), out.rejected);
-      compare_limits(mechanism, quanta, used, facts, out);
-      compare_stops(mechanism, quanta, used, out);
-    }
+    const Recording used = without_rejected(recording, static_cast<int>(r), out.rejected);
+    find_stop_impacts(mechanism, quanta, used, out);
+    compare_limits(mechanism, quanta, used, facts, out);
+    compare_stops(mechanism, quanta, used, out);
   }
   if (!has_motion(recordings)) {
     for (Finding& finding : out.findings) {

@@ -21,6 +21,8 @@ SegmentPlace find_segment(const std::vector<Recording>& recordings, const std::s
 /// A single reading that is rejected, given by indices.
 struct RejectedReading {
   int recording, segment, sensor, row;
+
+  bool operator==(const RejectedReading&) const = default;
 };
 struct FreedOffset {
   int recording, segment, sensor, row;  ///< position of the first shifted reading
