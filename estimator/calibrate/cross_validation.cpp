@@ -72,12 +72,6 @@ double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories, Joint
   return error.rmse();
 }
 
-std::vector<std::string> sensor_names(const Mechanism& mechanism) {
-  std::vector<std::string> names;
-  for (const Encoder& sensor : used_encoders(mechanism)) names.push_back(sensor.name);
-  return names;
-}
-
 TrajectorySettings make_settings(const Preparation& preparation,
                                  const std::vector<Recording>& recordings,
                                  const CalibrationOptions& options) {
@@ -158,8 +152,7 @@ std::vector<ParameterSpread> spread_over(const std::vector<Fold>& folds) {
 
 Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySettings& settings,
                              const CalibrationOptions& options, const CalibrationMonitor& monitor) {
-  LmOptions lm_options;
-  lm_options.max_iterations = options.max_iterations;
+  const LmOptions lm_options{.max_iterations = options.max_iterations};
   Evaluation evaluation;
   if (monitor.on_stage) monitor.on_stage({Stage::kStateEstimation}, preparation.mechanism);
   TrajectoryProblem states(preparation.mechanism, preparation.data, settings);
@@ -171,10 +164,10 @@ Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySet
   const LmSummary summary = solve(simulation, lm_options, monitor.on_iteration, monitor.stop);
   evaluation.simulation_termination = summary.termination;
   evaluation.simulation_iterations = summary.iterations;
-  const std::vector<std::string> sensors = sensor_names(preparation.mechanism);
+  const std::vector<Encoder> sensors = used_encoders(preparation.mechanism);
   for (int sensor = 0; sensor < simulation.encoder_count(); ++sensor) {
     evaluation.simulation.push_back(
-        {sensors[static_cast<std::size_t>(sensor)],
+        {sensors[static_cast<std::size_t>(sensor)].name,
          std::sqrt(simulation.squared_error(sensor) / simulation.observation_count(sensor))});
   }
   for (std::size_t s = 0; s < preparation.data.size(); ++s) {
@@ -251,7 +244,7 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
   const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
   CrossValidation result;
   for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
-  result.joints = sensor_names(mechanism);
+  for (const Encoder& sensor : used_encoders(mechanism)) result.joints.push_back(sensor.name);
   result.kinds = encoder_kinds(mechanism);
   const auto n = static_cast<Eigen::Index>(pieces.size());
   result.observation.setConstant(n, n, std::numeric_limits<double>::quiet_NaN());

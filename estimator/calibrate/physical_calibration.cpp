@@ -133,17 +133,6 @@ std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
       .null_directions;
 }
 
-/// Compares estimates from parts of the recordings, and inflates uncertainty if they disagree.
-void compare_parts(const ShootingFit& fit, const EstimateTable& book,
-                   const CalibrationMonitor& monitor, Uncertainty& uncertainty,
-                   Calibration& result) {
-  std::optional<PartEstimates> pieces = compare_parts(fit, result.refined, monitor);
-  if (!pieces) return;
-  inflate_for_scatter(*pieces, book.requested(), uncertainty);
-  result.agreement = pieces->comparison.agreement;
-  result.pieces = part_estimates(*pieces, book.requested());
-}
-
 }  // namespace
 
 Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
@@ -241,7 +230,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   Uncertainty uncertainty = make_uncertainty(result.mechanism, book.requested(), book.estimated(),
                                              information, variances, half);
   if (options.compare_parts && result.converged()) {
-    compare_parts(fit, book, monitor, uncertainty, result);
+    if (const auto parts = compare_parts(fit, result.refined, monitor)) {
+      inflate_for_scatter(*parts, book.requested(), uncertainty);
+      result.agreement = parts->comparison.agreement;
+      result.pieces = part_estimates(*parts, book.requested());
+    }
     note_cancellation();
   }
   book.fill(uncertainty, estimate_without_priors(result.mechanism, information, variances), result);

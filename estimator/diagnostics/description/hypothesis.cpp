@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "estimator/model/encoder.hpp"
@@ -80,8 +81,9 @@ void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
 }
 
 void add_scales(const Encoder& sensor, Eigen::Index column, std::vector<Hypothesis>& out) {
-  const auto add = [&](const Scale& scale) {
-    const bool turns = sensor.traits().turns;
+  const bool turns = sensor.traits().turns;
+  for (const Scale& scale :
+       turns ? std::span<const Scale>(kAngleScales) : std::span<const Scale>(kSlideScales)) {
     out.push_back({.message = {MessageCode::kWrongUnit,
                                {{"joint", sensor.name},
                                 {"turns", turns},
@@ -89,11 +91,6 @@ void add_scales(const Encoder& sensor, Eigen::Index column, std::vector<Hypothes
                                 {"factor", scale.factor}}},
                    .channel = sensor.name,
                    .correct_segment = scale_angle(column, scale.factor)});
-  };
-  if (sensor.traits().turns) {
-    std::ranges::for_each(kAngleScales, add);
-  } else {
-    std::ranges::for_each(kSlideScales, add);
   }
 }
 
