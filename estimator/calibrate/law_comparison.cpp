@@ -125,12 +125,6 @@ int fold_of(std::size_t piece, std::size_t pieces, int folds) {
   return static_cast<int>(piece * static_cast<std::size_t>(folds) / pieces);
 }
 
-/// Returns whether a friction term has vanished, that is, whether its magnitude is at its bound.
-bool is_gone(const Mechanism& mechanism, int joint, JointQuantity quantity) {
-  const Parameter& parameter = mechanism.joint_parameter(joint, quantity);
-  return parameter.free && parameter.value <= parameter.lower;
-}
-
 /// The number of folds in which a term's magnitude ended at zero, by term and joint.
 using Vanishing = std::vector<std::vector<int>>;
 
@@ -138,7 +132,9 @@ void count_vanished(const Mechanism& mechanism, const FrictionLaw& law,
                     const std::vector<int>& joints, Vanishing& counts) {
   for (std::size_t t = 0; t < law.terms.size(); ++t) {
     for (std::size_t j = 0; j < joints.size(); ++j) {
-      if (is_gone(mechanism, joints[j], quantities_of(*law.terms[t]).front())) ++counts[t][j];
+      const Parameter& size =
+          mechanism.joint_parameter(joints[j], quantities_of(*law.terms[t]).front());
+      if (size.free && size.value <= size.lower) ++counts[t][j];
     }
   }
 }

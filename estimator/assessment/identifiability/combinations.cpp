@@ -22,7 +22,6 @@ constexpr double kSimplicity = 1.5;  // least gain over a ratio of any other com
 struct Candidate {
   Eigen::Index a = 0, b = 0;
   Combination combination;
-  double relative = 0.0;  ///< standard deviation
   double rank = 0.0;
 };
 
@@ -44,10 +43,8 @@ class Search {
  public:
   Search(const std::vector<ParameterEstimate>& parameters, const Uncertainty& uncertainty)
       : parameters_(parameters), uncertainty_(uncertainty) {
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const ParameterEstimate& estimate = parameters[i];
-      const double relative = estimate.standard_deviation / std::abs(estimate.value);
-      if (!estimate.at_bound && relative > kPoor) members_.push_back(static_cast<Eigen::Index>(i));
+    for (Eigen::Index i = 0; i < std::ssize(parameters); ++i) {
+      if (!at(i).at_bound && relative(i) > kPoor) members_.push_back(i);
     }
   }
 
@@ -97,7 +94,7 @@ class Search {
       const double share = deviation / std::abs(value);
       if (!(kGain * share <= std::min(relative(a), relative(b)))) return;
       if (best && best->rank <= handicap * share) return;
-      best = {a, b, {p.name + sign + q.name, value, deviation, unit}, share, handicap * share};
+      best = {a, b, {p.name + sign + q.name, value, deviation, unit}, handicap * share};
     };
     offer(" / ", p.value / q.value, 1.0 / q.value, -p.value / (q.value * q.value),
           quotient_unit(p.unit, q.unit), 1.0);

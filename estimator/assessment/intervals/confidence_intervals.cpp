@@ -91,8 +91,7 @@ Message optimum_of(const Mechanism& mechanism, const std::vector<int>& estimated
             {{"excess", -freed.unconstrained_change / freed.deviation}}};
   }
   const auto parameter = [&](Eigen::Index at) -> const Parameter& {
-    const int index = estimated[static_cast<std::size_t>(at)];
-    return parameter_at(mechanism, index);
+    return parameter_at(mechanism, estimated[static_cast<std::size_t>(at)]);
   };
   const bool lower = information.at_bound[freed.position] < 0;
   std::vector<Message> changes;

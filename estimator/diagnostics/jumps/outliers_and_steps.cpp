@@ -43,7 +43,10 @@ class OutlierSearch {
     for (std::size_t first = 0; first < n; ++first) {
       if (!is_suspect(first)) continue;
       for (std::size_t count = 1; count <= kOutliersInARow && first + count <= n; ++count) {
-        const std::vector<Outlier> off = judge(first, count);
+        std::vector<Outlier> off;
+        for (const SideWindow& window : windows_) {
+          if (off.empty()) off = judge(first, count, window);
+        }
         if (off.empty()) continue;
         found.insert(found.end(), off.begin(), off.end());
         first += count;
@@ -82,14 +85,6 @@ class OutlierSearch {
 
   /// Returns the outliers among `count` readings from `first` on; empty unless the first and last
   /// of these readings are outliers.
-  std::vector<Outlier> judge(std::size_t first, std::size_t count) const {
-    for (const SideWindow& window : windows_) {
-      std::vector<Outlier> off = judge(first, count, window);
-      if (!off.empty()) return off;
-    }
-    return {};
-  }
-
   std::vector<Outlier> judge(std::size_t first, std::size_t count, const SideWindow& window) const {
     const std::size_t behind = first + count;
     const bool has_left = first >= window.count, at_start = first == 0;
@@ -148,7 +143,12 @@ class StepSearch {
   }
 
   std::vector<Step> run() {
-    std::vector<Candidate> candidates = scan();
+    std::vector<Candidate> candidates;
+    for (const StepWindow& window : kind_ == SeriesKind::kMotion
+                                        ? std::span<const StepWindow>(kMotionSteps)
+                                        : std::span<const StepWindow>(kResidualSteps)) {
+      scan(window, candidates);
+    }
     const auto ratio_of = [](const Candidate& candidate) { return candidate.step.ratio; };
     std::ranges::sort(candidates, std::greater<>(), ratio_of);
     std::vector<Candidate> kept;
@@ -171,16 +171,6 @@ class StepSearch {
     Step step;
     std::size_t reach;  ///< readings on each side used by its windows
   };
-
-  std::vector<Candidate> scan() const {
-    std::vector<Candidate> candidates;
-    if (kind_ == SeriesKind::kMotion) {
-      for (const StepWindow& window : kMotionSteps) scan(window, candidates);
-    } else {
-      for (const StepWindow& window : kResidualSteps) scan(window, candidates);
-    }
-    return candidates;
-  }
 
   void scan(const StepWindow& window, std::vector<Candidate>& candidates) const {
     const double period = series_.period;

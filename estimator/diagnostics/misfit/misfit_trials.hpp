@@ -118,8 +118,7 @@ inline constexpr double kMinRelativeChange = 1e-3;
 /// Fits with one parameter freed, within ±`widest`. The fit is a cause only if the parameter
 /// changes significantly and by at least `least`, since in chaotic motions a smaller change may
 /// improve the fit by chance.
-/// @param finding_of  returns the finding about a change of the parameter and its standard
-/// deviation
+/// @param finding_of  returns the finding about a change and its standard deviation
 void try_parameter(const MisfitProblem& on, int index, double widest, double least,
                    const std::function<Finding(double change, double deviation)>& finding_of,
                    std::vector<Cause>& causes);

@@ -123,7 +123,10 @@ class SegmentExamination {
     const NoiseScale scale(series, quantum(sensor));
     std::vector<Outlier> outliers = find_outliers(series, scale, kind());
     count.readings += static_cast<int>(series.size());
-    if (kind() == SeriesKind::kResidual) count.left = std::hypot(count.left, norm_of(series));
+    if (kind() == SeriesKind::kResidual) {
+      const auto values = Eigen::VectorXd::Map(series.values.data(), std::ssize(series.values));
+      count.left = std::hypot(count.left, values.norm());
+    }
     for (Outlier& outlier : outliers) {
       const double time = segment_.start + series.times[outlier.position];
       if (count.count++ == 0) count.first = time;
@@ -209,11 +212,6 @@ class SegmentExamination {
     });
   }
 
-  static double norm_of(const ReadingSeries& series) {
-    return Eigen::Map<const Eigen::VectorXd>(series.values.data(),
-                                             static_cast<Eigen::Index>(series.size()))
-        .norm();
-  }
   ReadingSeries series_of(int sensor) const {
     return observed_readings(segment_, readings_.col(sensor),
                              sensors_[static_cast<std::size_t>(sensor)].traits().wraps);
