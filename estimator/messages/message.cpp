@@ -36,7 +36,13 @@ const Argument::Value* Message::find(const std::string& name) const {
   return found == arguments.end() ? nullptr : &found->value;
 }
 
-bool Argument::operator==(const Argument&) const = default;
+bool Argument::operator==(const Argument& other) const {
+  return name == other.name && value == other.value;
+}
+
+bool Message::operator==(const Message& other) const {
+  return code == other.code && arguments == other.arguments;
+}
 Message in_recording(const std::string& recording, Message note) {
   return {MessageCode::kInRecording,
           {{"recording", recording}, {"note", std::vector<Message>{std::move(note)}}}};

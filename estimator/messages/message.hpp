@@ -250,7 +250,7 @@ struct Message {
   /// Returns the argument with a name, or nullptr.
   const Argument::Value* find(const std::string& name) const;
 
-  bool operator==(const Message&) const = default;
+  bool operator==(const Message&) const;
 };
 
 /// Returns a note about one recording.
