@@ -43,6 +43,7 @@ bool Argument::operator==(const Argument& other) const {
 bool Message::operator==(const Message& other) const {
   return code == other.code && arguments == other.arguments;
 }
+
 Message in_recording(const std::string& recording, Message note) {
   return {MessageCode::kInRecording,
           {{"recording", recording}, {"note", std::vector<Message>{std::move(note)}}}};
