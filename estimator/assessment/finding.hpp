@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/messages/message.hpp"
@@ -44,6 +45,24 @@ struct Finding {
 };
 
 /// Makes a finding from a message, with the message's severity.
-Finding make_finding(Message message, std::string recording = {}, std::string channel = {});
+/// @param size  size of the fault, with its unit
+inline Finding make_finding(Message message, std::string recording = {}, std::string channel = {},
+                            Quantity size = {std::numeric_limits<double>::quiet_NaN()}) {
+  Finding finding{.message = std::move(message),
+                  .recording = std::move(recording),
+                  .channel = std::move(channel),
+                  .size = size.value,
+                  .unit = std::move(size.unit)};
+  finding.severity = severity_of(finding.message);
+  return finding;
+}
+
+/// Sets the time intervals of a finding.
+/// @param stretches  in order of time, at least one
+inline void set_stretches(std::vector<TimeStretch> stretches, Finding& finding) {
+  finding.from = stretches.front().from;
+  finding.to = stretches.back().to;
+  finding.stretches = std::move(stretches);
+}
 
 }  // namespace estimator

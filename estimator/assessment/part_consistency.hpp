@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "estimator/assessment/assessment_results.hpp"
+#include "estimator/assessment/calibration.hpp"
 
 namespace estimator {
 

@@ -3,12 +3,24 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "estimator/assessment/quantization_harmonics.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
-#include "estimator/optimize/covariance.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {
+
+/// A sensor with quantization errors only.
+struct QuantizedSensor {
+  int sensor = 0;        ///< index of the sensor and of its noise group
+  double quantum = 0.0;  ///< quantization step [rad or m]
+  double pre_quantization_variance =
+      0.0;  ///< variance of analog noise before quantization [rad² or m²]
+};
+
+/// Returns the covariance of Aᵀe, where A is `rows` and e the whitened quantization errors with a
+/// random phase of the quantization grid [Wid08, ch. 5]. Harmonics above `count` are treated as
+/// white noise.
+Eigen::MatrixXd quantization_scatter(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles,
+                                     int count, const QuantizedSensor& sensor, double unit);
 
 /// Returns the quantization step of a sensor [rad], the smallest unit of which all differences
 /// between its readings are whole multiples. Returns 0 if there is no such unit, or if the unit
@@ -70,5 +82,15 @@ struct QuantizationErrors {
 QuantizationErrors quantization_errors(const ShootingProblem& problem,
                                        const std::vector<QuantizedSensor>& sensors,
                                        const Eigen::MatrixXd& inverse = {}, int draws = 4000);
+
+/// Returns the current reading errors of a problem, by sensor and segment; NaN if missing.
+std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& problem,
+                                                         const std::vector<Segment>& segments);
+
+/// Returns the sensors whose errors quantization explains.
+/// @param errors  from `reading_errors`; emptied for the returned sensors
+std::vector<QuantizedSensor> find_quantized_sensors(
+    const ShootingProblem& problem, const std::vector<Segment>& segments,
+    std::vector<std::vector<Eigen::VectorXd>>& errors);
 
 }  // namespace estimator

@@ -1,15 +1,246 @@
+#include "estimator/calibrate/calibrate.hpp"
+
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <stdexcept>
 
+#include "estimator/assessment/identifiability/identifiability.hpp"
+#include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/assessment/model_test/verdict.hpp"
-#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
-#include "estimator/calibrate/shadow_calibration.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
+#include "estimator/fit/shadow/preparation.hpp"
+#include "estimator/fit/shadow/simulation_problem.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {
+
+bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
+  for (int j = 0; j < a.joint_count(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    if (a.joints[at].stick_speed == b.joints[at].stick_speed) continue;
+    for (const JointQuantity quantity :
+         {JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
+          JointQuantity::kLoadFriction, JointQuantity::kLoadFrictionAngular}) {
+      if (a.joint_parameter(j, quantity).value > 0.0) return true;
+    }
+  }
+  return false;
+}
+
+/// Estimates parameters of a SPOOK simulator at a given time step (EstimateKind::kShadow): first
+/// states and parameters jointly [Mar], then by a fit of the simulation. As `calibrate`.
+class ShadowCalibration {
+ public:
+  ShadowCalibration(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                    const CalibrationOptions& options, const CalibrationMonitor& monitor)
+      : options_(options), monitor_(monitor), book_(mechanism) {
+    Preparation preparation = prepare(mechanism, recordings, options);
+    data_ = std::move(preparation.data);
+    sources_ = std::move(preparation.sources);
+    result_.notes = std::move(preparation.notes);
+    result_.mechanism = std::move(preparation.mechanism);
+    result_.step = preparation.step;
+    estimate_physical_start(recordings);
+    settings_.step.step = preparation.step;
+    settings_.step.form = options.residual_form;
+    settings_.step.weighting_compliance = options.weighting_compliance;
+    settings_.state_form = options.state_form;
+    settings_.angle_noise = angle_noise_level(recordings);
+    settings_.state_error_weight =
+        options.state_error_weight > 0.0
+            ? options.state_error_weight
+            : choose_state_error_weight(result_.mechanism, data_, settings_.angle_noise,
+                                        preparation.step);
+    result_.state_error_weight = settings_.state_error_weight;
+    move_off_bounds(result_.mechanism, [&](const Mechanism& at) {
+      return std::make_unique<TrajectoryProblem>(at, data_, settings_);
+    });
+    book_.fix_parameters_without_effect(TrajectoryProblem(result_.mechanism, data_, settings_),
+                                        result_.mechanism, result_.notes);
+    lm_options_.max_iterations = options.max_iterations;
+  }
+
+  Calibration run() {
+    estimate_jointly();
+    simulate();
+    book_.fill(uncertainty_, {}, result_);
+    return std::move(result_);
+  }
+
+ private:
+  /// Starts from estimated physical parameters if possible, since the given initial values may be
+  /// far off. Must run before anything is derived from the parameters.
+  void estimate_physical_start(const std::vector<Recording>& recordings) {
+    if (!options_.start_from_physical || !can_shoot(result_.mechanism, recordings)) return;
+    CalibrationOptions options = options_;
+    options.step = 0.0;
+    const auto approached =
+        estimate_physical_initial_values(result_.mechanism, recordings, options, monitor_);
+    result_.approached = approached.has_value();
+    if (approached) result_.mechanism = *approached;
+  }
+
+  LmSummary solve_stage(LeastSquaresProblem& problem, const FitStage& stage) {
+    if (monitor_.on_stage) monitor_.on_stage(stage, result_.mechanism);
+    return solve(problem, lm_options_, monitor_.on_iteration, monitor_.stop);
+  }
+
+  void estimate_jointly() {
+    TrajectoryProblem problem(smooth_friction(result_.mechanism, data_, result_.step), data_,
+                              settings_);
+    const LmSummary summary = solve_stage(problem, {Stage::kJointEstimation});
+    result_.termination = summary.termination;
+    result_.iterations = summary.iterations;
+    result_.history = summary.history;
+    result_.cost = summary.cost;
+    result_.mechanism.parameters = problem.mechanism().parameters;
+    double squared = 0.0, count = 0.0;
+    for (int s = 0; s < problem.segment_count(); ++s) {
+      initial_states_.push_back(problem.state_after_first_step(s));
+      SegmentTrajectory trajectory;
+      trajectory.recording = sources_[static_cast<std::size_t>(s)];
+      trajectory.start = data_[static_cast<std::size_t>(s)].start;
+      trajectory.step = result_.step;
+      trajectory.measured = data_[static_cast<std::size_t>(s)].angles;
+      trajectory.estimated = problem.observed_angles(s);
+      trajectory.control = problem.step_controls(s);
+      for (Eigen::Index i = 0; i < trajectory.measured.size(); ++i) {
+        if (std::isnan(trajectory.measured(i))) continue;
+        squared +=
+            std::pow(wrapped_difference(trajectory.estimated(i) - trajectory.measured(i)), 2);
+        count += 1.0;
+      }
+      result_.trajectories.push_back(std::move(trajectory));
+    }
+    result_.observation_rmse = std::sqrt(squared / count);
+    const ParameterInformation information = compute_information(problem);
+    uncertainty_ =
+        make_uncertainty(result_.mechanism, book_.requested(), book_.estimated(), information,
+                         group_variances(information, settings_.angle_noise));
+  }
+
+  /// Simulates open loop from the estimated initial states. If this predicts the readings well
+  /// enough, refines the parameters by a fit of the simulation.
+  void simulate() {
+    SimulationProblem problem(result_.mechanism, data_, initial_states_, settings_.step,
+                              settings_.angle_noise);
+    if (!options_.refine_simulation || result_.termination == Termination::kCancelled) {
+      store_simulation(problem);
+    } else if (!is_predictable(problem)) {
+      result_.notes.push_back(
+          {MessageCode::kUnpredictableSpookMotion, {{"limit", Quantity{kPredictableRmse, "rad"}}}});
+      store_simulation(problem);
+    } else {
+      refine(problem);
+    }
+  }
+
+  /// Fits the simulation with smoothed dry friction, then from this result with the actual
+  /// friction, whose kinks cause many local optima. Keeps the better fit.
+  void refine(SimulationProblem& sharp) {
+    const Mechanism smoothed = smooth_friction(result_.mechanism, data_, result_.step);
+    SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step,
+                             settings_.angle_noise);
+    const bool is_smoothed = differs_in_friction(smoothed, result_.mechanism);
+    result_.refinement_termination =
+        fit_simulation(smooth, is_smoothed ? SolveKind::kSmoothedFriction : SolveKind::kFirst);
+    if (is_stopped(monitor_) || !is_smoothed) {
+      store_fit(smooth);
+      return;
+    }
+    std::vector<State> initial;
+    for (int s = 0; s < static_cast<int>(data_.size()); ++s) {
+      initial.push_back(smooth.initial_state(s));
+    }
+    Mechanism start = result_.mechanism;
+    start.parameters = smooth.mechanism().parameters;
+    sharp = SimulationProblem(start, data_, initial, settings_.step, settings_.angle_noise);
+    const Termination termination = fit_simulation(sharp, SolveKind::kRigFriction);
+    const bool is_better = sharp.cost() <= smooth.cost();
+    if (is_better || is_stopped(monitor_)) result_.refinement_termination = termination;
+    store_fit(is_better ? sharp : smooth);
+  }
+
+  static double sensor_rmse(const SimulationProblem& problem, int sensor) {
+    return std::sqrt(problem.squared_error(sensor) / problem.observation_count(sensor));
+  }
+
+  static bool is_predictable(const SimulationProblem& problem) {
+    for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
+      if (!(sensor_rmse(problem, sensor) < kPredictableRmse)) return false;
+    }
+    return true;
+  }
+
+  Termination fit_simulation(SimulationProblem& problem, SolveKind kind) {
+    const LmSummary summary = solve_stage(problem, {Stage::kSimulationFit, kind});
+    result_.refined = true;
+    for (IterationRecord record : summary.history) {
+      record.iteration += result_.refinement_iterations;
+      record.solve = kind == SolveKind::kRigFriction ? 1 : 0;
+      record.kind = kind;
+      result_.refinement_history.push_back(std::move(record));
+    }
+    result_.refinement_iterations += summary.iterations;
+    return summary.termination;
+  }
+
+  void store_fit(const SimulationProblem& problem) {
+    result_.mechanism = problem.mechanism();
+    store_simulation(problem);
+    const ParameterInformation information = compute_information(problem);
+    if (!information.valid) return;
+    Eigen::VectorXd variances = group_variances(information, settings_.angle_noise);
+    std::vector<std::vector<Eigen::VectorXd>> errors;
+    for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
+      errors.push_back(residuals_of(problem, sensor));
+    }
+    inflate_for_correlation(result_.mechanism, errors, variances, result_.notes);
+    uncertainty_ = make_uncertainty(result_.mechanism, book_.requested(), book_.estimated(),
+                                    information, variances);
+  }
+
+  void store_simulation(const SimulationProblem& problem) {
+    const std::vector<Encoder> sensors = used_encoders(result_.mechanism);
+    for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
+      result_.simulation.push_back(
+          {sensors[static_cast<std::size_t>(sensor)].name, sensor_rmse(problem, sensor)});
+    }
+    for (std::size_t s = 0; s < data_.size(); ++s) {
+      result_.trajectories[s].simulated = problem.simulated_angles(static_cast<int>(s));
+    }
+  }
+
+  std::vector<Eigen::VectorXd> residuals_of(const SimulationProblem& problem, int sensor) const {
+    std::vector<Eigen::VectorXd> residuals;
+    for (std::size_t s = 0; s < data_.size(); ++s) {
+      const Eigen::MatrixXd& simulated = problem.simulated_angles(static_cast<int>(s));
+      Eigen::VectorXd series(simulated.rows());
+      for (Eigen::Index k = 0; k < series.size(); ++k) {
+        series[k] = wrapped_difference(simulated(k, sensor) - data_[s].angles(k, sensor));
+      }
+      residuals.push_back(std::move(series));
+    }
+    return residuals;
+  }
+
+  CalibrationOptions options_;
+  CalibrationMonitor monitor_;
+  LmOptions lm_options_;
+  EstimateTable book_;
+  std::vector<TrajectoryData> data_;
+  std::vector<std::string> sources_;
+  TrajectorySettings settings_;
+  std::vector<State> initial_states_;
+  Uncertainty uncertainty_;
+  Calibration result_;
+};
 
 bool has_simulator_choices(const CalibrationOptions& options) {
   return std::ranges::any_of(kOptionRows, [&](const OptionRow& row) {
@@ -39,7 +270,7 @@ Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& 
   const std::vector<Recording> used = split_held_out_sensors(mechanism, recordings);
   Calibration result = chosen_kind(mechanism, options) == EstimateKind::kPhysical
                            ? calibrate_physical(mechanism, used, options, monitor)
-                           : calibrate_shadow(mechanism, used, options, monitor);
+                           : ShadowCalibration(mechanism, used, options, monitor).run();
   if (!options.kind && has_loaded_loop(mechanism)) {
     result.notes.insert(result.notes.begin(),
                         Message(MessageCode::kLoadedLoop, {{"step", Quantity{result.step, "s"}}}));

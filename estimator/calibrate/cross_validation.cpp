@@ -6,7 +6,6 @@
 
 #include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/calibrate/evaluate_estimate.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/fit/shadow/preparation.hpp"
@@ -71,12 +70,6 @@ double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories, Joint
               trajectory.measured.col(sensor).tail(rows), kind, 1.0);
   }
   return error.rmse();
-}
-
-std::vector<std::string> sensor_names(const Mechanism& mechanism) {
-  std::vector<std::string> names;
-  for (const Encoder& sensor : used_encoders(mechanism)) names.push_back(sensor.name);
-  return names;
 }
 
 TrajectorySettings make_settings(const Preparation& preparation,
@@ -159,8 +152,7 @@ std::vector<ParameterSpread> spread_over(const std::vector<Fold>& folds) {
 
 Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySettings& settings,
                              const CalibrationOptions& options, const CalibrationMonitor& monitor) {
-  LmOptions lm_options;
-  lm_options.max_iterations = options.max_iterations;
+  const LmOptions lm_options{.max_iterations = options.max_iterations};
   Evaluation evaluation;
   if (monitor.on_stage) monitor.on_stage({Stage::kStateEstimation}, preparation.mechanism);
   TrajectoryProblem states(preparation.mechanism, preparation.data, settings);
@@ -172,10 +164,10 @@ Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySet
   const LmSummary summary = solve(simulation, lm_options, monitor.on_iteration, monitor.stop);
   evaluation.simulation_termination = summary.termination;
   evaluation.simulation_iterations = summary.iterations;
-  const std::vector<std::string> sensors = sensor_names(preparation.mechanism);
+  const std::vector<Encoder> sensors = used_encoders(preparation.mechanism);
   for (int sensor = 0; sensor < simulation.encoder_count(); ++sensor) {
     evaluation.simulation.push_back(
-        {sensors[static_cast<std::size_t>(sensor)],
+        {sensors[static_cast<std::size_t>(sensor)].name,
          std::sqrt(simulation.squared_error(sensor) / simulation.observation_count(sensor))});
   }
   for (std::size_t s = 0; s < preparation.data.size(); ++s) {
@@ -252,7 +244,7 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
   const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
   CrossValidation result;
   for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
-  result.joints = sensor_names(mechanism);
+  for (const Encoder& sensor : used_encoders(mechanism)) result.joints.push_back(sensor.name);
   result.kinds = encoder_kinds(mechanism);
   const auto n = static_cast<Eigen::Index>(pieces.size());
   result.observation.setConstant(n, n, std::numeric_limits<double>::quiet_NaN());
@@ -260,7 +252,7 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (on_fold) on_fold(static_cast<int>(i));
     Fold fold = run_fold(mechanism, pieces, i, options, monitor);
-    if (monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed)) {
+    if (is_stopped(monitor)) {
       result.stopped = true;
       break;
     }

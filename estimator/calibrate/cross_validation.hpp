@@ -78,4 +78,12 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationMonitor& monitor = {},
                                const std::function<void(int)>& on_fold = {});
 
+/// Evaluates the estimates of a calibration on recordings (`evaluate`), with the time step and
+/// state error weight of the calibration.
+/// @param rig  the rig description, used to check the input, since an estimate with inconsistent
+///             inertia may still predict well
+Evaluation evaluate_estimate(const Mechanism& rig, const Calibration& calibration,
+                             const std::vector<Recording>& recordings, CalibrationOptions options,
+                             const CalibrationMonitor& monitor);
+
 }  // namespace estimator

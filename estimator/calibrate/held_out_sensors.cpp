@@ -56,10 +56,8 @@ ShootingProblem problem_with_all(const ShootingProblem& fitted,
       noise.angle[column] = fitted.noise().angle[used++];
       continue;
     }
-    noise.angle[column] = kAngleNoiseFloor * sensors[i].units().scale;
-    for (const Segment& segment : segments) {
-      noise.angle[column] = std::max(noise.angle[column], noise_level(segment, column));
-    }
+    noise.angle[column] =
+        std::max(kAngleNoiseFloor * sensors[i].units().scale, noise_level(segments, column));
   }
   for (const int axis : withheld_axes(mechanism, segments)) {
     for (const Segment& segment : segments) {
@@ -101,18 +99,6 @@ std::vector<double> errors_of(const ShootingProblem& all, const std::vector<Segm
     }
   }
   return errors;
-}
-
-/// Stores the root mean square and the mean of prediction errors.
-void book_errors(const std::vector<double>& errors, HeldOutSensor& out) {
-  double squares = 0.0, sum = 0.0;
-  for (const double error : errors) {
-    squares += error * error;
-    sum += error;
-  }
-  const auto count = static_cast<double>(errors.size());
-  out.rmse = std::sqrt(squares / count);
-  out.mean = sum / count;
 }
 
 /// Returns a clause about the gain in precision by using a held-out sensor.
@@ -171,28 +157,34 @@ std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
     narrowed = parameter_at(fitted.mechanism(), requested).name;
   }
   if (narrowed.empty()) narrowing = 1.0;
-  for (int i = 0; i < all.encoder_count(); ++i) {
-    if (!is_held_out(fitted.mechanism(), all.sensor(i).name)) continue;
-    HeldOutSensor& sensor = judged.emplace_back();
-    sensor.name = all.sensor(i).name;
-    sensor.kind = all.sensor(i).kind;
-    sensor.noise = all.noise().angle[i];
+  const auto assess = [&](HeldOutSensor sensor, const std::vector<double>& errors,
+                          const std::string& device) {
+    double squares = 0.0, sum = 0.0;
+    for (const double error : errors) {
+      squares += error * error;
+      sum += error;
+    }
+    const auto count = static_cast<double>(errors.size());
+    sensor.rmse = std::sqrt(squares / count);
+    sensor.mean = sum / count;
     sensor.narrowing = narrowing;
     sensor.narrowed = narrowed;
-    sensor.at_start = has_free(book, all.mechanism(), sensor.name);
-    book_errors(errors_of(all, segments, i), sensor);
+    sensor.at_start = has_free(book, all.mechanism(), device);
+    judged.push_back(std::move(sensor));
+  };
+  for (int i = 0; i < all.encoder_count(); ++i) {
+    const Encoder& own = all.sensor(i);
+    if (!is_held_out(fitted.mechanism(), own.name)) continue;
+    assess({.name = own.name, .kind = own.kind, .noise = all.noise().angle[i]},
+           errors_of(all, segments, i), own.name);
   }
   for (const int axis : withheld_axes(fitted.mechanism(), segments)) {
     const auto place = std::ranges::find(all.sensed(), axis) - all.sensed().begin();
-    HeldOutSensor& sensor = judged.emplace_back();
-    sensor.name = inertial_axis_name(all.mechanism(), axis);
-    sensor.at_start =
-        has_free(book, all.mechanism(), sensor.name.substr(0, sensor.name.rfind('.')));
-    sensor.unit = inertial_axis_unit(all.mechanism(), axis);
-    sensor.noise = all.noise().inertial[axis];
-    sensor.narrowing = narrowing;
-    sensor.narrowed = narrowed;
-    book_errors(all.inertial_errors(static_cast<int>(place)), sensor);
+    const std::string name = inertial_axis_name(all.mechanism(), axis);
+    assess({.name = name,
+            .unit = inertial_axis_unit(all.mechanism(), axis),
+            .noise = all.noise().inertial[axis]},
+           all.inertial_errors(static_cast<int>(place)), name.substr(0, name.rfind('.')));
   }
   return judged;
 }

@@ -3,24 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
-#include "estimator/assessment/identifiability/base_parameters.hpp"
 #include "estimator/assessment/identifiability/combinations.hpp"
 #include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/assessment/identifiability/inertia_results.hpp"
-#include "estimator/assessment/identifiability/parameter_effect.hpp"
-#include "estimator/assessment/identifiability/sensor_ambiguities.hpp"
-#include "estimator/assessment/intervals/bound_notes.hpp"
+#include "estimator/assessment/intervals/confidence_intervals.hpp"
 #include "estimator/assessment/intervals/estimate_table.hpp"
-#include "estimator/assessment/intervals/interval.hpp"
-#include "estimator/assessment/intervals/prior_conflicts.hpp"
-#include "estimator/assessment/intervals/profile_interval.hpp"
-#include "estimator/assessment/model_test/contradictions.hpp"
-#include "estimator/assessment/model_test/cross_axes.hpp"
 #include "estimator/assessment/model_test/part_comparison.hpp"
+#include "estimator/assessment/model_test/score_tests.hpp"
 #include "estimator/assessment/quantization.hpp"
-#include "estimator/assessment/reading_noise.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/fit/parameterized_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
@@ -142,17 +133,6 @@ std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
       .null_directions;
 }
 
-/// Compares estimates from parts of the recordings, and inflates uncertainty if they disagree.
-void compare_parts(const ShootingFit& fit, const EstimateTable& book,
-                   const CalibrationMonitor& monitor, Uncertainty& uncertainty,
-                   Calibration& result) {
-  std::optional<PartEstimates> pieces = compare_parts(fit, result.refined, monitor);
-  if (!pieces) return;
-  inflate_for_scatter(*pieces, book.requested(), uncertainty);
-  result.agreement = pieces->comparison.agreement;
-  result.pieces = part_estimates(*pieces, book.requested());
-}
-
 }  // namespace
 
 Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
@@ -210,24 +190,22 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   if (!information.valid) {
     result.notes.emplace_back(MessageCode::kUnidentifiableStates);
   }
-  note_unresolved_steps(result.refined ? fit.simulation() : fit.joint(), result.notes);
+  const ShootingProblem& reached = result.refined ? fit.simulation() : fit.joint();
+  note_unresolved_steps(reached, result.notes);
   result.simulation = simulation_errors(fit.simulation());
-  result.inertial =
-      inertial_errors(result.refined ? fit.simulation() : fit.joint(), fit.joint().noise());
+  result.inertial = inertial_errors(reached, fit.joint().noise());
   result.trajectories = fit.trajectories();
   ShootingGrid grid = fit.input().grid;
   if (result.refined) grid.interval = std::numeric_limits<double>::infinity();
-  result.held_out =
-      assess_held_out(result.refined ? fit.simulation() : fit.joint(), fit.input(), book, grid);
+  result.held_out = assess_held_out(reached, fit.input(), book, grid);
   for (const HeldOutSensor& sensor : result.held_out) result.notes.push_back(held_out_note(sensor));
-  result.cross_axes =
-      find_cross_axes(result.refined ? fit.simulation() : fit.joint(), fit.input(), grid);
+  result.cross_axes = find_cross_axes(reached, fit.input(), grid);
   for (const CrossAxisSensitivity& each : result.cross_axes) {
     result.notes.push_back(cross_axis_note(each));
   }
   if (information.valid && result.converged()) {
-    result.contradictions = find_contradictions(result.refined ? fit.simulation() : fit.joint(),
-                                                fit.input(), grid, counting.sensors, variances);
+    result.contradictions =
+        find_contradictions(reached, fit.input(), grid, counting.sensors, variances);
   }
   if (!result.contradictions.empty()) {
     result.notes.push_back(contradiction_note(result.contradictions));
@@ -244,7 +222,6 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
            bound_interval_widths(information, variances);
   }
   if (information.valid && result.converged()) {
-    const ShootingProblem& reached = result.refined ? fit.simulation() : fit.joint();
     append(
         widen_by_profile(reached, fit.input().segments, grid, information, options, monitor, half),
         result.notes);
@@ -253,7 +230,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   Uncertainty uncertainty = make_uncertainty(result.mechanism, book.requested(), book.estimated(),
                                              information, variances, half);
   if (options.compare_parts && result.converged()) {
-    compare_parts(fit, book, monitor, uncertainty, result);
+    if (const auto parts = compare_parts(fit, result.refined, monitor)) {
+      inflate_for_scatter(*parts, book.requested(), uncertainty);
+      result.agreement = parts->comparison.agreement;
+      result.pieces = part_estimates(*parts, book.requested());
+    }
     note_cancellation();
   }
   book.fill(uncertainty, estimate_without_priors(result.mechanism, information, variances), result);
@@ -278,7 +259,7 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
   const auto problem_at = [&](const Mechanism& at) { return fit.first_problem(at); };
   move_off_bounds(start, problem_at);
   for (const int index : find_parameters_without_effect(*problem_at(start), start)) {
-    start.parameters[static_cast<std::size_t>(index)].free = false;
+    parameter_at(start, index).free = false;
   }
   fit.estimate_jointly(start);
   if (!is_converged(fit.joint_history().termination)) return std::nullopt;

@@ -21,17 +21,10 @@ namespace estimator {
 namespace {
 
 bool moves(const Segment& segment) {
-  const auto changes = [](const auto& readings) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const double reading : readings) {
-      if (std::isnan(reading)) continue;
-      low = std::min(low, reading);
-      high = std::max(high, reading);
-    }
-    return low < high;
-  };
   for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
-    if (changes(segment.angles.col(sensor))) return true;
+    ValueRange range;
+    range.add({&segment, 1}, sensor);
+    if (range.width() > 0.0) return true;
   }
   return false;
 }
@@ -82,18 +75,6 @@ WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recor
   return result;
 }
 
-std::vector<double> noise_levels(const std::vector<Recording>& recordings, std::size_t sensors) {
-  std::vector<double> levels(sensors, 0.0);
-  for (const Recording& recording : recordings) {
-    for (const Segment& segment : recording.segments) {
-      for (std::size_t i = 0; i < sensors; ++i) {
-        levels[i] = std::max(levels[i], noise_level(segment, static_cast<Eigen::Index>(i)));
-      }
-    }
-  }
-  return levels;
-}
-
 /// Returns the number of rows used to fit the initial state; 0 if all rows are used.
 /// @throws std::invalid_argument if no rows would be left to compare
 int start_rows(const Recording& recording, const Segment& segment, double start_window) {
@@ -127,6 +108,44 @@ void judge(const Recording& recording, const Segment& segment, Eigen::Index rows
 
 }  // namespace
 
+void PredictionError::add(const PredictionError& other) {
+  squares += other.squares;
+  readings += other.readings;
+  if (!(other.largest <= largest)) largest = other.largest;
+}
+
+double PredictionError::rmse() const {
+  return readings > 0 ? std::sqrt(squares / static_cast<double>(readings))
+                      : std::numeric_limits<double>::quiet_NaN();
+}
+
+PredictionError prediction_error(const SegmentTrajectory& trajectory, Eigen::Index sensor,
+                                 JointKind kind, Eigen::Index first) {
+  PredictionError error;
+  if (first == 0 && std::isnan(trajectory.simulated(0, sensor))) first = 1;
+  for (Eigen::Index k = first; k < trajectory.measured.rows(); ++k) {
+    if (std::isnan(trajectory.measured(k, sensor))) continue;
+    const double difference = std::abs(
+        joint_difference(kind, trajectory.simulated(k, sensor) - trajectory.measured(k, sensor)));
+    error.add({difference * difference, 1, difference});
+  }
+  return error;
+}
+
+double pooled_rmse(const std::vector<SegmentTrajectory>& trajectories,
+                   const std::vector<JointKind>& kinds) {
+  PredictionError pooled;
+  for (const SegmentTrajectory& trajectory : trajectories) {
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const double scale = joint_units(kinds[i]).scale;
+      const PredictionError own =
+          prediction_error(trajectory, static_cast<Eigen::Index>(i), kinds[i]);
+      pooled.add({own.squares / (scale * scale), own.readings, own.largest / scale});
+    }
+  }
+  return pooled.rmse();
+}
+
 Validation validate(const Mechanism& rig, const Mechanism& estimate,
                     const std::vector<Recording>& given, const CalibrationOptions& options,
                     double start_window, const CalibrationMonitor& monitor,
@@ -146,7 +165,13 @@ Validation validate(const Mechanism& rig, const Mechanism& estimate,
   for (const Encoder& sensor : used_encoders(rig)) result.sensors.push_back(sensor.name);
   check_input(rig, recordings);
   require_motion(recordings);
-  result.noise = noise_levels(recordings, result.kinds.size());
+  result.noise.assign(result.kinds.size(), 0.0);
+  for (const Recording& recording : recordings) {
+    for (std::size_t i = 0; i < result.noise.size(); ++i) {
+      result.noise[i] =
+          std::max(result.noise[i], noise_level(recording.segments, static_cast<Eigen::Index>(i)));
+    }
+  }
   int index = 0;
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
@@ -159,7 +184,7 @@ Validation validate(const Mechanism& rig, const Mechanism& estimate,
       const Recording window = {recording.name, {segment}};
       WindowFit fit = rows > 0 ? fit_start(rig, fixed, window, rows, options, monitor)
                                : fit_whole(rig, fixed, window, options, monitor);
-      if (monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed)) {
+      if (is_stopped(monitor)) {
         result.stopped = true;
         return result;
       }

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <utility>
 
-#include "estimator/assessment/quantization_harmonics.hpp"
+#include "estimator/assessment/quantization.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/math/decompositions.hpp"
+#include "estimator/optimize/covariance.hpp"
+#include "estimator/simulation/statics/equilibrium.hpp"
 
 namespace estimator {
 namespace {
@@ -18,11 +22,30 @@ namespace {
 constexpr int kHarmonics = 8;  // of quantization errors; the rest, 7 % of the variance, is white
 
 /// Returns the joint coordinates at rest with loops closed, and zero rates.
-Eigen::MatrixXd closed_rest(const Mechanism& mechanism, const PlanSettings& facts) {
-  Eigen::MatrixXd state = Eigen::MatrixXd::Zero(2 * facts.start.size(), 1);
-  state.topRows(facts.start.size()) = facts.start;
-  close_loops(mechanism, facts.period, "the start", state);
+Eigen::MatrixXd closed_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints,
+                            double period) {
+  Eigen::MatrixXd state = Eigen::MatrixXd::Zero(2 * joints.size(), 1);
+  state.topRows(joints.size()) = joints;
+  close_loops(mechanism, period, "the start", state);
   return state;
+}
+
+/// Growth rate, relative to the fastest mode (both squared), above which a mode is an upright
+/// balance. Slower growth is the slight tilt of an axis that friction holds.
+constexpr double kUprightShare = 0.05;
+
+constexpr double kSettling = 30.0;  // [s]
+constexpr double kPeriod = 0.004;   // [s]
+
+bool is_upright(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
+  Statics statics(mechanism);
+  const std::vector<NormalMode> modes = normal_modes(mechanism, statics.at(joints));
+  double fastest = 0.0, growing = 0.0;
+  for (const NormalMode& mode : modes) {
+    fastest = std::max(fastest, std::abs(mode.rate_squared));
+    growing = std::max(growing, -mode.rate_squared);
+  }
+  return growing > kUprightShare * fastest;
 }
 
 }  // namespace
@@ -30,8 +53,9 @@ Eigen::MatrixXd closed_rest(const Mechanism& mechanism, const PlanSettings& fact
 PlanEvaluator::PlanEvaluator(const Mechanism& mechanism, PlanSettings facts, int threads)
     : facts_(std::move(facts)),
       sensors_(used_encoders(mechanism)),
-      start_(closed_rest(mechanism, facts_).col(0).head(facts_.start.size())),
-      program_(mechanism, choose_coordinates(mechanism, {closed_rest(mechanism, facts_)})),
+      start_(closed_rest(mechanism, facts_.start, facts_.period).col(0).head(facts_.start.size())),
+      program_(mechanism, choose_coordinates(
+                              mechanism, {closed_rest(mechanism, facts_.start, facts_.period)})),
       threads_(threads) {
   assert(facts_.noise.size() == static_cast<Eigen::Index>(sensors_.size()));
   const FreeParameters free(mechanism);
@@ -48,7 +72,8 @@ PlanEvaluator::PlanEvaluator(const Mechanism& mechanism, PlanSettings facts, int
     offsets_.push_back(sources_of(sensor.offset));
     delays_.push_back(sources_of(sensor.delay));
   }
-  const FrictionSteps longest = friction_steps(mechanism, {closed_rest(mechanism, facts_)});
+  const FrictionSteps longest =
+      friction_steps(mechanism, {closed_rest(mechanism, facts_.start, facts_.period)});
   steps_a_sample_ = std::max(1, static_cast<int>(std::ceil(facts_.period / longest.everywhere)));
   near_rest_ = longest.near_rest;
 }
@@ -314,6 +339,65 @@ PlanInformation PlanEvaluator::information_of(const IntervalSensitivities::Resul
                                  turn_of(sensor, joints));
   }
   return result;
+}
+
+Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
+  const auto motors = std::ranges::count(mechanism.joints, true,
+                                         [](const Joint& joint) { return joint.motorised; });
+  if (motors == 0) return joints;
+  const Eigen::VectorXd unit =
+      Eigen::VectorXd::Ones(static_cast<Eigen::Index>(used_encoders(mechanism).size()));
+  const PlanEvaluator bench(
+      mechanism, {.period = kPeriod, .rate = 1.0 / kPeriod, .start = joints, .noise = unit}, 1);
+  const auto samples = static_cast<Eigen::Index>(kSettling / kPeriod);
+  const PlanMotion motion = bench.move(mechanism, Eigen::MatrixXd::Zero(samples, 1));
+  return motion.end.allFinite() ? Eigen::VectorXd(motion.end.col(0)) : joints;
+}
+
+Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed) {
+  Eigen::VectorXd start(mechanism.joint_count());
+  for (Eigen::Index j = 0; j < start.size(); ++j) {
+    const double stated = mechanism.joints[static_cast<std::size_t>(j)].assembly_guess;
+    start[j] = std::isfinite(placed[j]) ? placed[j] : std::isfinite(stated) ? stated : 0.0;
+  }
+  start = closed_rest(mechanism, start, kPeriod).col(0).head(start.size());
+  if (placed.array().isFinite().all()) return start;
+  if (is_upright(mechanism, start)) {
+    if (const auto rest = find_stable_equilibrium(mechanism)) start = rest->coordinates;
+  }
+  start = settle_to_rest(mechanism, start);
+  return placed.array().isFinite().select(placed, start);
+}
+
+Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording>& earlier,
+                         const Segment& run, const Eigen::VectorXd& noise,
+                         const Eigen::VectorXd& quantum, const Eigen::MatrixXd& known,
+                         int threads) {
+  std::vector<Recording> recordings = earlier;
+  recordings.push_back({.name = "the plan", .segments = {run}});
+  ShootingInput input = prepare_shooting(mechanism, recordings, {});
+  input.noise.angle = noise;
+  input.grid.interval = std::numeric_limits<double>::infinity();
+  const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
+                                input.grid, input.noise, threads);
+  ParameterInformation information = compute_information(problem, {.effective_parameters = false});
+  if (information.valid) {
+    if (known.size() > 0) {
+      information.group_schur[static_cast<std::size_t>(problem.prior_group())] = known;
+      recompute_information(information);
+    }
+    std::vector<QuantizedSensor> counting;
+    for (int i = 0; i < problem.encoder_count(); ++i) {
+      if (quantum[i] > 0.0) counting.push_back({i, quantum[i], 0.0});
+    }
+    const QuantizationErrors errors = quantization_errors(problem, counting);
+    for (std::size_t i = 0; i < counting.size(); ++i) {
+      information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
+    }
+  }
+  const std::vector<int> free = FreeParameters(mechanism).indices();
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
+  return make_uncertainty(mechanism, free, free, information, unit);
 }
 
 }  // namespace estimator

@@ -2,11 +2,12 @@
 
 #include <Eigen/Core>
 #include <functional>
-#include <span>
 #include <vector>
 
+#include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
 #include "estimator/simulation/interval/interval_motion.hpp"
 #include "estimator/simulation/segment_controls.hpp"
 
@@ -112,5 +113,30 @@ class PlanEvaluator {
   double near_rest_;  // longest step with creeping joints near rest [s]
   int threads_;
 };
+
+/// Simulates a release from rest without a command, and returns the joint coordinates half a minute
+/// later. Friction may hold joints away from equilibrium. Without motors, returns `joints`.
+/// @param joints  initial coordinates [rad or m]
+Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints);
+
+/// Returns the joint coordinates at rest before a run. Joints without a given coordinate settle to
+/// rest from their zero. If their zero is an upright balance, they settle from stable equilibrium.
+/// @param placed  given coordinates, one per joint [rad or m]; NaN if not given
+Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed);
+
+/// Predicts the uncertainty of the free parameters after a planned run has been recorded and
+/// calibrated together with earlier recordings. Assumes a fit of the open-loop simulation
+/// (calibrate_physical), and readings with given noise or quantization. Costs one linearisation.
+/// @param earlier  existing recordings
+/// @param run      the planned run: readings without noise and quantization, and controls
+/// @param noise    standard deviation of a reading, one per sensor [rad or m]
+/// @param quantum  quantization step of each sensor with quantization errors [rad or m]; 0: white
+///                 noise
+/// @param known    information matrix, free × free, of priors and of recordings that no longer
+///                 exist; if empty, that of the priors
+/// @throws std::invalid_argument as `calibrate`
+Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording>& earlier,
+                         const Segment& run, const Eigen::VectorXd& noise,
+                         const Eigen::VectorXd& quantum, const Eigen::MatrixXd& known, int threads);
 
 }  // namespace estimator

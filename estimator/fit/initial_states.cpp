@@ -6,7 +6,7 @@
 
 #include "estimator/model/encoder.hpp"
 #include "estimator/signal/low_pass.hpp"
-#include "estimator/signal/unwrap.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 

@@ -1,75 +1,34 @@
 #include "estimator/messages/message.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 
 namespace estimator {
 
 Severity severity_of(MessageCode code) {
   using enum MessageCode;
   if (code >= kUnnamedElement && code <= kTriangleInequality) return Severity::kFault;
-  switch (code) {
-    case kOutliers:
-    case kManyOutliers:
-    case kEncoderSlip:
-    case kLostTime:
-    case kInsertedRows:
-    case kBreak:
-    case kJump:
-    case kDeadChannel:
-    case kDistantZero:
-    case kUnexplainedMotion:
-    case kLateCommand:
-    case kEarlyCommand:
-    case kClippedCommand:
-    case kClippedAngle:
-    case kClockRate:
-    case kWrongLength:
-    case kNoRoomForInertia:
-    case kWrongGain:
-    case kMissingFriction:
-    case kMissingAirDrag:
-    case kCreep:
-    case kMisfitCause:
-    case kClippedReadings:
-    case kIdenticalLoopChannels:
-    case kReadingBeyondRange:
-    case kSpeedBeyondLimit:
-    case kCommandBeyondLimit:
-    case kReadingBeyondStop:
-    case kUndescribedStop:
-    case kLoadedLoop:
-    case kParameterWithoutEffect:
-    case kUnphysicalEstimate:
-    case kUnreproducedMotion:
-    case kPriorConflict:
-      return Severity::kWarning;
-    case kInvertedEncoder:
-    case kZeroOffByHalfTurn:
-    case kShiftedZero:
-    case kWrongUnit:
-    case kWrongAngleUnits:
-    case kSwappedEncoders:
-    case kAbsoluteAngle:
-    case kAbsoluteAngles:
-    case kRelativeAngle:
-    case kRelativeAngles:
-    case kAngleWithoutParent:
-    case kInvertedMotor:
-    case kSwappedMotors:
-    case kWrongPointSign:
-    case kReversedGravity:
-    case kDescriptionError:
-    case kIdenticalChannels:
-    case kWrongSensorUnit:
-    case kWrongSensorAxes:
-    case kFixedLoop:
-    case kImmobileLoop:
-    case kOpenLoop:
-      return Severity::kFault;
-    default:
-      return Severity::kNote;
-  }
+  static constexpr MessageCode kFaults[] = {
+      kInvertedEncoder,    kZeroOffByHalfTurn, kShiftedZero,     kWrongUnit,       kWrongAngleUnits,
+      kSwappedEncoders,    kAbsoluteAngle,     kAbsoluteAngles,  kRelativeAngle,   kRelativeAngles,
+      kAngleWithoutParent, kInvertedMotor,     kSwappedMotors,   kWrongPointSign,  kReversedGravity,
+      kDescriptionError,   kIdenticalChannels, kWrongSensorUnit, kWrongSensorAxes, kFixedLoop,
+      kImmobileLoop,       kOpenLoop};
+  static constexpr MessageCode kWarnings[] = {
+      kOutliers,           kManyOutliers,       kBreak,
+      kEncoderSlip,        kLostTime,           kJump,
+      kClippedReadings,    kDeadChannel,        kIdenticalLoopChannels,
+      kReadingBeyondRange, kSpeedBeyondLimit,   kCommandBeyondLimit,
+      kReadingBeyondStop,  kUndescribedStop,    kDistantZero,
+      kUnexplainedMotion,  kLateCommand,        kEarlyCommand,
+      kClippedCommand,     kClippedAngle,       kClockRate,
+      kWrongLength,        kNoRoomForInertia,   kWrongGain,
+      kMissingFriction,    kMissingAirDrag,     kCreep,
+      kMisfitCause,        kLoadedLoop,         kParameterWithoutEffect,
+      kUnphysicalEstimate, kUnreproducedMotion, kPriorConflict};
+  if (std::ranges::find(kFaults, code) != std::end(kFaults)) return Severity::kFault;
+  if (std::ranges::find(kWarnings, code) != std::end(kWarnings)) return Severity::kWarning;
+  return Severity::kNote;
 }
 
 const Argument::Value* Message::find(const std::string& name) const {
@@ -77,11 +36,12 @@ const Argument::Value* Message::find(const std::string& name) const {
   return found == arguments.end() ? nullptr : &found->value;
 }
 
+bool Argument::operator==(const Argument& other) const {
+  return name == other.name && value == other.value;
+}
+
 bool Message::operator==(const Message& other) const {
-  return code == other.code &&
-         std::ranges::equal(arguments, other.arguments, [](const Argument& a, const Argument& b) {
-           return a.name == b.name && a.value == b.value;
-         });
+  return code == other.code && arguments == other.arguments;
 }
 
 Message in_recording(const std::string& recording, Message note) {

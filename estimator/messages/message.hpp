@@ -7,9 +7,207 @@
 #include <variant>
 #include <vector>
 
-#include "estimator/messages/message_code.hpp"
-
 namespace estimator {
+
+enum class Severity {
+  kNote,     ///< for information only; the estimates are unaffected
+  kWarning,  ///< estimates may be inaccurate
+  kFault,    ///< estimates would be meaningless
+};
+
+/// What a finding, a note or a verdict reports. The sentences are in service/messages.
+enum class MessageCode {
+  kText,  ///< a sentence of the caller, as argument "text"
+
+  kInRecording,  ///< "{recording}: {note}"
+
+  // Errors of a mechanism. The first argument, if any, is the name of the element.
+  kUnnamedElement,
+  kNameInUse,
+  kSensorWithoutBody,
+  kSensorWithoutJoint,
+  kNoBodies,
+  kMissingBody,  ///< of a joint
+  kSelfConnection,
+  kInvalidJointFrame,
+  kInvalidCompliance,  ///< or damping time or stick speed
+  kNegativeControlNoise,
+  kNegativeTransitionSpeed,
+  kInfiniteGearRatio,
+  kPrismaticGearRatio,
+  kMissingMimicJoint,  ///< or the joint that it follows
+  kFollowsTwoJoints,
+  kInvalidMimicRatio,
+  kCircularMimicJoint,
+  kLoadSensorInLoop,
+  kNonparallelAxes,   ///< between the bodies of an encoder
+  kNoRelativeMotion,  ///< of the bodies of an encoder
+  kUndefinedParameter,
+  kReversedBounds,
+  kOutsideBounds,
+  kPriorDeviation,  ///< is not positive
+  kPriorMean,       ///< is not finite
+  kNegativeRestFriction,
+  kStopsInLoop,
+  kReversedStops,
+  kUnconnectedBody,
+  kMasslessLeaf,
+  kIndefiniteInertia,
+  kTriangleInequality,
+
+  // Notes on the input of a fit.
+  kShortSegment,
+  kCollinearLinks,    ///< in a singular configuration of a loop
+  kUnmatchedPattern,  ///< of Body::present_in_recordings
+  kUnusedSensors,
+  kSeparateMoments,  ///< of inertia are estimated, for one of the following reasons
+  kDependentMoment,
+  kFixedMoment,
+  kBoundedMoment,
+  kFixedProduct,
+
+  // Signals, found before or after a fit.
+  kOutliers,
+  kNoiseTail,     ///< few outliers, within the tail of the noise
+  kManyOutliers,  ///< too many to be isolated
+  kEncoderSlip,
+  kPossibleSlip,
+  kLostTime,
+  kBreak,
+  kJump,
+  kClippedReadings,
+  kDeadChannel,
+  kIdenticalChannels,
+  kIdenticalLoopChannels,  ///< in a rig with loops, where two joints may move alike
+  kConstantCommand,
+  kWrongQuantum,
+  kReadingBeyondRange,
+  kSpeedBeyondLimit,
+  kCommandBeyondLimit,
+  kCommandAtLimit,
+  kReadingBeyondStop,
+  kRestIntervals,
+  kUndescribedStop,
+  kWrongSensorUnit,
+  kWrongSensorAxes,
+  kInstrumentUnit,  ///< the errors of an inertial sensor and their corrections, as clauses
+  kSetColumnUnit,
+  kWrongAxis,
+  kAssignAxis,
+
+  // Loops that cannot move.
+  kFixedLoop,     ///< its bodies are fixed to one another twice
+  kImmobileLoop,  ///< its joints have no degree of freedom left
+  kOpenLoop,      ///< it cannot be closed
+
+  // Descriptions and motors.
+  kInvertedEncoder,
+  kZeroOffByHalfTurn,
+  kShiftedZero,
+  kDistantZero,  ///< a free zero is estimated far from its initial value
+  kWrongUnit,
+  kWrongAngleUnits,  ///< of all angles alike
+  kOtherUnit,        ///< clause of the two above, like the next four
+  kFourTimesTheCounts,
+  kQuarterOfTheCounts,
+  kTwiceTheCounts,
+  kHalfOfTheCounts,
+  kSwappedEncoders,
+  kAbsoluteAngle,
+  kAbsoluteAngles,  ///< all of them
+  kRelativeAngle,
+  kRelativeAngles,      ///< all of them
+  kAngleWithoutParent,  ///< lacks the parent's angle, which it should include
+  kInvertedMotor,
+  kSwappedMotors,
+  kWrongPointSign,
+  kReversedGravity,
+  kDescriptionError,  ///< one of the errors above, or several that fit equally well, as "causes"
+  kUnexplainedMotion,
+  kDescriptionNotChecked,
+
+  // Causes of a misfit.
+  kLateCommand,
+  kEarlyCommand,
+  kClippedCommand,
+  kClippedAngle,
+  kClockRate,
+  kWrongLength,
+  kNoRoomForInertia,  ///< a length that requires a negative moment of inertia
+  kWrongGain,
+  kMissingFriction,
+  kMissingAirDrag,
+  kFittedTerm,  ///< a missing parameter and its value
+  kCreep,
+  kCreepingJoint,  ///< one joint of kCreep and its transition velocity
+  kMisfitCause,    ///< one of the causes above, as "causes", and how much it improves the fit
+  kUnexplainedMisfit,
+  kUntestedCauses,  ///< clause of the two above
+
+  // Notes of a calibration.
+  kLoadedLoop,              ///< the parameters are those of a simulator because of its friction
+  kParameterWithoutEffect,  ///< and fixed
+  kUnphysicalEstimate,
+  kUnreproducedMotion,  ///< the simulation leaves a part of a joint's motion unexplained
+  kMotionShare,         ///< the unexplained part, in percent
+  kMultipleOfMotion,    ///< the unexplained part, if it is much larger than the motion
+  kPriorConflict,
+  kContradiction,           ///< a fixed parameter that the readings contradict
+  kMissingCrossAxis,        ///< a cross-axis sensitivity that the rig file lacks
+  kProcessNoise,            ///< accelerations that the model does not explain
+  kInflatedForCorrelation,  ///< standard deviations, because residuals are correlated
+  kUnresolvedSteps,         ///< integration steps in which stick and slip alternate too fast
+  kSimulationDiverged,      ///< the simulation fit
+  kUnpredictableMotion,     ///< the simulation was not fitted
+  kUnpredictableSpookMotion,
+  kUnidentifiableStates,
+  kAtBound,  ///< a parameter, and one of the following clauses as "optimum"
+  kUnidentifiableAtBound,
+  kOptimumBeyondBound,
+  kIntervalAtBound,  ///< how far inside the bound the parameter may be
+  kChangedEstimate,  ///< how another estimate changes then
+  kProfileInterval,
+  kAtFeasibilityBoundary,  ///< an inertia
+  kInconsistentInertia,    ///< for any value of its free moments
+  kNearestInertia,         ///< an inconsistent inertia and the nearest consistent one
+  kParameterValue,         ///< a clause: a parameter and its value
+  kHeldOutSensor,          ///< and one of the following clauses as "gain"
+  kNoGain,                 ///< using the sensor would not make estimates more precise
+  kGainedParameter,        ///< only the sensor identifies it
+  kGain,
+  kPointAlongAxis,  ///< of an inertial sensor, along the rotation axis of its body
+  kGyroscopeScale,  ///< not identifiable without an encoder
+  kBiasOrTilt,
+  kOnlyDelayDifferences,  ///< are identifiable
+  kHeading,               ///< an angle about gravity that no encoder measures
+
+  // Directions in parameter space that are not identifiable.
+  kFixedDirection,        ///< a parameter without effect
+  kUnidentifiable,        ///< a parameter
+  kUnidentifiableChange,  ///< a common change of parameters
+  kParameterChange,       ///< a clause: the change of one parameter
+
+  // Verdicts.
+  kModelAccepted,  ///< this and the following three: verdicts with their "reasons"
+  kModelDoubtful,
+  kModelRejected,
+  kNoFit,
+  kResidualsMatchNoise,  ///< this and the following: reasons
+  kUnexplainedShare,     ///< of the motion
+  kSegmentsDisagree,
+  kExcessResiduals,  ///< relative to the sensor noise
+  kCorrelatedResiduals,
+  kUnexplainedAccelerations,
+  kTraceOfAccelerations,  ///< a small part of them is unexplained
+  kCrossAxisSensitivity,
+  kContradictedValue,
+};
+
+/// Number of codes; their values are 0 to kMessageCodeCount − 1.
+inline constexpr int kMessageCodeCount = static_cast<int>(MessageCode::kContradictedValue) + 1;
+
+/// Returns the severity of a message.
+Severity severity_of(MessageCode code);
 
 /// A number with its unit, and with its standard deviation unless that is NaN.
 struct Quantity {
@@ -33,6 +231,8 @@ struct Argument {
 
   std::string name;
   Value value;
+
+  bool operator==(const Argument&) const;
 };
 
 /// A finding, note, verdict or part of one, as data.

@@ -286,6 +286,9 @@ struct Mechanism {
 inline const Parameter& parameter_at(const Mechanism& mechanism, int index) {
   return mechanism.parameters[static_cast<std::size_t>(index)];
 }
+inline Parameter& parameter_at(Mechanism& mechanism, int index) {
+  return mechanism.parameters[static_cast<std::size_t>(index)];
+}
 
 /// Returns the coupling of a mimic joint; nullptr for any other joint.
 const MimicJoint* find_mimic_joint(const Mechanism& mechanism, int joint);

@@ -45,13 +45,18 @@ double noise_level(const Segment& segment, Eigen::Index sensor) {
   return count == 0 ? 0.0 : std::sqrt(sum / count);
 }
 
+double noise_level(const std::vector<Segment>& segments, Eigen::Index sensor) {
+  double noise = 0.0;
+  for (const Segment& segment : segments) noise = std::max(noise, noise_level(segment, sensor));
+  return noise;
+}
+
 double angle_noise_level(const std::vector<Recording>& recordings) {
   double noise = kReadingNoiseFloor;
   for (const Recording& recording : recordings) {
-    for (const Segment& segment : recording.segments) {
-      for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
-        noise = std::max(noise, noise_level(segment, sensor));
-      }
+    if (recording.segments.empty()) continue;
+    for (Eigen::Index i = 0; i < recording.segments.front().angles.cols(); ++i) {
+      noise = std::max(noise, noise_level(recording.segments, i));
     }
   }
   return noise;

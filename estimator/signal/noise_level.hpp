@@ -18,6 +18,9 @@ double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples);
 /// the sampling is irregular.
 double noise_level(const Segment& segment, Eigen::Index sensor);
 
+/// The largest noise level of a sensor in any segment; zero without segments.
+double noise_level(const std::vector<Segment>& segments, Eigen::Index sensor);
+
 /// The largest noise level of the angles of any segment, at least kReadingNoiseFloor.
 double angle_noise_level(const std::vector<Recording>& recordings);
 

@@ -8,28 +8,6 @@
 #include "estimator/signal/step_grid.hpp"
 
 namespace estimator {
-namespace {
-
-/// As average_held, with elements that start at these positions.
-HeldControl average_held_at(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
-                            double end, const std::vector<double>& positions) {
-  const double length = end - begin;
-  const double centre = 0.5 * (begin + end);
-  auto next = std::ranges::upper_bound(positions, begin);
-  if (next == positions.begin()) ++next;  // the first element also applies before its start
-  HeldControl result{0.0, 0.0};
-  for (double piece = begin; piece < end; ++next) {
-    const double piece_end = next == positions.end() ? end : std::min(*next, end);
-    const double held = control[next - positions.begin() - 1];
-    const double weight = (piece_end - piece) / length;
-    result.mean += weight * held;
-    result.first_moment += weight * (0.5 * (piece + piece_end) - centre) / length * held;
-    piece = piece_end;
-  }
-  return result;
-}
-
-}  // namespace
 
 Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int factor) {
   assert(factor >= 1);
@@ -42,17 +20,25 @@ Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int f
 HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin, double end,
                          const std::vector<double>& positions) {
   assert(control.size() >= 1 && begin < end && std::isfinite(begin) && std::isfinite(end));
-  if (!positions.empty()) return average_held_at(control, begin, end, positions);
   const auto last = static_cast<double>(control.size() - 1);
   const double length = end - begin;
   const double centre = 0.5 * (begin + end);
+  auto next = std::ranges::upper_bound(positions, begin);
+  // The first element also applies before its start.
+  if (!positions.empty() && next == positions.begin()) ++next;
   HeldControl result{0.0, 0.0};
   for (double piece = begin; piece < end;) {
-    // Beyond its ends the signal is constant, in one part.
-    const double held_until = piece < 0.0 ? 0.0 : piece >= last ? end : std::floor(piece) + 1.0;
+    double held_until = end;
+    auto element = static_cast<Eigen::Index>(next - positions.begin()) - 1;
+    if (positions.empty()) {
+      // Beyond its ends the signal is constant, in one part.
+      if (piece < last) held_until = piece < 0.0 ? 0.0 : std::floor(piece) + 1.0;
+      element = static_cast<Eigen::Index>(std::clamp(std::floor(piece), 0.0, last));
+    } else if (next != positions.end()) {
+      held_until = *next++;
+    }
     const double piece_end = std::min(held_until, end);
-    const double held =
-        control[static_cast<Eigen::Index>(std::clamp(std::floor(piece), 0.0, last))];
+    const double held = control[element];
     const double weight = (piece_end - piece) / length;
     result.mean += weight * held;
     result.first_moment += weight * (0.5 * (piece + piece_end) - centre) / length * held;

@@ -128,19 +128,6 @@ double usual_bend(const Eigen::Ref<const Eigen::VectorXd>& command,
   return *middle;
 }
 
-/// Adds the encoder shifts of a segment that starts at `row` of the joined segment.
-void add_shifts(const Segment& part, int row, Segment& whole) {
-  for (EncoderShift shift : part.shifts) {
-    const bool continues_across_gap =
-        std::ranges::any_of(whole.shifts, [&](const EncoderShift& known) {
-          return known.sensor == shift.sensor && known.parameter == shift.parameter;
-        });
-    if (continues_across_gap) continue;
-    shift.sample += row;
-    whole.shifts.push_back(shift);
-  }
-}
-
 }  // namespace
 
 void add_change(const NeighbourCommands& before, const NeighbourCommands& after, int missing,
@@ -248,17 +235,10 @@ Segment concatenate(std::span<const Segment> segments, const std::vector<int>& m
     if (withholds) whole.held_out.middleRows(row, count) = part.held_out;
     if (senses) whole.inertial.middleRows(row, count) = part.inertial;
     if (missing[i] > 0) holes.push_back({row - missing[i], missing[i]});
-    if (i > 0) add_shifts(part, static_cast<int>(row), whole);
     row += count;
   }
   interpolate_commands(holes, whole);
   return whole;
-}
-
-void append_to_last(std::vector<Segment>& segments, int segment, int missing) {
-  const auto at = segments.begin() + segment;
-  *(at - 1) = concatenate({&*(at - 1), 2}, {0, missing});
-  segments.erase(at);
 }
 
 }  // namespace estimator

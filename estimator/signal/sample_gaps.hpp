@@ -55,12 +55,9 @@ struct SampleGap {
 /// @param holes  in order, with rows before and after each
 void interpolate_commands(const std::vector<SampleGap>& holes, Segment& segment);
 
-/// Concatenates consecutive segments that share one uniform clock. The missing rows before each
-/// segment get NaN readings and interpolated commands.
+/// Concatenates consecutive segments without encoder shifts that share one uniform clock. The
+/// missing rows before each segment get NaN readings and interpolated commands.
 /// @param missing  number of rows, one per segment, the first 0
 Segment concatenate(std::span<const Segment> segments, const std::vector<int>& missing);
-
-/// Concatenates a segment to the previous one, with `missing` rows in between.
-void append_to_last(std::vector<Segment>& segments, int segment, int missing);
 
 }  // namespace estimator

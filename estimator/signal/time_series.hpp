@@ -2,6 +2,8 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,25 @@ struct Segment {
 /// Rows [first, first + count) of a segment, with their times and shifts.
 Segment rows_of(const Segment& segment, int first, int count);
 
+/// The smallest and the largest of some values; NaN values are skipped.
+struct ValueRange {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  bool is_empty() const { return !(low <= high); }
+  double width() const { return is_empty() ? 0.0 : high - low; }
+  void add(double value) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  /// Adds the readings of a sensor.
+  void add(std::span<const Segment> segments, Eigen::Index sensor) {
+    for (const Segment& segment : segments) {
+      for (const double reading : segment.angles.col(sensor)) add(reading);
+    }
+  }
+};
+
 /// Tolerance within which an instant counts as that of a sample.
 inline constexpr double kSampleTolerance = 1e-6;  // of a sampling period
 
@@ -59,5 +80,15 @@ struct Recording {
   std::string name;
   std::vector<Segment> segments;
 };
+
+/// Adds full turns to each sample so that it lies within half a turn of the last observed one.
+///
+/// Continuous angles that move less than half a turn between samples are unchanged. NaN means "not
+/// observed" and stays NaN. The angle continues from the last sample before a gap, so a motion of
+/// more than half a turn within a gap loses full turns.
+///
+/// @param angles n samples [rad]
+/// @return n samples [rad], the first observed one unchanged
+Eigen::VectorXd unwrap(const Eigen::Ref<const Eigen::VectorXd>& angles);
 
 }  // namespace estimator

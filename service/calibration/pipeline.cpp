@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "estimator/assessment/finding.hpp"
-#include "estimator/assessment/intervals/prior_conflicts.hpp"
+#include "estimator/assessment/intervals/estimate_table.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"

@@ -8,8 +8,7 @@
 #include <numbers>
 
 #include "estimator/design/design.hpp"
-#include "estimator/design/plan_prediction.hpp"
-#include "estimator/design/start_pose.hpp"
+#include "estimator/design/plan_evaluator.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/input_error.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assessment/assessment_results.hpp"
+#include "estimator/assessment/calibration.hpp"
 #include "estimator/assessment/finding.hpp"
 #include "estimator/messages/message.hpp"
 

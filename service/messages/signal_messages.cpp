@@ -50,9 +50,6 @@ constexpr MessageRow kSignalRows[] = {
      "[, ± {deviation:2},] at {time:6} s: the residuals are also compatible with no slip",
      kSlipAdvice, "its offset is a free parameter from then on"},
     {kLostTime, "lost-time", kLostTimeSentence, kCutAdvice, kCut},
-    {kInsertedRows, "lost-time", kLostTimeSentence, kCutAdvice,
-     "{rows} {rows|row|rows} without readings {rows|is|are} inserted there, and all later rows are "
-     "delayed accordingly"},
     {kBreak, "break",
      "the motion is discontinuous at {time:6} s: encoder \"{encoder}\" reads {size}"
      "[ ({counts:6} {counts|count|counts})] more than its motion explains, its speed is {before} "
@@ -125,11 +122,6 @@ constexpr MessageRow kSignalRows[] = {
      "from up to {speed}, and never goes beyond: an end stop that is missing in the rig file",
      "add stops {{ {is_upper|upper|lower} {{ value: {value} free: true }} restitution {{ value: "
      "{restitution} free: true }} }} to that joint; without it, every impact counts as friction"},
-    {kGapCommandStep, "hidden-edge",
-     "the command jumps within missing rows, {count} {count|time, at|times, the first at} "
-     "{first:6} s",
-     "log commands without gaps",
-     "the row is estimated from the motion on both sides, and the recording is joined there again"},
     {kWrongSensorUnit, "inertial-unit", kInertialSentence, "{corrections}"},
     {kWrongSensorAxes, "inertial-axes", kInertialSentence,
      "{corrections}, or correct the sensor's x_axis and y_axis"},

@@ -296,9 +296,12 @@ TEST(CalibrationPage, StatesItsProvenance) {
 TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
   estimator::Calibration calibration = prepared_calibration();
   const auto treated = [](int count) {
-    estimator::Finding made = estimator::make_finding(
-        {estimator::MessageCode::kGapCommandStep, {{"count", count}, {"first", 0.5}}},
-        "run & more.csv", "pivot");
+    estimator::Finding made = estimator::make_finding({estimator::MessageCode::kRestIntervals,
+                                                       {{"percent", 20.0 * count},
+                                                        {"first", 0.5},
+                                                        {"interval", estimator::Quantity{0.1, "s"}},
+                                                        {"rejected", count}}},
+                                                      "run & more.csv", "pivot");
     made.from = made.to = 0.5;
     made.treated = true;
     return made;

@@ -2,8 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
+
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/model/placement.hpp"
 
 namespace estimator {
 namespace {
@@ -16,7 +22,6 @@ constexpr double kSimplicity = 1.5;  // least gain over a ratio of any other com
 struct Candidate {
   Eigen::Index a = 0, b = 0;
   Combination combination;
-  double relative = 0.0;  ///< standard deviation
   double rank = 0.0;
 };
 
@@ -38,10 +43,8 @@ class Search {
  public:
   Search(const std::vector<ParameterEstimate>& parameters, const Uncertainty& uncertainty)
       : parameters_(parameters), uncertainty_(uncertainty) {
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const ParameterEstimate& estimate = parameters[i];
-      const double relative = estimate.standard_deviation / std::abs(estimate.value);
-      if (!estimate.at_bound && relative > kPoor) members_.push_back(static_cast<Eigen::Index>(i));
+    for (Eigen::Index i = 0; i < std::ssize(parameters); ++i) {
+      if (!at(i).at_bound && relative(i) > kPoor) members_.push_back(i);
     }
   }
 
@@ -91,7 +94,7 @@ class Search {
       const double share = deviation / std::abs(value);
       if (!(kGain * share <= std::min(relative(a), relative(b)))) return;
       if (best && best->rank <= handicap * share) return;
-      best = {a, b, {p.name + sign + q.name, value, deviation, unit}, share, handicap * share};
+      best = {a, b, {p.name + sign + q.name, value, deviation, unit}, handicap * share};
     };
     offer(" / ", p.value / q.value, 1.0 / q.value, -p.value / (q.value * q.value),
           quotient_unit(p.unit, q.unit), 1.0);
@@ -108,11 +111,128 @@ class Search {
   std::vector<Eigen::Index> members_;
 };
 
+constexpr double kOne = 1e-8;          // tolerance of factors of one
+constexpr double kStep = 1e-5;         // of a parameter, for differences of cubic functions
+constexpr double kSmallStep = 1e-8;    // [SI] likewise, for parameters near zero
+constexpr double kMoved = 1e-12;       // [m]
+constexpr double kRoundedOff = 1e-14;  // relative rounding error of a few operations
+
+/// Returns the positions of the joints on each body relative to its first joint.
+Eigen::VectorXd lengths(const Mechanism& mechanism) {
+  std::vector<Eigen::Vector3d> firsts(mechanism.bodies.size());
+  std::vector<bool> has(mechanism.bodies.size(), false);
+  std::vector<double> lengths;
+  const auto add = [&](int body, int index) {
+    Eigen::Vector3d point;
+    for (int i = 0; i < 3; ++i) {
+      point[i] = parameter_at(mechanism, index + i).value;
+    }
+    if (body >= 0) {
+      const auto at = static_cast<std::size_t>(body);
+      if (!has[at]) firsts[at] = point;
+      has[at] = true;
+      point -= firsts[at];
+    }
+    lengths.insert(lengths.end(), point.begin(), point.end());
+  };
+  for_each_joint_point(mechanism, add);
+  return Eigen::VectorXd::Map(lengths.data(), std::ssize(lengths));
+}
+
+/// Returns the derivatives of the standard inertial parameters with respect to the free parameters.
+/// Empty if a free parameter changes distances between joints.
+Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<int>& requested) {
+  Eigen::MatrixXd slopes(standard_values(mechanism).size(), std::ssize(requested));
+  for (std::size_t i = 0; i < requested.size(); ++i) {
+    const double value = parameter_at(mechanism, requested[i]).value;
+    const double step = std::max(kStep * std::abs(value), kSmallStep);
+    const auto moved = [&](double by) {
+      Mechanism other = mechanism;
+      parameter_at(other, requested[i]).value += by;
+      apply_dependencies(other);
+      return other;
+    };
+    const Mechanism above = moved(step), below = moved(-step);
+    if ((lengths(above) - lengths(below)).lpNorm<Eigen::Infinity>() > kMoved) return {};
+    const Eigen::VectorXd high = standard_values(above), low = standard_values(below);
+    // A difference due to rounding means that it does not depend on the parameter.
+    const Eigen::ArrayXd rounding = kRoundedOff * high.cwiseAbs().cwiseMax(low.cwiseAbs()).array();
+    const Eigen::ArrayXd change = (high - low).array();
+    slopes.col(static_cast<Eigen::Index>(i)) =
+        (change.abs() > rounding).select(change, 0.0) / (2.0 * step);
+  }
+  return slopes;
+}
+
 }  // namespace
 
 std::vector<Combination> find_combinations(const std::vector<ParameterEstimate>& parameters,
                                            const Uncertainty& uncertainty) {
   return Search(parameters, uncertainty).sharpest();
+}
+
+Combination evaluate(const BaseInertialParameters& base, const BaseCombination& combination,
+                     const Eigen::VectorXd& standard_values) {
+  Combination result;
+  result.standard_deviation = std::numeric_limits<double>::quiet_NaN();
+  for (const BaseCombination::Term& term : combination.terms) {
+    const StandardParameter& standard = base.standard[static_cast<std::size_t>(term.parameter)];
+    const bool first = result.description.empty();
+    if (first) result.unit = standard.unit;
+    result.description += first ? "" : term.factor < 0.0 ? " − " : " + ";
+    const double size = std::abs(term.factor);
+    if (std::abs(size - 1.0) > kOne) result.description += number_text(size, 4) + " ";
+    result.description += standard.name;
+  }
+  result.value = combination.value(standard_values);
+  return result;
+}
+
+std::vector<Combination> estimate_base(const Mechanism& mechanism,
+                                       const std::vector<int>& requested,
+                                       const Uncertainty& uncertainty) {
+  if (mechanism.joint_count() > kTreeJointsMax) return {};
+  const bool any = std::ranges::any_of(requested, [&](int index) {
+    return index < mechanism.index_of_joint(0, JointQuantity::kPointAx);
+  });
+  const Eigen::MatrixXd slopes = any ? standard_slopes(mechanism, requested) : Eigen::MatrixXd();
+  if (slopes.size() == 0) return {};
+  BaseInertialParameters base;
+  try {
+    base = find_base_inertial_parameters(mechanism);
+  } catch (const std::invalid_argument&) {
+    return {};  // loops that cannot be closed at random positions
+  }
+  const Eigen::VectorXd values = standard_values(mechanism);
+  std::vector<Combination> result;
+  for (const BaseCombination& combination : base.base) {
+    Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(requested));
+    for (const BaseCombination::Term& term : combination.terms) {
+      along += term.factor * slopes.row(term.parameter).transpose();
+    }
+    if (along.isZero(0.0)) continue;
+    Combination estimate = evaluate(base, combination, values);
+    estimate.standard_deviation =
+        std::sqrt(std::max(variance_of_combination(uncertainty, along), 0.0));
+    if (!is_identifiable(uncertainty, along)) {
+      estimate.standard_deviation = std::numeric_limits<double>::infinity();
+    }
+    result.push_back(estimate);
+  }
+  return result;
+}
+
+bool is_torque_known(const Mechanism& mechanism) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    for (const JointQuantity quantity :
+         {JointQuantity::kMotorGain, JointQuantity::kStiffness, JointQuantity::kConstantTorque}) {
+      const int index = mechanism.index_of_joint(j, quantity);
+      if (!changes_in_fit(mechanism, index) && parameter_at(mechanism, index).value != 0.0) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 }  // namespace estimator

@@ -4,7 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/encoder.hpp"
+#include "estimator/model/only_rotation_axis.hpp"
+#include "estimator/model/placement.hpp"
+#include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
@@ -22,7 +26,7 @@ Message describe(const Mechanism& mechanism, const std::vector<int>& requested,
   for (std::size_t i = 0; i < requested.size(); ++i) {
     const double coefficient = direction[static_cast<Eigen::Index>(i)];
     if (std::abs(coefficient) < kNegligible * scale) continue;
-    const std::string& name = mechanism.parameters[static_cast<std::size_t>(requested[i])].name;
+    const std::string& name = parameter_at(mechanism, requested[i]).name;
     changes.push_back(
         {MessageCode::kParameterChange, {{"parameter", name}, {"change", coefficient}}});
   }
@@ -34,7 +38,7 @@ Message describe(const Mechanism& mechanism, const std::vector<int>& requested,
 
 NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>& requested,
                              int index) {
-  const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+  const Parameter& parameter = parameter_at(mechanism, index);
   NullDirection direction;
   direction.coefficients = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(requested.size()));
   const auto position = std::find(requested.begin(), requested.end(), index) - requested.begin();
@@ -44,6 +48,223 @@ NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>&
       {{"parameter", parameter.name}, {"value", Quantity{parameter.value, parameter.unit}}}};
   return direction;
 }
+
+/// Eigenvalue of the information matrix, scaled to unit diagonal, below which a direction is weakly
+/// identifiable. Its standard deviation is then about thirty times as large as with all other
+/// directions known.
+constexpr double kWeaklyIdentifiable = 1e-3;
+constexpr double kPart = 0.2;      // least share of a parameter in such a direction
+constexpr double kUpright = 1e-6;  // sine of the angle between an axis and gravity
+
+class AmbiguityFinder {
+ public:
+  AmbiguityFinder(const Mechanism& mechanism, const std::vector<int>& requested,
+                  const std::vector<int>& estimated, const Eigen::MatrixXd& seen)
+      : mechanism_(mechanism),
+        asked_(requested),
+        estimated_(estimated),
+        seen_(seen),
+        readings_(mechanism) {
+    for (int j = 0; j < mechanism.joint_count(); ++j) is_all_told_ &= readings_.is_observed(j);
+    find_directions(estimated, seen);
+  }
+
+  std::vector<Message> find() {
+    for (int i = 0; i < mechanism_.sensor_count(); ++i) {
+      const Sensor& sensor = mechanism_.sensors[static_cast<std::size_t>(i)];
+      if (!sensor.reads(Reading::kSpecificForce)) continue;
+      if (is_held_out(mechanism_, sensor.name)) continue;
+      find_place_along_axis(i, sensor);
+      find_scale(i, sensor);
+      find_bias(i, sensor);
+    }
+    find_delays();
+    find_heading();
+    return std::move(notes_);
+  }
+
+ private:
+  /// Finds the weakly identifiable directions, and the parameters that have a share in each.
+  void find_directions(const std::vector<int>& estimated, const Eigen::MatrixXd& seen) {
+    if (seen.rows() != std::ssize(estimated) || !seen.allFinite()) return;
+    const Eigen::VectorXd scale = seen.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+    const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * seen * scale.asDiagonal());
+    for (Eigen::Index k = 0; k < seen.rows() && solved.values[k] < kWeaklyIdentifiable; ++k) {
+      std::vector<int>& parts = directions_.emplace_back();
+      for (Eigen::Index i = 0; i < seen.rows(); ++i) {
+        if (std::abs(solved.vectors(i, k)) < kPart) continue;
+        parts.push_back(estimated[static_cast<std::size_t>(i)]);
+      }
+    }
+  }
+
+  bool is_asked(int index) const { return std::ranges::count(asked_, index) > 0; }
+  const std::string& name(int index) const { return parameter_at(mechanism_, index).name; }
+
+  Argument names(const std::vector<int>& parameters) const {
+    std::vector<std::string> all;
+    for (const int index : parameters) all.push_back(name(index));
+    return {"parameters", std::move(all)};
+  }
+
+  /// Returns the free parameters among `count` consecutive parameters of a sensor.
+  std::vector<int> asked_of(int sensor, SensorQuantity first, int count) const {
+    std::vector<int> found;
+    for (int k = 0; k < count; ++k) {
+      const int index = mechanism_.index_of_sensor(sensor, first) + k;
+      if (is_asked(index)) found.push_back(index);
+    }
+    return found;
+  }
+
+  /// Returns the most parameters of one weakly identifiable direction that includes every kind.
+  /// @param kinds  sets of parameters, each of which must be represented
+  std::vector<int> together(const std::vector<std::vector<int>>& kinds) const {
+    std::vector<int> found;
+    for (const std::vector<int>& direction : directions_) {
+      std::vector<int> parts;
+      bool is_whole = true;
+      for (const std::vector<int>& kind : kinds) {
+        const std::size_t before = parts.size();
+        for (const int index : kind) {
+          if (std::ranges::count(direction, index) > 0) parts.push_back(index);
+        }
+        is_whole &= parts.size() > before;
+      }
+      if (is_whole && parts.size() > found.size()) found = parts;
+    }
+    return found;
+  }
+
+  /// Reports the position of an accelerometer along the only rotation axis of its body. The
+  /// acceleration relative to the body's origin does not depend on this position.
+  void find_place_along_axis(int i, const Sensor& sensor) {
+    const auto axis = only_rotation_axis(mechanism_, sensor.body);
+    if (!axis || axis->isZero()) return;
+    std::vector<int> along;
+    double part = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      const int index = mechanism_.index_of_sensor(i, SensorQuantity::kPointX) + k;
+      const double share = (*axis)[k] * (*axis)[k];
+      if (!is_asked(index) || share < 1e-12) continue;
+      along.push_back(index);
+      part += share;
+    }
+    if (part < 1.0 - 1e-6) return;
+    notes_.push_back({MessageCode::kPointAlongAxis,
+                      {names(along), {"sensor", sensor.name}, {"fixed", name(along.back())}}});
+  }
+
+  bool is_moved_by_unmeasured_joint(int body) const {
+    for (int at = body; at != Joint::kGround;) {
+      int parent = Joint::kGround;
+      for (const TreeEdge& edge : spanning_tree(mechanism_)) {
+        const auto index = static_cast<std::size_t>(edge.joint);
+        const auto leads = [&](const auto& joint) {
+          return (edge.forward ? joint.body_b : joint.body_a) == at;
+        };
+        const auto from = [&](const auto& joint) {
+          return edge.forward ? joint.body_a : joint.body_b;
+        };
+        if (edge.weld) {
+          if (leads(mechanism_.fixed_joints[index])) parent = from(mechanism_.fixed_joints[index]);
+        } else if (leads(mechanism_.joints[index])) {
+          if (!readings_.is_observed(edge.joint)) return true;
+          parent = from(mechanism_.joints[index]);
+        }
+      }
+      at = parent;
+    }
+    return false;
+  }
+
+  void find_scale(int i, const Sensor& sensor) {
+    if (!is_moved_by_unmeasured_joint(sensor.body)) return;
+    const std::vector<int> scales = together({asked_of(i, SensorQuantity::kRateScaleX, 3)});
+    if (scales.empty()) return;
+    notes_.push_back({MessageCode::kGyroscopeScale, {names(scales), {"sensor", sensor.name}}});
+  }
+
+  void find_bias(int i, const Sensor& sensor) {
+    std::vector<int> others = asked_of(i, SensorQuantity::kMountX, 3);
+    for (int quantity = 0; quantity < Mechanism::kWorldQuantities; ++quantity) {
+      const int index = mechanism_.index(static_cast<WorldQuantity>(quantity));
+      if (is_asked(index)) others.push_back(index);
+    }
+    const std::vector<int> parts = together({asked_of(i, SensorQuantity::kForceBiasX, 3), others});
+    if (parts.empty()) return;
+    notes_.push_back({MessageCode::kBiasOrTilt, {names(parts), {"sensor", sensor.name}}});
+  }
+
+  /// Returns whether the data constrain a common change of parameters less than their bounds do,
+  /// with all other parameters known.
+  bool is_shift_unidentifiable(const std::vector<int>& parameters) const {
+    if (parameters.empty() || seen_.rows() != std::ssize(estimated_)) return false;
+    Eigen::VectorXd shift = Eigen::VectorXd::Zero(seen_.rows());
+    double width = std::numeric_limits<double>::infinity();
+    for (const int index : parameters) {
+      const auto found = std::ranges::find(estimated_, index);
+      if (found == estimated_.end()) return false;
+      shift[found - estimated_.begin()] = 1.0;
+      const Parameter& own = parameter_at(mechanism_, index);
+      width = std::min(width, own.upper - own.lower);
+    }
+    return shift.dot(seen_ * shift) * width * width < 1.0;
+  }
+
+  /// Reports free delays without a reference. A sensor or control with a fixed delay is the
+  /// reference for all other delays.
+  void find_delays() {
+    std::vector<int> delays;
+    for (int j = 0; j < mechanism_.joint_count(); ++j) {
+      const int index = mechanism_.index_of_joint(j, JointQuantity::kInputDelay);
+      if (is_asked(index)) delays.push_back(index);
+    }
+    for (int i = 0; i < mechanism_.sensor_count(); ++i) {
+      for (const int index : asked_of(i, SensorQuantity::kDelay, 1)) delays.push_back(index);
+    }
+    bool is_any_kept = false;
+    for (const Encoder& sensor : used_encoders(mechanism_)) {
+      if (is_asked(sensor.delay)) {
+        delays.push_back(sensor.delay);
+      } else {
+        is_any_kept = true;
+      }
+    }
+    std::vector<int> parts = together({delays});
+    if (parts.empty() && is_shift_unidentifiable(delays)) parts = delays;
+    if (parts.empty() || (parts.size() < 2 && is_any_kept)) return;
+    notes_.push_back(
+        {MessageCode::kOnlyDelayDifferences,
+         {names(parts), {"fixed", name(parts.back())}, {"needs_encoder", !is_any_kept}}});
+  }
+
+  /// Reports that the heading about gravity is not identifiable. Rotating the whole rig about
+  /// gravity changes only encoder readings.
+  void find_heading() {
+    if (is_all_told_) return;
+    const Eigen::Vector3d down = gravity_of(mechanism_).normalized();
+    for (int j = 0; j < mechanism_.joint_count(); ++j) {
+      const Joint& joint = mechanism_.joints[static_cast<std::size_t>(j)];
+      const Eigen::Vector3d axis = joint.frame_a.col(0);
+      const bool is_upright = axis.cross(down).norm() < kUpright;
+      if (!joint.traits().turns || joint.body_a != Joint::kGround || !is_upright ||
+          readings_.is_observed(j) || std::isfinite(joint.start_angle.standard_deviation)) {
+        continue;
+      }
+      if (mechanism_.joint_parameter(j, JointQuantity::kStiffness).value != 0.0) continue;
+      notes_.push_back({MessageCode::kHeading, {{"joint", joint.name}}});
+    }
+  }
+
+  const Mechanism& mechanism_;
+  const std::vector<int>&asked_, &estimated_;
+  const Eigen::MatrixXd& seen_;
+  EncoderJoints readings_;
+  bool is_all_told_ = true;
+  std::vector<std::vector<int>> directions_;
+  std::vector<Message> notes_;
+};
 
 }  // namespace
 
@@ -166,6 +387,13 @@ void inflate_for_correlation(const Mechanism& mechanism,
     notes.push_back({MessageCode::kInflatedForCorrelation,
                      {{"encoder", sensors[i].name}, {"factor", std::sqrt(inflation)}}});
   }
+}
+
+std::vector<Message> describe_sensor_ambiguities(const Mechanism& mechanism,
+                                                 const std::vector<int>& requested,
+                                                 const std::vector<int>& estimated,
+                                                 const Eigen::MatrixXd& seen) {
+  return AmbiguityFinder(mechanism, requested, estimated, seen).find();
 }
 
 }  // namespace estimator

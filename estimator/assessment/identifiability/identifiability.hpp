@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
+#include "estimator/messages/message.hpp"
+#include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/covariance.hpp"
 
 namespace estimator {
@@ -54,7 +56,6 @@ Eigen::VectorXd group_variances(const ParameterInformation& information, double 
 /// Returns the factor by which the autocorrelation of residuals inflates the variance of their
 /// mean: 1 + 2 Σ ρ_l, at least 1, with the autocorrelation ρ_l at lag l. The sum ends at the first
 /// negative autocorrelation. White noise yields 1. NaN residuals are skipped.
-/// 1. NaN marks unobserved nodes.
 double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 
 /// Multiplies the variance of each sensor by the inflation due to the autocorrelation of its
@@ -64,5 +65,17 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 void inflate_for_correlation(const Mechanism& mechanism,
                              const std::vector<std::vector<Eigen::VectorXd>>& errors,
                              Eigen::VectorXd& variances, std::vector<Message>& notes);
+
+/// Returns one note, with advice, for each known reason why the sensors cannot identify
+/// parameters, or identify them only weakly: an accelerometer's position along its body's only axis
+/// of rotation; a gyroscope's scale without an encoder; bias against tilt, gravity and mounting
+/// without large rotations; heading about gravity; absolute delays.
+/// @param requested  indices of the free parameters
+/// @param estimated  indices of the free parameters that affect any reading
+/// @param seen       information matrix of the estimated parameters from the data without priors
+std::vector<Message> describe_sensor_ambiguities(const Mechanism& mechanism,
+                                                 const std::vector<int>& requested,
+                                                 const std::vector<int>& estimated,
+                                                 const Eigen::MatrixXd& seen);
 
 }  // namespace estimator

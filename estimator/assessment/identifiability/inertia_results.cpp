@@ -112,9 +112,7 @@ std::vector<BoundaryBody> fix_at_feasibility_boundary(const Mechanism& mechanism
   if (!information.valid) return borders;
   const Eigen::MatrixXd inverse = information.inverse;
   const Eigen::MatrixXd covariance = compute_covariance(information, variances).covariance;
-  Eigen::VectorXd score = Eigen::VectorXd::Zero(inverse.rows());
-  for (const Eigen::VectorXd& part : information.group_score) score += part;
-  const Eigen::VectorXd step = inverse * score;
+  const Eigen::VectorXd step = inverse * total_score(information);
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (!has_inertia_parameterization(mechanism, body)) continue;
     const SymmetricEigen3 solved =
@@ -238,8 +236,7 @@ std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
     const auto indices = moment_indices(mechanism, body);
     for (int i = 0; i < 6; ++i) {
       if (covariance(i, i) <= kNegligibleVariance * covariance.maxCoeff()) continue;
-      const Parameter& parameter =
-          mechanism.parameters[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])];
+      const Parameter& parameter = parameter_at(mechanism, indices[static_cast<std::size_t>(i)]);
       nearest_moments.push_back({MessageCode::kParameterValue,
                                  {{"parameter", parameter.name}, {"value", nearest->moments[i]}}});
     }

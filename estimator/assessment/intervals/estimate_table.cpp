@@ -2,15 +2,113 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
-#include "estimator/assessment/identifiability/parameter_effect.hpp"
 #include "estimator/fit/free_parameters.hpp"
+#include "estimator/math/decompositions.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/only_rotation_axis.hpp"
 
 namespace estimator {
 namespace {
+
+constexpr double kMinVarianceReduction =
+    1e-8;  // least reduction of a prior's variance by other information
+
+/// The information matrix without some of the priors, and the resulting change of the estimates.
+struct Rest {
+  ParameterInformation information;
+  Eigen::VectorXd step;
+  ParameterCovariance covariance;
+};
+
+/// Returns the information matrix and estimates without some priors, given by rows of the priors'
+/// Jacobian, `slopes`, and their residuals.
+Rest leave_out(const ParameterInformation& information, const Eigen::VectorXd& variances,
+               const Eigen::MatrixXd& slopes, const Eigen::VectorXd& residual) {
+  Rest rest{information, {}, {}};
+  rest.information.group_schur.back() -= slopes.transpose() * slopes;
+  rest.information.group_score.back() += slopes.transpose() * residual;
+  recompute_information(rest.information);
+  rest.step = rest.information.inverse * total_score(rest.information);
+  rest.covariance = compute_covariance(rest.information, variances);
+  return rest;
+}
+
+/// The largest distance, over directions, between a prior's residuals r and the other information,
+/// in standard deviations. Let A = ∂r/∂χ for parameters χ, S the information matrix, R = A S⁻¹ Aᵀ,
+/// and N_d the scatter of all other groups. At the estimate, the difference has the covariance (1 −
+/// R)² + A S⁻¹ N_d S⁻¹ Aᵀ, which is 1 − R for correct weights. Directions without other information
+/// are left out.
+struct Distance {
+  double deviations = 0.0;
+  Eigen::VectorXd residual;  ///< residual of the estimate without the prior, (1 − R)⁻¹ r
+};
+
+Distance distance(const ParameterInformation& information, const Eigen::MatrixXd& others,
+                  const Eigen::MatrixXd& A, const Eigen::VectorXd& residual) {
+  const Eigen::MatrixXd gain = A * information.inverse;
+  const Eigen::MatrixXd left = Eigen::MatrixXd::Identity(A.rows(), A.rows()) - gain * A.transpose();
+  const Eigen::MatrixXd scatter =
+      left * left.transpose() + gain * (others - A.transpose() * A) * gain.transpose();
+  const SymmetricEigen solved = symmetric_eigen(0.5 * (scatter + scatter.transpose()));
+  Distance result;
+  for (Eigen::Index i = 0; i < A.rows(); ++i) {
+    const Eigen::VectorXd v = solved.vectors.col(i);
+    if (!(v.dot(left * v) > kMinVarianceReduction)) continue;
+    const double variance = solved.values[i];
+    result.deviations =
+        std::max(result.deviations, std::abs(v.dot(residual)) / std::sqrt(variance));
+  }
+  result.residual = least_squares(left, residual);
+  return result;
+}
+
+/// Returns the parameter that deviates most from a body's CAD prior, measured in standard
+/// deviations of the prior with the other parameters at their CAD values.
+int farthest_from_drawing(const Mechanism& mechanism, int body) {
+  const InertiaPrior prior(mechanism, body);
+  Mechanism drawn = mechanism;
+  for (const int index : prior.parameters()) {
+    if (index >= 0) {
+      parameter_at(drawn, index).value = parameter_at(mechanism, index).prior_mean;
+    }
+  }
+  const InertiaPrior::Sensitivities slopes = prior.slopes(drawn);
+  int farthest = prior.parameters()[0];
+  double most = -1.0;
+  for (int i = 0; i < 10; ++i) {
+    const int index = prior.parameters()[static_cast<std::size_t>(i)];
+    if (index < 0 || !changes_in_fit(mechanism, index)) continue;
+    const double off =
+        std::abs(parameter_at(mechanism, index).value - parameter_at(mechanism, index).prior_mean) *
+        slopes.col(i).norm();
+    if (!(off > most)) continue;
+    most = off;
+    farthest = index;
+  }
+  return farthest;
+}
+
+constexpr double kOffBoundShare = 1e-3;  // of the residual's norm
+constexpr double kNoEffect = 1e-10;      // relative to the residual's norm
+
+/// The norm of the residual, and the norms of its derivatives with respect to each free parameter.
+struct ParameterEffect {
+  Eigen::VectorXd column_norms;
+  double residual_norm;
+};
+
+ParameterEffect parameter_effect(const LeastSquaresProblem& problem) {
+  ResidualBlock block;
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.layout().arrow_size);
+  for (int index = 0; index < problem.block_count(); ++index) {
+    problem.linearize(index, block);
+    sums += block.arrow_jacobian.topRows(block.rows).colwise().squaredNorm().transpose();
+  }
+  return {sums.cwiseSqrt(), std::sqrt(problem.cost())};
+}
 
 /// Returns the mechanism with each inertia reduced to the moments that affect its motion, so that
 /// only these can be inconsistent. A body that turns about one axis gets the moment about this axis
@@ -39,7 +137,104 @@ Mechanism as_seen(const Mechanism& mechanism) {
   return seen;
 }
 
+ParameterEstimate estimate_of(const Parameter& source) {
+  return {.name = source.name,
+          .unit = source.unit,
+          .value = source.value,
+          .lower = source.lower,
+          .upper = source.upper};
+}
+
 }  // namespace
+
+PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
+                                           const ParameterInformation& information,
+                                           const Eigen::VectorXd& variances) {
+  const FreeParameters free(mechanism);
+  if (free.prior_count() == 0 || !information.valid) return {};
+  ResidualBlock block;
+  free.linearize_priors(mechanism, 0, block);
+  const Rest rest = leave_out(information, variances, block.arrow_jacobian, block.residual);
+  PriorFreeEstimates alone{free.values(mechanism) + rest.step, rest.covariance.standard_deviation};
+  for (Eigen::Index i = 0; i < alone.values.size(); ++i) {
+    if (rest.information.undetermined[static_cast<std::size_t>(i)]) {
+      alone.values[i] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  return alone;
+}
+
+std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
+                                          const ParameterInformation& information,
+                                          const Eigen::VectorXd& variances) {
+  std::vector<PriorConflict> conflicts;
+  const FreeParameters free(mechanism);
+  if (free.prior_count() == 0 || !information.valid) return conflicts;
+  ResidualBlock block;
+  free.linearize_priors(mechanism, 0, block);
+  const Eigen::MatrixXd scatter = score_covariance(information, variances);
+  const Eigen::VectorXd undone = information.inverse * total_score(information);
+  for (const FreeParameters::PriorRows& rows : free.prior_rows()) {
+    const Eigen::MatrixXd A = block.arrow_jacobian.middleRows(rows.first, rows.count);
+    // The solver's remaining step is small, but matters for a prior that is sharper than the data.
+    const Eigen::VectorXd residual = block.residual.segment(rows.first, rows.count) + A * undone;
+    const Distance found = distance(information, scatter, A, residual);
+    if (!(found.deviations >= kConflictDeviations)) continue;
+    const bool drawing = rows.body >= 0;
+    const Parameter& parameter = parameter_at(
+        mechanism, drawing ? farthest_from_drawing(mechanism, rows.body) : rows.parameter);
+    const double without =
+        drawing ? parameter.value
+                : parameter.prior_mean + found.residual[0] * parameter.prior_standard_deviation;
+    conflicts.push_back(
+        {parameter.name, parameter.prior_mean, without, found.deviations, parameter.unit});
+  }
+  return conflicts;
+}
+
+Message conflict_note(const PriorConflict& conflict) {
+  return {MessageCode::kPriorConflict,
+          {{"parameter", conflict.parameter},
+           {"mean", Quantity{conflict.mean, conflict.unit}},
+           {"deviations", conflict.deviations},
+           {"estimate", Quantity{conflict.without, conflict.unit}}}};
+}
+
+void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem) {
+  const auto at_bound = [](const Parameter& parameter) {
+    return parameter.free &&
+           (parameter.value <= parameter.lower || parameter.value >= parameter.upper) &&
+           parameter.lower < parameter.upper;
+  };
+  const FreeParameters free(mechanism);
+  // Twice: a rate has an effect only after its torque has left zero.
+  for (int round = 0; round < 2; ++round) {
+    if (std::none_of(mechanism.parameters.begin(), mechanism.parameters.end(), at_bound)) return;
+    const ParameterEffect effect = parameter_effect(*make_problem(mechanism));
+    for (int i = 0; i < free.size(); ++i) {
+      Parameter& parameter = parameter_at(mechanism, free.indices()[static_cast<std::size_t>(i)]);
+      const double column = effect.column_norms[i];
+      if (!at_bound(parameter) || !(column > 0.0)) continue;
+      const double distance = std::min(kOffBoundShare * effect.residual_norm / column,
+                                       0.5 * (parameter.upper - parameter.lower));
+      parameter.value += parameter.value <= parameter.lower ? distance : -distance;
+    }
+  }
+}
+
+std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& problem,
+                                                const Mechanism& mechanism) {
+  const ParameterEffect effect = parameter_effect(problem);
+  const std::vector<int> free = FreeParameters(mechanism).indices();
+  std::vector<int> without;
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const Parameter& parameter = parameter_at(mechanism, free[i]);
+    const double reach = effect.column_norms[static_cast<Eigen::Index>(i)] *
+                         std::max(std::abs(parameter.value), 1.0);
+    if (!(reach > kNoEffect * effect.residual_norm)) without.push_back(free[i]);
+  }
+  return without;
+}
 
 EstimateTable::EstimateTable(const Mechanism& mechanism)
     : asked_(FreeParameters(mechanism).indices()), estimated_(asked_) {
@@ -47,7 +242,7 @@ EstimateTable::EstimateTable(const Mechanism& mechanism)
     throw std::invalid_argument("no parameter is free: mark at least one with free: true");
   }
   for (const int index : asked_) {
-    initial_.push_back(mechanism.parameters[static_cast<std::size_t>(index)].value);
+    initial_.push_back(parameter_at(mechanism, index).value);
   }
 }
 
@@ -55,9 +250,7 @@ void EstimateTable::fix_parameters_without_effect(const LeastSquaresProblem& pro
                                                   Mechanism& mechanism,
                                                   std::vector<Message>& notes) {
   const std::vector<int> without = find_parameters_without_effect(problem, mechanism);
-  const auto parameter = [&](int index) -> Parameter& {
-    return mechanism.parameters[static_cast<std::size_t>(index)];
-  };
+  const auto parameter = [&](int index) -> Parameter& { return parameter_at(mechanism, index); };
   if (without.size() == asked_.size()) {
     throw std::invalid_argument("the recordings excite none of the free parameters (" +
                                 parameter(without.front()).name + ", …)");
@@ -74,18 +267,13 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
                          Calibration& result) const {
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
-    const Parameter& source = result.mechanism.parameters[static_cast<std::size_t>(asked_[i])];
-    ParameterEstimate estimate;
-    estimate.name = source.name;
-    estimate.unit = source.unit;
-    estimate.value = source.value;
+    const Parameter& source = parameter_at(result.mechanism, asked_[i]);
+    ParameterEstimate estimate = estimate_of(source);
     estimate.standard_deviation = uncertainty.standard_deviation[at];
     estimate.half_interval = uncertainty.half_interval[at];
     estimate.noise_deviation = uncertainty.noise_deviation[at];
     estimate.scatter_deviation = uncertainty.scatter_deviation[at];
     estimate.initial = initial_[i];
-    estimate.lower = source.lower;
-    estimate.upper = source.upper;
     estimate.at_bound = uncertainty.at_bound[at] != 0;
     const auto place = std::ranges::find(estimated_, asked_[i]);
     if (data.values.size() > 0 && place != estimated_.end()) {
@@ -115,22 +303,16 @@ void EstimateTable::store_dependent_estimates(const Uncertainty& uncertainty,
     for (const DependencyTerm& term : tie.terms) {
       const auto place = std::ranges::find(asked_, term.parameter);
       if (place == asked_.end()) {
-        initial += term.factor *
-                   result.mechanism.parameters[static_cast<std::size_t>(term.parameter)].value;
+        initial += term.factor * parameter_at(result.mechanism, term.parameter).value;
         continue;
       }
       along[place - asked_.begin()] = term.factor;
       initial += term.factor * initial_[static_cast<std::size_t>(place - asked_.begin())];
     }
     if (along.isZero(0.0)) continue;
-    const Parameter& source = result.mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
-    ParameterEstimate estimate;
-    estimate.name = source.name;
-    estimate.unit = source.unit;
-    estimate.value = source.value;
+    const Parameter& source = parameter_at(result.mechanism, tie.parameter);
+    ParameterEstimate estimate = estimate_of(source);
     estimate.initial = initial;
-    estimate.lower = source.lower;
-    estimate.upper = source.upper;
     const auto n = uncertainty.noise_covariance.rows();
     double variance = variance_of_combination(uncertainty, along);
     double noise = along.dot(uncertainty.noise_covariance * along), factor = 0.0;

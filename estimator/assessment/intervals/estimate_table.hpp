@@ -1,14 +1,58 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
 #include "estimator/assessment/identifiability/identifiability.hpp"
-#include "estimator/assessment/intervals/prior_conflicts.hpp"
 #include "estimator/model/mechanism.hpp"
+#include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 
 namespace estimator {
+
+/// Difference between a prior and the other information above which they are reported as a conflict
+/// [combined standard deviations].
+inline constexpr double kConflictDeviations = 3.0;
+
+/// The estimates from the data without priors, linearised about the estimates with priors.
+struct PriorFreeEstimates {
+  Eigen::VectorXd values;               ///< one per parameter of the information matrix
+  Eigen::VectorXd standard_deviations;  ///< infinite if not identifiable; 0 at a bound
+};
+
+/// Returns the estimates from the data without priors. Empty if the rig file has no priors.
+/// @param mechanism    at the estimates; its free parameters are those of `information`
+/// @param information  at the estimates; its last noise group is the priors'
+/// @param variances    of the weighted residuals of each noise group
+PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
+                                           const ParameterInformation& information,
+                                           const Eigen::VectorXd& variances);
+
+/// Finds each prior that differs by kConflictDeviations or more from the estimate from the data and
+/// all other priors [Hau78]. For a CAD prior, the result names the parameter with the largest
+/// deviation. The estimate with this prior then replaces the value without it.
+std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
+                                          const ParameterInformation& information,
+                                          const Eigen::VectorXd& variances);
+
+/// Returns a note about a conflict.
+Message conflict_note(const PriorConflict& conflict);
+
+/// A function that creates a least-squares problem at the parameter values of a mechanism.
+using ProblemFactory = std::function<std::unique_ptr<LeastSquaresProblem>(const Mechanism&)>;
+
+/// Moves free parameters whose initial value is at a bound into the interior of their range, if
+/// they affect the residual. The move changes the residual by a thousandth of its norm, and is at
+/// most half the range.
+void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem);
+
+/// Returns the indices of the free parameters without any effect on the residual, such as a motor
+/// gain without a control signal, or an inertia that acts only together with another body's motion.
+/// @param mechanism  has the same free parameters as the problem
+std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& problem,
+                                                const Mechanism& mechanism);
 
 /// A table of the free parameters of one calibration with their initial values. It marks the
 /// parameters that affect the recordings; only these are estimated.

@@ -4,13 +4,125 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/assessment/reading_noise.hpp"
-#include "estimator/assessment/recording_parts.hpp"
+#include "estimator/assessment/quantization.hpp"
 #include "estimator/fit/physical/shooting/integration_steps.hpp"
 #include "estimator/math/distributions.hpp"
 
 namespace estimator {
 namespace {
+
+constexpr double kPieces = 8.0;      // their scatter is known to ± 27 %
+constexpr double kFullShare = 0.65;  // of 1/kPieces of the motion, at which a part is complete
+constexpr int kNodesMin = 3;         // per window; more than its own states' worth
+constexpr int kSamplesMin = 50;      // per window
+
+/// An interval of a segment that is simulated from its own initial state.
+struct Window {
+  int segment = 0;
+  int node = 0;        ///< first shooting node of the joint estimation
+  int first = 0;       ///< index of the first sample
+  int end = 0;         ///< one past the last sample
+  double share = 0.0;  ///< share of the total encoder travel
+};
+
+/// The intervals of one recording that form one part.
+using RecordingPart = std::vector<Window>;
+
+/// Returns the travel of the encoders from the start of a segment to each sample, summed over
+/// encoders. The travel of each encoder is divided by its total over all segments.
+std::vector<double> path_of(const Segment& segment, const Eigen::VectorXd& totals) {
+  std::vector<double> path(static_cast<std::size_t>(segment.sample_count()), 0.0);
+  for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
+    double sum = 0.0, last = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t k = 0; k < path.size(); ++k) {
+      const double angle = segment.angles(static_cast<Eigen::Index>(k), sensor);
+      if (std::isfinite(last) && std::isfinite(angle)) sum += std::abs(angle - last);
+      if (std::isfinite(angle)) last = angle;
+      if (totals[sensor] > 0.0) path[k] += sum / totals[sensor];
+    }
+  }
+  return path;
+}
+
+Eigen::VectorXd total_paths(const std::vector<Segment>& segments) {
+  Eigen::VectorXd totals = Eigen::VectorXd::Zero(segments.front().angles.cols());
+  for (const Segment& segment : segments) {
+    for (Eigen::Index sensor = 0; sensor < totals.size(); ++sensor) {
+      const Eigen::VectorXd unit = Eigen::VectorXd::Unit(totals.size(), sensor);
+      totals[sensor] += path_of(segment, unit).back();
+    }
+  }
+  return totals;
+}
+
+/// Cuts one segment at shooting nodes into windows of equal encoder travel.
+void add_windows(const ShootingProblem& joint, const Segment& segment, int index,
+                 const std::vector<double>& path, double whole, std::vector<Window>& windows) {
+  const auto nodes = static_cast<int>(joint.states(index).cols());
+  const int samples = segment.sample_count();
+  const int most = std::max(1, std::min(nodes / kNodesMin, samples / kSamplesMin));
+  const int count =
+      std::clamp(static_cast<int>(std::lround(kPieces * path.back() / whole)), 1, most);
+  const auto sample_at = [&](int node) {
+    const double time = joint.node_times(index)[static_cast<std::size_t>(node)];
+    return segment.first_sample_from(time - 0.5 * segment.period);
+  };
+  const auto path_at = [&](int node) {
+    return path[static_cast<std::size_t>(std::min(sample_at(node), samples - 1))];
+  };
+  int node = 0;
+  for (int i = 0; i < count; ++i) {
+    const int later = count - 1 - i;  // windows, which need nodes too
+    int next = nodes;
+    if (later > 0) {
+      next = node + kNodesMin;
+      while (next < nodes - later * kNodesMin && path_at(next) < (i + 1) * path.back() / count) {
+        ++next;
+      }
+    }
+    Window window{.segment = index, .node = node};
+    window.first = sample_at(node);
+    window.end = later > 0 ? sample_at(next) : samples;
+    const auto at = [&](int sample) { return path[static_cast<std::size_t>(sample)]; };
+    window.share = (at(window.end - 1) - at(window.first)) / whole;
+    windows.push_back(window);
+    node = next;
+  }
+}
+
+/// Divides the segments of a fit into parts with about the same encoder travel: about eight parts
+/// in all, at least one per recording. Cuts long segments at shooting nodes of the joint
+/// estimation, and merges short segments.
+std::vector<RecordingPart> divide_into_parts(const ShootingProblem& joint,
+                                             const ShootingInput& input) {
+  const Eigen::VectorXd totals = total_paths(input.segments);
+  std::vector<std::vector<double>> paths;
+  double whole = 0.0;
+  for (const Segment& segment : input.segments) {
+    paths.push_back(path_of(segment, totals));
+    whole += paths.back().back();
+  }
+  std::vector<RecordingPart> pieces;
+  std::vector<Window> windows;
+  for (std::size_t s = 0; s < input.segments.size(); ++s) {
+    add_windows(joint, input.segments[s], static_cast<int>(s), paths[s], whole, windows);
+  }
+  const auto recording_of = [&](const Window& window) -> const std::string& {
+    return input.sources[static_cast<std::size_t>(window.segment)];
+  };
+  double share = 0.0;
+  bool open = false;
+  for (const Window& window : windows) {
+    if (!open || recording_of(pieces.back().back()) != recording_of(window)) {
+      pieces.emplace_back();
+      share = 0.0;
+    }
+    pieces.back().push_back(window);
+    share += window.share;
+    open = share < kFullShare / kPieces;
+  }
+  return pieces;
+}
 
 constexpr int kStateIterations = 5;     // from the states of the joint estimation
 constexpr double kStateDecrease = 0.1;  // of the whitened cost: a third of a state's deviation
@@ -100,14 +212,14 @@ WindowedInput cut_windows(const ShootingFit& fit, const std::vector<RecordingPar
 
 Mechanism with_free(Mechanism mechanism, const std::vector<int>& free) {
   for (Parameter& parameter : mechanism.parameters) parameter.free = false;
-  for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+  for (const int index : free) parameter_at(mechanism, index).free = true;
   return mechanism;
 }
 
 std::vector<int> off_bounds(const Mechanism& mechanism) {
   std::vector<int> indices = FreeParameters(mechanism).indices();
   std::erase_if(indices, [&](int index) {
-    const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+    const Parameter& parameter = parameter_at(mechanism, index);
     return parameter.value <= parameter.lower || parameter.value >= parameter.upper;
   });
   return indices;

@@ -38,12 +38,15 @@ std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen:
   return residuals;
 }
 
-std::vector<Eigen::VectorXd> simulated_of(const Calibration& calibration, Eigen::Index sensor) {
-  std::vector<Eigen::VectorXd> angles;
+/// Returns the column of a sensor in a matrix of every trajectory.
+std::vector<Eigen::VectorXd> columns(const Calibration& calibration,
+                                     Eigen::MatrixXd SegmentTrajectory::*matrix,
+                                     Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> all;
   for (const SegmentTrajectory& trajectory : calibration.trajectories) {
-    angles.push_back(trajectory.simulated.col(sensor));
+    all.push_back((trajectory.*matrix).col(sensor));
   }
-  return angles;
+  return all;
 }
 
 /// Returns the root mean square of all values except NaN, optionally about each segment's mean.
@@ -76,12 +79,6 @@ std::vector<Segment> readings_of(const Calibration& calibration) {
   return segments;
 }
 
-std::vector<Eigen::VectorXd> columns(const std::vector<Segment>& segments, Eigen::Index sensor) {
-  std::vector<Eigen::VectorXd> all;
-  for (const Segment& segment : segments) all.push_back(segment.angles.col(sensor));
-  return all;
-}
-
 /// Returns the root-mean-square acceleration of a sensor, by divided differences over kHorizon.
 double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor) {
   std::vector<Eigen::VectorXd> accelerations;
@@ -99,12 +96,6 @@ double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor
     }
   }
   return root_mean_square(accelerations, false);
-}
-
-/// Returns whether the verdict uses the joint estimation because no simulation predicts the motion.
-bool is_assessed_by_states(const Calibration& calibration) {
-  return calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
-         is_converged(calibration.termination);
 }
 
 /// Returns the unexplained share of the acceleration of a measured joint. Returns 0 for an encoder
@@ -224,7 +215,9 @@ Message unexplained_share(double unexplained) {
 
 std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
   const std::vector<Segment> segments = readings_of(calibration);
-  const bool by_states = is_assessed_by_states(calibration);
+  // The joint estimation is assessed if no simulation predicts the motion.
+  const bool by_states = calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
+                         is_converged(calibration.termination);
   std::vector<SensorFit> fits;
   for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
     const auto sensor = static_cast<Eigen::Index>(i);
@@ -233,22 +226,21 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
         find_quantum(segments, static_cast<int>(i), joint_units(error.kind).scale);
     SensorFit fit;
     fit.name = error.joint;
-    fit.noise = quantum / std::sqrt(12.0);
-    for (const Segment& segment : segments) {
-      fit.noise = std::max(fit.noise, noise_level(segment, sensor));
-    }
+    fit.noise = std::max(quantum / std::sqrt(12.0), noise_level(segments, sensor));
     const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
     fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
     const double pre_quantization_variance =
         quantum > 0.0 ? pre_quantization_noise(segments, static_cast<int>(i), quantum) : 0.0;
     const bool counts =
         quantum > 0.0 && is_quantization_error(residuals, quantum, pre_quantization_variance);
-    fit.correlated = calibration.refined &&
-                     (counts ? is_correlated_beyond_quantization(
-                                   residuals, simulated_of(calibration, sensor),
-                                   segments.front().period, quantum, pre_quantization_variance)
-                             : correlation_inflation(residuals) > kInflation);
-    const double motion = root_mean_square(columns(segments, sensor), true);
+    fit.correlated =
+        calibration.refined &&
+        (counts ? is_correlated_beyond_quantization(
+                      residuals, columns(calibration, &SegmentTrajectory::simulated, sensor),
+                      segments.front().period, quantum, pre_quantization_variance)
+                : correlation_inflation(residuals) > kInflation);
+    const double motion =
+        root_mean_square(columns(calibration, &SegmentTrajectory::measured, sensor), true);
     if (by_states) {
       fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);
     } else if (!(error.rmse <= kFarTooNoisy * fit.noise) && motion > 0.0) {
@@ -281,17 +273,8 @@ Verdict judge(const Calibration& calibration) {
 }
 
 std::string_view to_string(VerdictKind kind) {
-  switch (kind) {
-    case VerdictKind::kAccepted:
-      return "accepted";
-    case VerdictKind::kDoubtful:
-      return "doubtful";
-    case VerdictKind::kRejected:
-      return "rejected";
-    case VerdictKind::kNoFit:
-      return "no-fit";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"accepted", "doubtful", "rejected", "no-fit"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace estimator

@@ -2,16 +2,134 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
+#include "estimator/assessment/quantization.hpp"
 #include "estimator/diagnostics/description/excerpt.hpp"
+#include "estimator/fit/physical/shooting/misplaced_nodes.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/spanning_tree.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
 
 namespace estimator {
 namespace {
+
+/// Process noise of the coarse and the fine fit, relative to the accelerations.
+constexpr double kRoughShare = 1.0;
+constexpr double kFineShare = 0.03;
+
+constexpr double kInterval = 0.1;         // [s]
+constexpr double kIntervalRowsMin = 4.0;  // least number of rows in an interval
+constexpr int kRoughIterations = 6;
+constexpr int kFineIterations = 8;
+constexpr double kTrialTolerance = 1e-2;  // relative decrease of the cost that ends a fit
+
+/// Ratio of the integration step to that of a calibration, and upper bound on this step.
+constexpr double kStepFactor = 4.0;
+constexpr double kLongestStep = 0.01;  // [s]
+
+/// Smallest assumed reading noise relative to the motion [-]. Neither the encoder's error pattern
+/// nor small errors of a friction law matter here.
+constexpr double kResolution = 1e-3;
+
+constexpr double kTurnMost = 0.7;    // largest joint motion between rows [rad]
+constexpr double kFastShare = 0.05;  // of the rows
+
+/// Standard deviation, relative to the initial value, of priors for parameters without one.
+constexpr double kPriorWidth = 10.0;
+
+/// Returns the root-mean-square reading of a sensor about the mean of each segment [rad or m].
+double amplitude(const std::vector<Segment>& segments, Eigen::Index sensor) {
+  double squares = 0.0, count = 0.0;
+  for (const Segment& segment : segments) {
+    double sum = 0.0, own = 0.0, square = 0.0;
+    for (const double reading : segment.angles.col(sensor)) {
+      if (std::isnan(reading)) continue;
+      sum += reading;
+      square += reading * reading;
+      own += 1.0;
+    }
+    if (own == 0.0) continue;
+    squares += std::max(square - sum * sum / own, 0.0);
+    count += own;
+  }
+  return count > 0.0 ? std::sqrt(squares / count) : 0.0;
+}
+
+double longest_period(const std::vector<Segment>& segments) {
+  double longest = 0.0;
+  for (const Segment& segment : segments) longest = std::max(longest, segment.period);
+  return longest;
+}
+
+/// Returns the joint that most often turns by more than kTurnMost between rows. The motion between
+/// two such readings is ambiguous. Returns nullopt if this is no more frequent than spikes are.
+std::optional<FastJoint> find_fast_joint(const Mechanism& mechanism, const ShootingInput& input) {
+  const Eigen::Index joints = mechanism.joint_count();
+  Eigen::VectorXd fast = Eigen::VectorXd::Zero(joints);
+  double rows = 0.0;
+  for (std::size_t s = 0; s < input.states.size(); ++s) {
+    const Eigen::MatrixXd& states = input.states[s];
+    rows += static_cast<double>(states.cols());
+    for (Eigen::Index j = 0; j < joints; ++j) {
+      if (!mechanism.joints[static_cast<std::size_t>(j)].traits().wraps) continue;
+      const auto turns = states.row(joints + j).array().abs() * input.segments[s].period;
+      fast[j] += static_cast<double>((turns > kTurnMost).count());
+    }
+  }
+  FastJoint worst;
+  const double most = joints > 0 ? fast.maxCoeff(&worst.joint) : 0.0;
+  if (!(most > kFastShare * rows)) return std::nullopt;
+  worst.share = most / rows;
+  worst.turn = kTurnMost;
+  worst.within = longest_period(input.segments);
+  return worst;
+}
+
+void keep_sign(Parameter& gain) {
+  if (!gain.free || gain.value == 0.0) return;
+  if (gain.value > 0.0) {
+    gain.lower = std::max(gain.lower, 0.0);
+  } else {
+    gain.upper = std::min(gain.upper, 0.0);
+  }
+}
+
+/// Adds priors to parameters without a prior, and bounds that keep the sign of motor gains.
+Mechanism held(Mechanism mechanism) {
+  for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
+    keep_sign(mechanism.joint_parameter(joint, JointQuantity::kMotorGain));
+    mechanism.joints[static_cast<std::size_t>(joint)].transition_speed = 0.0;
+  }
+  for (Parameter& parameter : mechanism.parameters) {
+    if (!parameter.free || parameter.value == 0.0) continue;
+    if (std::isfinite(parameter.prior_standard_deviation)) continue;
+    parameter.prior_mean = parameter.value;
+    parameter.prior_standard_deviation = kPriorWidth * std::abs(parameter.value);
+  }
+  return mechanism;
+}
+
+void coarsen_noise(ShootingInput& input, const Mechanism& mechanism) {
+  const Eigen::VectorXd scales = encoder_scales(mechanism);
+  for (Eigen::Index i = 0; i < input.noise.angle.size(); ++i) {
+    const double quantum = find_quantum(input.segments, static_cast<int>(i), scales[i]);
+    double& noise = input.noise.angle[i];
+    const double moved = std::min(amplitude(input.segments, i), scales[i]);
+    noise = std::max({noise, quantum / std::sqrt(12.0), kResolution * moved});
+  }
+}
+
+LmOptions few_trials(int iterations) {
+  return {.max_iterations = iterations,
+          .cost_tolerance = kTrialTolerance,
+          .stagnant_gain = kTrialTolerance};
+}
 
 /// Misfit (TrialFit::misfit) below which a description fits. Residuals are then at noise level, or
 /// due to the shape of the friction law.
@@ -117,8 +235,7 @@ Finding report_finding(const DescriptionTrials& trials) {
   const int size_parameter = first.hypothesis.size_parameter;
   Quantity size{std::numeric_limits<double>::quiet_NaN()};
   if (size_parameter >= 0) {
-    const Parameter& offset =
-        first.fit.mechanism().parameters[static_cast<std::size_t>(size_parameter)];
+    const Parameter& offset = parameter_at(first.fit.mechanism(), size_parameter);
     size = {wrapped_difference(offset.value), offset.unit};
     causes.front().arguments.push_back({"size", size});
   }
@@ -126,42 +243,35 @@ Finding report_finding(const DescriptionTrials& trials) {
                                   {{"causes", std::move(causes)},
                                    {"unexplained", percent(trials.given.unexplained())},
                                    {"left", percent(trials.trials.front().fit.unexplained())}}},
-                                 "", first.hypothesis.channel);
-  finding.size = size.value;
-  finding.unit = size.unit;
+                                 "", first.hypothesis.channel, size);
   finding.confidence = confidence;
   return finding;
 }
 
 Finding not_checked(const Mechanism& mechanism, const FastJoint& fast) {
   const std::string& joint = mechanism.joints[static_cast<std::size_t>(fast.joint)].name;
-  Finding finding = make_finding({MessageCode::kDescriptionNotChecked,
-                                  {{"joint", joint},
-                                   {"angle", Quantity{fast.turn, "rad"}},
-                                   {"time", Quantity{1e3 * fast.within, "ms"}},
-                                   {"share", percent(fast.share)}}},
-                                 "", joint);
-  finding.size = fast.share;
-  finding.unit = "-";
-  return finding;
+  return make_finding({MessageCode::kDescriptionNotChecked,
+                       {{"joint", joint},
+                        {"angle", Quantity{fast.turn, "rad"}},
+                        {"time", Quantity{1e3 * fast.within, "ms"}},
+                        {"share", percent(fast.share)}}},
+                      "", joint, {fast.share, "-"});
 }
 
 /// Returns whether the description fits with an encoder's zero fixed at its given value.
 bool holds_with_zero_kept(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                           int offset, double misfit, const CalibrationMonitor& monitor) {
   Mechanism kept = mechanism;
-  kept.parameters[static_cast<std::size_t>(offset)].free = false;
+  parameter_at(kept, offset).free = false;
   return !(fitted(kept, excerpts, monitor).misfit() > std::max(kBadMisfit, kImprovement * misfit));
 }
 
 Finding far_zero(const Encoder& sensor, double size) {
-  const std::string unit = sensor.units().coordinate;
+  const Quantity distance{size, sensor.units().coordinate};
   const bool is_half_turn = std::abs(std::abs(size) - M_PI) < kHalfTurn;
   Message message(MessageCode::kDistantZero, {{"joint", sensor.name}, {"half_turn", is_half_turn}});
-  if (!is_half_turn) message.arguments.push_back({"size", Quantity{size, unit}});
-  Finding finding = make_finding(std::move(message), "", sensor.name);
-  finding.size = size;
-  finding.unit = unit;
+  if (!is_half_turn) message.arguments.push_back({"size", distance});
+  Finding finding = make_finding(std::move(message), "", sensor.name, distance);
   finding.treated = true;
   return finding;
 }
@@ -172,9 +282,9 @@ void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& ex
                     DescriptionExamination& out) {
   if (!fit.is_valid() || !(fit.unexplained() < kExplained)) return;
   for (const Encoder& sensor : used_encoders(mechanism)) {
-    const Parameter& offset = mechanism.parameters[static_cast<std::size_t>(sensor.offset)];
+    const Parameter& offset = parameter_at(mechanism, sensor.offset);
     if (!sensor.traits().wraps || !offset.free) continue;
-    const double found = fit.mechanism().parameters[static_cast<std::size_t>(sensor.offset)].value;
+    const double found = parameter_at(fit.mechanism(), sensor.offset).value;
     const double size = sensor.difference(found - offset.value);
     if (!(std::abs(size) > kFarZero)) continue;
     if (holds_with_zero_kept(mechanism, excerpts, sensor.offset, fit.misfit(), monitor)) continue;
@@ -188,6 +298,73 @@ void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& ex
 }
 
 }  // namespace
+
+TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+                   const TrialFit* near) {
+  try {
+    const Mechanism start = held(mechanism);
+    ShootingInput input = prepare_shooting(start, excerpts, {});
+    fast_joint_ = find_fast_joint(start, input);
+    if (fast_joint_) return;
+    coarsen_noise(input, start);
+    if (near != nullptr && near->is_valid() &&
+        near->problem_->segment_count() == std::ssize(input.segments)) {
+      for (std::size_t s = 0; s < input.segments.size(); ++s) {
+        input.states[s] = near->problem_->states(static_cast<int>(s));
+        input.state_spacing[s] = near->problem_->spacing(static_cast<int>(s));
+      }
+    }
+    const double longest = longest_period(input.segments);
+    input.grid.local_steps.clear();
+    input.grid.step = std::min(kStepFactor * input.grid.step, kLongestStep);
+    // `prepare_shooting` sets a share of 0.02 over 0.2 s.
+    noise_ = input.noise;
+    input.grid.interval = std::max(kInterval, kIntervalRowsMin * longest);
+    noise_.acceleration *= std::sqrt(input.grid.interval / 0.2) / 0.02;
+    problem_ = std::make_unique<ShootingProblem>(start, input.segments, input.states,
+                                                 input.state_spacing, input.grid, noise_);
+  } catch (const std::invalid_argument&) {
+    return;  // a meaningless mechanism explains nothing
+  }
+  const double states = 2.0 * problem_->coordinate_count();
+  for (int s = 0; s < problem_->segment_count(); ++s) {
+    defects_ += states * static_cast<double>(problem_->states(s).cols() - 1);
+  }
+  const double unknowns =
+      states * problem_->segment_count() + static_cast<double>(problem_->arrow().size());
+  freedoms_ = static_cast<int>(std::max(problem_->reading_count() - unknowns, 1.0));
+}
+
+void TrialFit::set_share(double share) {
+  ShootingNoise noise = noise_;
+  noise.acceleration *= share;
+  share_ = share;
+  problem_->set_noise(noise);
+}
+
+void TrialFit::fit_coarse(const std::atomic<bool>* stop) {
+  if (!is_valid()) return;
+  set_share(kRoughShare);
+  solve(*problem_, few_trials(kRoughIterations), {}, stop);
+}
+
+void TrialFit::fit_fine(const std::atomic<bool>* stop) {
+  if (!is_valid()) return;
+  set_share(kFineShare);
+  solve(*problem_, few_trials(kFineIterations), {}, stop);
+  for (int round = 0; round < kNodeRepairRounds && repair_misplaced_nodes(*problem_); ++round) {
+    solve(*problem_, few_trials(kFineIterations), {}, stop);
+  }
+}
+
+double TrialFit::misfit() const {
+  const double cost = is_valid() ? problem_->cost() : std::numeric_limits<double>::infinity();
+  return std::isfinite(cost) ? cost / freedoms_ : std::numeric_limits<double>::infinity();
+}
+
+double TrialFit::unexplained() const {
+  return share_ * std::sqrt(misfit() * freedoms_ / std::max(defects_, 1.0));
+}
 
 DescriptionTrials try_description_errors(const Mechanism& mechanism,
                                          const std::vector<Recording>& excerpts,

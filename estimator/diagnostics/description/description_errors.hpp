@@ -1,13 +1,68 @@
 #pragma once
 
+#include <atomic>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
 #include "estimator/diagnostics/description/hypothesis.hpp"
-#include "estimator/diagnostics/description/trial_fit.hpp"
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
+
+/// A joint that turns too far between consecutive rows for the rig description to be tested.
+struct FastJoint {
+  Eigen::Index joint = 0;
+  double share = 0.0;   ///< share of rows after which the joint turns by more than `turn`
+  double turn = 0.0;    ///< [rad]
+  double within = 0.0;  ///< longest time between these rows [s]
+};
+
+/// A quick fit of states and parameters over short intervals with a large process noise and few
+/// iterations. No parameter values, even far from the initial ones, can explain the residuals that
+/// remain within intervals.
+///
+/// Free motor gains keep the sign of their initial value. Otherwise a reversed gain would hide a
+/// motor described with the wrong direction.
+class TrialFit {
+ public:
+  TrialFit() = default;
+
+  /// Prepares a fit of a mechanism to excerpts of recordings.
+  /// @param excerpts  few rows; the computing time is proportional to their number
+  /// @param near      if given, a fit to as many excerpts that provides the initial states
+  TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+           const TrialFit* near = nullptr);
+
+  /// Fits with a process noise as large as the accelerations: little more than a regression.
+  void fit_coarse(const std::atomic<bool>* stop);
+  /// Fits with a process noise that is a small fraction of the accelerations.
+  void fit_fine(const std::atomic<bool>* stop);
+
+  /// Returns whether there is a fit. There may be none for a meaningless description.
+  bool is_valid() const { return problem_ != nullptr; }
+  /// Returns the joint whose motion is too fast for a fit; nullopt if no joint is.
+  const std::optional<FastJoint>& fast_joint() const { return fast_joint_; }
+  /// Returns the whitened cost per degree of freedom: 1 at noise level, infinite without a fit.
+  double misfit() const;
+  /// Returns the root-mean-square share of the accelerations that the model leaves unexplained.
+  double unexplained() const;
+  const Mechanism& mechanism() const { return problem_->mechanism(); }
+
+ private:
+  void set_share(double share);
+
+  std::optional<FastJoint> fast_joint_;
+  std::unique_ptr<ShootingProblem> problem_;
+  ShootingNoise noise_;  ///< noise levels, with a process noise as large as the accelerations
+  double share_ = 1.0;
+  double defects_ = 0.0;
+  int freedoms_ = 1;
+};
 
 /// A hypothetical error of the rig description, and a fit with this error corrected.
 struct DescriptionTrial {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "estimator/model/encoder.hpp"
@@ -69,7 +70,7 @@ void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
                    .channel = sensor.name,
                    .correct_mechanism =
                        [=](Mechanism& m) {
-                         Parameter& parameter = m.parameters[static_cast<std::size_t>(offset)];
+                         Parameter& parameter = parameter_at(m, offset);
                          parameter.free = true;
                          parameter.value += start;
                          parameter.lower = -std::numeric_limits<double>::infinity();
@@ -80,8 +81,9 @@ void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
 }
 
 void add_scales(const Encoder& sensor, Eigen::Index column, std::vector<Hypothesis>& out) {
-  const auto add = [&](const Scale& scale) {
-    const bool turns = sensor.traits().turns;
+  const bool turns = sensor.traits().turns;
+  for (const Scale& scale :
+       turns ? std::span<const Scale>(kAngleScales) : std::span<const Scale>(kSlideScales)) {
     out.push_back({.message = {MessageCode::kWrongUnit,
                                {{"joint", sensor.name},
                                 {"turns", turns},
@@ -89,11 +91,6 @@ void add_scales(const Encoder& sensor, Eigen::Index column, std::vector<Hypothes
                                 {"factor", scale.factor}}},
                    .channel = sensor.name,
                    .correct_segment = scale_angle(column, scale.factor)});
-  };
-  if (sensor.traits().turns) {
-    std::ranges::for_each(kAngleScales, add);
-  } else {
-    std::ranges::for_each(kSlideScales, add);
   }
 }
 
@@ -244,13 +241,19 @@ void add_motor_mistakes(const Mechanism& mechanism, std::vector<Hypothesis>& out
   }
 }
 
+void negate(Parameter& parameter) {
+  parameter.value = -parameter.value;
+  parameter.prior_mean = -parameter.prior_mean;
+  parameter.lower = -std::exchange(parameter.upper, -parameter.lower);
+}
+
 void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothesis>& out) {
   constexpr const char* kAxes[] = {"x", "y", "z"};
   const Joint& of = mechanism.joints[static_cast<std::size_t>(joint)];
   for (int k = 0; k < 6; ++k) {
     const bool on_child = k >= 3;
     const int index = mechanism.index_of_joint(joint, static_cast<JointQuantity>(k));
-    const double value = mechanism.parameters[static_cast<std::size_t>(index)].value;
+    const double value = parameter_at(mechanism, index).value;
     if (on_child ? of.body_b == Joint::kGround : of.body_a == Joint::kGround) continue;
     if (std::abs(value) < kLeverMin || find_dependency(mechanism, index) != nullptr) continue;
     const int body = on_child ? of.body_b : of.body_a;
@@ -261,25 +264,15 @@ void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothes
                                 {"axis", kAxes[k % 3]},
                                 {"value", -value}}},
                    .channel = of.name,
-                   .correct_mechanism = [=](Mechanism& m) {
-                     Parameter& point = m.parameters[static_cast<std::size_t>(index)];
-                     point.value = -point.value;
-                     point.prior_mean = -point.prior_mean;
-                     std::tie(point.lower, point.upper) = std::pair(-point.upper, -point.lower);
-                   }});
+                   .correct_mechanism = [=](Mechanism& m) { negate(parameter_at(m, index)); }});
   }
 }
 
 Hypothesis reversed_gravity(const Mechanism& mechanism) {
   const int index = mechanism.index(WorldQuantity::kGravity);
   return {.message = MessageCode::kReversedGravity,
-          .channel = mechanism.parameters[static_cast<std::size_t>(index)].name,
-          .correct_mechanism = [=](Mechanism& m) {
-            Parameter& gravity = m.parameters[static_cast<std::size_t>(index)];
-            gravity.value = -gravity.value;
-            gravity.prior_mean = -gravity.prior_mean;
-            std::tie(gravity.lower, gravity.upper) = std::pair(-gravity.upper, -gravity.lower);
-          }};
+          .channel = parameter_at(mechanism, index).name,
+          .correct_mechanism = [=](Mechanism& m) { negate(parameter_at(m, index)); }};
 }
 
 }  // namespace

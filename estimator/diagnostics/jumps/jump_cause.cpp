@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/diagnostics/jumps/edge_fit.hpp"
+#include "estimator/diagnostics/jumps/reading_series.hpp"
 #include "estimator/math/decompositions.hpp"
 
 namespace estimator {
@@ -207,9 +207,7 @@ void book_rates(const std::vector<JumpView>& views, JumpExplanation& out) {
     const std::size_t before = std::min(kSide, k), after = std::min(kSide, series.size() - k);
     const auto slope = [&](std::size_t first, std::size_t count, double at) {
       if (count < 4) return std::numeric_limits<double>::quiet_NaN();
-      const EdgeFit fit({series.times.data() + first, count}, {series.values.data() + first, count},
-                        2, series.period);
-      return fit.slope(at);
+      return EdgeFit(series, first, count, 2).slope(at);
     };
     out.rates_before.push_back(slope(k - before, before, series.times[k - 1]));
     out.rates_after.push_back(slope(k, after, series.times[k]));

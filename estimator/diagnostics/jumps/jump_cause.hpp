@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "estimator/diagnostics/jumps/noise_scale.hpp"
 #include "estimator/diagnostics/jumps/reading_series.hpp"
 
 namespace estimator {

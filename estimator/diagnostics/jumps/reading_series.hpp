@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "estimator/model/joint_kind.hpp"
@@ -30,5 +32,99 @@ struct ReadingSeries {
 /// @param wraps  whether readings wrap after a full turn and are to be unwrapped (JointTraits)
 ReadingSeries observed_readings(const Segment& segment,
                                 const Eigen::Ref<const Eigen::VectorXd>& readings, bool wraps);
+
+/// Probability of at least one false alarm of a detector over all readings of a series.
+inline constexpr double kFalseAlarm = 1e-4;
+
+/// Says whether a series holds the motion of a joint or the residuals of a fitted model.
+enum class SeriesKind { kMotion, kResidual };
+
+/// Returns the magnitude that a standard normal variable exceeds with this probability.
+double normal_quantile(double two_sided_probability);
+
+/// Returns the median; reorders the values.
+double median_of(std::vector<double>& values);
+
+/// Returns the smallest unit of which all but a few changes between readings are whole multiples; 0
+/// if there is none. Like `find_quantum`, but tolerates some false readings.
+double robust_quantum(const std::vector<ReadingSeries>& series, double scale);
+
+/// The noise and the acceleration of a series of readings. They limit how far a correct reading can
+/// be from its neighbours.
+class NoiseScale {
+ public:
+  /// @param quantum  quantization step of the readings; 0 if none
+  NoiseScale(const ReadingSeries& series, double quantum);
+
+  /// Returns the noise of the readings around a position, including quantization [rad or m]. Uses
+  /// medians of fourth differences around the position and of the whole series, so that false
+  /// readings do not change it.
+  double noise(std::size_t position) const;
+  double quantum() const { return quantum_; }
+
+  /// Returns the largest sustained acceleration [rad/period²], from second differences with strides
+  /// of up to `longest` readings. Longer strides reduce the effect of noise and quantization.
+  /// Medians over time suppress false readings, steps and impacts.
+  double acceleration(std::size_t longest) const;
+
+  /// Returns the largest sustained acceleration for one stride [rad/period²].
+  /// @param beyond_noise  return only the part that exceeds noise and quantization, or 0
+  double sustained_acceleration(std::size_t stride, bool beyond_noise) const;
+
+ private:
+  static constexpr std::size_t kBlock = 64;  ///< readings over which noise is assumed constant
+
+  const ReadingSeries& series_;
+  double quantum_;
+  double overall_ = 0.0;
+  std::vector<double> local_;  ///< per block of kBlock readings
+};
+
+/// The value of a fitted polynomial at a time, and bounds on its error for weights w of the
+/// readings.
+struct PolynomialPrediction {
+  double value = 0.0;
+  double noise_gain = 0.0;  ///< √Σw², noise of `value` if the reading noise is 1
+  double sum = 0.0;         ///< Σ|w|, largest error of `value` if reading errors are at most 1
+  /// Σ|w|τ²/2 with times τ from the evaluation, the largest error of `value` for accelerations
+  /// below one per squared time unit.
+  double bend = 0.0;
+};
+
+/// A least-squares polynomial through some readings, evaluated at or beside their end.
+class EdgeFit {
+ public:
+  static constexpr int kDegreeMax = 3;
+
+  /// Fits `count` readings from `first` on, more than `degree` of them. The time unit of
+  /// PolynomialPrediction::bend is the sampling period.
+  EdgeFit(const ReadingSeries& series, std::size_t first, std::size_t count, int degree);
+
+  PolynomialPrediction at(double time) const;
+  double value(double time) const;
+  double slope(double time) const;
+  /// Returns the residual variance; infinite without degrees of freedom.
+  double residual_variance() const;
+
+ private:
+  /// Coefficients of powers of scaled time.
+  using Coefficients = std::array<double, kDegreeMax + 1>;
+
+  /// Maps the range of fitted times to −1 … 1.
+  double scaled(double time) const { return (time - origin_) * scale_; }
+  template <typename Function>
+  void with_size(const Function& function) const;
+  template <std::size_t kSize>
+  void fit();
+  template <std::size_t kSize>
+  static double polynomial(const Coefficients& coefficients, double u);
+  void invert();
+
+  std::span<const double> times_, values_;
+  std::size_t size_;  ///< number of coefficients
+  double origin_, scale_, unit_;
+  Coefficients coefficients_{};
+  std::array<Coefficients, kDegreeMax + 1> inverse_{};  ///< inverse of the normal matrix
+};
 
 }  // namespace estimator

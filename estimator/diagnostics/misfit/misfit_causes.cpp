@@ -5,10 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "estimator/diagnostics/misfit/cause_acceptance.hpp"
-#include "estimator/diagnostics/misfit/creep_trial.hpp"
 #include "estimator/diagnostics/misfit/misfit_trials.hpp"
-#include "estimator/diagnostics/misfit/model_error_trials.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"
 
@@ -75,12 +72,12 @@ Finding none_explains(const MisfitProblem& on) {
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
   const Encoder sensor = used_encoders(on.estimate)[static_cast<std::size_t>(worst)];
   const double ratio = on.rmse[worst] / on.noise[worst];
-  return cause_finding({MessageCode::kUnexplainedMisfit,
-                        {{"encoder", sensor.name},
-                         {"window", on.excerpts.piece},
-                         {"error", error_of(sensor, on.rmse[worst])},
-                         {"ratio", ratio}}},
-                       sensor.name, ratio, "-");
+  return make_finding({MessageCode::kUnexplainedMisfit,
+                       {{"encoder", sensor.name},
+                        {"window", on.excerpts.piece},
+                        {"error", error_of(sensor, on.rmse[worst])},
+                        {"ratio", ratio}}},
+                      "", sensor.name, {ratio, "-"});
 }
 
 bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
@@ -97,7 +94,7 @@ bool take_pieces(MisfitProblem& on, const std::vector<Recording>& recordings,
   const ExcerptFit without = on.fit(on.estimate);
   on.cost_per_reading = without.cost_per_reading();
   if (!std::isfinite(on.cost_per_reading)) return false;
-  on.rmse = errors_of(without, on.noise.size());
+  on.rmse = without.rmse();
   if ((on.rmse.array() > kNoWorse * whole.array()).any()) return false;
   on.estimate = without.mechanism();
   return true;

@@ -1,17 +1,117 @@
 #include "estimator/diagnostics/misfit/misfit_trials.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
 
-#include "estimator/diagnostics/misfit/creep_trial.hpp"
-#include "estimator/diagnostics/misfit/model_error_trials.hpp"
-#include "estimator/diagnostics/misfit/signal_error_trials.hpp"
+#include "estimator/assessment/quantization.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
+#include "estimator/model/encoder.hpp"
+#include "estimator/model/spanning_tree.hpp"
+#include "estimator/optimize/covariance.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
+namespace {
 
-Eigen::VectorXd errors_of(const ExcerptFit& fit, Eigen::Index sensors) {
-  Eigen::VectorXd rmse(sensors);
-  for (Eigen::Index i = 0; i < sensors; ++i) rmse[i] = fit.rmse(static_cast<int>(i));
+constexpr int kFollowIterations = 10;
+constexpr int kIterations = 15;
+constexpr double kTolerance = 1e-4;  // relative decrease of the cost that ends a fit
+
+LmOptions few(int iterations) {
+  return {.max_iterations = iterations, .cost_tolerance = kTolerance, .stagnant_gain = kTolerance};
+}
+
+/// Computing work of an integration step that closes loops, relative to a step of a tree. Causes of
+/// a four-bar took more than a minute of processor time, those of trees about five seconds.
+constexpr double kLoopWork = 16.0;
+
+/// Returns the computing work of a fit, see ExcerptFit::work.
+double work_of(const ShootingProblem& problem, const LmSummary& summary) {
+  double evaluations = 1.0;
+  for (const IterationRecord& record : summary.history) evaluations += 1.0 + record.rejected;
+  const double step = is_tree(problem.mechanism()) ? 1.0 : kLoopWork;
+  return step * evaluations * problem.step_count() *
+         (1.0 + static_cast<double>(problem.arrow().size()));
+}
+
+/// Fits states and parameters over short intervals, to initialise the fit of the open-loop
+/// simulation. Differences of readings are poor speeds at the ends of an excerpt. An estimate
+/// biased by an error may be far from the correct one.
+ShootingProblem fit_short_intervals(const Mechanism& mechanism, const ShootingInput& input,
+                                    const CalibrationMonitor& monitor, double& work) {
+  ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing, input.grid,
+                          input.noise, monitor.threads);
+  work += work_of(problem, solve(problem, few(kFollowIterations), {}, monitor.stop));
+  return problem;
+}
+
+/// Ratio of the cost with a cause to that without, below which the cause is reported.
+constexpr double kHelps = 0.6;
+
+}  // namespace
+
+ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+                       const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
+                       double cost_max) {
+  try {
+    ShootingInput input = prepare_shooting(mechanism, pieces, {});
+    limit_steps(friction_steps(mechanism, input.states), input);
+    input.noise.angle = noise;
+    const ShootingProblem loose = fit_short_intervals(mechanism, input, monitor, work_);
+    readings_ = loose.reading_count();
+    if (!(loose.cost() <= cost_max * readings_)) return;
+    Mechanism near = mechanism;
+    copy_parameter_values(loose.mechanism(), near);
+    input.grid.interval = std::numeric_limits<double>::infinity();
+    problem_ = std::make_unique<ShootingProblem>(
+        loose.restated(near, input.segments, input.grid, input.noise));
+  } catch (const std::invalid_argument&) {
+    return;  // a meaningless mechanism explains nothing
+  }
+  work_ += work_of(*problem_, solve(*problem_, few(kIterations), {}, monitor.stop));
+}
+
+double ExcerptFit::cost() const {
+  const double cost =
+      problem_ == nullptr ? std::numeric_limits<double>::infinity() : problem_->cost();
+  return std::isfinite(cost) ? cost : std::numeric_limits<double>::infinity();
+}
+
+Eigen::VectorXd ExcerptFit::rmse() const {
+  Eigen::VectorXd rmse(problem_->encoder_count());
+  for (int i = 0; i < problem_->encoder_count(); ++i) {
+    rmse[i] = std::sqrt(problem_->squared_error(i) / problem_->reading_count(i));
+  }
   return rmse;
+}
+
+double ExcerptFit::deviation(int parameter) const {
+  const ParameterInformation information =
+      compute_information(*problem_, {.effective_parameters = false});
+  const int at = FreeParameters(problem_->mechanism()).position(parameter);
+  if (!information.valid || at < 0 || information.undetermined[static_cast<std::size_t>(at)]) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return std::sqrt(information.inverse(at, at) * std::max(cost_per_reading(), 1.0));
+}
+
+Eigen::VectorXd reading_noise(const Mechanism& mechanism,
+                              const std::vector<Recording>& recordings) {
+  const Eigen::VectorXd scales = encoder_scales(mechanism);
+  Eigen::VectorXd noise = kAngleNoiseFloor * scales;
+  std::vector<Segment> segments;
+  for (const Recording& recording : recordings) {
+    segments.insert(segments.end(), recording.segments.begin(), recording.segments.end());
+  }
+  for (Eigen::Index i = 0; i < noise.size(); ++i) {
+    const double quantum = find_quantum(segments, static_cast<int>(i), scales[i]);
+    noise[i] = std::max({noise[i], quantum / std::sqrt(12.0), noise_level(segments, i)});
+  }
+  return noise;
 }
 
 void MisfitProblem::take(const Cause& cause) {
@@ -52,6 +152,40 @@ std::vector<Cause> try_causes(const MisfitProblem& on, const std::vector<Recordi
   if (!no_room) try_lengths(on, causes);
   try_signs(on, causes);
   return causes;
+}
+
+bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit) {
+  return fit.cost_per_reading() < kHelps * on.cost_per_reading;
+}
+
+ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
+                            const std::vector<Recording>& pieces) {
+  return on.fit(mechanism, pieces, kHelps * on.cost_per_reading);
+}
+
+Cause make_cause(const ExcerptFit& fit, Finding finding, const std::vector<Recording>& pieces) {
+  return {std::move(finding), fit.cost_per_reading(), fit.rmse(), fit.mechanism(), pieces};
+}
+
+void add_if_accepted(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
+                     const std::vector<Recording>& pieces, std::vector<Cause>& causes) {
+  if (improves_enough(on, fit)) causes.push_back(make_cause(fit, std::move(finding), pieces));
+}
+
+void try_parameter(const MisfitProblem& on, int index, double widest, double least,
+                   const std::function<Finding(double change, double deviation)>& finding_of,
+                   std::vector<Cause>& causes) {
+  Mechanism mechanism = on.estimate;
+  Parameter& parameter = parameter_at(mechanism, index);
+  parameter.free = true;
+  parameter.lower = -widest;
+  parameter.upper = widest;
+  const ExcerptFit fit = fit_if_promising(on, mechanism, on.pieces);
+  if (!improves_enough(on, fit)) return;
+  const double change = parameter_at(fit.mechanism(), index).value - parameter.value;
+  const double deviation = fit.deviation(index);
+  if (!is_significant(change, deviation) || std::abs(change) < least) return;
+  causes.push_back(make_cause(fit, finding_of(change, deviation), on.pieces));
 }
 
 }  // namespace estimator

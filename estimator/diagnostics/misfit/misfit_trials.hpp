@@ -1,15 +1,55 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
 #include "estimator/diagnostics/description/excerpt.hpp"
-#include "estimator/diagnostics/misfit/excerpt_fit.hpp"
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 
 namespace estimator {
+
+/// A fit of the open-loop simulation to short excerpts of recordings, each with its own initial
+/// state. It starts from nearly correct parameters and takes a few iterations.
+class ExcerptFit {
+ public:
+  /// Creates an object without a fit; its cost is infinite.
+  ExcerptFit() = default;
+
+  /// Fits a mechanism to excerpts of recordings.
+  /// @param noise      reading noise of each sensor [rad or m]
+  /// @param cost_max  limit on the cost per reading. There is no fit if free states over short
+  ///                  intervals, which fit better than a simulation, cost more
+  ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+             const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
+             double cost_max = std::numeric_limits<double>::infinity());
+
+  /// Returns the whitened cost; infinite if there is no fit.
+  double cost() const;
+  double cost_per_reading() const { return cost() / readings_; }
+  /// Returns the computing work: the number of integration steps times the number of integrated
+  /// vectors, which are the motion and its sensitivities to every free parameter.
+  double work() const { return work_; }
+  /// Returns the root-mean-square errors of all sensors [rad or m].
+  Eigen::VectorXd rmse() const;
+  const Mechanism& mechanism() const { return problem_->mechanism(); }
+
+  /// Returns the standard deviation of a free parameter for white residuals of the observed size.
+  double deviation(int parameter) const;
+
+ private:
+  std::unique_ptr<ShootingProblem> problem_;
+  double readings_ = 1.0;
+  double work_ = 0.0;
+};
+
+/// Returns the noise of each sensor: the scatter of its readings, or their quantization noise.
+Eigen::VectorXd reading_noise(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
 /// Length and sampling of the excerpts to which possible causes of a misfit are fitted.
 inline constexpr ExcerptBudget kMisfitBudget = {
@@ -53,12 +93,79 @@ struct MisfitProblem {
   ExcerptFit fit(const Mechanism& mechanism) const { return fit(mechanism, pieces); }
 };
 
-/// Returns the root-mean-square errors of all sensors [rad or m].
-Eigen::VectorXd errors_of(const ExcerptFit& fit, Eigen::Index sensors);
-
 /// Returns the causes of a misfit that improve the fit, in no particular order. Tries the likeliest
 /// causes first, as many as the work budget allows.
 /// @param recordings  whole recordings; if empty, clipped readings are not tried
 std::vector<Cause> try_causes(const MisfitProblem& on, const std::vector<Recording>& recordings);
+
+/// Returns a cause of a misfit with its remaining errors.
+Cause make_cause(const ExcerptFit& fit, Finding finding, const std::vector<Recording>& pieces);
+
+/// Returns whether a fit lowers the cost enough to report the cause that it includes.
+bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit);
+
+/// Adds a cause of a misfit if the fit improves enough.
+void add_if_accepted(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
+                     const std::vector<Recording>& pieces, std::vector<Cause>& causes);
+
+/// Fits a cause of a misfit. The cost is infinite if the cause certainly does not help.
+ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
+                            const std::vector<Recording>& pieces);
+
+/// Smallest relative change of a parameter that is reported.
+inline constexpr double kMinRelativeChange = 1e-3;
+
+/// Fits with one parameter freed, within ±`widest`. The fit is a cause only if the parameter
+/// changes significantly and by at least `least`, since in chaotic motions a smaller change may
+/// improve the fit by chance.
+/// @param finding_of  returns the finding about a change and its standard deviation
+void try_parameter(const MisfitProblem& on, int index, double widest, double least,
+                   const std::function<Finding(double change, double deviation)>& finding_of,
+                   std::vector<Cause>& causes);
+
+/// Fixes the moments of inertia that are at a bound.
+/// @return index of the first fixed parameter; −1 if none
+int fix_moments_at_bounds(Mechanism& mechanism);
+
+/// Tries fixed joint distances at other values.
+void try_lengths(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries fixed motor gains at other values.
+void try_gains(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries joint position coordinates with the opposite sign.
+void try_signs(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries friction terms that the description lacks.
+void try_friction(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries air drag on bodies that are carried by other bodies.
+void try_air(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Fits all friction terms that the description lacks. Returns nullopt if this does not improve the
+/// fit. The finding of the result is empty.
+std::optional<Cause> fit_all_friction(const MisfitProblem& on);
+
+/// Length and sampling of excerpts for the creep trial, which runs if the most active excerpts show
+/// no cause. Creep shows over seconds while joints are almost at rest.
+inline constexpr ExcerptBudget kCreepBudget = {
+    .duration = 30.0, .piece = 15.0, .period = 0.01, .rows = 2500};
+
+/// Tries friction that creeps at rest instead of sticking: replaces Coulomb friction by its
+/// smoothed law, with the transition velocity that fits best. Adds no cause if no joint can stick.
+void try_creep(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries motor commands that act earlier or later than recorded.
+void try_delays(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries motor commands clipped at some level.
+void try_clipped_commands(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries time stamps of a clock that is fast or slow.
+void try_clock(const MisfitProblem& on, std::vector<Cause>& causes);
+
+/// Tries readings clipped at an end of an encoder's range.
+void try_clipped_angles(const MisfitProblem& on, const std::vector<Recording>& recordings,
+                        std::vector<Cause>& causes);
 
 }  // namespace estimator

@@ -1,11 +1,14 @@
-#include "estimator/diagnostics/misfit/model_error_trials.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "estimator/diagnostics/description/hypothesis.hpp"
-#include "estimator/diagnostics/misfit/cause_acceptance.hpp"
+#include "estimator/diagnostics/misfit/misfit_trials.hpp"
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
@@ -20,20 +23,26 @@ constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, initi
 constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, initial viscous friction
 constexpr double kAirShare = 0.01;      // of a body's mass, initial air drag [1/m]
 
+/// A mechanism with freed parameters, given by their indices.
+struct FreedTerms {
+  Mechanism mechanism;
+  std::vector<int> freed;
+};
+
 /// Frees the friction terms that the description lacks (viscous, dry, drag or Stribeck excess) at
 /// every joint that has the corresponding other friction term.
-/// @param freed  indices of the freed parameters
-Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) {
-  Mechanism richer = estimate;
+FreedTerms with_all_friction(const Mechanism& estimate) {
+  FreedTerms out{estimate, {}};
+  Mechanism& richer = out.mechanism;
   const auto free_beside = [&](int joint, JointQuantity quantity, JointQuantity beside,
                                double share) {
     const int index = richer.index_of_joint(joint, quantity);
     const double known = estimate.joint_parameter(joint, beside).value;
     if (!is_fixed(richer, index) || !(known > 0.0)) return false;
-    Parameter& parameter = richer.parameters[static_cast<std::size_t>(index)];
+    Parameter& parameter = parameter_at(richer, index);
     parameter.free = true;
     parameter.value = std::max(parameter.value, share * known);
-    freed.push_back(index);
+    out.freed.push_back(index);
     return true;
   };
   for (int joint = 0; joint < richer.joint_count(); ++joint) {
@@ -45,7 +54,7 @@ Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) 
       richer.joint_parameter(joint, JointQuantity::kStribeckRate).free = true;
     }
   }
-  return richer;
+  return out;
 }
 
 /// Returns the number of joints between ground and each body, along the spanning tree.
@@ -70,47 +79,60 @@ std::vector<int> moving_joints(const Mechanism& mechanism) {
 
 /// Frees the air drag of every body with mass that at least two joints move. With one joint, air
 /// drag is equivalent to the joint's drag.
-Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
-  Mechanism richer = estimate;
+FreedTerms with_air(const Mechanism& estimate) {
+  FreedTerms out{estimate, {}};
+  Mechanism& richer = out.mechanism;
   const std::vector<int> joints = moving_joints(estimate);
   for (int body = 0; body < richer.body_count(); ++body) {
     const auto at = static_cast<std::size_t>(body);
     const int index = richer.index_of_air(body, AirQuantity::kCoefficient);
     if (joints[at] < 2 || richer.bodies[at].massless || !is_fixed(richer, index)) continue;
-    Parameter& drag = richer.parameters[static_cast<std::size_t>(index)];
+    Parameter& drag = parameter_at(richer, index);
     drag.free = true;
     drag.value =
         std::max(drag.value, kAirShare * richer.parameter(body, BodyQuantity::kMass).value);
-    freed.push_back(index);
+    out.freed.push_back(index);
   }
-  return richer;
+  return out;
 }
 
-/// Returns the freed parameters that are significant, with their values.
-std::vector<Message> significant_parameters(const ExcerptFit& fit, const std::vector<int>& freed) {
+/// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
+void try_freed_parameters(const MisfitProblem& on, const FreedTerms& richer, MessageCode code,
+                          std::vector<Cause>& causes) {
+  if (richer.freed.empty()) return;
+  const ExcerptFit fit = fit_if_promising(on, richer.mechanism, on.pieces);
+  if (!improves_enough(on, fit)) return;
   std::vector<Message> terms;
-  for (const int index : freed) {
-    const Parameter& parameter = fit.mechanism().parameters[static_cast<std::size_t>(index)];
+  for (const int index : richer.freed) {
+    const Parameter& parameter = parameter_at(fit.mechanism(), index);
     const double deviation = fit.deviation(index);
     if (!(parameter.value > 0.0) || !is_significant(parameter.value, deviation)) continue;
     terms.push_back({MessageCode::kFittedTerm,
                      {{"parameter", parameter.name},
                       {"value", Quantity{parameter.value, parameter.unit, deviation}}}});
   }
-  return terms;
+  if (terms.empty()) return;
+  Finding finding = make_finding({code, {{"terms", std::move(terms)}}});
+  causes.push_back(make_cause(fit, std::move(finding), on.pieces));
 }
 
-/// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
-void try_freed_parameters(const MisfitProblem& on, const Mechanism& richer,
-                          const std::vector<int>& freed, MessageCode code,
-                          std::vector<Cause>& causes) {
-  if (freed.empty()) return;
-  const ExcerptFit fit = fit_if_promising(on, richer, on.pieces);
-  if (!improves_enough(on, fit)) return;
-  std::vector<Message> terms = significant_parameters(fit, freed);
-  if (terms.empty()) return;
-  add(causes,
-      accepted_cause(on, fit, make_finding({code, {{"terms", std::move(terms)}}}), on.pieces));
+/// Transition velocities to try [rad/s], times JointUnits::scale for sliding joints [m/s]. Steps of
+/// a decade suffice, since the fit hardly depends on them.
+constexpr std::array<double, 3> kTransitionSpeeds = {1e-3, 1e-2, 1e-1};
+
+/// Replaces the Coulomb friction of joints that can stick by its smoothed law.
+/// @return these joints, with their transition velocities
+std::vector<Message> let_creep(Mechanism& mechanism, double speed) {
+  std::vector<Message> creeping;
+  for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
+    if (!can_stick(mechanism, joint)) continue;
+    Joint& own = mechanism.joints[static_cast<std::size_t>(joint)];
+    own.transition_speed = speed * own.units().scale;
+    creeping.push_back(
+        {MessageCode::kCreepingJoint,
+         {{"joint", own.name}, {"speed", Quantity{own.transition_speed, own.units().rate}}}});
+  }
+  return creeping;
 }
 
 }  // namespace
@@ -137,23 +159,21 @@ void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     for (int k = 0; k < 6; ++k) {
       const int index = on.estimate.index_of_joint(joint, static_cast<JointQuantity>(k));
-      const Parameter& point = on.estimate.parameters[static_cast<std::size_t>(index)];
+      const Parameter& point = parameter_at(on.estimate, index);
       if (point.value == 0.0 || !is_fixed(on.estimate, index)) continue;
       const double length = std::abs(point.value);
-      FreedParameterFit freed = fit_with_one_freed(on, index, point.value, -2.0 * length,
-                                                   2.0 * length, kMinRelativeChange * length);
-      if (!freed.cause) continue;
-      Message message(MessageCode::kWrongLength,
-                      {{"parameter", point.name},
-                       {"value", Quantity{point.value + freed.size, "m", freed.deviation}},
-                       {"given", Quantity{point.value, "m"}}});
-      if (bound >= 0) {
-        message.code = MessageCode::kNoRoomForInertia;
-        message.arguments.push_back(
-            {"inertia", on.estimate.parameters[static_cast<std::size_t>(bound)].name});
-      }
-      freed.cause->finding = cause_finding(std::move(message), point.name, freed.size, "m");
-      causes.push_back(std::move(*freed.cause));
+      const auto finding_of = [&](double change, double deviation) {
+        Message message(MessageCode::kWrongLength,
+                        {{"parameter", point.name},
+                         {"value", Quantity{point.value + change, "m", deviation}},
+                         {"given", Quantity{point.value, "m"}}});
+        if (bound >= 0) {
+          message.code = MessageCode::kNoRoomForInertia;
+          message.arguments.push_back({"inertia", parameter_at(on.estimate, bound).name});
+        }
+        return make_finding(std::move(message), "", point.name, {change, "m"});
+      };
+      try_parameter(on, index, 2.0 * length, kMinRelativeChange * length, finding_of, causes);
     }
   }
 }
@@ -161,56 +181,61 @@ void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
 void try_gains(const MisfitProblem& on, std::vector<Cause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     const int index = on.estimate.index_of_joint(joint, JointQuantity::kMotorGain);
-    const Parameter& gain = on.estimate.parameters[static_cast<std::size_t>(index)];
+    const Parameter& gain = parameter_at(on.estimate, index);
     if (!on.estimate.joints[static_cast<std::size_t>(joint)].motorised || gain.value == 0.0 ||
         !is_fixed(on.estimate, index)) {
       continue;
     }
-    const double widest = kGainMost * std::abs(gain.value);
-    FreedParameterFit freed = fit_with_one_freed(on, index, gain.value, -widest, widest,
-                                                 kMinRelativeChange * std::abs(gain.value));
-    if (!freed.cause) continue;
-    const double value = gain.value + freed.size;
-    freed.cause->finding =
-        cause_finding({MessageCode::kWrongGain,
-                       {{"parameter", gain.name},
-                        {"estimate", Quantity{value, gain.unit, freed.deviation}},
-                        {"given", Quantity{gain.value, gain.unit}},
-                        {"value", value}}},
-                      gain.name, freed.size, gain.unit);
-    causes.push_back(std::move(*freed.cause));
+    const auto finding_of = [&](double change, double deviation) {
+      const double value = gain.value + change;
+      return make_finding({MessageCode::kWrongGain,
+                           {{"parameter", gain.name},
+                            {"estimate", Quantity{value, gain.unit, deviation}},
+                            {"given", Quantity{gain.value, gain.unit}},
+                            {"value", value}}},
+                          "", gain.name, {change, gain.unit});
+    };
+    const double size = std::abs(gain.value);
+    try_parameter(on, index, kGainMost * size, kMinRelativeChange * size, finding_of, causes);
   }
 }
 
 void try_signs(const MisfitProblem& on, std::vector<Cause>& causes) {
   for (const Hypothesis& hypothesis : common_description_errors(on.estimate)) {
     if (hypothesis.message.code != MessageCode::kWrongPointSign) continue;
-    const ExcerptFit fit = fit_if_promising(on, corrected(on.estimate, hypothesis), on.pieces);
-    add(causes, accepted_cause(on, fit, make_finding(hypothesis.message, "", hypothesis.channel),
-                               on.pieces));
+    add_if_accepted(on, fit_if_promising(on, corrected(on.estimate, hypothesis), on.pieces),
+                    make_finding(hypothesis.message, "", hypothesis.channel), on.pieces, causes);
   }
 }
 
 void try_friction(const MisfitProblem& on, std::vector<Cause>& causes) {
-  std::vector<int> freed;
-  const Mechanism richer = with_all_friction(on.estimate, freed);
-  try_freed_parameters(on, richer, freed, MessageCode::kMissingFriction, causes);
+  try_freed_parameters(on, with_all_friction(on.estimate), MessageCode::kMissingFriction, causes);
 }
 
 void try_air(const MisfitProblem& on, std::vector<Cause>& causes) {
-  std::vector<int> freed;
-  const Mechanism richer = with_air(on.estimate, freed);
-  try_freed_parameters(on, richer, freed, MessageCode::kMissingAirDrag, causes);
+  try_freed_parameters(on, with_air(on.estimate), MessageCode::kMissingAirDrag, causes);
 }
 
 std::optional<Cause> fit_all_friction(const MisfitProblem& on) {
-  std::vector<int> freed;
-  const Mechanism richer = with_all_friction(on.estimate, freed);
-  if (freed.empty()) return std::nullopt;
-  const ExcerptFit fit = on.fit(richer);
+  const FreedTerms richer = with_all_friction(on.estimate);
+  if (richer.freed.empty()) return std::nullopt;
+  const ExcerptFit fit = on.fit(richer.mechanism);
   if (!(fit.cost_per_reading() < on.cost_per_reading)) return std::nullopt;
-  return Cause{
-      {}, fit.cost_per_reading(), errors_of(fit, on.noise.size()), fit.mechanism(), on.pieces};
+  return make_cause(fit, {}, on.pieces);
+}
+
+void try_creep(const MisfitProblem& on, std::vector<Cause>& causes) {
+  std::vector<Cause> creep;
+  for (const double speed : kTransitionSpeeds) {
+    Mechanism creeping = on.estimate;
+    std::vector<Message> joints = let_creep(creeping, speed);
+    if (joints.empty()) return;
+    add_if_accepted(on, fit_if_promising(on, creeping, on.pieces),
+                    make_finding({MessageCode::kCreep, {{"joints", std::move(joints)}}}), on.pieces,
+                    creep);
+  }
+  if (creep.empty()) return;
+  causes.push_back(*std::ranges::min_element(creep, {}, &Cause::cost_per_reading));
 }
 
 }  // namespace estimator

@@ -1,12 +1,11 @@
-#include "estimator/diagnostics/misfit/signal_error_trials.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "estimator/diagnostics/misfit/cause_acceptance.hpp"
-#include "estimator/diagnostics/misfit/clock_rate.hpp"
+#include "estimator/diagnostics/misfit/excitation.hpp"
+#include "estimator/diagnostics/misfit/misfit_trials.hpp"
 #include "estimator/model/encoder.hpp"
 
 namespace estimator {
@@ -114,20 +113,6 @@ int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double
   return masked;
 }
 
-std::pair<double, double> range_of(const std::vector<Recording>& recordings, Eigen::Index sensor) {
-  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-  for (const Recording& recording : recordings) {
-    for (const Segment& segment : recording.segments) {
-      for (const double reading : segment.angles.col(sensor)) {
-        if (std::isnan(reading)) continue;
-        lowest = std::min(lowest, reading);
-        highest = std::max(highest, reading);
-      }
-    }
-  }
-  return {lowest, highest};
-}
-
 }  // namespace
 
 void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
@@ -135,17 +120,15 @@ void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
     const Joint& of = on.estimate.joints[static_cast<std::size_t>(joint)];
     if (!of.motorised) continue;
     const int index = on.estimate.index_of_joint(joint, JointQuantity::kInputDelay);
-    const double now = on.estimate.parameters[static_cast<std::size_t>(index)].value;
-    FreedParameterFit freed =
-        fit_with_one_freed(on, index, now, -kDelayMost, kDelayMost, kDelayLeast);
-    if (!freed.cause) continue;
-    freed.cause->finding = cause_finding(
-        {freed.size > 0.0 ? MessageCode::kLateCommand : MessageCode::kEarlyCommand,
-         {{"motor", of.name},
-          {"delay", Quantity{1e3 * std::abs(freed.size), "ms", 1e3 * freed.deviation}},
-          {"input_delay", now + freed.size}}},
-        of.name, freed.size, "s");
-    causes.push_back(std::move(*freed.cause));
+    const double now = parameter_at(on.estimate, index).value;
+    const auto finding_of = [&](double change, double deviation) {
+      return make_finding({change > 0.0 ? MessageCode::kLateCommand : MessageCode::kEarlyCommand,
+                           {{"motor", of.name},
+                            {"delay", Quantity{1e3 * std::abs(change), "ms", 1e3 * deviation}},
+                            {"input_delay", now + change}}},
+                          "", of.name, {change, "s"});
+    };
+    try_parameter(on, index, kDelayMost, kDelayLeast, finding_of, causes);
   }
 }
 
@@ -165,13 +148,12 @@ void try_clipped_commands(const MisfitProblem& on, std::vector<Cause>& causes) {
     const ExcerptFit fit = fit_at(best);
     const double deviation = largest * parabola_deviation(found.parabola, fit.cost_per_reading());
     if (!is_significant(largest * (1.0 - best), deviation)) continue;
-    add(causes, accepted_cause(on, fit,
-                               cause_finding({MessageCode::kClippedCommand,
-                                              {{"motor", joint.name},
-                                               {"level", Quantity{best * largest, "", deviation}},
-                                               {"largest", largest}}},
-                                             joint.name, best * largest, ""),
-                               clipped(on.pieces, column, best * largest)));
+    const Quantity level{best * largest, "", deviation};
+    add_if_accepted(on, fit,
+                    make_finding({MessageCode::kClippedCommand,
+                                  {{"motor", joint.name}, {"level", level}, {"largest", largest}}},
+                                 "", joint.name, level),
+                    clipped(on.pieces, column, best * largest), causes);
   }
 }
 
@@ -187,16 +169,15 @@ void try_clock(const MisfitProblem& on, std::vector<Cause>& causes) {
   const std::vector<Recording> pieces = correct_clock_error(on.pieces, rate);
   Mechanism mechanism = on.estimate;
   convert_from_clock_seconds(clocked, mechanism);
-  add(causes,
-      accepted_cause(
-          on, fit_if_promising(on, mechanism, pieces),
-          cause_finding({MessageCode::kClockRate,
-                         {{"error", Quantity{100.0 * std::abs(rate), "%", 100.0 * deviation}},
-                          {"fast", rate > 0.0},
-                          {"rate", Quantity{1.0 + rate, "", deviation}},
-                          {"factor", 1.0 / (1.0 + rate)}}},
-                        "", rate, "-"),
-          pieces));
+  add_if_accepted(
+      on, fit_if_promising(on, mechanism, pieces),
+      make_finding({MessageCode::kClockRate,
+                    {{"error", Quantity{100.0 * std::abs(rate), "%", 100.0 * deviation}},
+                     {"fast", rate > 0.0},
+                     {"rate", Quantity{1.0 + rate, "", deviation}},
+                     {"factor", 1.0 / (1.0 + rate)}}},
+                   "", "", {rate, "-"}),
+      pieces, causes);
 }
 
 void try_clipped_angles(const MisfitProblem& on, const std::vector<Recording>& recordings,
@@ -204,21 +185,20 @@ void try_clipped_angles(const MisfitProblem& on, const std::vector<Recording>& r
   const std::vector<Encoder> sensors = used_encoders(on.estimate);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
-    const auto [lowest, highest] = range_of(recordings, column);
-    for (const double end : {lowest, highest}) {
+    ValueRange range;
+    for (const Recording& recording : recordings) range.add(recording.segments, column);
+    for (const double end : {range.low, range.high}) {
       std::vector<Recording> without = recordings;
-      const int masked = mask_plateau(without, column, end, kPlateauShare * (highest - lowest));
+      const int masked = mask_plateau(without, column, end, kPlateauShare * range.width());
       if (masked == 0) continue;
       const std::vector<Recording> pieces = select_excerpts(on.estimate, without, on.excerpts);
-      const ExcerptFit fit = fit_if_promising(on, on.estimate, pieces);
-      const std::string unit = sensors[i].units().coordinate;
-      add(causes, accepted_cause(on, fit,
-                                 cause_finding({MessageCode::kClippedAngle,
-                                                {{"encoder", sensors[i].name},
-                                                 {"level", Quantity{end, unit}},
-                                                 {"count", masked}}},
-                                               sensors[i].name, end, unit),
-                                 pieces));
+      const Quantity level{end, sensors[i].units().coordinate};
+      add_if_accepted(
+          on, fit_if_promising(on, on.estimate, pieces),
+          make_finding({MessageCode::kClippedAngle,
+                        {{"encoder", sensors[i].name}, {"level", level}, {"count", masked}}},
+                       "", sensors[i].name, level),
+          pieces, causes);
     }
   }
 }

@@ -2,21 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
+#include <optional>
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/diagnostics/description/description_errors.hpp"
 #include "estimator/diagnostics/misfit/misfit_causes.hpp"
-#include "estimator/diagnostics/misfit/single_jump_test.hpp"
-#include "estimator/diagnostics/repair/gap_command_steps.hpp"
-#include "estimator/diagnostics/repair/lost_rows.hpp"
-#include "estimator/diagnostics/repair/slip_trial.hpp"
+#include "estimator/diagnostics/repair/suspected_jump.hpp"
 #include "estimator/diagnostics/signal/finding_text.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
+#include "estimator/signal/sample_gaps.hpp"
 
 namespace estimator {
 namespace {
@@ -24,8 +21,10 @@ namespace {
 /// Largest number of examinations of a calibration. A second repair rarely reveals further faults.
 constexpr int kMaxExaminations = 3;
 
-/// Number of other rows tried for a command step in a gap if the best is not confirmed.
-constexpr std::size_t kOtherRows = 3;
+/// Smallest gap reported as lost time [rows].
+constexpr double kLeastLost = 0.5;
+/// Time error due to the noise of a reading above which joints are almost at rest [rows].
+constexpr double kSlow = 5.0;
 
 void append(const std::vector<Finding>& more, std::vector<Finding>& findings) {
   findings.insert(findings.end(), more.begin(), more.end());
@@ -66,8 +65,7 @@ std::vector<Recording> without_dead_channels(const DiagnosedInput& input) {
 /// Replaces findings about slips by findings with the estimated sizes.
 void update_slip_findings(const DiagnosedInput& input, Calibration& calibration) {
   for (const DiagnosedInput::Slip& slip : input.slips) {
-    const std::string& name =
-        input.mechanism.parameters[static_cast<std::size_t>(slip.parameter)].name;
+    const std::string& name = parameter_at(input.mechanism, slip.parameter).name;
     const auto estimate = std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
     if (estimate == calibration.parameters.end() || !std::isfinite(estimate->standard_deviation) ||
         !(estimate->standard_deviation > 0.0)) {
@@ -97,41 +95,116 @@ void keep_initial(const std::vector<ParameterEstimate>& first,
   }
 }
 
-/// A calibration with a repair that is tried.
-struct Trial {
-  DiagnosedInput input;
-  Calibration calibration;
-};
-
-Trial trial_of(const SignalExamination& repair, const CalibrationOptions& options,
-               const CalibrationMonitor& monitor, const DiagnosedCalibration& without) {
-  Trial trial{without.input, {}};
+DiagnosedCalibration trial_of(const SignalExamination& repair, const CalibrationOptions& options,
+                              const CalibrationMonitor& monitor,
+                              const DiagnosedCalibration& without) {
+  DiagnosedCalibration trial{.calibration = {}, .input = without.input};
   copy_parameter_values(without.calibration.mechanism, trial.input.mechanism);
   apply(repair, trial.input);
   trial.calibration = calibrate(trial.input.mechanism, trial.input.recordings, options, monitor);
   return trial;
 }
 
-void keep(Trial trial, DiagnosedCalibration& out) {
+void keep(DiagnosedCalibration trial, DiagnosedCalibration& out) {
   keep_initial(out.calibration.parameters, trial.calibration.parameters);
-  out.calibration = std::move(trial.calibration);
-  out.input = std::move(trial.input);
+  out = std::move(trial);
+}
+
+/// The modelled reading of one sensor at an end of a segment [rad or m], and its derivatives [per
+/// row and row²] by a parabola through three rows.
+struct SegmentEnd {
+  double value, rate, curvature;
+};
+
+/// @param row     last or first row of the modelled readings
+/// @param inward  −1 from the last row, +1 from the first
+SegmentEnd end_of(const Eigen::MatrixXd& model, Eigen::Index row, Eigen::Index inward,
+                  Eigen::Index sensor) {
+  const double at = model(row, sensor), next = model(row + inward, sensor);
+  const double curvature = model(row + 2 * inward, sensor) - 2.0 * next + at;
+  return {at, static_cast<double>(inward) * (next - at - 0.5 * curvature), curvature};
+}
+
+/// The ends of the segments at a cut, one per sensor, and the estimated number of rows from the
+/// last row before the cut to the first row after it.
+struct CutMotion {
+  std::vector<SegmentEnd> before, after;
+  double rows = 1.0;
+  double deviation = 0.0;  ///< standard deviation of `rows`, by the noise of one reading
+
+  /// Returns whether the motion determines the number of rows. Fitted segment ends are more precise
+  /// than a single reading.
+  bool is_precise() const { return deviation < std::min(std::max(1.0, 0.5 * (rows - 1.0)), kSlow); }
+};
+
+/// Estimates the number of rows between two segments by the trapezoidal rule, corrected for
+/// accelerations and weighted by the sensors' squared speeds. Returns nullopt without a model or
+/// motion.
+/// @param behind  index of the segment after the cut
+std::optional<CutMotion> motion_at_cut(const Calibration& calibration, const Recording& recording,
+                                       std::size_t behind) {
+  constexpr int kRounds = 5;
+  const auto model_of = [&](std::size_t segment) -> const Eigen::MatrixXd* {
+    for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+      if (trajectory.recording != recording.name) continue;
+      if (trajectory.start != recording.segments[segment].start) continue;
+      return calibration.refined ? &trajectory.simulated : &trajectory.estimated;
+    }
+    return nullptr;
+  };
+  const Eigen::MatrixXd *const first = model_of(behind - 1), *const next = model_of(behind);
+  if (first == nullptr || next == nullptr || first->rows() < 3 || next->rows() < 3) return {};
+  CutMotion found;
+  for (Eigen::Index i = 0; i < first->cols(); ++i) {
+    found.before.push_back(end_of(*first, first->rows() - 1, -1, i));
+    found.after.push_back(end_of(*next, 0, 1, i));
+  }
+  const std::vector<Encoder> sensors = used_encoders(calibration.mechanism);
+  for (int round = 0; round < kRounds; ++round) {
+    double along = 0.0, square = 0.0;
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      const SegmentEnd &a = found.before[i], &b = found.after[i];
+      const double noise = calibration.angle_noise[static_cast<Eigen::Index>(i)];
+      const double rate = 0.5 * (a.rate + b.rate) / noise;
+      const double bent = found.rows * found.rows * (b.curvature - a.curvature) / 12.0;
+      along += rate * (sensors[i].difference(b.value - a.value) + bent) / noise;
+      square += rate * rate;
+    }
+    if (!(square > 0.0)) return {};
+    found.rows = along / square;
+    found.deviation = 1.0 / std::sqrt(square);
+  }
+  return found;
 }
 
 /// Adds a finding about a cut in a recording, based on the modelled motion on both sides.
 /// @return whether time was lost at the cut
-bool add_cut_finding(const Cut& cut, Trial& trial) {
+bool add_cut_finding(const Cut& cut, DiagnosedCalibration& trial) {
   const Recording& recording = trial.input.recordings[static_cast<std::size_t>(cut.recording)];
-  const int behind = cut.segment + 1;
-  const JumpExplanation explanation = explain_cut(trial.calibration, recording, behind);
-  if (explanation.cause != JumpCause::kLostTime) return false;
+  const auto behind = static_cast<std::size_t>(cut.segment) + 1;
+  const std::optional<CutMotion> found = motion_at_cut(trial.calibration, recording, behind);
+  if (!found) return false;
+  const double period = recording.segments[behind].period;
+  const double lost = (found->rows - 1.0) * period;
+  if (!(lost > kLeastLost * period && lost <= kBridgedGapMax) || !found->is_precise()) return false;
+  JumpExplanation explanation;
+  explanation.cause = JumpCause::kLostTime;
+  explanation.confidence = 1.0;
+  explanation.lost_time = lost;
+  explanation.time_deviation = found->deviation * period;
   const std::vector<Encoder> sensors = used_encoders(trial.input.mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    explanation.rates_before.push_back(found->before[i].rate / period);
+    explanation.rates_after.push_back(found->after[i].rate / period);
+    explanation.sizes.push_back(0.5 * (explanation.rates_before[i] + explanation.rates_after[i]) *
+                                lost);
+  }
   const auto size = [](double rate) { return std::abs(rate); };
   const auto fastest =
       std::ranges::max_element(explanation.rates_after, {}, size) - explanation.rates_after.begin();
   trial.input.findings.push_back(cut_finding(
-      sensors, static_cast<int>(fastest), recording.name,
-      recording.segments[static_cast<std::size_t>(behind)].start, explanation,
+      sensors, static_cast<int>(fastest), recording.name, recording.segments[behind].start,
+      explanation,
       observed_quanta(sensors, trial.input.recordings)[static_cast<std::size_t>(fastest)]));
   return true;
 }
@@ -147,7 +220,7 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   if (!is_single_jump_plausible(estimate, out.input.recordings, monitor)) return;
   const SuspectedJump jump = find_likeliest_jump(estimate, out.input.recordings, options, monitor);
   if (jump.slip.needs_repair()) {
-    Trial slipped = trial_of(jump.slip, options, monitor, out);
+    DiagnosedCalibration slipped = trial_of(jump.slip, options, monitor, out);
     if (is_stopped(monitor)) return;
     if (is_slip_confirmed(out.calibration, slipped.calibration,
                           slipped.input.mechanism.parameters.back().name)) {
@@ -158,64 +231,11 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   for (const Cut& loss : jump.lost_times) {
     SignalExamination cut;
     cut.cuts = {loss};
-    Trial parted = trial_of(cut, options, monitor, out);
+    DiagnosedCalibration parted = trial_of(cut, options, monitor, out);
     if (is_stopped(monitor)) return;
     if (parted.calibration.verdict.kind != VerdictKind::kAccepted || !add_cut_finding(loss, parted))
       continue;
     keep(std::move(parted), out);
-    return;
-  }
-}
-
-/// Joins segments that were cut for lost time if a whole number of rows was lost. One long motion
-/// is more informative than two short ones.
-void try_lost_rows(const CalibrationOptions& options, const CalibrationMonitor& monitor,
-                   DiagnosedCalibration& out) {
-  if (out.calibration.verdict.kind != VerdictKind::kAccepted) return;
-  const std::vector<LostRows> lost =
-      find_lost_rows(out.calibration, out.input.recordings, out.input.findings);
-  if (lost.empty()) return;
-  DiagnosedInput input = out.input;
-  input.recordings = with_lost_rows(std::move(input.recordings), lost);
-  copy_parameter_values(out.calibration.mechanism, input.mechanism);
-  Calibration joined = calibrate(input.mechanism, input.recordings, options, monitor);
-  if (is_stopped(monitor) ||
-      !are_rows_confirmed(out.calibration, joined, static_cast<int>(lost.size()))) {
-    return;
-  }
-  for (const LostRows& each : lost) {
-    Message& message = input.findings[static_cast<std::size_t>(each.finding)].message;
-    message.code = MessageCode::kInsertedRows;
-    message.arguments.push_back({"rows", each.rows});
-  }
-  keep_initial(out.calibration.parameters, joined.parameters);
-  out.calibration = std::move(joined);
-  out.input = std::move(input);
-}
-
-/// Joins segments across gaps with a command step if the motion identifies the step's row.
-void try_gap_command_steps(const CalibrationOptions& options, const CalibrationMonitor& monitor,
-                           DiagnosedCalibration& out) {
-  if (out.calibration.verdict.kind != VerdictKind::kAccepted) return;
-  const std::vector<GapCommandStep> said =
-      find_gap_command_steps(out.calibration, out.input.recordings);
-  if (said.empty()) return;
-  std::vector<std::size_t> doubtful(said.size());
-  std::iota(doubtful.begin(), doubtful.end(), 0U);
-  std::ranges::sort(doubtful, std::greater<>(), [&](std::size_t i) { return said[i].doubt; });
-  DiagnosedInput input = out.input;
-  copy_parameter_values(out.calibration.mechanism, input.mechanism);
-  for (std::size_t trial = 0; trial <= std::min(kOtherRows, said.size()); ++trial) {
-    std::vector<GapCommandStep> edges = said;
-    if (trial > 0) edges[doubtful[trial - 1]].held = edges[doubtful[trial - 1]].next;
-    input.recordings = fill_gap_command_steps(out.input.recordings, edges);
-    Calibration joined = calibrate(input.mechanism, input.recordings, options, monitor);
-    if (is_stopped(monitor)) return;
-    if (!are_rows_confirmed(out.calibration, joined, static_cast<int>(edges.size()))) continue;
-    append(gap_command_step_findings(out.input.recordings, edges), input.findings);
-    keep_initial(out.calibration.parameters, joined.parameters);
-    out.calibration = std::move(joined);
-    out.input = std::move(input);
     return;
   }
 }
@@ -257,7 +277,7 @@ DiagnosedInput examine(const Mechanism& mechanism, const std::vector<Recording>&
   DescriptionExamination description = examine_description(input.mechanism, usable, monitor);
   if (options.repair) {
     for (const OffsetStart& start : description.starts) {
-      input.mechanism.parameters[static_cast<std::size_t>(start.parameter)].value = start.value;
+      parameter_at(input.mechanism, start.parameter).value = start.value;
     }
     apply_dependencies(input.mechanism);
   } else {
@@ -295,8 +315,6 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
     changed = true;
   }
   if (changed && !is_stopped(monitor)) try_jump(options, monitor, out);
-  if (repairs && !is_stopped(monitor)) try_lost_rows(options, monitor, out);
-  if (repairs && !is_stopped(monitor)) try_gap_command_steps(options, monitor, out);
   out.calibration.findings = out.input.findings;
   update_slip_findings(out.input, out.calibration);
   downgrade_findings(first_finding, out.calibration);

@@ -2,62 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numbers>
-#include <ranges>
 #include <utility>
 
-#include "estimator/diagnostics/jumps/edge_fit.hpp"
-#include "estimator/diagnostics/jumps/noise_scale.hpp"
-#include "estimator/diagnostics/signal/non_equilibrium_joints.hpp"
+#include "estimator/diagnostics/jumps/reading_series.hpp"
 #include "estimator/model/joint_stop.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr double kRest = 1e-9;   // [rad]; less is rounding
 constexpr double kAtEnd = 0.25;  // counts; tolerance for a reading at an end of the range
-
-struct Range {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-  int count = 0;  ///< readings
-
-  double width() const { return count == 0 ? 0.0 : high - low; }
-  void add(double value) {
-    if (std::isnan(value)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-    ++count;
-  }
-};
-
-Range range_of(const Recording& recording, int sensor) {
-  Range range;
-  for (const Segment& segment : recording.segments) {
-    for (const double reading : segment.angles.col(sensor)) range.add(reading);
-  }
-  return range;
-}
-
-Range command_range(const Recording& recording, int motor) {
-  Range range;
-  for (const Segment& segment : recording.segments) {
-    // The last row's command is held over no time.
-    for (Eigen::Index k = 0; k + 1 < segment.controls.rows(); ++k) {
-      range.add(segment.controls(k, motor));
-    }
-  }
-  return range;
-}
-
-/// Adds the reason why a joint cannot be at rest at its recorded position to a message.
-void add_reason(const JointUnits& units, const NonEquilibriumJoint& joint, Message& message) {
-  message.arguments.push_back({"position", Quantity{joint.reading, units.coordinate}});
-  message.arguments.push_back({"load", Quantity{joint.load, units.force}});
-  message.arguments.push_back({"friction", Quantity{joint.friction, units.force}});
-}
 
 /// Returns whether any joint that a sensor measures has end stops, at which it may rest.
 bool has_stops(const Mechanism& mechanism, const Encoder& sensor) {
@@ -68,42 +23,39 @@ bool has_stops(const Mechanism& mechanism, const Encoder& sensor) {
 }
 
 /// Finds plateaus at the largest or smallest reading of a sensor.
-class PlateauSearch {
- public:
-  /// @param end   the reading at the plateau; `side` is +1 for the largest, −1 for the smallest
-  ///              reading
-  PlateauSearch(const ReadingSeries& series, const NoiseScale& scale, double end, double side,
-                double unit, bool has_stops)
-      : series_(series),
-        scale_(scale),
-        end_(end),
-        side_(side),
-        unit_(unit),
-        has_stops_(has_stops) {}
+struct PlateauSearch {
+  const ReadingSeries& series;
+  const NoiseScale& scale;
+  double end;   ///< reading at the plateau
+  double side;  ///< +1 for the largest reading, −1 for the smallest
+  double unit;
+  bool has_stops;
 
-  /// Calls visit(first, count) for each plateau.
-  template <typename Visit>
-  void run(const Visit& visit) const {
+  /// Returns the first reading of each plateau and the first reading behind it.
+  std::vector<std::pair<std::size_t, std::size_t>> run() const {
     constexpr std::size_t kShortest = 4;
-    for (std::size_t first = 0; first < series_.size(); ++first) {
+    std::vector<std::pair<std::size_t, std::size_t>> plateaus;
+    for (std::size_t first = 0; first < series.size(); ++first) {
       if (!is_at_end(first)) continue;
       std::size_t behind = first;
-      while (behind < series_.size() && is_at_end(behind)) ++behind;
-      if (behind - first >= kShortest && is_clipped(first, behind)) visit(first, behind - first);
+      while (behind < series.size() && is_at_end(behind)) ++behind;
+      if (behind - first >= kShortest && is_clipped(first, behind)) {
+        plateaus.emplace_back(first, behind);
+      }
       first = behind;
     }
+    return plateaus;
   }
 
- private:
   bool is_at_end(std::size_t k) const {
-    return std::abs(series_.values[k] - end_) <= kRest * unit_ + kAtEnd * scale_.quantum();
+    return std::abs(series.values[k] - end) <= kReadingRounding * unit + kAtEnd * scale.quantum();
   }
 
   bool is_clipped(std::size_t first, std::size_t behind) const {
-    const bool is_whole = first > 0 && behind < series_.size();
-    if (!is_whole && (has_stops_ || behind - first == series_.size())) return false;
+    const bool is_whole = first > 0 && behind < series.size();
+    if (!is_whole && (has_stops || behind - first == series.size())) return false;
     if (first == 0) return comes_from_beyond(behind - first, behind);
-    if (behind == series_.size()) return comes_from_beyond(behind - first, first);
+    if (behind == series.size()) return comes_from_beyond(behind - first, first);
     return is_passed(first, behind);
   }
 
@@ -118,16 +70,15 @@ class PlateauSearch {
     for (std::size_t window = kSide; window <= kWindowMost && window <= 4 * plateau; window *= 2) {
       const std::size_t from = begins ? edge : edge - window;
       if (edge < window && !begins) break;
-      if (from + window > series_.size() || !series_.is_dense(from, window)) break;
-      const EdgeFit fit({series_.times.data() + from, window},
-                        {series_.values.data() + from, window}, 2, series_.period);
+      if (from + window > series.size() || !series.is_dense(from, window)) break;
+      const EdgeFit fit(series, from, window, 2);
       const double least = least_at(edge);
       if (fit.residual_variance() > kUnlike * least * least) break;
-      const double on = 0.25 * static_cast<double>(window) * series_.period;
+      const double on = 0.25 * static_cast<double>(window) * series.period;
       const PolynomialPrediction reach =
-          fit.at(begins ? series_.times[edge] - on : series_.times[edge - 1] + on);
-      const double beyond = side_ * (reach.value - end_);
-      const double moved = std::abs(series_.values[begins ? from + window - 1 : from] - end_);
+          fit.at(begins ? series.times[edge] - on : series.times[edge - 1] + on);
+      const double beyond = side * (reach.value - end);
+      const double moved = std::abs(series.values[begins ? from + window - 1 : from] - end);
       if (beyond > std::max(kFar * least * std::max(1.0, reach.noise_gain), kMoved * moved)) {
         return true;
       }
@@ -137,22 +88,19 @@ class PlateauSearch {
 
   /// Returns the resolution of a reading, given by noise, quantization and rounding.
   double least_at(std::size_t position) const {
-    return std::max(scale_.noise(position), scale_.quantum()) + kRest * unit_;
+    return std::max(scale.noise(position), scale.quantum()) + kReadingRounding * unit;
   }
 
   /// Returns whether the motion enters and leaves a plateau fast enough to have passed far beyond
   /// it. On a parabola of speed v at the plateau's ends, the overshoot in the plateau's time T is v
   /// T/4.
   bool is_passed(std::size_t first, std::size_t behind) const {
-    if (first < kSide || behind + kSide > series_.size()) return false;
-    if (!series_.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
-    const auto fit = [&](std::size_t from) {
-      return EdgeFit({series_.times.data() + from, kSide}, {series_.values.data() + from, kSide}, 2,
-                     series_.period);
-    };
-    const double in = side_ * fit(first - kSide).slope(series_.times[first]);
-    const double out = -side_ * fit(behind).slope(series_.times[behind - 1]);
-    const double time = series_.times[behind - 1] - series_.times[first];
+    if (first < kSide || behind + kSide > series.size()) return false;
+    if (!series.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
+    const EdgeFit before(series, first - kSide, kSide, 2), after(series, behind, kSide, 2);
+    const double in = side * before.slope(series.times[first]);
+    const double out = -side * after.slope(series.times[behind - 1]);
+    const double time = series.times[behind - 1] - series.times[first];
     const double overshoot = 0.25 * std::min(in, out) * time;
     // A motion that stops within a period may be an impact. After an impact and a rest, however, a
     // joint does not leave as fast as it came.
@@ -162,11 +110,6 @@ class PlateauSearch {
   static constexpr std::size_t kSide = 8;         // readings examined on each side of a plateau
   static constexpr std::size_t kWindowMost = 64;  // where only one side is observed
   static constexpr double kFar = 6.0;             // noise standard deviations, or counts
-
-  const ReadingSeries& series_;
-  const NoiseScale& scale_;
-  double end_, side_, unit_;
-  bool has_stops_;
 };
 
 }  // namespace
@@ -176,8 +119,9 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (int i = 0; i < std::ssize(sensors); ++i) {
     const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
-    const Range range = range_of(recording, i);
-    if (!(range.width() > kRest * sensor.units().scale)) continue;
+    ValueRange range;
+    range.add(recording.segments, i);
+    if (!(range.width() > kReadingRounding * sensor.units().scale)) continue;
     for (const double side : {1.0, -1.0}) {
       const double end = side > 0.0 ? range.high : range.low;
       std::vector<TimeStretch> stretches;
@@ -187,83 +131,42 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
         // Not unwrapped: readings are clipped before turns are counted.
         const ReadingSeries series = observed_readings(segment, segment.angles.col(i), false);
         const NoiseScale scale(series, quanta[static_cast<std::size_t>(i)]);
-        PlateauSearch(series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor))
-            .run([&](std::size_t first, std::size_t count) {
-              ++plateaus;
-              add_stretch({segment.start + series.times[first],
-                           segment.start + series.times[first + count - 1]},
-                          stretches);
-            });
+        const PlateauSearch search{
+            series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor)};
+        for (const auto& [first, behind] : search.run()) {
+          ++plateaus;
+          add_stretch(
+              {segment.start + series.times[first], segment.start + series.times[behind - 1]},
+              stretches);
+        }
       }
       if (plateaus == 0) continue;
       // Single readings at that end are unreliable too.
       const double slack =
-          kRest * sensor.units().scale + kAtEnd * quanta[static_cast<std::size_t>(i)];
+          kReadingRounding * sensor.units().scale + kAtEnd * quanta[static_cast<std::size_t>(i)];
       const std::vector<RejectedReading> outliers = out.rejected;
       for (int s = 0; s < std::ssize(recording.segments); ++s) {
         const auto column = recording.segments[static_cast<std::size_t>(s)].angles.col(i);
         for (int k = 0; k < column.size(); ++k) {
           if (!(std::abs(column[k] - end) <= slack)) continue;
           ++readings;
-          const bool is_held = std::ranges::any_of(outliers, [&](const RejectedReading& rejected) {
-            return rejected.row == k && rejected.sensor == i && rejected.segment == s &&
-                   rejected.recording == index;
-          });
-          if (!is_held) out.rejected.push_back({index, s, i, k});
+          const RejectedReading reading{index, s, i, k};
+          if (std::ranges::count(outliers, reading) == 0) out.rejected.push_back(reading);
         }
       }
+      const Quantity limit{end, sensor.units().coordinate};
       Finding finding = make_finding({MessageCode::kClippedReadings,
                                       {{"encoder", sensor.name},
                                        {"is_largest", side > 0.0},
-                                       {"limit", Quantity{end, sensor.units().coordinate}},
+                                       {"limit", limit},
                                        {"plateaus", plateaus},
                                        {"first", stretches.front().from},
                                        {"readings", readings}}},
-                                     recording.name, sensor.name);
-      finding.from = stretches.front().from;
-      finding.to = stretches.back().to;
-      finding.stretches = std::move(stretches);
-      finding.size = end;
-      finding.unit = sensor.units().coordinate;
+                                     recording.name, sensor.name, limit);
+      set_stretches(std::move(stretches), finding);
       finding.treated = true;
       out.findings.push_back(std::move(finding));
     }
-  }
-}
-
-void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
-                        SignalExamination& out) {
-  const std::vector<Encoder> sensors = used_encoders(mechanism);
-  bool commanded = false;
-  const auto motors = static_cast<int>(std::ranges::count_if(mechanism.joints, &Joint::motorised));
-  for (int m = 0; m < motors; ++m) commanded |= command_range(recording, m).width() > 0.0;
-  std::vector<Range> ranges;
-  for (int i = 0; i < std::ssize(sensors); ++i) ranges.push_back(range_of(recording, i));
-  const auto moves = [&](std::size_t i) {
-    return ranges[i].width() > kRest * sensors[i].units().scale;
-  };
-  std::vector<NonEquilibriumJoint> unable;
-  if (std::ranges::none_of(std::views::iota(0U, sensors.size()), moves) && !commanded) {
-    unable = find_non_equilibrium_joints(mechanism, recording);
-  }
-  for (std::size_t i = 0; i < sensors.size(); ++i) {
-    if (moves(i)) continue;
-    std::string other;
-    for (std::size_t j = 0; j < sensors.size(); ++j) {
-      if (moves(j)) other = sensors[j].name;
-    }
-    const bool empty = ranges[i].count == 0;
-    const bool is_still = !empty && other.empty() && !commanded;
-    const auto restless =
-        std::ranges::find(unable, static_cast<int>(i), &NonEquilibriumJoint::sensor);
-    if (is_still && restless == unable.end()) continue;  // it may rest
-    Message message(MessageCode::kDeadChannel,
-                    {{"encoder", sensors[i].name},
-                     {"is_empty", empty},
-                     {"is_commanded", !empty && !is_still && other.empty()}});
-    if (is_still) add_reason(sensors[i].units(), *restless, message);
-    if (!empty && !other.empty()) message.arguments.push_back({"moving_encoder", other});
-    out.findings.push_back(make_finding(std::move(message), recording.name, sensors[i].name));
   }
 }
 
@@ -299,7 +202,7 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
           for (Eigen::Index k = 1; k < a.size() && same; ++k) {
             const double change = a[k] - a[k - 1], other = sign * (b[k] - b[k - 1]);
             if (std::isnan(change) || std::isnan(other)) continue;
-            same = std::abs(change - other) <= kRest * sensors[i].units().scale;
+            same = std::abs(change - other) <= kReadingRounding * sensors[i].units().scale;
             changes += change != 0.0 ? 1 : 0;
           }
         }
@@ -316,30 +219,6 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
   }
 }
 
-void find_constant_commands(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                            SignalExamination& out) {
-  int motor = 0;
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    if (!joint.motorised) continue;
-    const bool driven = std::ranges::any_of(recordings, [&](const Recording& recording) {
-      return command_range(recording, motor).width() > 0.0;
-    });
-    const bool lacks = !driven && mechanism.joint_parameter(j, JointQuantity::kMotorGain).free;
-    for (const Recording& recording : recordings) {
-      const Range range = command_range(recording, motor);
-      if (range.count == 0 || range.width() > 0.0) continue;
-      Finding finding =
-          make_finding({MessageCode::kConstantCommand,
-                        {{"motor", joint.name}, {"command", range.low}, {"is_gain_wanted", lacks}}},
-                       recording.name, joint.name);
-      finding.size = range.low;
-      out.findings.push_back(std::move(finding));
-    }
-    ++motor;
-  }
-}
-
 void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<double>& seen,
                     const std::vector<double>& stated, SignalExamination& out) {
   constexpr double kTolerance = 0.02;
@@ -349,16 +228,14 @@ void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<doubl
     if (std::abs(ratio - 1.0) < kTolerance) continue;
     const Encoder& sensor = sensors[i];
     const JointTraits& joint = sensor.traits();
-    Finding finding = make_finding({MessageCode::kWrongQuantum,
-                                    {{"encoder", sensor.name},
-                                     {"quantum", Quantity{seen[i], sensor.units().coordinate}},
-                                     {"counts", joint.count_size / seen[i]},
-                                     {"length", std::string(joint.count)},
-                                     {"described_counts", joint.count_size / stated[i]}}},
-                                   "", sensor.name);
-    finding.size = seen[i];
-    finding.unit = sensor.units().coordinate;
-    out.findings.push_back(std::move(finding));
+    const Quantity quantum{seen[i], sensor.units().coordinate};
+    out.findings.push_back(make_finding({MessageCode::kWrongQuantum,
+                                         {{"encoder", sensor.name},
+                                          {"quantum", quantum},
+                                          {"counts", joint.count_size / seen[i]},
+                                          {"length", std::string(joint.count)},
+                                          {"described_counts", joint.count_size / stated[i]}}},
+                                        "", sensor.name, quantum));
   }
 }
 

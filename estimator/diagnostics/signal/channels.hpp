@@ -2,10 +2,16 @@
 
 #include <vector>
 
+#include "estimator/assessment/finding.hpp"
 #include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/model/encoder.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
+
+/// Changes of readings below this are rounding errors [rad], times JointUnits::scale.
+inline constexpr double kReadingRounding = 1e-9;
 
 /// Finds clipped readings, that is, plateaus at the largest or smallest reading of a recording that
 /// the motion passes through. The joint enters a plateau with speed, leaves it with the opposite
@@ -32,5 +38,42 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
 /// @param stated  steps in the rig description, one per sensor, 0 if not given; may be empty
 void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<double>& seen,
                     const std::vector<double>& stated, SignalExamination& out);
+
+/// Finds inertial sensors with exchanged or mirrored axes, or that read in another unit (g,
+/// degrees). Compares their readings with rates and gravity directions computed from the encoders.
+/// Reports an error only if the description leaves more than half of the readings unexplained, and
+/// one correction leaves less than a tenth (sums of squares). Mounting, position and bias are taken
+/// from the description; their errors are far smaller.
+/// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
+std::vector<Finding> find_inertial_errors(const Mechanism& mechanism,
+                                          const std::vector<Recording>& recordings);
+
+/// Compares a recording with the rig's limits. Reports readings outside the joint range, and speeds
+/// and commands above their maxima. Also reports commands at their maximum, because a motor that
+/// was commanded more may have received less than recorded.
+void compare_limits(const Mechanism& mechanism, const std::vector<double>& quanta,
+                    const Recording& recording, const SensorDescription& facts,
+                    SignalExamination& out);
+
+/// Reports readings well beyond an end stop of their joint. The position of the stop or the encoder
+/// zero is then wrong in the description. Allows for noise, quantization and the uncertainty of the
+/// stop's position.
+void compare_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                   const Recording& recording, SignalExamination& out);
+
+/// Finds long intervals at rest, in which every encoder repeats one reading. These readings all
+/// have the same quantization error, and thousands of them would outweigh the readings in motion.
+/// Therefore only some of them are kept and all others rejected.
+/// @param quanta  quantization step of each sensor; no intervals are found if readings are noisy
+void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
+                         const Recording& recording, int index, SignalExamination& out);
+
+/// Finds end stops that the description lacks, that is, positions that a joint never passes and at
+/// which its speed repeatedly jumps to zero or reverses. Speeds before and after are slopes of
+/// lines through some readings. A jump counts if noise, quantization and sustained accelerations do
+/// not explain it. A model without the stop attributes every impact to friction. Skips mechanisms
+/// with loops, where aligned links reverse a joint like a stop.
+void find_stop_impacts(const Mechanism& mechanism, const std::vector<double>& quanta,
+                       const Recording& recording, SignalExamination& out);
 
 }  // namespace estimator

@@ -18,11 +18,6 @@ void add_size(const Encoder& sensor, double size, double quantum, Message& messa
   message.arguments.push_back({"counts", std::abs(counts) < 1e6 ? std::round(counts) : counts});
 }
 
-void add_size_fields(const Encoder& sensor, double size, Finding& finding) {
-  finding.size = size;
-  finding.unit = sensor.units().coordinate;
-}
-
 }  // namespace
 
 Finding outlier_finding(const Encoder& sensor, const std::string& recording,
@@ -40,12 +35,12 @@ Finding outlier_finding(const Encoder& sensor, const std::string& recording,
                    {"first", outliers.first},
                    {"turns", sensor.traits().turns}});
   if (outliers.count > 1) message.arguments.push_back({"last", outliers.last});
-  Finding finding = make_finding(std::move(message), recording, sensor.name);
+  Finding finding = make_finding(std::move(message), recording, sensor.name,
+                                 {outliers.largest, sensor.units().coordinate});
   finding.from = outliers.first;
   finding.to = outliers.last;
   finding.confidence = 1.0 - 1e-4;
   finding.treated = isolated;
-  add_size_fields(sensor, outliers.largest, finding);
   return finding;
 }
 
@@ -58,11 +53,10 @@ Finding slip_finding(const Encoder& sensor, const std::string& recording, double
   if (deviation > 0.0) {
     message.arguments.push_back({"deviation", Quantity{deviation, sensor.units().coordinate}});
   }
-  Finding finding = make_finding(std::move(message), recording, sensor.name);
-  finding.from = finding.to = time;
-  finding.stretches = {{time, time}};
+  Finding finding =
+      make_finding(std::move(message), recording, sensor.name, {size, sensor.units().coordinate});
+  set_stretches({{time, time}}, finding);
   finding.treated = true;
-  add_size_fields(sensor, size, finding);
   return finding;
 }
 
@@ -89,17 +83,12 @@ Finding cut_finding(const std::vector<Encoder>& sensors, int sensor, const std::
        {"after", Quantity{explanation.rates_after[at], rate}},
        {"others_agree", sensors.size() > 1}});
   add_size(own, explanation.sizes[at], quantum, message);
-  Finding finding = make_finding(std::move(message), recording, is_lost ? "" : own.name);
-  finding.from = finding.to = time;
-  finding.stretches = {{time, time}};
+  const double size = is_lost ? explanation.lost_time : explanation.sizes[at];
+  Finding finding = make_finding(std::move(message), recording, is_lost ? "" : own.name,
+                                 {size, is_lost ? "s" : own.units().coordinate});
+  set_stretches({{time, time}}, finding);
   finding.confidence = explanation.confidence;
   finding.treated = true;
-  if (is_lost) {
-    finding.size = explanation.lost_time;
-    finding.unit = "s";
-  } else {
-    add_size_fields(own, explanation.sizes[at], finding);
-  }
   return finding;
 }
 

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "estimator/diagnostics/jumps/jump_cause.hpp"
-#include "estimator/diagnostics/jumps/steps.hpp"
 #include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/model/encoder.hpp"
 

@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/signal/inertial_axes.hpp"
+#include "estimator/diagnostics/signal/channels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,11 +24,12 @@ constexpr double kUnexplained = 0.5;    // by the description; less: nothing is 
 constexpr double kAxesExplained = 0.1;  // largest share left by a reported error
 constexpr double kDegrees = 180.0 / std::numbers::pi;
 
-/// The measured and expected values of one instrument, one instant per element.
-struct Comparison {
-  std::vector<Eigen::Vector3d> read;  ///< NaN if the axis is not measured
-  std::vector<Eigen::Vector3d> expected;
+/// The measured and expected values of one instrument at an instant.
+struct Instant {
+  Eigen::Vector3d read;  ///< NaN if the axis is not measured
+  Eigen::Vector3d expected;
 };
+using Comparison = std::vector<Instant>;
 
 /// A hypothetical error of an inertial sensor: axis i reads sign[i] times axis[i] of the
 /// description, in a unit of which `unit` make the SI unit.
@@ -77,7 +78,7 @@ class Poses {
   explicit Poses(const Mechanism& mechanism)
       : mechanism_(mechanism), values_(unpack(mechanism)), joints_(mechanism) {
     for (const Encoder& sensor : used_encoders(mechanism)) {
-      offsets_.push_back(mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value);
+      offsets_.push_back(parameter_at(mechanism, sensor.offset).value);
     }
   }
 
@@ -104,9 +105,7 @@ Eigen::Vector3d triple(const Mechanism& mechanism, int sensor, SensorQuantity fi
   Eigen::Vector3d value;
   for (int k = 0; k < 3; ++k) {
     const auto quantity = static_cast<SensorQuantity>(static_cast<int>(first) + k);
-    value[k] =
-        mechanism.parameters[static_cast<std::size_t>(mechanism.index_of_sensor(sensor, quantity))]
-            .value;
+    value[k] = parameter_at(mechanism, mechanism.index_of_sensor(sensor, quantity)).value;
   }
   return value;
 }
@@ -154,10 +153,9 @@ void compare(const Mechanism& mechanism, const Poses& poses, int sensor, const S
         difference_left((*after)[body].e, (*before)[body].e) / (2.0 * time);
     const Eigen::Vector3d acceleration =
         (place(*after) - 2.0 * place(*now) + place(*before)) / (time * time);
-    rates.expected.push_back(to_sensor * rate);
-    rates.read.push_back(mean_of(segment, column, row - reach, 2 * reach + 1));
-    forces.expected.push_back(to_sensor * (acceleration - poses.gravity()));
-    forces.read.push_back(mean_of(segment, column + 3, row - reach, 2 * reach + 1));
+    rates.push_back({mean_of(segment, column, row - reach, 2 * reach + 1), to_sensor * rate});
+    forces.push_back({mean_of(segment, column + 3, row - reach, 2 * reach + 1),
+                      to_sensor * (acceleration - poses.gravity())});
   }
 }
 
@@ -166,44 +164,40 @@ void compare(const Mechanism& mechanism, const Poses& poses, int sensor, const S
 /// @return whether each axis has readings
 std::array<bool, 3> prepare(Comparison& comparison, bool about_mean) {
   std::array<bool, 3> is_read{};
-  for (const Eigen::Vector3d& read : comparison.read) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      is_read[k] = is_read[k] || !std::isnan(read[static_cast<int>(k)]);
-    }
-  }
-  Comparison kept;
-  for (std::size_t i = 0; i < comparison.read.size(); ++i) {
-    bool whole = true;
-    Eigen::Vector3d read = comparison.read[i];
+  for (const Instant& each : comparison) {
     for (int k = 0; k < 3; ++k) {
-      if (!is_read[static_cast<std::size_t>(k)]) read[k] = 0.0;
-      whole = whole && std::isfinite(read[k]);
+      if (!std::isnan(each.read[k])) is_read[static_cast<std::size_t>(k)] = true;
     }
-    if (!whole || !comparison.expected[i].allFinite()) continue;
-    kept.read.push_back(read);
-    kept.expected.push_back(comparison.expected[i]);
   }
-  const auto center = [](std::vector<Eigen::Vector3d>& values) {
-    Eigen::Vector3d mean = Eigen::Vector3d::Zero();
-    for (const Eigen::Vector3d& value : values) mean += value / static_cast<double>(values.size());
-    for (Eigen::Vector3d& value : values) value -= mean;
-  };
-  if (about_mean) {
-    center(kept.read);
-    center(kept.expected);
+  for (Instant& each : comparison) {
+    for (int k = 0; k < 3; ++k) {
+      if (!is_read[static_cast<std::size_t>(k)]) each.read[k] = 0.0;
+    }
   }
-  comparison = std::move(kept);
+  std::erase_if(comparison, [](const Instant& each) {
+    return !each.read.allFinite() || !each.expected.allFinite();
+  });
+  if (!about_mean) return is_read;
+  Instant mean{Eigen::Vector3d::Zero(), Eigen::Vector3d::Zero()};
+  for (const Instant& each : comparison) {
+    mean.read += each.read / static_cast<double>(comparison.size());
+    mean.expected += each.expected / static_cast<double>(comparison.size());
+  }
+  for (Instant& each : comparison) {
+    each.read -= mean.read;
+    each.expected -= mean.expected;
+  }
   return is_read;
 }
 
 double unexplained(const Comparison& comparison, const std::array<bool, 3>& is_read,
                    const Mistake& mistake) {
   double left = 0.0, all = 0.0;
-  for (std::size_t i = 0; i < comparison.read.size(); ++i) {
+  for (const Instant& each : comparison) {
     for (std::size_t k = 0; k < 3; ++k) {
       if (!is_read[k]) continue;
-      const double read = comparison.read[i][static_cast<int>(k)];
-      const double expected = mistake.sign[k] * comparison.expected[i][mistake.axis[k]];
+      const double read = each.read[static_cast<int>(k)];
+      const double expected = mistake.sign[k] * each.expected[mistake.axis[k]];
       left += (read - mistake.unit * expected) * (read - mistake.unit * expected);
       all += read * read;
     }
@@ -245,7 +239,7 @@ std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
 /// if there is no single one.
 std::optional<Mistake> find_mistake(Comparison& comparison, bool turns) {
   const std::array<bool, 3> is_read = prepare(comparison, turns);
-  if (comparison.read.size() < kInstantsMin) return std::nullopt;
+  if (comparison.size() < kInstantsMin) return std::nullopt;
   const double unit = turns ? kDegrees : 1.0 / kStandardGravity;
   std::vector<Mistake> explaining;
   if (!(unexplained(comparison, is_read, {}) > kUnexplained)) return std::nullopt;

@@ -1,14 +1,13 @@
-#include "estimator/diagnostics/signal/limits.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
-#include "estimator/diagnostics/jumps/noise_scale.hpp"
 #include "estimator/diagnostics/jumps/reading_series.hpp"
+#include "estimator/diagnostics/signal/channels.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
+#include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
@@ -36,7 +35,6 @@ struct Excess {
   double extreme = 0.0;
   int rows = 0;
 
-  double first() const { return stretches.front().from; }
   void add(double time, double value) {
     ++rows;
     add_stretch({time, time}, stretches);
@@ -44,19 +42,17 @@ struct Excess {
   }
 };
 
-/// Returns a finding about an excess, with its number of rows and its start as arguments.
-Finding excess_finding(Message message, const Recording& recording, const std::string& channel,
-                       const Excess& excess, const std::string& unit = {}) {
-  message.arguments.push_back({"extreme", Quantity{excess.extreme, unit}});
+/// Reports an excess, if there is one, with its extreme, number of rows and start as arguments.
+void report(Message message, const Recording& recording, const std::string& channel,
+            const Excess& excess, const char* unit, SignalExamination& out) {
+  if (excess.rows == 0) return;
+  const Quantity extreme{excess.extreme, unit};
+  message.arguments.push_back({"extreme", extreme});
   message.arguments.push_back({"rows", excess.rows});
-  message.arguments.push_back({"first", excess.first()});
-  Finding finding = make_finding(std::move(message), recording.name, channel);
-  finding.from = excess.first();
-  finding.to = excess.stretches.back().to;
-  finding.stretches = excess.stretches;
-  finding.size = excess.extreme;
-  finding.unit = unit;
-  return finding;
+  message.arguments.push_back({"first", excess.stretches.front().from});
+  Finding finding = make_finding(std::move(message), recording.name, channel, extreme);
+  set_stretches(excess.stretches, finding);
+  out.findings.push_back(std::move(finding));
 }
 
 void compare_range(const Encoder& sensor, int column, const SensorLimits& limits,
@@ -72,13 +68,12 @@ void compare_range(const Encoder& sensor, int column, const SensorLimits& limits
       }
     }
   }
-  if (excess.rows == 0) return;
-  const std::string unit = sensor.units().coordinate;
-  out.findings.push_back(excess_finding({MessageCode::kReadingBeyondRange,
-                                         {{"encoder", sensor.name},
-                                          {"lowest", limits.lowest},
-                                          {"highest", Quantity{limits.highest, unit}}}},
-                                        recording, sensor.name, excess, unit));
+  const char* const unit = sensor.units().coordinate;
+  report({MessageCode::kReadingBeyondRange,
+          {{"encoder", sensor.name},
+           {"lowest", limits.lowest},
+           {"highest", Quantity{limits.highest, unit}}}},
+         recording, sensor.name, excess, unit, out);
 }
 
 void compare_speed(const Encoder& sensor, int column, double quantum, double fastest,
@@ -100,12 +95,10 @@ void compare_speed(const Encoder& sensor, int column, double quantum, double fas
       }
     }
   }
-  if (excess.rows == 0) return;
-  const std::string unit = sensor.units().rate;
-  out.findings.push_back(
-      excess_finding({MessageCode::kSpeedBeyondLimit,
-                      {{"encoder", sensor.name}, {"limit", Quantity{fastest, unit}}}},
-                     recording, sensor.name, excess, unit));
+  const char* const unit = sensor.units().rate;
+  report({MessageCode::kSpeedBeyondLimit,
+          {{"encoder", sensor.name}, {"limit", Quantity{fastest, unit}}}},
+         recording, sensor.name, excess, unit, out);
 }
 
 void compare_command(const std::string& motor, Eigen::Index column, double most,
@@ -120,16 +113,12 @@ void compare_command(const std::string& motor, Eigen::Index column, double most,
       if (std::abs(std::abs(command) - most) <= kAtLimit * most) at.add(time, command);
     }
   }
-  if (beyond.rows > 0) {
-    out.findings.push_back(
-        excess_finding({MessageCode::kCommandBeyondLimit, {{"motor", motor}, {"limit", most}}},
-                       recording, motor, beyond));
-  } else if (at.rows >= kOftenAtLimit * rows) {
-    out.findings.push_back(
-        excess_finding({MessageCode::kCommandAtLimit,
-                        {{"motor", motor}, {"limit", most}, {"recorded_rows", rows}}},
-                       recording, motor, at));
-  }
+  report({MessageCode::kCommandBeyondLimit, {{"motor", motor}, {"limit", most}}}, recording, motor,
+         beyond, "", out);
+  if (beyond.rows > 0 || at.rows < kOftenAtLimit * rows) return;
+  report(
+      {MessageCode::kCommandAtLimit, {{"motor", motor}, {"limit", most}, {"recorded_rows", rows}}},
+      recording, motor, at, "", out);
 }
 
 /// Returns the uncertainty of the position of an end stop or encoder zero in the description.
@@ -159,13 +148,140 @@ void compare_stop(const Mechanism& mechanism, const JointStop& stop, const Encod
       }
     }
   }
-  if (excess.rows == 0) return;
-  const std::string coordinate = sensor.units().coordinate;
-  out.findings.push_back(excess_finding({MessageCode::kReadingBeyondStop,
-                                         {{"encoder", sensor.name},
-                                          {"is_lower", stop.side > 0.0},
-                                          {"stop", Quantity{stop.position, coordinate}}}},
-                                        recording, sensor.name, excess, coordinate));
+  const char* const coordinate = sensor.units().coordinate;
+  report({MessageCode::kReadingBeyondStop,
+          {{"encoder", sensor.name},
+           {"is_lower", stop.side > 0.0},
+           {"stop", Quantity{stop.position, coordinate}}}},
+         recording, sensor.name, excess, coordinate, out);
+}
+
+constexpr std::size_t kWindows[] = {2, 4, 8, 16};  // readings for a speed
+constexpr double kSpeedDeviations = 5.0;           // standard deviations of a speed's noise
+constexpr double kAccelerations = 2.0;             // times the sustained acceleration: no impact
+constexpr double kReboundMost = 1.1;               // ratio of the speeds after and before an impact
+constexpr int kStrikesMin = 3;
+constexpr double kCommonShare = 0.8;  // least share of all impacts on a side at one position
+constexpr double kWidth = 0.01;       // tolerance of that position [rad]
+constexpr double kDescribed = 0.1;    // largest distance to a described stop [rad]
+
+/// A jump of a joint's speed between two readings.
+struct StopImpact {
+  double time = 0.0;                 ///< time in the recording [s]
+  double place = 0.0;                ///< [rad or m]
+  double before = 0.0, after = 0.0;  ///< speeds [rad/s or m/s]
+  double rating = 0.0;               ///< jump over its unexplained threshold
+  double width = 0.0;                ///< uncertainty of the position [rad or m]
+};
+
+/// Returns the speed jump between readings k − 1 and k, from `window` readings on either side.
+StopImpact strike_at(const ReadingSeries& series, const NoiseScale& scale, double acceleration,
+                     std::size_t k, std::size_t window) {
+  const double T = series.period, n = static_cast<double>(window);
+  const double noise = std::sqrt(24.0 / (n * (n * n - 1.0))) * scale.noise(k) / T;
+  const double counting = 3.0 * scale.quantum() / (n * T);
+  const double explained =
+      std::max(kSpeedDeviations * noise, counting) + kAccelerations * acceleration / T * n;
+  const std::vector<double>& y = series.values;
+  const double secants = y[k + window - 1] - y[k] - y[k - 1] + y[k - window];
+  if (!(std::abs(secants) > 0.5 * explained * (n - 1.0) * T)) return {};  // far below the threshold
+  const EdgeFit before(series, k - window, window, 1), after(series, k, window, 1);
+  const double time = 0.5 * (series.times[k - 1] + series.times[k]);
+  StopImpact strike;
+  strike.time = time;
+  strike.before = before.slope(time);
+  strike.after = after.slope(time);
+  strike.place = 0.5 * (before.value(time) + after.value(time));
+  strike.rating = std::abs(strike.after - strike.before) / explained;
+  strike.width = std::abs(strike.before) * T + kSpeedDeviations * scale.noise(k) + scale.quantum();
+  const bool turns = strike.after * strike.before <= 0.0 || std::abs(strike.after) < explained;
+  const bool slower = std::abs(strike.after) <= kReboundMost * std::abs(strike.before) + explained;
+  if (!turns || !slower || !std::isfinite(strike.rating)) strike.rating = 0.0;
+  return strike;
+}
+
+/// Adds the largest speed jumps of a segment, each one once.
+void add_strikes(const ReadingSeries& series, const NoiseScale& scale, double start,
+                 std::vector<StopImpact>& strikes) {
+  constexpr std::size_t kLongest = kWindows[std::size(kWindows) - 1];
+  if (series.size() < 4 * kLongest) return;
+  const double acceleration = scale.acceleration(kLongest);
+  const auto rated = [&](std::size_t k) {
+    StopImpact best;
+    for (const std::size_t window : kWindows) {
+      if (k < window || k + window > series.size()) break;
+      if (!series.is_dense(k - window, 2 * window)) break;
+      const StopImpact strike = strike_at(series, scale, acceleration, k, window);
+      if (strike.rating > best.rating) best = strike;
+    }
+    return best;
+  };
+  std::size_t last = 0;
+  for (std::size_t k = kWindows[0]; k + kWindows[0] <= series.size(); ++k) {
+    StopImpact strike = rated(k);
+    if (!(strike.rating > 1.0)) continue;
+    strike.time += start;
+    if (last > 0 && k - last <= kLongest) {
+      if (strike.rating > strikes.back().rating) strikes.back() = strike;
+    } else {
+      strikes.push_back(strike);
+    }
+    last = k;
+  }
+}
+
+/// The end stop on one side of a joint's range, estimated from impacts.
+struct ImpactedStop {
+  int strikes = 0;
+  double place = 0.0, restitution = 0.0, fastest = 0.0;
+  std::vector<TimeStretch> stretches;
+};
+
+/// Returns the end stop on one side of a joint, estimated from the impacts of its speed.
+/// @param side     sign of the rate before an impact at the stop: 1 or −1
+/// @param extreme  largest reading for side 1, smallest for side −1
+ImpactedStop impacted_stop(std::vector<StopImpact> strikes, double side, double extreme,
+                           double unit) {
+  std::erase_if(strikes, [&](const StopImpact& each) { return side * each.before <= 0.0; });
+  ImpactedStop stop;
+  if (std::ssize(strikes) < kStrikesMin) return stop;
+  std::vector<double> places, rebounds;
+  for (const StopImpact& each : strikes) places.push_back(each.place);
+  const double place = median_of(places);
+  const auto is_there = [&](const StopImpact& each) {
+    return std::abs(each.place - place) <= kWidth * unit + each.width;
+  };
+  double width = 0.0;
+  for (const StopImpact& each : strikes) {
+    if (!is_there(each)) continue;
+    ++stop.strikes;
+    add_stretch({each.time, each.time}, stop.stretches);
+    stop.fastest = std::max(stop.fastest, std::abs(each.before));
+    width = std::max(width, each.width);
+    rebounds.push_back(std::clamp(-each.after / each.before, 0.0, 1.0));
+  }
+  const bool common = stop.strikes >= kCommonShare * static_cast<double>(strikes.size());
+  const bool furthest = side * (extreme - place) <= kWidth * unit + width;
+  if (stop.strikes < kStrikesMin || !common || !furthest) return {};
+  stop.place = place;
+  stop.restitution = median_of(rebounds);
+  return stop;
+}
+
+Finding undescribed_stop_finding(const Encoder& sensor, const Recording& recording,
+                                 const ImpactedStop& stop, double coordinate, bool upper) {
+  const JointUnits units = sensor.units();
+  Finding finding = make_finding({MessageCode::kUndescribedStop,
+                                  {{"encoder", sensor.name},
+                                   {"is_upper", upper},
+                                   {"value", coordinate},
+                                   {"unit", std::string(units.coordinate)},
+                                   {"impacts", stop.strikes},
+                                   {"speed", Quantity{stop.fastest, units.rate}},
+                                   {"restitution", stop.restitution}}},
+                                 recording.name, sensor.name, {coordinate, units.coordinate});
+  set_stretches(stop.stretches, finding);
+  return finding;
 }
 
 }  // namespace
@@ -200,6 +316,40 @@ void compare_limits(const Mechanism& mechanism, const std::vector<double>& quant
                       recording, out);
     }
     ++motor;
+  }
+}
+
+void find_stop_impacts(const Mechanism& mechanism, const std::vector<double>& quanta,
+                       const Recording& recording, SignalExamination& out) {
+  if (!is_tree(mechanism)) return;  // aligned links reverse a joint like a stop
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  const std::vector<JointStop> described = joint_stops(mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const Encoder& sensor = sensors[i];
+    if (sensor.terms.size() != 1) continue;
+    const double unit = sensor.units().scale;
+    std::vector<StopImpact> strikes;
+    ValueRange range;
+    for (const Segment& segment : recording.segments) {
+      const ReadingSeries series = observed_readings(
+          segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.traits().wraps);
+      add_strikes(series, NoiseScale(series, quanta[i]), segment.start, strikes);
+      for (const double value : series.values) range.add(value);
+    }
+    for (const double side : {1.0, -1.0}) {
+      const ImpactedStop stop =
+          impacted_stop(strikes, side, side > 0.0 ? range.high : range.low, unit);
+      if (stop.strikes == 0) continue;
+      const double sign = sensor.terms.front().sign;
+      const double coordinate = sign * (stop.place + parameter_at(mechanism, sensor.offset).value);
+      const bool upper = side * sign > 0.0;
+      const bool known = std::ranges::any_of(described, [&](const JointStop& each) {
+        return each.joint == sensor.terms.front().joint && (each.side < 0.0) == upper &&
+               std::abs(each.position - coordinate) <= kDescribed * unit;
+      });
+      if (known) continue;
+      out.findings.push_back(undescribed_stop_finding(sensor, recording, stop, coordinate, upper));
+    }
   }
 }
 

@@ -1,24 +1,85 @@
 #include "estimator/diagnostics/signal/signal_examination.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <tuple>
 
 #include "estimator/diagnostics/jumps/jump_cause.hpp"
-#include "estimator/diagnostics/jumps/outliers.hpp"
-#include "estimator/diagnostics/jumps/segment_residuals.hpp"
-#include "estimator/diagnostics/jumps/steps.hpp"
+#include "estimator/diagnostics/jumps/outliers_and_steps.hpp"
 #include "estimator/diagnostics/signal/channels.hpp"
 #include "estimator/diagnostics/signal/finding_text.hpp"
-#include "estimator/diagnostics/signal/inertial_axes.hpp"
-#include "estimator/diagnostics/signal/limits.hpp"
-#include "estimator/diagnostics/signal/rest_intervals.hpp"
-#include "estimator/diagnostics/signal/stop_impacts.hpp"
 #include "estimator/fit/input_checks.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/model/encoder.hpp"
-#include "estimator/model/joint_stop.hpp"
 
 namespace estimator {
 namespace {
+
+/// A segment of a recording with its modelled readings and residuals.
+struct SegmentResiduals {
+  int index;  ///< index within its recording
+  const Segment* segment;
+  const Eigen::MatrixXd* model;  ///< modelled readings, samples × sensors; empty without a model
+  Eigen::MatrixXd left;          ///< residuals of the readings, or the readings without a model
+};
+
+/// Smallest significant step in residuals, relative to their root mean square over the recording.
+/// An unmodelled slip leaves half of its size on either side; smaller steps belong to other misfit.
+constexpr double kResidualStep = 0.5;
+
+/// Returns the segments that have a model, of the recording with index `wanted`.
+std::vector<SegmentResiduals> modelled_segments(const Calibration& calibration,
+                                                const std::vector<Encoder>& sensors,
+                                                const std::vector<Recording>& recordings,
+                                                int wanted) {
+  std::vector<SegmentResiduals> modelled;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    const SegmentPlace place = find_segment(recordings, trajectory.recording, trajectory.start,
+                                            trajectory.measured.rows());
+    if (place.recording != wanted) continue;
+    const Segment& segment = recordings[static_cast<std::size_t>(wanted)]
+                                 .segments[static_cast<std::size_t>(place.segment)];
+    const Eigen::MatrixXd& model =
+        calibration.refined ? trajectory.simulated : trajectory.estimated;
+    Eigen::MatrixXd left = segment.angles - model;
+    for (Eigen::Index i = 0; i < left.cols(); ++i) {
+      for (double& error : left.col(i)) {
+        error = sensors[static_cast<std::size_t>(i)].difference(error);
+      }
+    }
+    modelled.push_back({place.segment, &segment, &model, std::move(left)});
+  }
+  return modelled;
+}
+
+/// Returns the root-mean-square residual of each sensor.
+std::vector<double> root_mean_squares(const std::vector<SegmentResiduals>& modelled,
+                                      std::size_t sensors) {
+  std::vector<double> squares(sensors, 0.0), counts(sensors, 0.0);
+  for (const SegmentResiduals& each : modelled) {
+    for (Eigen::Index i = 0; i < each.left.cols(); ++i) {
+      for (const double error : each.left.col(i)) {
+        if (std::isnan(error)) continue;
+        squares[static_cast<std::size_t>(i)] += error * error;
+        counts[static_cast<std::size_t>(i)] += 1.0;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < sensors; ++i) {
+    squares[i] = std::sqrt(squares[i] / std::max(counts[i], 1.0));
+  }
+  return squares;
+}
+
+/// Returns by how much a modelled reading, and thus its residual, jumps at a row where the state
+/// estimate restarts.
+double model_jump(const Eigen::MatrixXd& model, int row, int sensor) {
+  if (row < 2 || row + 1 >= model.rows()) return 0.0;
+  const auto change = [&](int k) { return model(k, sensor) - model(k - 1, sensor); };
+  return change(row) - 0.5 * (change(row - 1) + change(row + 1));
+}
 
 constexpr std::size_t kResidualJumps = 3;  // most jumps of a segment with an accepted model
 constexpr int kSameRows = 2;               // largest distance between simultaneous jumps
@@ -45,17 +106,14 @@ Eigen::MatrixXd rates_of(const Eigen::MatrixXd& angles, const Segment& segment) 
 /// Examines one segment of a recording for outliers and jumps.
 class SegmentExamination {
  public:
-  /// @param readings  readings of the segment or their residuals, samples × sensors
-  /// @param model     modelled angles, samples × sensors; empty if there is no model
-  /// @param left      root-mean-square residual of the recording, one per sensor
-  SegmentExamination(const std::vector<Encoder>& sensors, const Segment& segment,
-                     Eigen::MatrixXd readings, const Eigen::MatrixXd& model,
+  /// @param left  root-mean-square residual of the recording, one per sensor
+  SegmentExamination(const std::vector<Encoder>& sensors, SegmentResiduals data,
                      const std::vector<double>& quanta, const std::vector<double>& left)
       : sensors_(sensors),
-        segment_(segment),
-        readings_(std::move(readings)),
-        model_(model),
-        rates_(rates_of(model, segment)),
+        segment_(*data.segment),
+        readings_(std::move(data.left)),
+        model_(*data.model),
+        rates_(rates_of(model_, segment_)),
         quanta_(quanta),
         left_(left) {}
 
@@ -65,7 +123,10 @@ class SegmentExamination {
     const NoiseScale scale(series, quantum(sensor));
     std::vector<Outlier> outliers = find_outliers(series, scale, kind());
     count.readings += static_cast<int>(series.size());
-    if (kind() == SeriesKind::kResidual) count.left = std::hypot(count.left, norm_of(series));
+    if (kind() == SeriesKind::kResidual) {
+      const auto values = Eigen::VectorXd::Map(series.values.data(), std::ssize(series.values));
+      count.left = std::hypot(count.left, values.norm());
+    }
     for (Outlier& outlier : outliers) {
       const double time = segment_.start + series.times[outlier.position];
       if (count.count++ == 0) count.first = time;
@@ -107,7 +168,7 @@ class SegmentExamination {
   /// Returns whether a step in a sensor's readings exceeds the residuals around it.
   bool is_reportable(int sensor, double step) const {
     return kind() == SeriesKind::kMotion ||
-           exceeds_residuals(step, left_[static_cast<std::size_t>(sensor)]);
+           std::abs(step) > kResidualStep * left_[static_cast<std::size_t>(sensor)];
   }
 
   /// Returns the likeliest cause of a jump. Call after `find_jumps`.
@@ -151,11 +212,6 @@ class SegmentExamination {
     });
   }
 
-  static double norm_of(const ReadingSeries& series) {
-    return Eigen::Map<const Eigen::VectorXd>(series.values.data(),
-                                             static_cast<Eigen::Index>(series.size()))
-        .norm();
-  }
   ReadingSeries series_of(int sensor) const {
     return observed_readings(segment_, readings_.col(sensor),
                              sensors_[static_cast<std::size_t>(sensor)].traits().wraps);
@@ -177,59 +233,53 @@ class SegmentExamination {
   std::vector<NoiseScale> scales_;
 };
 
-/// Collects the findings of all segments of one recording.
-class RecordingExamination {
- public:
-  RecordingExamination(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
-                       const std::string& name, int recording, SeriesKind kind,
-                       SignalExamination& out)
-      : sensors_(sensors),
-        quanta_(quanta),
-        name_(name),
-        recording_(recording),
-        kind_(kind),
-        out_(out) {
-    outliers_.resize(sensors.size());
-    held_.resize(sensors.size());
-  }
+/// Returns whether the model's residuals exceed the outliers, which are then ignored.
+bool is_below_residuals(const OutlierCount& outliers) {
+  return std::abs(outliers.largest) * std::sqrt(static_cast<double>(outliers.readings)) <
+         outliers.left;
+}
 
-  void examine(int segment, const Segment& data, SegmentExamination examination) {
-    for (int i = 0; i < std::ssize(sensors_); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      for (const Outlier& outlier : examination.take_outliers(i, outliers_[at])) {
-        held_[at].push_back({recording_, segment, i, static_cast<int>(outlier.position)});
+/// Examines the segments of one recording, or their residuals.
+struct RecordingExamination {
+  const std::vector<Encoder>& sensors;
+  const std::vector<double>& quanta;
+  const std::string& name;
+  int recording;  ///< index
+  SignalExamination& out;
+
+  void run(std::vector<SegmentResiduals> segments, SeriesKind kind) {
+    const std::vector<double> left = root_mean_squares(segments, sensors.size());
+    std::vector<OutlierCount> outliers(sensors.size());
+    std::vector<std::vector<RejectedReading>> held(sensors.size());
+    for (SegmentResiduals& each : segments) {
+      const int index = each.index;
+      const Segment& segment = *each.segment;
+      SegmentExamination examination(sensors, std::move(each), quanta, left);
+      for (int i = 0; i < std::ssize(sensors); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        for (const Outlier& outlier : examination.take_outliers(i, outliers[at])) {
+          held[at].push_back({recording, index, i, static_cast<int>(outlier.position)});
+        }
+      }
+      const std::vector<Jump> jumps = examination.find_jumps();
+      // A rejected model leaves kinks wherever the motion turns.
+      if (kind == SeriesKind::kResidual && jumps.size() > kResidualJumps) continue;
+      for (const Jump& jump : jumps) {
+        const JumpExplanation explanation = examination.explain(jump);
+        if (kind == SeriesKind::kResidual && explanation.cause == JumpCause::kBreak) continue;
+        const bool is_reportable = std::ranges::any_of(jump.sensors, [&](int sensor) {
+          return examination.is_reportable(sensor,
+                                           explanation.sizes[static_cast<std::size_t>(sensor)]);
+        });
+        if (is_reportable) book(index, segment.start + segment.time(jump.row), jump, explanation);
       }
     }
-    const std::vector<Jump> jumps = examination.find_jumps();
-    // A rejected model leaves kinks wherever the motion turns.
-    if (kind_ == SeriesKind::kResidual && jumps.size() > kResidualJumps) return;
-    for (const Jump& jump : jumps) {
-      const JumpExplanation explanation = examination.explain(jump);
-      if (kind_ == SeriesKind::kResidual && explanation.cause == JumpCause::kBreak) continue;
-      const bool is_reportable = std::ranges::any_of(jump.sensors, [&](int sensor) {
-        return examination.is_reportable(sensor,
-                                         explanation.sizes[static_cast<std::size_t>(sensor)]);
-      });
-      if (!is_reportable) continue;
-      book(segment, data.start + data.time(jump.row), jump, explanation);
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      if (outliers[i].count == 0 || is_below_residuals(outliers[i])) continue;
+      out.findings.push_back(outlier_finding(sensors[i], name, outliers[i], kind));
+      if (!out.findings.back().treated) continue;
+      out.rejected.insert(out.rejected.end(), held[i].begin(), held[i].end());
     }
-  }
-
-  /// Stores the findings about outliers. Call after examining all segments.
-  void book_outliers() {
-    for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      if (outliers_[i].count == 0 || is_below_residuals(outliers_[i])) continue;
-      out_.findings.push_back(outlier_finding(sensors_[i], name_, outliers_[i], kind_));
-      if (!out_.findings.back().treated) continue;
-      out_.rejected.insert(out_.rejected.end(), held_[i].begin(), held_[i].end());
-    }
-  }
-
- private:
-  /// Returns whether the model's residuals exceed the outliers, which are then ignored.
-  static bool is_below_residuals(const OutlierCount& outliers) {
-    return std::abs(outliers.largest) * std::sqrt(static_cast<double>(outliers.readings)) <
-           outliers.left;
   }
 
   void book(int segment, double time, const Jump& jump, const JumpExplanation& explanation) {
@@ -237,31 +287,22 @@ class RecordingExamination {
         static_cast<std::size_t>(std::ranges::max_element(jump.ratings) - jump.ratings.begin());
     if (explanation.cause != JumpCause::kSlip) {
       const int sensor = jump.sensors[largest];
-      out_.findings.push_back(cut_finding(sensors_, sensor, name_, time, explanation,
-                                          quanta_[static_cast<std::size_t>(sensor)]));
-      out_.cuts.push_back({recording_, segment, jump.row});
+      out.findings.push_back(cut_finding(sensors, sensor, name, time, explanation,
+                                         quanta[static_cast<std::size_t>(sensor)]));
+      out.cuts.push_back({recording, segment, jump.row});
       if (explanation.cause != JumpCause::kAmbiguous) return;
     }
     for (const int sensor : jump.sensors) {
       const auto at = static_cast<std::size_t>(sensor);
       if (explanation.cause == JumpCause::kSlip) {
-        out_.findings.push_back(slip_finding(sensors_[at], name_, time, explanation.sizes[at],
-                                             explanation.deviations[at], quanta_[at]));
-        out_.findings.back().confidence = explanation.confidence;
+        out.findings.push_back(slip_finding(sensors[at], name, time, explanation.sizes[at],
+                                            explanation.deviations[at], quanta[at]));
+        out.findings.back().confidence = explanation.confidence;
       }
-      out_.freed.push_back({recording_, segment, sensor, jump.row, explanation.sizes[at],
-                            static_cast<int>(out_.findings.size()) - 1});
+      out.freed.push_back({recording, segment, sensor, jump.row, explanation.sizes[at],
+                           static_cast<int>(out.findings.size()) - 1});
     }
   }
-
-  const std::vector<Encoder>& sensors_;
-  const std::vector<double>& quanta_;
-  const std::string& name_;
-  int recording_;
-  SeriesKind kind_;
-  SignalExamination& out_;
-  std::vector<OutlierCount> outliers_;
-  std::vector<std::vector<RejectedReading>> held_;
 };
 
 Recording without_rejected(Recording recording, int index,
@@ -274,7 +315,39 @@ Recording without_rejected(Recording recording, int index,
   return recording;
 }
 
+/// Adds a free parameter for the offset of an encoder's readings after a slip.
+int add_offset(const Encoder& sensor, const std::string& recording, double time, double size,
+               bool name_recording, Mechanism& mechanism) {
+  Parameter parameter;
+  parameter.name = sensor.name + " slip at " + number_text(time, 6) + " s";
+  if (name_recording) parameter.name += " of " + recording;
+  const std::string plain = parameter.name;
+  for (int copy = 2; mechanism.find_parameter(parameter.name) >= 0; ++copy) {
+    parameter.name = plain + " (" + std::to_string(copy) + ")";
+  }
+  parameter.unit = sensor.units().coordinate;
+  parameter.value = size;
+  parameter.free = true;
+  mechanism.parameters.push_back(parameter);
+  return static_cast<int>(mechanism.parameters.size()) - 1;
+}
+
 }  // namespace
+
+SegmentPlace find_segment(const std::vector<Recording>& recordings, const std::string& name,
+                          double start, Eigen::Index rows) {
+  for (int r = 0; r < std::ssize(recordings); ++r) {
+    const Recording& recording = recordings[static_cast<std::size_t>(r)];
+    if (recording.name != name) continue;
+    const auto found = std::ranges::find_if(recording.segments, [&](const Segment& each) {
+      return each.start == start && each.sample_count() == rows;
+    });
+    if (found != recording.segments.end()) {
+      return {r, static_cast<int>(found - recording.segments.begin())};
+    }
+  }
+  return {};
+}
 
 std::vector<double> observed_quanta(const std::vector<Encoder>& sensors,
                                     const std::vector<Recording>& recordings) {
@@ -299,30 +372,25 @@ SignalExamination examine_signals(const Mechanism& mechanism,
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   const std::vector<double> quanta = observed_quanta(sensors, recordings);
   const Eigen::MatrixXd no_model;
-  const std::vector<double> none_left;
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     const Recording& recording = recordings[r];
-    RecordingExamination examination(sensors, quanta, recording.name, static_cast<int>(r),
-                                     SeriesKind::kMotion, out);
-    for (std::size_t s = 0; s < recording.segments.size(); ++s) {
-      const Segment& segment = recording.segments[s];
-      examination.examine(static_cast<int>(s), segment,
-                          {sensors, segment, segment.angles, no_model, quanta, none_left});
+    std::vector<SegmentResiduals> segments;
+    for (int s = 0; s < std::ssize(recording.segments); ++s) {
+      const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
+      segments.push_back({s, &segment, &no_model, segment.angles});
     }
-    examination.book_outliers();
+    RecordingExamination{sensors, quanta, recording.name, static_cast<int>(r), out}.run(
+        std::move(segments), SeriesKind::kMotion);
     find_plateaus(mechanism, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
     // Outliers do not end a rest.
     const Recording calm = without_rejected(recording, static_cast<int>(r), out.rejected);
     find_rest_intervals(sensors, quanta, calm, static_cast<int>(r), out);
-    find_stop_impacts(mechanism, quanta,
-                      without_rejected(recording, static_cast<int>(r), out.rejected), out);
-    if (!facts.limits.empty() || !facts.command_limit.empty() || !joint_stops(mechanism).empty()) {
-      const Recording used = without_rejected(recording, static_cast<int>(r), out.rejected);
-      compare_limits(mechanism, quanta, used, facts, out);
-      compare_stops(mechanism, quanta, used, out);
-    }
+    const Recording used = without_rejected(recording, static_cast<int>(r), out.rejected);
+    find_stop_impacts(mechanism, quanta, used, out);
+    compare_limits(mechanism, quanta, used, facts, out);
+    compare_stops(mechanism, quanta, used, out);
   }
   if (!has_motion(recordings)) {
     for (Finding& finding : out.findings) {
@@ -344,16 +412,49 @@ SignalExamination examine_residuals(const Calibration& calibration,
   const std::vector<Encoder> sensors = used_encoders(calibration.mechanism);
   const std::vector<double> quanta = observed_quanta(sensors, recordings);
   for (std::size_t r = 0; r < recordings.size(); ++r) {
-    RecordingExamination examination(sensors, quanta, recordings[r].name, static_cast<int>(r),
-                                     SeriesKind::kResidual, out);
-    const std::vector<SegmentResiduals> modelled =
-        modelled_segments(calibration, sensors, recordings, static_cast<int>(r));
-    const std::vector<double> left = root_mean_squares(modelled, sensors.size());
-    for (const SegmentResiduals& each : modelled) {
-      examination.examine(each.index, *each.segment,
-                          {sensors, *each.segment, each.left, *each.model, quanta, left});
+    RecordingExamination{sensors, quanta, recordings[r].name, static_cast<int>(r), out}.run(
+        modelled_segments(calibration, sensors, recordings, static_cast<int>(r)),
+        SeriesKind::kResidual);
+  }
+  return out;
+}
+
+RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                     const SignalExamination& examination) {
+  RepairedInput out{mechanism, recordings};
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  const auto segment_of = [&](const auto& place) -> Segment& {
+    return out.recordings[static_cast<std::size_t>(place.recording)]
+        .segments[static_cast<std::size_t>(place.segment)];
+  };
+  for (const RejectedReading& rejected : examination.rejected) {
+    segment_of(rejected).angles(rejected.row, rejected.sensor) =
+        std::numeric_limits<double>::quiet_NaN();
+  }
+  for (const FreedOffset& freed : examination.freed) {
+    Recording& recording = out.recordings[static_cast<std::size_t>(freed.recording)];
+    const Segment& own = segment_of(freed);
+    const int parameter = add_offset(sensors[static_cast<std::size_t>(freed.sensor)],
+                                     recording.name, own.start + own.time(freed.row), freed.size,
+                                     recordings.size() > 1, out.mechanism);
+    // A slip lasts to the recording's end.
+    for (auto s = static_cast<std::size_t>(freed.segment); s < recording.segments.size(); ++s) {
+      const bool is_own = s == static_cast<std::size_t>(freed.segment);
+      recording.segments[s].shifts.push_back({freed.sensor, is_own ? freed.row : 0, parameter});
     }
-    examination.book_outliers();
+  }
+  std::vector<Cut> cuts = examination.cuts;
+  // From the last cut on, so that the indices of the others remain valid.
+  const auto place = [](const Cut& cut) { return std::tuple(cut.recording, cut.segment, cut.row); };
+  std::ranges::sort(cuts, std::greater<>(), place);
+  for (const Cut& cut : cuts) {
+    std::vector<Segment>& segments =
+        out.recordings[static_cast<std::size_t>(cut.recording)].segments;
+    const Segment whole = segments[static_cast<std::size_t>(cut.segment)];
+    if (cut.row <= 0 || cut.row >= whole.sample_count()) continue;
+    segments[static_cast<std::size_t>(cut.segment)] = rows_of(whole, 0, cut.row);
+    segments.insert(segments.begin() + cut.segment + 1,
+                    rows_of(whole, cut.row, whole.sample_count() - cut.row));
   }
   return out;
 }

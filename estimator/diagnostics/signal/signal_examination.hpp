@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "estimator/assessment/calibration.hpp"
@@ -11,9 +10,19 @@
 
 namespace estimator {
 
+/// A segment of a recording, given by indices; −1 if there is none.
+struct SegmentPlace {
+  int recording = -1, segment = -1;
+};
+/// Returns the segment of a recording that starts at a time and has a number of rows.
+SegmentPlace find_segment(const std::vector<Recording>& recordings, const std::string& name,
+                          double start, Eigen::Index rows);
+
 /// A single reading that is rejected, given by indices.
 struct RejectedReading {
   int recording, segment, sensor, row;
+
+  bool operator==(const RejectedReading&) const = default;
 };
 struct FreedOffset {
   int recording, segment, sensor, row;  ///< position of the first shifted reading

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/design/start_pose.hpp"
+#include "estimator/design/plan_evaluator.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "proto/recording/mcap/file.hpp"
 #include "proto/recording/recording_info.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/assessment/intervals/bound_notes.hpp"
+#include "estimator/assessment/intervals/confidence_intervals.hpp"
 
 #include <gtest/gtest.h>
 

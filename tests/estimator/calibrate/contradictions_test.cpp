@@ -1,4 +1,4 @@
-#include "estimator/assessment/model_test/contradictions.hpp"
+#include "estimator/assessment/model_test/score_tests.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assessment/model_test/score_step.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/note_text.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/assessment/intervals/interval.hpp"
+#include "estimator/assessment/intervals/confidence_intervals.hpp"
 
 #include <gtest/gtest.h>
 

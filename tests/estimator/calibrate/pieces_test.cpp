@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "estimator/assessment/model_test/part_comparison.hpp"
-#include "estimator/assessment/recording_parts.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"

@@ -6,8 +6,6 @@
 
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/design/plan_evaluator.hpp"
-#include "estimator/design/plan_prediction.hpp"
-#include "estimator/design/start_pose.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"

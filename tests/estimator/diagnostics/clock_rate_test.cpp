@@ -1,4 +1,3 @@
-#include "estimator/diagnostics/misfit/clock_rate.hpp"
 
 #include <gtest/gtest.h>
 

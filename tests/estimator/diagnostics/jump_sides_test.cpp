@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/misfit/single_jump_test.hpp"
+#include "estimator/diagnostics/repair/suspected_jump.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,9 @@
-#include "estimator/diagnostics/jumps/lost_time_scores.hpp"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "estimator/diagnostics/repair/slip_trial.hpp"
+#include "estimator/diagnostics/repair/suspected_jump.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"

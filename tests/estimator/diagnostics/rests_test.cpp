@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/signal/rest_intervals.hpp"
+#include "estimator/diagnostics/signal/channels.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "estimator/diagnostics/jumps/steps.hpp"
+#include "estimator/diagnostics/jumps/outliers_and_steps.hpp"
 
 #include <gtest/gtest.h>
 

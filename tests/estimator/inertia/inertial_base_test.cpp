@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "estimator/assessment/identifiability/base_parameters.hpp"
+#include "estimator/assessment/identifiability/combinations.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"

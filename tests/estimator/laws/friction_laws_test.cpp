@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "estimator/diagnostics/misfit/clock_rate.hpp"
+#include "estimator/diagnostics/misfit/excitation.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/signal/butterworth.hpp"
+#include "estimator/signal/low_pass.hpp"
 
 #include <gtest/gtest.h>
 

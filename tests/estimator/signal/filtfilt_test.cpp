@@ -1,4 +1,4 @@
-#include "estimator/signal/filtfilt.hpp"
+#include "estimator/signal/low_pass.hpp"
 #include "tests/support/not_a_number.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "estimator/signal/unwrap.hpp"
+#include "estimator/signal/time_series.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/model/encoder.hpp"
-#include "estimator/signal/filtfilt.hpp"
+#include "estimator/signal/low_pass.hpp"
 #include "tests/studies/leg/leg.hpp"
 #include "tests/studies/leg/needed_controls.hpp"
 

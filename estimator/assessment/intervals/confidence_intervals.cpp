@@ -1,0 +1,297 @@
+#include "estimator/assessment/intervals/confidence_intervals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "estimator/assessment/calibration.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/inertia_parameterized_problem.hpp"
+#include "estimator/math/decompositions.hpp"
+
+namespace estimator {
+namespace {
+
+/// Returns a matrix R with R Rᵀ = A for a possibly singular covariance A.
+Eigen::MatrixXd square_root(const Eigen::MatrixXd& A) {
+  const SymmetricEigen eigen = symmetric_eigen(A);
+  return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
+}
+
+/// Returns the covariance of the cost gradient due to normally distributed reading errors.
+Eigen::MatrixXd normal_scatter(const ParameterInformation& information,
+                               const Eigen::VectorXd& variances,
+                               const QuantizationErrors& counting) {
+  Eigen::MatrixXd scatter = counting.normal_scatter;
+  for (std::size_t g = 0; g < information.group_schur.size(); ++g) {
+    const auto counts = [&](const QuantizedSensor& s) { return s.sensor == static_cast<int>(g); };
+    if (std::any_of(counting.sensors.begin(), counting.sensors.end(), counts)) continue;
+    scatter += variances[static_cast<Eigen::Index>(g)] * information.group_schur[g];
+  }
+  return scatter;
+}
+
+constexpr double kOneSided95 = 1.645;  // one-sided 95 % quantile of a normal distribution
+constexpr double kConcerned = 0.5;     // standard deviations; smaller changes are not listed
+
+/// The predicted result of releasing one parameter from its bound.
+struct ReleasedParameter {
+  Eigen::Index position = 0;
+  std::vector<Eigen::Index> free;     ///< the other parameters that are at no bound
+  double unconstrained_change = 0.0;  ///< change of the released parameter, positive inward
+  /// Standard deviation of this change; not positive if not identifiable.
+  double deviation = 0.0;
+  /// Derivatives of the parameters in `free` with respect to it.
+  Eigen::VectorXd slopes;
+  Eigen::VectorXd deviations;  ///< standard deviations of those in `free` with it fixed
+
+  /// Returns how far inside its bound the parameter may be (95 %, one-sided).
+  double reach() const { return unconstrained_change + kOneSided95 * deviation; }
+};
+
+ReleasedParameter set_free(const ParameterInformation& information,
+                           const Eigen::VectorXd& variances, Eigen::Index position) {
+  ReleasedParameter freed;
+  freed.position = position;
+  for (Eigen::Index i = 0; i < information.schur.rows(); ++i) {
+    if (information.at_bound[i] == 0) freed.free.push_back(i);
+  }
+  const Eigen::Index n = std::ssize(freed.free);
+  const Eigen::MatrixXd noise = score_covariance(information, variances);
+  const Eigen::VectorXd score = total_score(information);
+  // S over the others is already inverted; add one row by its Schur complement.
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
+  if (n > 0) inverse = information.inverse(freed.free, freed.free);
+  const Eigen::VectorXd cross = information.schur.col(position)(freed.free);
+  const Eigen::VectorXd own = score(freed.free);
+  freed.slopes = -inverse * cross;
+  const double left = information.schur(position, position) + cross.dot(freed.slopes);
+  const double inward = -static_cast<double>(information.at_bound[position]);
+  Eigen::VectorXd along = Eigen::VectorXd::Zero(information.schur.rows());
+  along[position] = 1.0;
+  along(freed.free) = freed.slopes;
+  freed.unconstrained_change = inward * (score[position] + freed.slopes.dot(own)) / left;
+  freed.deviation = std::sqrt(along.dot(noise * along)) / left;
+  freed.deviations.setZero(n);
+  if (n > 0) {
+    const Eigen::MatrixXd middle = noise(freed.free, freed.free);
+    freed.deviations = (inverse * middle * inverse).diagonal().cwiseSqrt();
+  }
+  return freed;
+}
+
+/// Returns a clause about the best value of a parameter at a bound.
+Message optimum_of(const Mechanism& mechanism, const std::vector<int>& estimated,
+                   const ParameterInformation& information, const ReleasedParameter& freed) {
+  if (!(freed.deviation > 0.0)) return MessageCode::kUnidentifiableAtBound;
+  const double reach = freed.reach();
+  if (reach <= 0.0) {
+    return {MessageCode::kOptimumBeyondBound,
+            {{"excess", -freed.unconstrained_change / freed.deviation}}};
+  }
+  const auto parameter = [&](Eigen::Index at) -> const Parameter& {
+    return parameter_at(mechanism, estimated[static_cast<std::size_t>(at)]);
+  };
+  const bool lower = information.at_bound[freed.position] < 0;
+  std::vector<Message> changes;
+  for (std::size_t i = 0; i < freed.free.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    if (information.undetermined[static_cast<std::size_t>(freed.free[i])]) continue;
+    const double moved = reach * freed.slopes[at] * (lower ? 1.0 : -1.0);
+    if (!(std::abs(moved) > kConcerned * freed.deviations[at])) continue;
+    const Parameter& partner = parameter(freed.free[i]);
+    changes.push_back({MessageCode::kChangedEstimate,
+                       {{"parameter", partner.name},
+                        {"change", Quantity{moved, partner.unit}},
+                        {"deviations", std::abs(moved) / freed.deviations[at]}}});
+  }
+  Message interval(
+      MessageCode::kIntervalAtBound,
+      {{"reach", Quantity{reach, parameter(freed.position).unit}}, {"is_alone", changes.empty()}});
+  if (!changes.empty()) interval.arguments.push_back({"changes", std::move(changes)});
+  return interval;
+}
+
+constexpr double kLinear = 0.25;  // relative half-width of a rate's interval that is linear enough
+constexpr double kWidened = 1.1;  // relative widening above which it is reported
+constexpr double kShortfall = 0.9;  // share of the rise above which the linear end is kept
+constexpr double kGrowthLeast = 1.5, kGrowthMost = 4.0;  // of the distance per trial
+constexpr int kTries = 6;
+constexpr int kProfileIterations = 20;
+constexpr double kProfileDecrease = 0.05;  // of the whitened cost
+
+struct Profile {
+  const ShootingProblem& fitted;
+  const std::vector<Segment>& segments;
+  const ShootingGrid& grid;
+  const CalibrationOptions& options;
+  const CalibrationMonitor& monitor;
+
+  /// Returns the distance from a parameter's estimate to the point on one side where the cost has
+  /// risen by `rise`, or to the parameter's bound. Infinite if the cost does not rise as much
+  /// within the trials.
+  /// @param position  position of the parameter in the problem's parameter vector (arrow)
+  /// @param rise      cost increase that a quadratic cost reaches at `distance`
+  double reach(int position, double side, double distance, double rise) const {
+    const double value = fitted.arrow()[position];
+    const double room = side > 0.0 ? fitted.arrow_upper()[position] - value
+                                   : value - fitted.arrow_lower()[position];
+    double near = 0.0, at_near = 0.0;
+    double far = std::min(distance, room);
+    for (int i = 0; i < kTries; ++i) {
+      const double at_far = std::sqrt(std::max(rise_at(position, value + side * far), 0.0));
+      if (is_stopped(monitor)) return distance;
+      if (at_far * at_far >= kShortfall * rise) {
+        const double share = (std::sqrt(rise) - at_near) / (at_far - at_near);
+        return std::max(near + std::min(share, 1.0) * (far - near), std::min(distance, far));
+      }
+      if (far >= room) return room;
+      near = far;
+      at_near = at_far;
+      const double growth = at_far > 0.0 ? std::sqrt(rise) / at_far : kGrowthMost;
+      far = std::min(far * std::clamp(growth, kGrowthLeast, kGrowthMost), room);
+    }
+    return HUGE_VAL;
+  }
+
+  /// Returns the cost increase with one parameter fixed at a value and all others re-optimised.
+  double rise_at(int position, double value) const {
+    Mechanism mechanism = fitted.mechanism();
+    const int index = FreeParameters(mechanism).indices()[static_cast<std::size_t>(position)];
+    Parameter& held = parameter_at(mechanism, index);
+    // The value may be outside the bounds by round-off. Bounds that other parameters imply would
+    // then contradict it.
+    held.value = held.lower = held.upper =
+        std::clamp(value, fitted.arrow_lower()[position], fitted.arrow_upper()[position]);
+    ShootingProblem problem = fitted.restated(mechanism, segments, grid, fitted.noise());
+    const double tolerance = kProfileDecrease / fitted.cost();
+    const LmSummary summary =
+        solve_parameterized(problem, mechanism, options.inertia_parameterization,
+                            {.max_iterations = kProfileIterations,
+                             .cost_tolerance = tolerance,
+                             .stagnant_gain = tolerance},
+                            {}, monitor.stop);
+    return std::isfinite(summary.cost) ? summary.cost - fitted.cost() : HUGE_VAL;
+  }
+};
+
+/// Returns the positions, in the problem's parameter vector, of the identifiable friction
+/// parameters of joints whose Stribeck decay rate is too uncertain for linearisation.
+std::vector<int> nonlinear_friction_positions(const Mechanism& mechanism,
+                                              const FreeParameters& free,
+                                              const ParameterInformation& information,
+                                              const Eigen::VectorXd& half) {
+  std::vector<int> positions;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const int rate = free.position(mechanism.index_of_joint(j, JointQuantity::kStribeckRate));
+    if (rate < 0) continue;
+    const double value = mechanism.joint_parameter(j, JointQuantity::kStribeckRate).value;
+    if (half[rate] <= kLinear * value) continue;
+    for (const JointQuantity quantity :
+         {JointQuantity::kViscous, JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
+          JointQuantity::kStribeckRate}) {
+      const int at = free.position(mechanism.index_of_joint(j, quantity));
+      if (at < 0 || information.at_bound[at] != 0 || !std::isfinite(half[at])) continue;
+      if (half[at] > 0.0) positions.push_back(at);
+    }
+  }
+  return positions;
+}
+
+/// Returns a note about the interval of a parameter, whose ends may be infinitely far.
+Message interval_note(const Parameter& parameter, double down, double up) {
+  Message note(MessageCode::kProfileInterval, {{"parameter", parameter.name},
+                                               {"is_open_below", std::isinf(down)},
+                                               {"is_open_above", std::isinf(up)}});
+  const auto add_end = [&](const char* name, double end) {
+    if (std::isfinite(end)) note.arguments.push_back({name, Quantity{end, parameter.unit}});
+  };
+  add_end("lower", parameter.value - down);
+  add_end("upper", parameter.value + up);
+  return note;
+}
+
+}  // namespace
+
+Eigen::VectorXd half_intervals(const ParameterInformation& information,
+                               const Eigen::VectorXd& variances,
+                               const QuantizationErrors& counting) {
+  const ParameterCovariance covariance = compute_covariance(information, variances);
+  Eigen::VectorXd half = kNormalHalfWidth95 * covariance.standard_deviation;
+  if (counting.sensors.empty()) return half;
+  const Eigen::MatrixXd root = square_root(normal_scatter(information, variances, counting));
+  std::mt19937_64 random;  // fixed seed on purpose: repeatable results
+  std::normal_distribution<double> gaussian;
+  const Eigen::MatrixXd normal = Eigen::MatrixXd::NullaryExpr(half.size(), counting.draws.cols(),
+                                                              [&] { return gaussian(random); });
+  Eigen::MatrixXd magnitudes =
+      (information.inverse * (counting.draws + root * normal)).cwiseAbs().transpose();
+  const Eigen::Index rank = magnitudes.rows() * 95 / 100;
+  for (Eigen::Index parameter = 0; parameter < half.size(); ++parameter) {
+    if (!(half[parameter] > 0.0) || std::isinf(half[parameter])) continue;
+    auto column = magnitudes.col(parameter);
+    std::nth_element(column.begin(), column.begin() + rank, column.end());
+    half[parameter] = column[rank];
+  }
+  return half;
+}
+
+Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
+                                      const Eigen::VectorXd& variances) {
+  Eigen::VectorXd reaches = Eigen::VectorXd::Zero(information.at_bound.size());
+  for (Eigen::Index i = 0; i < reaches.size(); ++i) {
+    if (information.at_bound[i] == 0) continue;
+    const ReleasedParameter freed = set_free(information, variances, i);
+    reaches[i] = freed.deviation > 0.0 ? std::max(freed.reach(), 0.0) : HUGE_VAL;
+  }
+  return reaches;
+}
+
+std::vector<Message> describe_bounds(const Mechanism& mechanism, const std::vector<int>& estimated,
+                                     const ParameterInformation& information,
+                                     const Eigen::VectorXd& variances) {
+  std::vector<Message> notes;
+  if (!information.valid) return notes;
+  for (Eigen::Index i = 0; i < information.at_bound.size(); ++i) {
+    if (information.at_bound[i] == 0) continue;
+    const int index = estimated[static_cast<std::size_t>(i)];
+    const Parameter& own = parameter_at(mechanism, index);
+    const bool lower = information.at_bound[i] < 0;
+    const Message optimum =
+        optimum_of(mechanism, estimated, information, set_free(information, variances, i));
+    notes.push_back({MessageCode::kAtBound,
+                     {{"parameter", own.name},
+                      {"lower", lower},
+                      {"bound", lower ? own.lower : own.upper},
+                      {"optimum", std::vector<Message>{optimum}}}});
+  }
+  return notes;
+}
+
+std::vector<Message> widen_by_profile(const ShootingProblem& problem,
+                                      const std::vector<Segment>& segments,
+                                      const ShootingGrid& grid,
+                                      const ParameterInformation& information,
+                                      const CalibrationOptions& options,
+                                      const CalibrationMonitor& monitor, Eigen::VectorXd& half) {
+  std::vector<Message> notes;
+  const Mechanism& mechanism = problem.mechanism();
+  const FreeParameters free(mechanism);
+  const Profile profile{problem, segments, grid, options, monitor};
+  for (const int at : nonlinear_friction_positions(mechanism, free, information, half)) {
+    if (is_stopped(monitor)) break;
+    const double rise = half[at] * half[at] / information.inverse(at, at);
+    const double down = profile.reach(at, -1.0, half[at], rise);
+    const double up = profile.reach(at, 1.0, half[at], rise);
+    const double widest = std::max(down, up);
+    if (widest > kWidened * half[at]) {
+      const int index = free.indices()[static_cast<std::size_t>(at)];
+      notes.push_back(interval_note(parameter_at(mechanism, index), down, up));
+    }
+    half[at] = std::max(half[at], widest);
+  }
+  return notes;
+}
+
+}  // namespace estimator

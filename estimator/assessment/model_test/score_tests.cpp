@@ -1,0 +1,311 @@
+#include "estimator/assessment/model_test/score_tests.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "estimator/math/decompositions.hpp"
+#include "estimator/math/distributions.hpp"
+#include "estimator/model/joint_friction.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kMinEigenvalue = 1e-9;  // least identifiable eigenvalue, for a unit diagonal
+
+constexpr double kMatters = 1.0;  // least change of an estimate, in standard deviations
+constexpr double kAlike = 0.8;    // relative decrease of an equal explanation
+
+constexpr int kPointCount = 6;  // coordinates of a joint on its two bodies
+
+/// Returns the positions of the parameters that were estimated and are at no bound.
+/// @param free  the parameters of `information`
+std::vector<int> estimated_positions(const ShootingProblem& fitted, const FreeParameters& free,
+                                     const ParameterInformation& information) {
+  std::vector<int> positions;
+  for (const int index : FreeParameters(fitted.mechanism()).indices()) {
+    const int position = free.position(index);
+    if (information.at_bound[position] == 0) positions.push_back(position);
+  }
+  return positions;
+}
+
+/// Returns the largest ratio of a change to its standard deviation, 0 if there is none.
+/// @param place  receives its index
+double largest_ratio(const Eigen::VectorXd& change, const Eigen::VectorXd& deviation,
+                     Eigen::Index& place) {
+  if (change.size() == 0) return 0.0;
+  return (deviation.array() > 0.0)
+      .select(change.array().abs() / deviation.array(), 0.0)
+      .maxCoeff(&place);
+}
+
+/// Returns the indices of the fixed parameters to test.
+std::vector<int> candidates(const Mechanism& mechanism) {
+  std::vector<int> kept;
+  const auto take = [&](int joint, JointQuantity quantity, bool is_described) {
+    const int index = mechanism.index_of_joint(joint, quantity);
+    if (is_described && is_fixed(mechanism, index)) kept.push_back(index);
+  };
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const auto is_there = [&](JointQuantity quantity) {
+      return mechanism.joint_parameter(j, quantity).value != 0.0;
+    };
+    for (int k = 0; k < kPointCount; ++k) {
+      const auto point = static_cast<JointQuantity>(k);
+      take(j, point, is_there(point));
+    }
+    take(j, JointQuantity::kMotorGain, is_there(JointQuantity::kMotorGain));
+    const bool has_any_friction = has_friction(mechanism, j, [](const auto&) { return true; });
+    for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
+      const FrictionQuantity& facts = kFrictionQuantities[static_cast<std::size_t>(place)];
+      if (!facts.is_size || facts.is_loaded || facts.is_steep) continue;
+      take(j, friction_quantity(place),
+           facts.is_dry ? has_dry_law(mechanism, j) : has_any_friction);
+    }
+  }
+  return kept;
+}
+
+/// Sets a plausible decay rate for Stribeck friction terms that the description fixes at zero.
+Mechanism with_decay_rates(Mechanism mechanism, const ShootingInput& input) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (!is_fixed(mechanism, mechanism.index_of_joint(j, JointQuantity::kStribeckTorque)) ||
+        mechanism.joint_parameter(j, JointQuantity::kStribeckTorque).value != 0.0 ||
+        !(input.max_speed[j] > 0.0)) {
+      continue;
+    }
+    mechanism.joint_parameter(j, JointQuantity::kStribeckRate).value =
+        std::pow(kDecayShare * input.max_speed[j], -2);
+  }
+  return mechanism;
+}
+
+/// Returns the fitted problem with some parameters freed.
+/// @param mechanism  at the estimates
+ShootingProblem with_freed(Mechanism mechanism, const ShootingProblem& fitted,
+                           const ShootingInput& input, const ShootingGrid& grid,
+                           const std::vector<int>& indices) {
+  for (const int index : indices) parameter_at(mechanism, index).free = true;
+  return fitted.restated(mechanism, input.segments, grid, fitted.noise());
+}
+
+/// A score test that frees the fixed parameter values one at a time.
+class ScoreTest {
+ public:
+  ScoreTest(const ShootingProblem& fitted, const ShootingProblem& problem,
+            const ParameterInformation& information)
+      : mechanism_(problem.mechanism()),
+        free_(problem.mechanism()),
+        information_(information),
+        estimated_(estimated_positions(fitted, free_, information)) {}
+
+  /// Returns the contradicted parameters among these indices, the most significant first.
+  std::vector<Contradiction> contradicted(const std::vector<int>& indices,
+                                          const Eigen::MatrixXd& spread) const {
+    std::vector<Contradiction> contradictions;
+    const ScoreStep before = step_along(information_, spread, estimated_);
+    for (const int index : indices) try_one(index, spread, before, contradictions);
+    std::ranges::stable_sort(contradictions, std::ranges::greater(), &Contradiction::decrease);
+    return contradictions;
+  }
+
+ private:
+  void try_one(int index, const Eigen::MatrixXd& spread, const ScoreStep& before,
+               std::vector<Contradiction>& contradictions) const {
+    std::vector<int> taken = estimated_;
+    taken.push_back(free_.position(index));
+    const ScoreStep after = step_along(information_, spread, taken);
+    if (after.rank <= before.rank) return;
+    const auto kept = static_cast<Eigen::Index>(estimated_.size());
+    const double change = after.change[kept], deviation = after.deviation[kept];
+    if (!is_significant(change, deviation)) return;
+    const Parameter& parameter = parameter_at(mechanism_, index);
+    const double value = parameter.value + change;
+    if (value < parameter.lower || value > parameter.upper) return;
+    Eigen::Index moved = 0;
+    const double shift =
+        largest_ratio(after.change.head(kept) - before.change, before.deviation, moved);
+    if (!(shift > kMatters)) return;
+    const int moved_index =
+        free_.indices()[static_cast<std::size_t>(estimated_[static_cast<std::size_t>(moved)])];
+    contradictions.push_back({.name = parameter.name,
+                              .unit = parameter.unit,
+                              .kept = parameter.value,
+                              .value = value,
+                              .standard_deviation = deviation,
+                              .decrease = after.decrease - before.decrease,
+                              .moved = parameter_at(mechanism_, moved_index).name,
+                              .shift = shift});
+  }
+
+  const Mechanism& mechanism_;
+  FreeParameters free_;
+  const ParameterInformation& information_;
+  std::vector<int> estimated_;  // positions
+};
+
+constexpr double kResidualShare = 0.25;  // least share of an instrument's squared residuals
+constexpr int kShares = 6;               // cross-axis parameters of one instrument
+
+struct ReadAcross {
+  int sensor, place;        ///< `place`: instrument of the sensor, 0 or 1
+  std::vector<int> shares;  ///< parameter indices, of the axes with readings
+  double readings = 0.0;    ///< number of readings of these axes
+};
+
+/// Returns the instruments for which the rig description has no cross-axis sensitivity.
+std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
+  const Mechanism& mechanism = fitted.mechanism();
+  std::vector<ReadAcross> found;
+  for (std::size_t at = 0; at < fitted.sensed().size(); ++at) {
+    const int axis = fitted.sensed()[at];
+    const int sensor = axis / Sensor::kAxes, place = axis % Sensor::kAxes / 3;
+    const Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
+    if (!own.traits().has_cross) continue;
+    const int first = mechanism.index_of_sensor(
+        sensor, place == 0 ? SensorQuantity::kRateCrossXY : SensorQuantity::kForceCrossXY);
+    bool is_told = false;
+    for (int index = first; index < first + kShares; ++index) {
+      is_told |= changes_in_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0;
+    }
+    if (is_told) continue;
+    if (found.empty() || found.back().sensor != sensor || found.back().place != place) {
+      found.push_back({sensor, place, {}});
+    }
+    found.back().readings += fitted.inertial_reading_count(static_cast<int>(at));
+    for (const int k : {0, 1}) found.back().shares.push_back(first + 2 * (axis % 3) + k);
+  }
+  return found;
+}
+
+}  // namespace
+
+ScoreStep step_along(const ParameterInformation& information, const Eigen::MatrixXd& spread,
+                     const std::vector<int>& taken) {
+  const Eigen::MatrixXd S = information.schur(taken, taken);
+  const Eigen::VectorXd b = total_score(information)(taken);
+  const Eigen::VectorXd scale =
+      (S.diagonal().array() > 0.0).select(S.diagonal().cwiseSqrt().cwiseInverse(), 0.0);
+  const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * S * scale.asDiagonal());
+  ScoreStep step;
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(S.rows(), S.rows());
+  for (Eigen::Index k = 0; k < b.size(); ++k) {
+    const double eigenvalue = solved.values[k];
+    if (!(eigenvalue > kMinEigenvalue)) continue;
+    const Eigen::VectorXd direction = scale.asDiagonal() * solved.vectors.col(k);
+    inverse += direction * direction.transpose() / eigenvalue;
+    ++step.rank;
+  }
+  step.change = inverse * b;
+  step.decrease = b.dot(step.change);
+  const Eigen::MatrixXd covariance = inverse * spread(taken, taken) * inverse;
+  step.deviation = covariance.diagonal().cwiseMax(0.0).cwiseSqrt();
+  return step;
+}
+
+std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
+                                               const ShootingInput& input, const ShootingGrid& grid,
+                                               const std::vector<QuantizedSensor>& counting,
+                                               const Eigen::VectorXd& variances) {
+  const std::vector<int> kept = candidates(fitted.mechanism());
+  if (kept.empty()) return {};
+  const ShootingProblem problem =
+      with_freed(with_decay_rates(fitted.mechanism(), input), fitted, input, grid, kept);
+  ParameterInformation information = compute_information(problem, {.effective_parameters = false});
+  if (!information.valid) return {};
+  const ScoreTest test(fitted, problem, information);
+  const auto contradictions = test.contradicted(kept, score_covariance(information, variances));
+  if (contradictions.empty() || counting.empty()) return contradictions;
+  const QuantizationErrors errors =
+      quantization_errors(problem, counting);  // expensive, rarely needed
+  for (std::size_t i = 0; i < counting.size(); ++i) {
+    information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
+  }
+  return test.contradicted(kept, score_covariance(information, variances));
+}
+
+Message contradiction_note(const std::vector<Contradiction>& found) {
+  const Contradiction& first = found.front();
+  Message note(MessageCode::kContradiction,
+               {{"parameter", first.name},
+                {"fixed", Quantity{first.kept, first.unit}},
+                {"estimate", Quantity{first.value, first.unit, first.standard_deviation}},
+                {"moved", first.moved},
+                {"shift", first.shift}});
+  std::vector<std::string> alternatives;
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    if (!(found[i].decrease > kAlike * first.decrease)) break;
+    alternatives.push_back(found[i].name);
+  }
+  if (!alternatives.empty()) note.arguments.push_back({"alternatives", std::move(alternatives)});
+  return note;
+}
+
+std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
+                                                  const ShootingInput& input,
+                                                  const ShootingGrid& grid) {
+  std::vector<CrossAxisSensitivity> found;
+  const std::vector<ReadAcross> instruments = candidates(fitted);
+  if (instruments.empty()) return found;
+  std::vector<int> shares;
+  for (const ReadAcross& each : instruments) {
+    shares.insert(shares.end(), each.shares.begin(), each.shares.end());
+  }
+  const ShootingProblem problem = with_freed(fitted.mechanism(), fitted, input, grid, shares);
+  const ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  if (!information.valid) return found;
+  const FreeParameters free(problem.mechanism());
+  const std::vector<int> estimated = estimated_positions(fitted, free, information);
+  const ScoreStep before = step_along(information, information.schur, estimated);
+  for (const ReadAcross& instrument : instruments) {
+    std::vector<int> taken = estimated;
+    for (const int index : instrument.shares) taken.push_back(free.position(index));
+    const ScoreStep after = step_along(information, information.schur, taken);
+    const int added = after.rank - before.rank;
+    if (added <= 0) continue;
+    const double decrease = after.decrease - before.decrease;
+    if (!(chi_square_tail(decrease, added) < kSignificanceLevel)) continue;
+
+    const auto kept = static_cast<Eigen::Index>(estimated.size());
+    Eigen::Index moved = 0, worst = 0;
+    const double shift =
+        largest_ratio(after.change.head(kept) - before.change, before.deviation, moved);
+    const bool moves = shift > 1.0;
+    if (!moves && !(decrease > kResidualShare * instrument.readings)) continue;
+    const Eigen::Index added_shares = std::ssize(instrument.shares);
+    largest_ratio(after.change.tail(added_shares), after.deviation.tail(added_shares), worst);
+    const auto name_of = [&](int position) {
+      return parameter_at(problem.mechanism(), free.indices()[static_cast<std::size_t>(position)])
+          .name;
+    };
+    const Sensor& sensor = problem.mechanism().sensors[static_cast<std::size_t>(instrument.sensor)];
+    found.push_back({.sensor = sensor.name,
+                     .instrument = sensor.traits().instruments[instrument.place].name,
+                     .share = name_of(taken[static_cast<std::size_t>(kept + worst)]),
+                     .value = after.change[kept + worst],
+                     .standard_deviation = after.deviation[kept + worst],
+                     .moved = moves ? name_of(estimated[static_cast<std::size_t>(moved)]) : "",
+                     .shift = moves ? shift : 0.0});
+  }
+  return found;
+}
+
+Message cross_axis_note(const CrossAxisSensitivity& found) {
+  constexpr double kPercent = 100.0;
+  Message note(
+      MessageCode::kMissingCrossAxis,
+      {{"instrument", found.instrument},
+       {"sensor", found.sensor},
+       {"parameter", found.share},
+       {"share", Quantity{kPercent * found.value, "%", kPercent * found.standard_deviation}}});
+  if (!found.moved.empty()) {
+    note.arguments.push_back({"moved", found.moved});
+    note.arguments.push_back({"shift", found.shift});
+  }
+  return note;
+}
+
+}  // namespace estimator

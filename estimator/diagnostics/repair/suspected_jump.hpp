@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "estimator/assessment/calibration.hpp"
+#include "estimator/diagnostics/signal/signal_examination.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
+#include "estimator/signal/time_series.hpp"
+
+namespace estimator {
+
+/// A possible loss of time that a fit did not include, and its predicted cost reduction.
+struct LostTimeScore {
+  int segment = 0, row = 0;  ///< position of the first row after the loss
+  double rows = 0.0;         ///< number of lost rows, > 0
+  double gain = 0.0;         ///< cost reduction, in variances of the remaining residuals
+};
+
+/// Returns the row before which a loss of time would reduce the cost of a fit most. From this row
+/// on, every encoder is ahead by its speed times the lost time.
+///
+/// Free states absorb such a jump at the next shooting node. The motion is therefore simulated from
+/// nodes two and three times as far apart. The residuals between two of these nodes contain the
+/// jump, and the effect of state errors, which is modelled as one parabola in time per sensor.
+/// @param fit       the fitted problem of states and parameters at its optimum
+/// @param segments  the segments fitted
+std::optional<LostTimeScore> likeliest_lost_time(const ShootingProblem& fit,
+                                                 const std::vector<Segment>& segments,
+                                                 const ShootingGrid& grid);
+
+/// Hypothetical jumps in recordings: an encoder slip, and instants at which time may be lost.
+struct SuspectedJump {
+  /// Slip of one encoder; has no repairs if no slip is suspected.
+  SignalExamination slip;
+  std::vector<Cut> lost_times = {};  ///< rows before which time may be lost, the likeliest first
+};
+
+/// Returns the likeliest single encoder slip (`likeliest_slip`) and the likeliest instants of lost
+/// time (`likeliest_lost_time`, or the instant of the slip) for a rejected model, if noise alone
+/// does not explain them. Noise, or a model that has adapted to them, may hide them from
+/// `examine_residuals`. The caller tries a repair, and keeps it if `is_slip_confirmed`, or if the
+/// model is accepted on both sides of a cut.
+/// @param estimate  mechanism estimated without the repair
+SuspectedJump find_likeliest_jump(const Mechanism& estimate,
+                                  const std::vector<Recording>& recordings,
+                                  const CalibrationOptions& options,
+                                  const CalibrationMonitor& monitor);
+
+/// Returns whether a slip is confirmed: its offset is significant, and the model is accepted with
+/// this offset free but rejected without it.
+/// @param offset  name of the parameter that is the offset of the slip
+bool is_slip_confirmed(const Calibration& without, const Calibration& with,
+                       const std::string& offset);
+
+/// Returns whether a single encoder slip or loss of time may explain the whole misfit. If so, at
+/// least one half of every recording contains no jump, and the model fits excerpts of this half.
+/// Parameters are fitted to each half separately. Encoder offsets are free, since the slip may
+/// precede the half.
+bool is_single_jump_plausible(const Mechanism& estimate, const std::vector<Recording>& recordings,
+                              const CalibrationMonitor& monitor);
+
+}  // namespace estimator

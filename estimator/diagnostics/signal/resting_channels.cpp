@@ -1,0 +1,320 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <utility>
+
+#include "estimator/diagnostics/signal/channels.hpp"
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/model/joint_friction.hpp"
+#include "estimator/model/joint_stop.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
+#include "estimator/model/spanning_tree.hpp"
+
+namespace estimator {
+namespace {
+
+/// A joint that cannot be in static equilibrium at its recorded position.
+struct NonEquilibriumJoint {
+  int sensor = 0;         ///< index of the sensor that measures the joint
+  double reading = 0.0;   ///< recorded position [rad or m]
+  double load = 0.0;      ///< load by gravity, springs and a constant command [N·m or N]
+  double friction = 0.0;  ///< largest dry friction of the description [N·m or N]
+};
+
+/// Uncertainty of encoder zeros and end stops [rad].
+constexpr double kZeroSlack = 0.1;
+/// Largest assumed ratio of a free parameter to its initial value.
+constexpr double kStartSlack = 10.0;
+
+constexpr std::array kDryFriction = {JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
+                                     JointQuantity::kLoadFriction,
+                                     JointQuantity::kLoadFrictionAngular};
+constexpr std::array kPulls = {JointQuantity::kConstantTorque, JointQuantity::kStiffness,
+                               JointQuantity::kRestAngle};
+
+/// Returns the index of the encoder that reads each joint alone; nullopt if a joint has none.
+std::optional<std::vector<int>> sensor_of_each_joint(const Mechanism& mechanism,
+                                                     const std::vector<Encoder>& sensors) {
+  std::vector<int> of_joint(static_cast<std::size_t>(mechanism.joint_count()), -1);
+  for (int i = 0; i < std::ssize(sensors); ++i) {
+    const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
+    if (sensor.terms.size() != 1) continue;
+    of_joint[static_cast<std::size_t>(sensor.terms.front().joint)] = i;
+  }
+  if (std::ranges::count(of_joint, -1) > 0) return {};
+  return of_joint;
+}
+
+/// Returns the first reading of a sensor; NaN if there is none.
+double first_reading(const Recording& recording, Eigen::Index sensor) {
+  for (const Segment& segment : recording.segments) {
+    for (const double reading : segment.angles.col(sensor)) {
+      if (!std::isnan(reading)) return reading;
+    }
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+bool any_varies(const Mechanism& mechanism, int joint, std::span<const JointQuantity> quantities) {
+  return std::ranges::any_of(quantities, [&](JointQuantity quantity) {
+    return changes_in_fit(mechanism, mechanism.index_of_joint(joint, quantity));
+  });
+}
+
+/// Computes the static equilibrium of the joints at constant commands.
+class StaticEquilibrium {
+ public:
+  StaticEquilibrium(const Mechanism& mechanism, const Recording& recording)
+      : dynamics_(mechanism, parameter_values(mechanism)), control_(mechanism.joint_count()) {
+    control_.setZero();
+    Eigen::Index motor = 0;
+    for (int j = 0; j < mechanism.joint_count(); ++j) {
+      if (!mechanism.joints[static_cast<std::size_t>(j)].motorised) continue;
+      control_[j] = recording.segments.front().controls(0, motor++);
+    }
+  }
+
+  double control(int joint) const { return control_[joint]; }
+
+  /// Returns the load at each joint that dry friction would have to hold.
+  Eigen::VectorXd pulls(const Eigen::VectorXd& coordinates) {
+    const JointVector<double> still = JointVector<double>::Zero(control_.size());
+    JointVector<double> torque_residual(control_.size());
+    dynamics_.torque_residual(coordinates, still, still, control_, torque_residual);
+    return torque_residual;
+  }
+
+  /// Returns the smallest load at one joint over all encoder zeros within their uncertainty; 0 if
+  /// the sign of the load is uncertain.
+  double least_load(const Mechanism& mechanism, int joint, const Eigen::VectorXd& coordinates) {
+    double least = pulls(coordinates)[joint];
+    for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
+      const JointKind kind = mechanism.joints[static_cast<std::size_t>(j)].kind;
+      for (const double side : {1.0, -1.0}) {
+        Eigen::VectorXd beside = coordinates;
+        beside[j] += side * kZeroSlack * joint_units(kind).scale;
+        const double load = pulls(beside)[joint];
+        if (!(load * least > 0.0)) return 0.0;
+        if (std::abs(load) < std::abs(least)) least = load;
+      }
+    }
+    return std::abs(least);
+  }
+
+  /// Returns the largest dry friction of a joint in the configuration evaluated last.
+  double friction(int joint) const { return dynamics_.dry_bound(joint, 0.0); }
+
+ private:
+  TreeInverseDynamics<double> dynamics_;
+  JointVector<double> control_;
+};
+
+bool is_at_stop(const Mechanism& mechanism, int joint, double coordinate) {
+  return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
+    const JointKind kind = mechanism.joints[static_cast<std::size_t>(joint)].kind;
+    return stop.joint == joint && stop.distance(coordinate) <= kZeroSlack * joint_units(kind).scale;
+  });
+}
+
+/// Returns whether the load and the friction of a joint are known to an order of magnitude.
+bool is_known(const Mechanism& mechanism, int joint, double friction) {
+  if (has_steep_law(mechanism, joint) || any_varies(mechanism, joint, kPulls)) return false;
+  return friction > 0.0 || !any_varies(mechanism, joint, kDryFriction);
+}
+
+/// Returns the joints that cannot be in static equilibrium at the recorded position. Their load
+/// exceeds dry friction, or ten times its initial value if it is estimated, even if encoder zeros
+/// are off by up to 0.1 rad. Skips joints at an end stop, joints with an unknown spring, joints
+/// with unknown friction that starts at zero, mechanisms with loops, and mechanisms with joints
+/// without their own encoder.
+/// @param recording  a recording with constant readings and commands
+std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& mechanism,
+                                                             const Recording& recording) {
+  std::vector<NonEquilibriumJoint> restless;
+  if (recording.segments.empty() || !is_tree(mechanism)) return restless;
+  if (recording.segments.front().sample_count() == 0) return restless;
+  if (!recording.segments.front().absent_bodies.empty()) return restless;
+  if (mechanism.joint_count() > kTreeJointsMax) return restless;
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  const std::optional<std::vector<int>> sensor_of = sensor_of_each_joint(mechanism, sensors);
+  if (!sensor_of) return restless;
+  Eigen::VectorXd coordinates(mechanism.joint_count()), readings(mechanism.joint_count());
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const int i = (*sensor_of)[static_cast<std::size_t>(j)];
+    const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
+    readings[j] = first_reading(recording, i);
+    coordinates[j] =
+        sensor.terms.front().sign * (readings[j] + parameter_at(mechanism, sensor.offset).value);
+  }
+  if (!coordinates.allFinite()) return restless;
+  StaticEquilibrium standstill(mechanism, recording);
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const double load = standstill.least_load(mechanism, j, coordinates);
+    const double friction = standstill.friction(j);
+    if (!is_known(mechanism, j, friction) || is_at_stop(mechanism, j, coordinates[j])) continue;
+    double held = friction * (any_varies(mechanism, j, kDryFriction) ? kStartSlack : 1.0);
+    if (changes_in_fit(mechanism, mechanism.index_of_joint(j, JointQuantity::kMotorGain))) {
+      held += kStartSlack * std::abs(mechanism.joint_parameter(j, JointQuantity::kMotorGain).value *
+                                     standstill.control(j));
+    }
+    if (!(load > held)) continue;
+    restless.push_back({(*sensor_of)[static_cast<std::size_t>(j)], readings[j], load, friction});
+  }
+  return restless;
+}
+
+ValueRange command_range(const Recording& recording, int motor) {
+  ValueRange range;
+  for (const Segment& segment : recording.segments) {
+    // The last row's command is held over no time.
+    for (Eigen::Index k = 0; k + 1 < segment.controls.rows(); ++k) {
+      range.add(segment.controls(k, motor));
+    }
+  }
+  return range;
+}
+
+constexpr double kRestMin = 1.0;   // [s]; shorter ones are turning points and stiction
+constexpr double kEvery = 0.1;     // interval of the readings kept in a rest [s]
+constexpr double kShareMin = 0.2;  // least share of all rows at which rests outweigh the motion
+
+/// An interval at rest, given as the rows [first, end) of a segment.
+struct Rest {
+  int segment, first, end;
+};
+
+/// Returns whether a row repeats the readings and the command of an interval at rest. Missing
+/// readings match; the first reading observed is stored in `readings`.
+bool repeats(const Segment& segment, const std::vector<double>& quanta, Eigen::Index row,
+             Eigen::Index first, Eigen::RowVectorXd& readings) {
+  if (segment.controls.row(row) != segment.controls.row(first)) return false;
+  for (Eigen::Index i = 0; i < readings.size(); ++i) {
+    const double reading = segment.angles(row, i);
+    if (std::isnan(readings[i])) readings[i] = reading;
+    if (std::abs(reading - readings[i]) > 0.25 * quanta[static_cast<std::size_t>(i)]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
+                        SignalExamination& out) {
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  bool commanded = false;
+  const auto motors = static_cast<int>(std::ranges::count_if(mechanism.joints, &Joint::motorised));
+  for (int m = 0; m < motors; ++m) commanded |= command_range(recording, m).width() > 0.0;
+  std::vector<ValueRange> ranges(sensors.size());
+  for (int i = 0; i < std::ssize(sensors); ++i) {
+    ranges[static_cast<std::size_t>(i)].add(recording.segments, i);
+  }
+  const auto moves = [&](std::size_t i) {
+    return ranges[i].width() > kReadingRounding * sensors[i].units().scale;
+  };
+  std::vector<NonEquilibriumJoint> unable;
+  if (std::ranges::none_of(std::views::iota(0U, sensors.size()), moves) && !commanded) {
+    unable = find_non_equilibrium_joints(mechanism, recording);
+  }
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (moves(i)) continue;
+    std::string other;
+    for (std::size_t j = 0; j < sensors.size(); ++j) {
+      if (moves(j)) other = sensors[j].name;
+    }
+    const bool empty = ranges[i].is_empty();
+    const bool is_still = !empty && other.empty() && !commanded;
+    const auto restless =
+        std::ranges::find(unable, static_cast<int>(i), &NonEquilibriumJoint::sensor);
+    if (is_still && restless == unable.end()) continue;  // it may rest
+    Message message(MessageCode::kDeadChannel,
+                    {{"encoder", sensors[i].name},
+                     {"is_empty", empty},
+                     {"is_commanded", !empty && !is_still && other.empty()}});
+    if (is_still) {
+      const JointUnits units = sensors[i].units();
+      message.arguments.push_back({"position", Quantity{restless->reading, units.coordinate}});
+      message.arguments.push_back({"load", Quantity{restless->load, units.force}});
+      message.arguments.push_back({"friction", Quantity{restless->friction, units.force}});
+    }
+    if (!empty && !other.empty()) message.arguments.push_back({"moving_encoder", other});
+    out.findings.push_back(make_finding(std::move(message), recording.name, sensors[i].name));
+  }
+}
+
+void find_constant_commands(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                            SignalExamination& out) {
+  int motor = 0;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    if (!joint.motorised) continue;
+    const bool driven = std::ranges::any_of(recordings, [&](const Recording& recording) {
+      return command_range(recording, motor).width() > 0.0;
+    });
+    const bool lacks = !driven && mechanism.joint_parameter(j, JointQuantity::kMotorGain).free;
+    for (const Recording& recording : recordings) {
+      const ValueRange range = command_range(recording, motor);
+      if (range.is_empty() || range.width() > 0.0) continue;
+      out.findings.push_back(
+          make_finding({MessageCode::kConstantCommand,
+                        {{"motor", joint.name}, {"command", range.low}, {"is_gain_wanted", lacks}}},
+                       recording.name, joint.name, {range.low}));
+    }
+    ++motor;
+  }
+}
+
+void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
+                         const Recording& recording, int index, SignalExamination& out) {
+  if (std::ranges::any_of(quanta, [](double quantum) { return !(quantum > 0.0); })) return;
+  std::vector<Rest> rests;
+  int rows = 0, resting = 0;
+  for (int s = 0; s < std::ssize(recording.segments); ++s) {
+    const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
+    rows += segment.sample_count();
+    if (segment.sample_count() == 0) continue;
+    Eigen::RowVectorXd readings = segment.angles.row(0);
+    for (int first = 0, k = 1; k <= segment.sample_count(); ++k) {
+      if (k < segment.sample_count() && repeats(segment, quanta, k, first, readings)) continue;
+      if (segment.time(k - 1) - segment.time(first) >= kRestMin) {
+        rests.push_back({s, first, k});
+        resting += k - first;
+      }
+      first = k;
+      if (k < segment.sample_count()) readings = segment.angles.row(k);
+    }
+  }
+  if (!(resting > kShareMin * rows)) return;
+  int rejected = 0;
+  std::vector<TimeStretch> stretches;
+  for (const Rest& rest : rests) {
+    const Segment& segment = recording.segments[static_cast<std::size_t>(rest.segment)];
+    add_stretch(
+        {segment.start + segment.time(rest.first), segment.start + segment.time(rest.end - 1)},
+        stretches);
+    double kept = segment.time(rest.first);
+    for (int k = rest.first + 1; k + 1 < rest.end; ++k) {
+      if (segment.time(k) - kept >= kEvery) {
+        kept = segment.time(k);
+        continue;
+      }
+      ++rejected;
+      for (int i = 0; i < std::ssize(sensors); ++i) {
+        out.rejected.push_back({index, rest.segment, i, k});
+      }
+    }
+  }
+  Finding finding = make_finding({MessageCode::kRestIntervals,
+                                  {{"percent", 100.0 * resting / rows},
+                                   {"first", stretches.front().from},
+                                   {"interval", Quantity{kEvery, "s"}},
+                                   {"rejected", rejected}}},
+                                 recording.name, "", {static_cast<double>(resting) / rows, "-"});
+  set_stretches(std::move(stretches), finding);
+  finding.treated = true;
+  out.findings.push_back(std::move(finding));
+}
+
+}  // namespace estimator
