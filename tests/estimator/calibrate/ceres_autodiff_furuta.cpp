@@ -284,6 +284,10 @@ void CeresAutodiffFuruta::add_priors() {
   }
 }
 
+void CeresAutodiffFuruta::hold(const std::vector<int>& arrow_indices) {
+  problem_->SetManifold(chi_.data(), new ceres::SubsetManifold(parameter_count(), arrow_indices));
+}
+
 ceres::Solver::Summary CeresAutodiffFuruta::solve(const ceres::Solver::Options& options) {
   ceres::Solver::Summary summary;
   ceres::Solve(options, problem_.get(), &summary);

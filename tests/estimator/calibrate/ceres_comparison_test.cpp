@@ -12,7 +12,6 @@
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/estimator/calibrate/ceres_autodiff_furuta.hpp"
-#include "tests/estimator/calibrate/ceres_furuta.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 
 namespace {
@@ -24,7 +23,6 @@ using estimator::TrajectoryData;
 using estimator::TrajectoryProblem;
 using estimator::TrajectorySettings;
 using test_support::CeresAutodiffFuruta;
-using test_support::CeresFuruta;
 
 constexpr double kCeresNoise = 1e-3;  // [rad]
 
@@ -76,49 +74,30 @@ Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
 
 // Ceres and the estimator solve the same problem. They must start at the same cost and end at the
 // same optimum. Both stop when the cost no longer resolves a step, √1e-15 of the noise; 1e-3
-// standard deviations allow thirty times that.
-template <typename Ceres>
-void expect_optimum_of_ceres(StateForm form) {
-  Mechanism truth = test_support::furuta_with_12_parameters();
-  test_support::lift_bounds(truth);
-  named(truth, "2.b").prior_mean = 2e-4;
-  named(truth, "2.b").prior_standard_deviation = 0.01;  // angles weigh as 1 rad: it pulls
-  const Comparison comparison(truth, 400, 1.1, form);
-  TrajectoryProblem problem = comparison.problem();
-  const LmSummary summary = solve(problem, to_the_last_digit());
-  ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
-
-  Ceres ceres(comparison.mechanism, comparison.data, comparison.settings);
-  const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
-  EXPECT_NEAR(2.0 * theirs.initial_cost, summary.initial_cost, 1e-10 * summary.initial_cost);
-  EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
-  const Eigen::VectorXd sigma = standard_deviations(problem);
-  EXPECT_LT((problem.arrow() - ceres.arrow()).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 1e-3)
-      << "ours   " << problem.arrow().transpose() << "\ntheirs " << ceres.arrow().transpose()
-      << "\nsigma  " << sigma.transpose();
-}
-
-// Shares the step's residual and derivatives, but no blocks, chain rules or linear algebra. Catches
-// a weight, index or chain rule of TrajectoryProblem that is wrong in both cost and Jacobian, which
-// differences cannot detect, and a solver that stops early.
+// standard deviations allow thirty times that. They share nothing: every residual is written again
+// and differentiated by Ceres. Catches a wrong weight, index, chain rule or derivative, errors in
+// the step itself, and a solver that stops early.
 TEST(TrajectoryOptimum, MatchesCeres) {
-  expect_optimum_of_ceres<CeresFuruta>(StateForm::kConfigurations);
-}
+  for (const StateForm form : {StateForm::kConfigurations, StateForm::kFull}) {
+    SCOPED_TRACE(form == StateForm::kFull ? "full states" : "configurations");
+    Mechanism truth = test_support::furuta_with_12_parameters();
+    test_support::lift_bounds(truth);
+    named(truth, "2.b").prior_mean = 2e-4;
+    named(truth, "2.b").prior_standard_deviation = 0.01;  // angles weigh as 1 rad: it pulls
+    const Comparison comparison(truth, 400, 1.1, form);
+    TrajectoryProblem problem = comparison.problem();
+    const LmSummary summary = solve(problem, to_the_last_digit());
+    ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
 
-// The same for full states, with both residuals a step.
-TEST(TrajectoryOptimum, OfFullStatesMatchesCeres) {
-  expect_optimum_of_ceres<CeresFuruta>(StateForm::kFull);
-}
-
-// Shares nothing: every residual is written again and differentiated by Ceres. Also catches errors
-// in the step itself, and a wrong derivative.
-TEST(TrajectoryOptimum, MatchesCeresWithItsOwnDerivatives) {
-  expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kConfigurations);
-}
-
-// The same for full states.
-TEST(TrajectoryOptimum, OfFullStatesMatchesCeresWithItsOwnDerivatives) {
-  expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kFull);
+    CeresAutodiffFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
+    const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
+    EXPECT_NEAR(2.0 * theirs.initial_cost, summary.initial_cost, 1e-10 * summary.initial_cost);
+    EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
+    const Eigen::VectorXd sigma = standard_deviations(problem);
+    EXPECT_LT((problem.arrow() - ceres.arrow()).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 1e-3)
+        << "ours   " << problem.arrow().transpose() << "\ntheirs " << ceres.arrow().transpose()
+        << "\nsigma  " << sigma.transpose();
+  }
 }
 
 // The same with an upper and a lower bound that exclude the free optimum by many standard
@@ -143,7 +122,7 @@ TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
   EXPECT_LT(factor.schur_gradient()[0], 0.0);
   EXPECT_GT(factor.schur_gradient()[2], 0.0);
 
-  CeresFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
+  CeresAutodiffFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
   ceres.hold({0, 2});
   const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
   EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
