@@ -8,7 +8,6 @@
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/spook/joint_terms.hpp"
-#include "tests/support/mechanisms/mlcp.hpp"
 
 namespace estimator {
 

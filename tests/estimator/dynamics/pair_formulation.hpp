@@ -5,7 +5,6 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "tests/estimator/dynamics/dense_step.hpp"
-#include "tests/support/mechanisms/mlcp.hpp"
 
 namespace estimator {
 
@@ -19,7 +18,8 @@ namespace estimator {
 struct PairFormulation {
   Eigen::MatrixXd M_inverse;
   Eigen::MatrixXd rows;  // 13n × 6b, zero rows for σ
-  Mlcp mlcp;
+  Eigen::MatrixXd H;     // of the complementarity problem w = H λ + q
+  Eigen::VectorXd q;
 };
 
 /// @param sigma_t Σ_t of each joint [1/(kg·m²)]
@@ -63,8 +63,8 @@ inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const S
       regularisation(at + 12, k) = -1.0;
     }
   }
-  pair.mlcp.S = pair.rows * pair.M_inverse * pair.rows.transpose() + regularisation;
-  pair.mlcp.b = pair.rows * (pair.M_inverse * step.p) + offset;
+  pair.H = pair.rows * pair.M_inverse * pair.rows.transpose() + regularisation;
+  pair.q = pair.rows * (pair.M_inverse * step.p) + offset;
   return pair;
 }
 
