@@ -7,7 +7,6 @@
 
 #include "estimator/math/lemke.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "tests/estimator/dynamics/dense_step.hpp"
 #include "tests/estimator/dynamics/pair_formulation.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 

@@ -4,19 +4,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::DiagnosedCalibration;
-using estimator::Finding;
-using estimator::Mechanism;
-using estimator::Recording;
-using estimator::Segment;
 
 constexpr double kHiddenPeriod = 4e-3;  // [s]
 
@@ -42,16 +36,16 @@ Recording split(const Recording& whole, const std::vector<std::pair<int, int>>& 
   Recording recording{whole.name, {}};
   int from = 0;
   for (const auto& [first, rows] : holes) {
-    recording.segments.push_back(estimator::rows_of(whole.segments[0], from, first - from));
+    recording.segments.push_back(rows_of(whole.segments[0], from, first - from));
     from = first + rows;
   }
   const int all = whole.segments[0].sample_count();
-  recording.segments.push_back(estimator::rows_of(whole.segments[0], from, all - from));
+  recording.segments.push_back(rows_of(whole.segments[0], from, all - from));
   return recording;
 }
 
 DiagnosedCalibration calibrated(const Recording& recording) {
-  return estimator::calibrate_with_diagnostics(pulsed_description(), {recording}, {});
+  return calibrate_with_diagnostics(pulsed_description(), {recording}, {});
 }
 
 // Rising and falling edges at the first missing row, after the last, and in between. The recording
@@ -83,11 +77,11 @@ TEST(HiddenEdges, AreFoundByTheMotion) {
         << known.calibration.parameters[i].name;
   }
   const auto note = std::ranges::find_if(found.calibration.findings, [](const Finding& finding) {
-    return finding.message.code == estimator::MessageCode::kGapCommandStep;
+    return finding.message.code == MessageCode::kGapCommandStep;
   });
   ASSERT_NE(note, found.calibration.findings.end());
   EXPECT_EQ(std::get<int>(*note->message.find("count")), 4);
-  EXPECT_EQ(note->severity, estimator::Severity::kNote);
+  EXPECT_EQ(note->severity, Severity::kNote);
   EXPECT_NEAR(note->from, 99 * kHiddenPeriod, 1e-9);
 }
 
@@ -96,9 +90,9 @@ TEST(HiddenEdges, AreFoundByTheMotion) {
 TEST(HiddenEdges, AreOnlyBetweenHeldLevels) {
   const Recording parted = split(pulsed(), {{100, 1}});
   const DiagnosedCalibration fitted =
-      estimator::calibrate_with_diagnostics(pulsed_description(), {parted}, {.repair = false});
+      calibrate_with_diagnostics(pulsed_description(), {parted}, {.repair = false});
   const auto count = [&](const Recording& recording) {
-    return estimator::find_gap_command_steps(fitted.calibration, {recording}).size();
+    return find_gap_command_steps(fitted.calibration, {recording}).size();
   };
   ASSERT_EQ(count(parted), 1U);
   for (const std::size_t side : {0U, 1U}) {
@@ -123,8 +117,8 @@ TEST(HiddenEdges, AreBeyondDoubt) {
   for (const int held : {0, 1, 2, 3}) {
     const Recording parted = split(pulsed(), {{300 - held, 3}});
     const DiagnosedCalibration fitted =
-        estimator::calibrate_with_diagnostics(pulsed_description(), {parted}, {.repair = false});
-    const auto edges = estimator::find_gap_command_steps(fitted.calibration, {parted});
+        calibrate_with_diagnostics(pulsed_description(), {parted}, {.repair = false});
+    const auto edges = find_gap_command_steps(fitted.calibration, {parted});
     ASSERT_EQ(edges.size(), 1U);
     EXPECT_EQ(edges[0].held, held);
     EXPECT_EQ(std::abs(edges[0].next - held), 1);
@@ -133,3 +127,4 @@ TEST(HiddenEdges, AreBeyondDoubt) {
 }
 
 }  // namespace
+}  // namespace estimator

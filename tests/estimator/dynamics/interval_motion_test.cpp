@@ -8,11 +8,9 @@
 
 #include "estimator/math/so3.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "tests/estimator/dynamics/even_edges.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/estimator/dynamics/tree_motion.hpp"
-#include "tests/estimator/joint_sensor.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
@@ -82,11 +80,11 @@ Eigen::VectorXd scalar_end(const Mechanism& mechanism, const SegmentControls& co
   for (int j = 0; j < n; ++j) {
     if (mechanism.joints[static_cast<std::size_t>(j)].motorised) motors.push_back(j);
   }
-  TreeMotion<double> motion(mechanism, parameter_values(mechanism));
-  JointState<double> state{start.head(n), start.tail(n), {}};
+  TreeMotion motion(mechanism);
+  JointState state{start.head(n), start.tail(n), {}};
   for (int substep = 0; substep < controls.first(kSteps); ++substep) {
-    ControlLine<double> line{0.0, controls.end(substep) - controls.begin(substep),
-                             JointVector<double>::Zero(n), JointVector<double>::Zero(n)};
+    ControlLine line{0.0, controls.end(substep) - controls.begin(substep),
+                     JointVector<double>::Zero(n), JointVector<double>::Zero(n)};
     for (std::size_t m = 0; m < motors.size(); ++m) {
       line.control[motors[m]] = controls.value(substep, static_cast<int>(m));
       line.slope[motors[m]] = controls.rise(substep, static_cast<int>(m)) / line.end;
@@ -168,7 +166,7 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   std::vector<Eigen::MatrixXd> angles(together.size()), alone_angles(together.size());
   std::vector<IntervalSensitivities::Result> slopes(together.size()), alone_slopes(together.size());
   IntervalMotion motion(program, mechanism);
-  IntervalSensitivities derivatives(program, mechanism, test_support::joint_sensors({0, 2}));
+  IntervalSensitivities derivatives(program, mechanism, joint_sensors({0, 2}));
   motion.run(together, angles);
   derivatives.run(together, slopes);
   std::size_t last = alone.size();
@@ -209,7 +207,7 @@ TEST(IntervalSensitivities, ChainAcrossCheckpoints) {
   std::vector<MotionInterval> at_once = in_legs;
   at_once[0].checkpoints.clear();
   std::vector<IntervalSensitivities::Result> legs(1), whole_slopes(1);
-  const IntervalSensitivities slopes(program, mechanism, test_support::joint_sensors({0, 1, 2}));
+  const IntervalSensitivities slopes(program, mechanism, joint_sensors({0, 1, 2}));
   slopes.run(in_legs, legs);
   slopes.run(at_once, whole_slopes);
   const auto expect_same = [](const IntervalSensitivities::RowMajor& a,
@@ -248,49 +246,14 @@ TEST(IntervalSensitivities, PassStickSlipEvents) {
     const SegmentControls controls(segment, even_edges(kStep, kSteps),
                                    std::vector<ControlDelay>(2));
     const Eigen::Vector4d start(0.4, -0.3, 1.5, -1.0);
-    const auto simulate = [&](const Mechanism& values, const Eigen::VectorXd& from,
-                              Eigen::MatrixXd& angles, MotionLog* log) {
-      std::vector<MotionInterval> one = {whole(controls, from)};
-      std::vector<Eigen::MatrixXd> read(1);
-      IntervalMotion(program, values).run(one, read);
-      angles = read[0];
-      if (log != nullptr) *log = one[0].log;
-      return one[0].end;
-    };
-    std::vector<MotionInterval> interval = {whole(controls, start)};
-    std::vector<Eigen::MatrixXd> angles(1);
-    IntervalMotion(program, mechanism).run(interval, angles);
+    const MotionInterval interval = whole(controls, start);
     int stops = 0;
-    for (const MotionEvent& event : interval[0].log.events)
+    for (const MotionEvent& event : move(program, mechanism, interval).interval.log.events) {
       stops += event.acceleration_before != 0.0 ? 1 : 0;
-    EXPECT_GE(stops, 2);
-    std::vector<IntervalSensitivities::Result> slopes(1);
-    IntervalSensitivities(program, mechanism, test_support::joint_sensors({1}))
-        .run(interval, slopes);
-    for (int d = 0; d < 4 + static_cast<int>(program.motion_parameters().size()); ++d) {
-      SCOPED_TRACE(d);
-      const auto moved = [&](double by, Eigen::MatrixXd& read) {
-        Mechanism values = mechanism;
-        Eigen::VectorXd from = start;
-        if (d < 4) {
-          from[d] += by;
-        } else {
-          const int index = program.motion_parameters()[static_cast<std::size_t>(d - 4)];
-          values.parameters[static_cast<std::size_t>(index)].value += by;
-        }
-        return simulate(values, from, read, nullptr);
-      };
-      constexpr double kBy = 1e-7;
-      Eigen::MatrixXd up_read, down_read;
-      const Eigen::VectorXd up = moved(kBy, up_read), down = moved(-kBy, down_read);
-      const Eigen::VectorXd end = (up - down) / (2.0 * kBy);
-      const Eigen::VectorXd read = (up_read.col(1) - down_read.col(1)) / (2.0 * kBy);
-      // Round-off of 1e-14/1e-7, and event times that are kinks of second order.
-      const double scale = 1.0 + end.cwiseAbs().maxCoeff();
-      EXPECT_LT((slopes[0].end.col(d) - end).cwiseAbs().maxCoeff(), 2e-5 * scale);
-      EXPECT_LT((slopes[0].readings[0].col(d) - read).cwiseAbs().maxCoeff(),
-                2e-5 * (1.0 + read.cwiseAbs().maxCoeff()));
     }
+    EXPECT_GE(stops, 2);
+    // Round-off of 1e-14/1e-7, and event times that are kinks of second order.
+    expect_slopes(program, mechanism, interval, 2e-5);
   }
 }
 
@@ -326,19 +289,19 @@ TEST(IntervalMotion, ResolvesAJointThatSlipsAndStopsWithinAStep) {
           direction * (DrivenWheel::kBound + DrivenWheel::kExcess - DrivenWheel::kFall * middle);
     }
     const SegmentControls controls(segment, even_edges(4e-3, 1), {ControlDelay{}});
-    std::vector<MotionInterval> interval = {{.controls = &controls,
-                                             .last_substep = controls.first(1),
-                                             .period = 1.0,
-                                             .start = Eigen::Vector2d::Zero()}};
-    std::vector<Eigen::MatrixXd> angles(1);
-    IntervalMotion(program, mechanism).run(interval, angles);
-    EXPECT_EQ(static_cast<double>(interval[0].log.start[0]), direction);
-    ASSERT_EQ(interval[0].log.events.size(), 1u);
-    EXPECT_EQ(interval[0].log.events[0].contacts, Contacts{Contact::kStick});
+    const MotionInterval interval = move(program, mechanism,
+                                         {.controls = &controls,
+                                          .last_substep = controls.first(1),
+                                          .period = 1.0,
+                                          .start = Eigen::Vector2d::Zero()})
+                                        .interval;
+    EXPECT_EQ(static_cast<double>(interval.log.start[0]), direction);
+    ASSERT_EQ(interval.log.events.size(), 1u);
+    EXPECT_EQ(interval.log.events[0].contacts, Contacts{Contact::kStick});
     // A staircase of 400 steps differs from the line by 1/400² of its slope, halfway.
-    EXPECT_NEAR(interval[0].log.events[0].time, 2.0 * DrivenWheel::kExcess, 3e-8);
-    EXPECT_EQ(interval[0].end[1], 0.0);
-    EXPECT_NEAR(interval[0].end[0], direction * DrivenWheel::reach(), 1e-4 * DrivenWheel::reach());
+    EXPECT_NEAR(interval.log.events[0].time, 2.0 * DrivenWheel::kExcess, 3e-8);
+    EXPECT_EQ(interval.end[1], 0.0);
+    EXPECT_NEAR(interval.end[0], direction * DrivenWheel::reach(), 1e-4 * DrivenWheel::reach());
   }
 }
 
