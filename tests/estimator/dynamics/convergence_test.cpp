@@ -51,15 +51,28 @@ void expect_first_order(const char* title, const std::vector<double>& steps,
   double before = 0.0;
   for (const double h : steps) {
     const double error = error_at(h);
-    std::printf("  h = %.0e s   largest angle error %.3e rad\n", h, error);
+    std::printf("  h = %.0e s   largest angle error %.3e rad", h, error);
     if (before > 0.0) {
+      std::printf("   order %.3f", std::log10(before / error));
       EXPECT_NEAR(std::log10(before / error), 1.0, 0.1) << title << " h = " << h;
     }
+    std::printf("\n");
     before = error;
   }
 }
 
 const std::vector<double> kSteps = {1e-3, 1e-4, 1e-5};
+
+TEST(SpookConvergence, FreeFurutaIsOfFirstOrder) {
+  const Eigen::Vector4d start(0.0, 2.0, 0.0, 0.0);
+  const Eigen::MatrixXd reference = test_support::simulate(test_support::ReferenceFuruta(), start,
+                                                           Eigen::VectorXd::Zero(300), kSample)
+                                        .leftCols(2);
+  expect_first_order("Furuta, no friction, 3 s", kSteps, [&](double h) {
+    return angle_error(make_furuta(), start.head<2>(), start.tail<2>(),
+                       Eigen::MatrixXd::Zero(300, 1), reference, h);
+  });
+}
 
 // All forces on a joint at once: motor, shaft, back-EMF, viscous and dry friction, and tilted
 // gravity. The reference uses the same regularised dry friction.
