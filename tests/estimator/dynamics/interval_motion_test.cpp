@@ -2,15 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
 
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/so3.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
-#include "tests/estimator/dynamics/tree_motion.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
@@ -72,33 +73,6 @@ Segment driven(int motors, std::mt19937& random) {
   return segment;
 }
 
-/// The same substeps, one after the other, by the scalar integrator.
-Eigen::VectorXd scalar_end(const Mechanism& mechanism, const SegmentControls& controls,
-                           const Eigen::VectorXd& start, int* events) {
-  const int n = mechanism.joint_count();
-  std::vector<int> motors;
-  for (int j = 0; j < n; ++j) {
-    if (mechanism.joints[static_cast<std::size_t>(j)].motorised) motors.push_back(j);
-  }
-  TreeMotion motion(mechanism);
-  JointState state{start.head(n), start.tail(n), {}};
-  for (int substep = 0; substep < controls.first(kSteps); ++substep) {
-    ControlLine line{0.0, controls.end(substep) - controls.begin(substep),
-                     JointVector<double>::Zero(n), JointVector<double>::Zero(n)};
-    for (std::size_t m = 0; m < motors.size(); ++m) {
-      line.control[motors[m]] = controls.value(substep, static_cast<int>(m));
-      line.slope[motors[m]] = controls.rise(substep, static_cast<int>(m)) / line.end;
-    }
-    if (substep == 0) motion.settle(state, {line});
-    const Contacts before = state.contacts;
-    motion.advance(state, {line});
-    *events += before != state.contacts ? 1 : 0;
-  }
-  Eigen::VectorXd end(2 * n);
-  end << state.angle, state.rate;
-  return end;
-}
-
 MotionInterval whole(const SegmentControls& controls, const Eigen::VectorXd& start) {
   return {.controls = &controls,
           .first_substep = 0,
@@ -109,40 +83,82 @@ MotionInterval whole(const SegmentControls& controls, const Eigen::VectorXd& sta
           .start = start};
 }
 
-// Random mechanisms that stick, slip and reverse, with and without load-dependent friction,
-// compared with the scalar integrator, which shares only the inverse dynamics' equations. A wrong
-// row, mask or stage shows in the first step, a missed event in the contacts.
-TEST(IntervalMotion, MatchesTheScalarMotion) {
+// Random mechanisms that stick, slip and reverse, with and without load-dependent friction. Between
+// events, where differences of the readings give rates and accelerations, the inverse dynamics must
+// be in equilibrium with the friction of slipping joints, and friction must be able to hold the
+// others. At events, rates do not jump.
+TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
+  constexpr double kFine = 1e-4;
+  constexpr int kHold = 10, kCount = 3000;  // steps of a held command, and in all
   std::mt19937 random(5);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
-  int events = 0;
-  for (int seed = 0; seed < 12; ++seed) {
+  std::size_t events = 0;
+  int sticking = 0, slipping = 0;
+  for (int seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
     const Mechanism mechanism = skew_chain(1 + seed % 4, seed % 3 == 2, random);
     const TreeProgram program(mechanism);
-    const Segment segment = driven(static_cast<int>(program.motors().size()), random);
-    const SegmentControls controls(segment, even_edges(kStep, kSteps),
-                                   std::vector<ControlDelay>(program.motors().size()));
-    std::vector<MotionInterval> intervals;
-    for (int i = 0; i < 5; ++i) {
-      Eigen::VectorXd start(2 * mechanism.joint_count());
-      for (double& each : start) each = 0.5 * unit(random);
-      if (i == 0) start.tail(mechanism.joint_count()).setZero();
-      intervals.push_back(whole(controls, start));
+    const std::vector<int> motors = program.motors();
+    const Segment segment = driven(static_cast<int>(motors.size()), random);
+    const SegmentControls controls(segment, even_edges(kFine, kCount),
+                                   std::vector<ControlDelay>(motors.size()));
+    const int n = mechanism.joint_count();
+    Eigen::VectorXd start(2 * n);
+    for (double& each : start) each = 0.5 * unit(random);
+    if (seed % 5 == 0) start.tail(n).setZero();
+    const Moved moved = move(program, mechanism,
+                             {.controls = &controls,
+                              .last_substep = controls.first(kCount),
+                              .last_sample = kCount + 1,
+                              .period = kFine,
+                              .start = start});
+    const MotionLog& log = moved.interval.log;
+    EXPECT_EQ(log.unresolved, 0);
+    events += log.events.size();
+    TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
+    double fastest = 0.0;
+    for (int k = kHold / 2; k + 2 <= kCount; k += kHold) {
+      const auto is_near = [&](const MotionEvent& event) {
+        return std::abs(event.time - k * kFine) < 2.5 * kFine;
+      };
+      if (std::ranges::any_of(log.events, is_near)) continue;
+      Contacts contacts = log.start;
+      for (const MotionEvent& event : log.events) {
+        if (event.time < k * kFine) contacts = event.contacts;
+      }
+      const auto at = [&](int offset) -> Eigen::VectorXd {
+        return moved.angles.row(k + offset).transpose();
+      };
+      const JointVector<double> rate = (8.0 * (at(1) - at(-1)) - at(2) + at(-2)) / (12.0 * kFine);
+      const JointVector<double> acceleration =
+          (16.0 * (at(1) + at(-1)) - 30.0 * at(0) - at(2) - at(-2)) / (12.0 * kFine * kFine);
+      JointVector<double> control = JointVector<double>::Zero(n), imbalance;
+      for (std::size_t m = 0; m < motors.size(); ++m) {
+        control[motors[m]] = controls.value(controls.first(k), static_cast<int>(m));
+      }
+      dynamics.torque_residual(at(0), rate, acceleration, control, imbalance);
+      fastest = std::max(fastest, acceleration.cwiseAbs().maxCoeff());
+      for (int j = 0; j < n; ++j) {
+        const Contact contact = contacts[static_cast<std::size_t>(j)];
+        const double bound = dynamics.dry_bound(j, rate[j]);
+        ++(contact == Contact::kStick ? sticking : slipping);
+        if (contact == Contact::kStick) {
+          EXPECT_EQ(at(2)[j], at(-2)[j]);
+          EXPECT_LE(std::abs(imbalance[j]), bound + 1e-5);
+        } else {
+          EXPECT_GT(slip_of(contact) * rate[j], 0.0);
+          EXPECT_NEAR(imbalance[j], -slip_of(contact) * bound, 1e-5) << "at " << k * kFine;
+        }
+      }
     }
-    std::vector<Eigen::MatrixXd> angles(intervals.size());
-    IntervalMotion motion(program, mechanism);
-    motion.run(intervals, angles);
-    for (const MotionInterval& interval : intervals) {
-      const Eigen::VectorXd expected = scalar_end(mechanism, controls, interval.start, &events);
-      // Round-off, amplified by the motion; event times are located to 1e-14 s.
-      EXPECT_LT((interval.end - expected).cwiseAbs().maxCoeff(), 1e-9)
-          << interval.end.transpose() << "\n"
-          << expected.transpose();
-      EXPECT_EQ(interval.log.unresolved, 0);
-    }
+    const Eigen::MatrixXd bend = moved.angles.topRows(kCount - 1) -
+                                 2.0 * moved.angles.middleRows(1, kCount - 1) +
+                                 moved.angles.bottomRows(kCount - 1);
+    EXPECT_LT(bend.cwiseAbs().maxCoeff(), 2.0 * fastest * kFine * kFine);
   }
-  EXPECT_GT(events, 100);
+  EXPECT_GT(events, 30U);
+  EXPECT_GT(sticking, 100);
+  EXPECT_GT(slipping, 5000);
 }
 
 // Which intervals share lanes, and how many lanes are used, must not change results. Derivatives of

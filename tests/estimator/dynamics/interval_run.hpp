@@ -40,6 +40,28 @@ inline Moved move(const TreeProgram& program, const Mechanism& values, const Mot
   return moved;
 }
 
+/// Simulates a mechanism without loops whose commands are held for a period, a row each. Returns
+/// the joint angles at times 0, period, …
+inline Eigen::MatrixXd simulate(const Mechanism& mechanism, const Eigen::VectorXd& start,
+                                const Eigen::MatrixXd& commands, double period,
+                                int steps_per_period) {
+  const TreeProgram program(mechanism);
+  const auto count = static_cast<int>(commands.rows());
+  Segment segment;
+  segment.period = period;
+  segment.controls = commands;
+  const int steps = count * steps_per_period;
+  const SegmentControls controls(segment, even_edges(period / steps_per_period, steps),
+                                 std::vector<ControlDelay>(program.motors().size()));
+  return move(program, mechanism,
+              {.controls = &controls,
+               .last_substep = controls.first(steps),
+               .last_sample = count + 1,
+               .period = period,
+               .start = start})
+      .angles;
+}
+
 /// Returns the derivatives of the end and of the readings of the given joints.
 inline IntervalSensitivities::Result slopes_of(const TreeProgram& program, const Mechanism& values,
                                                const Moved& moved, const std::vector<int>& joints) {

@@ -1,38 +1,16 @@
-#include "tests/estimator/dynamics/tree_motion.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdio>
 
 #include "estimator/model/mechanisms/chain.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/mechanisms/rollout.hpp"
 
 namespace estimator {
 namespace {
-
-// Angles every `period`, rows from time 0, integrated in steps of period / steps_per_period.
-Eigen::MatrixXd integrate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
-                          const Eigen::VectorXd& rates, const Eigen::VectorXd& control,
-                          double period, int steps_per_period) {
-  TreeMotion motion(mechanism);
-  JointState state{angles, rates, {}};
-  const JointVector<double> zero = JointVector<double>::Zero(angles.size());
-  MotionInput input{{0.0, period / steps_per_period, zero, zero}};
-  motion.settle(state, input);
-  Eigen::MatrixXd result(control.size() + 1, angles.size());
-  result.row(0) = angles;
-  for (Eigen::Index k = 0; k < control.size(); ++k) {
-    input[0].control[0] = control[k];
-    for (int step = 0; step < steps_per_period; ++step) {
-      motion.advance(state, input);
-    }
-    result.row(k + 1) = state.angle;
-  }
-  return result;
-}
 
 // Compares with equations of motion written by hand. Geometry, Coriolis terms, tilt, shaft, motor
 // and back-EMF each change the trajectory by orders of magnitude more than the tolerance. The table
@@ -48,13 +26,12 @@ TEST(TreeMotion, ConvergesWithFourthOrderToTheFurutasEquationsOfMotion) {
   const double period = 0.02;
   Eigen::VectorXd u(75);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = 2.0 * std::sin(0.3 * static_cast<double>(k));
-  const Eigen::MatrixXd reference =
-      test_support::simulate(rig, Eigen::Vector4d(0.2, 2.5, 0.5, -1.0), u, period);
+  const Eigen::Vector4d start(0.2, 2.5, 0.5, -1.0);
+  const Eigen::MatrixXd reference = test_support::simulate(rig, start, u, period);
   double before = 0.0;
   for (const int steps : {2, 4, 8}) {
     const Eigen::MatrixXd angles =
-        integrate(test_support::mechanism_of(rig), Eigen::Vector2d(0.2, 2.5),
-                  Eigen::Vector2d(0.5, -1.0), u, period, steps);
+        simulate(test_support::mechanism_of(rig), start, u, period, steps);
     const double error = (angles - reference.leftCols(2)).cwiseAbs().maxCoeff();
     std::printf("  h = %.4f s   largest angle error %.2e rad\n", period / steps, error);
     if (before > 0.0) {
@@ -76,9 +53,8 @@ TEST(TreeMotion, FollowsAPendulumThroughStickAndSlipUntilItRests) {
   const Eigen::MatrixXd reference =
       test_support::simulate(rig, Eigen::Vector2d(3.0, 0.0), period, count);
   ASSERT_EQ(reference(count, 1), 0.0) << "the reference must have come to rest";
-  const Eigen::MatrixXd angles =
-      integrate(test_support::pendulum_of(rig), Eigen::VectorXd::Constant(1, 3.0),
-                Eigen::VectorXd::Zero(1), Eigen::VectorXd::Zero(count), period, 1);
+  const Eigen::MatrixXd angles = simulate(test_support::pendulum_of(rig), Eigen::Vector2d(3.0, 0.0),
+                                          Eigen::MatrixXd(count, 0), period, 1);
   EXPECT_LT((angles.col(0) - reference.col(0)).cwiseAbs().maxCoeff(), 1e-6);
 }
 
@@ -96,8 +72,9 @@ TEST(TreeMotion, IsTheLimitOfSpookOnABranchedTree) {
   mechanism.joint_parameter(0, JointQuantity::kConstantTorque).value = 0.02;
   ASSERT_TRUE(is_tree(mechanism));
   const Eigen::Vector3d angles(0.7, -0.4, 0.9), rates(1.0, -2.0, 0.5);
-  const Eigen::MatrixXd exact =
-      integrate(mechanism, angles, rates, Eigen::VectorXd::Zero(50), 0.01, 4);
+  Eigen::VectorXd start(6);
+  start << angles, rates;
+  const Eigen::MatrixXd exact = simulate(mechanism, start, Eigen::MatrixXd(50, 0), 0.01, 4);
   double before = 0.0;
   for (const int steps : {10, 100}) {
     const double h = 0.01 / steps;
