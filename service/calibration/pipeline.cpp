@@ -33,7 +33,6 @@ bool is_about_the_file(MessageCode code) {
     case kEncoderSlip:
     case kPossibleSlip:
     case kLostTime:
-    case kInsertedRows:
     case kBreak:
     case kJump:
     case kClippedReadings:

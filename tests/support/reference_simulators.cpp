@@ -148,6 +148,21 @@ Eigen::VectorXd chain_derivative(const ReferenceChain& chain, const Eigen::Vecto
   return derivative;
 }
 
+/// Returns the trajectory at times 0, period, …, count·period.
+/// @param derivative  of the state during one period, from its number
+template <typename Derivative>
+Eigen::MatrixXd sample(Eigen::VectorXd y, double period, Eigen::Index count,
+                       const Derivative& derivative) {
+  OdeSolver solver;
+  Eigen::MatrixXd trajectory(count + 1, y.size());
+  trajectory.row(0) = y.transpose();
+  for (Eigen::Index k = 0; k < count; ++k) {
+    y = solver.advance([&](const Eigen::VectorXd& at) { return derivative(at, k); }, y, period);
+    trajectory.row(k + 1) = y.transpose();
+  }
+  return trajectory;
+}
+
 }  // namespace
 
 double ReferencePendulum::energy(const Eigen::Vector2d& y) const {
@@ -180,47 +195,23 @@ double ReferenceFuruta::energy(const Eigen::Vector4d& y) const {
 
 Eigen::MatrixXd simulate(const ReferenceFuruta& rig, const Eigen::Vector4d& start,
                          const Eigen::VectorXd& u, double period) {
-  OdeSolver solver;
   const Eigen::Vector3d gravity = gravity_of(rig);
-  Eigen::MatrixXd trajectory(u.size() + 1, 4);
-  trajectory.row(0) = start.transpose();
-  Eigen::VectorXd y = start;
-  for (Eigen::Index k = 0; k < u.size(); ++k) {
-    const double held = u[k];
-    y = solver.advance(
-        [&](const Eigen::VectorXd& state) { return furuta_derivative(rig, gravity, held, state); },
-        y, period);
-    trajectory.row(k + 1) = y.transpose();
-  }
-  return trajectory;
+  return sample(start, period, u.size(), [&](const Eigen::VectorXd& y, Eigen::Index k) {
+    return furuta_derivative(rig, gravity, u[k], y);
+  });
 }
 
 Eigen::MatrixXd simulate(const ReferenceChain& chain, const Eigen::VectorXd& start, double period,
                          int count) {
-  OdeSolver solver;
-  Eigen::MatrixXd trajectory(count + 1, start.size());
-  trajectory.row(0) = start.transpose();
-  Eigen::VectorXd y = start;
-  for (int k = 1; k <= count; ++k) {
-    y = solver.advance([&](const Eigen::VectorXd& state) { return chain_derivative(chain, state); },
-                       y, period);
-    trajectory.row(k) = y.transpose();
-  }
-  return trajectory;
+  return sample(start, period, count,
+                [&](const Eigen::VectorXd& y, Eigen::Index) { return chain_derivative(chain, y); });
 }
 
 Eigen::MatrixXd simulate(const ReferenceSlider& rig, const Eigen::Matrix<double, 6, 1>& start,
                          const Eigen::VectorXd& u, double period) {
-  OdeSolver solver;
-  Eigen::MatrixXd trajectory(u.size() + 1, 6);
-  trajectory.row(0) = start.transpose();
-  Eigen::VectorXd y = start;
-  for (Eigen::Index k = 0; k < u.size(); ++k) {
-    y = solver.advance([&](const Eigen::VectorXd& at) { return slider_derivative(rig, at, u[k]); },
-                       y, period);
-    trajectory.row(k + 1) = y.transpose();
-  }
-  return trajectory;
+  return sample(start, period, u.size(), [&](const Eigen::VectorXd& y, Eigen::Index k) {
+    return slider_derivative(rig, y, u[k]);
+  });
 }
 
 }  // namespace test_support

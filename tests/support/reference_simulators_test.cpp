@@ -56,18 +56,14 @@ TEST(ReferencePendulum, HasThePeriodOfTheEllipticIntegral) {
 }
 
 TEST(ReferencePendulum, SticksWhereStaticFrictionHolds) {
-  ReferencePendulum rig;
-  rig.tau_c = 0.02;
-  rig.tau_s = 0.03;
-  rig.zeta = 4.0;
+  ReferencePendulum rig{.tau_c = 0.02, .tau_s = 0.03, .zeta = 4.0};
   const Eigen::MatrixXd trajectory = simulate(rig, {1.0, 0.0}, 0.01, 1000);
   EXPECT_EQ(trajectory(1000, 1), 0.0);
   EXPECT_LE(std::abs(rig.m * rig.g * rig.l * std::sin(trajectory(1000, 0))), rig.tau_s);
 }
 
 TEST(ReferenceFuruta, ConservesEnergyWithoutFriction) {
-  ReferenceFuruta rig;
-  rig.tilt = {0.05, 0.0, -0.1};
+  ReferenceFuruta rig{.tilt = {0.05, 0.0, -0.1}};
   const Eigen::Vector4d start(0.3, 2.0, 1.0, -2.0);
   const Eigen::MatrixXd trajectory = simulate(rig, start, Eigen::VectorXd::Zero(500), 0.01);
   for (int k = 0; k <= 500; k += 50) {
@@ -77,10 +73,7 @@ TEST(ReferenceFuruta, ConservesEnergyWithoutFriction) {
 
 TEST(ReferenceChain, OfOneLinkIsThePendulum) {
   const ReferenceChain chain{.links = 1};
-  ReferencePendulum rig;
-  rig.m = chain.m;
-  rig.l = 0.5 * chain.l;
-  rig.J = chain.J;
+  ReferencePendulum rig{.m = chain.m, .l = 0.5 * chain.l, .J = chain.J};
   const Eigen::Vector2d start(2.0, 0.5);
   EXPECT_LT(
       (simulate(chain, start, 0.01, 300) - simulate(rig, start, 0.01, 300)).cwiseAbs().maxCoeff(),
@@ -93,17 +86,17 @@ TEST(ReferenceFuruta, ReproducesTheCleanEvaluationData) {
   const auto folder = find_evaluation_data();
   if (!folder) GTEST_SKIP() << "no evaluation data; set RIG_DATA to its folder";
   const Eigen::MatrixXd data = read_csv(*folder / "synthetic/furuta_paper_release__clean.csv");
-  ReferenceFuruta rig;  // truth.json, set "paper"
-  rig.J_Azz = 0.0044;
-  rig.J_Byy = 0.00396;
-  rig.J_Bzz = 0.0039;
-  rig.J_shaft = 0.0004;
-  rig.b_1 = 0.001;
-  rig.b_2 = 0.0001;
-  rig.tau_c1 = 0.004;
-  rig.tau_c2 = 0.0009;
-  rig.K = 0.0729;
-  rig.tilt = {0.006, 0.0, -0.004};
+  // truth.json, set "paper"
+  ReferenceFuruta rig{.J_Azz = 0.0044,
+                      .J_Byy = 0.00396,
+                      .J_Bzz = 0.0039,
+                      .J_shaft = 0.0004,
+                      .b_1 = 0.001,
+                      .b_2 = 0.0001,
+                      .tau_c1 = 0.004,
+                      .tau_c2 = 0.0009,
+                      .K = 0.0729,
+                      .tilt = {0.006, 0.0, -0.004}};
   const Eigen::VectorXd u = data.col(5).head(data.rows() - 1);
   const Eigen::MatrixXd actual = simulate(rig, {0.0, 3.1115926535897933, 0.0, 0.0}, u, 1e-3);
   EXPECT_LT((actual.leftCols(2) - data.middleCols(1, 2)).cwiseAbs().maxCoeff(), 1e-7);
@@ -113,11 +106,8 @@ TEST(ReferencePendulum, ReproducesTheCleanEvaluationData) {
   const auto folder = find_evaluation_data();
   if (!folder) GTEST_SKIP() << "no evaluation data; set RIG_DATA to its folder";
   const Eigen::MatrixXd data = read_csv(*folder / "synthetic/pend_paper_release__clean.csv");
-  ReferencePendulum rig;  // truth.json, set "paper"
-  rig.b = 2e-4;
-  rig.tau_c = 0.006;
-  rig.tau_s = 0.008;
-  rig.zeta = 4.0;
+  // truth.json, set "paper"
+  ReferencePendulum rig{.b = 2e-4, .tau_c = 0.006, .tau_s = 0.008, .zeta = 4.0};
   const Eigen::MatrixXd actual =
       simulate(rig, {3.0915926535897933, 0.0}, 1e-3, static_cast<int>(data.rows()) - 1);
   EXPECT_LT((actual.col(0) - data.col(1)).cwiseAbs().maxCoeff(), 1e-7);

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
+#include "estimator/math/lemke.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "tests/estimator/dynamics/dense_step.hpp"
 #include "tests/estimator/dynamics/pair_formulation.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 
@@ -69,7 +69,7 @@ BENCHMARK(chain_dry_friction)->Arg(1)->Arg(2)->Arg(5)->Arg(10)->Arg(20);
 // pair formulation alone (without its assembly).
 struct FrictionCase {
   State state;
-  Mlcp mlcp;
+  PairFormulation pair;
 };
 
 std::vector<FrictionCase> make_cases(const Mechanism& mechanism) {
@@ -83,7 +83,7 @@ std::vector<FrictionCase> make_cases(const Mechanism& mechanism) {
     const DenseStep dense(mechanism, state, control, kStep);
     stepper.step(state, control);
     const Eigen::VectorXd sigma_t = dense.stick_speed.cwiseQuotient(stepper.friction_bounds());
-    cases.push_back({before, make_pair_formulation(mechanism, before, dense, sigma_t).mlcp});
+    cases.push_back({before, make_pair_formulation(mechanism, before, dense, sigma_t)});
   }
   return cases;
 }
@@ -105,7 +105,10 @@ BENCHMARK(friction_fast_step);
 void friction_lemke(benchmark::State& bench) {
   const std::vector<FrictionCase> cases = make_cases(with_friction(make_furuta(), 1e-3, 1e-4));
   std::size_t i = 0;
-  for (auto _ : bench) benchmark::DoNotOptimize(solve_mlcp(cases[i++ % cases.size()].mlcp));
+  for (auto _ : bench) {
+    const PairFormulation& pair = cases[i++ % cases.size()].pair;
+    benchmark::DoNotOptimize(solve_lcp(pair.H, pair.q));
+  }
 }
 BENCHMARK(friction_lemke);
 

@@ -1,5 +1,5 @@
 // One Levenberg–Marquardt iteration of the Furuta rig with 12 free parameters, compared with Ceres
-// on the same residuals: differentiated by Ceres, and with the estimator's own derivatives.
+// on the same residuals, differentiated by Ceres.
 
 #include <benchmark/benchmark.h>
 #include <ceres/ceres.h>
@@ -13,7 +13,6 @@
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/bench/optimize/measurement.hpp"
 #include "tests/estimator/calibrate/ceres_autodiff_furuta.hpp"
-#include "tests/estimator/calibrate/ceres_furuta.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 
 namespace {
@@ -69,10 +68,9 @@ Run run_rigcal(const Start& start, int iterations) {
   return {seconds, solves};
 }
 
-template <typename Problem>
 Run run_ceres(const Start& start, ceres::LinearSolverType solver,
               ceres::SparseLinearAlgebraLibraryType library, int iterations) {
-  Problem problem(start.mechanism, start.data, start.settings);
+  test_support::CeresAutodiffFuruta problem(start.mechanism, start.data, start.settings);
   ceres::Solver::Options options;
   options.linear_solver_type = solver;
   options.sparse_linear_algebra_library_type = library;
@@ -139,9 +137,8 @@ void furuta_parts(benchmark::State& state) {
   state.counters["evaluate_ms"] = 1e3 * median(evaluate);
 }
 
-// Ceres for each formulation of the problem and linear solver, with rigcal timed in between on the
-// same state form: same machine, same minute.
-template <typename Problem>
+// Ceres for each state form and linear solver, with rigcal timed in between on the same state form:
+// same machine, same minute.
 void against_ceres(benchmark::State& state, StateForm form, ceres::LinearSolverType solver,
                    ceres::SparseLinearAlgebraLibraryType library) {
   const Start start(static_cast<int>(state.range(0)), form);
@@ -150,7 +147,7 @@ void against_ceres(benchmark::State& state, StateForm form, ceres::LinearSolverT
   for (auto _ : state) {
     ours.push_back(time_per_iteration([&](int n) { return run_rigcal(start, n); }));
     theirs.push_back(
-        time_per_iteration([&](int n) { return run_ceres<Problem>(start, solver, library, n); }));
+        time_per_iteration([&](int n) { return run_ceres(start, solver, library, n); }));
     dgemm.push_back(yardstick.measure());
     state.SetIterationTime(theirs.back());
   }
@@ -191,25 +188,18 @@ constexpr Solver kSolvers[] = {
     {"schur_suitesparse", ceres::SPARSE_SCHUR, ceres::SUITE_SPARSE},
 };
 
-template <typename Problem>
-void register_against_ceres(const std::string& statement, StateForm form) {
-  for (const Solver& solver : kSolvers) {
-    benchmark::RegisterBenchmark(("furuta_against_ceres/" + statement + "/" + solver.name).c_str(),
-                                 against_ceres<Problem>, form, solver.type, solver.library)
-        ->Arg(2000)
-        ->Iterations(7)
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond);
-  }
-}
-
 [[maybe_unused]] const bool kRegistered = [] {
-  using test_support::CeresAutodiffFuruta, test_support::CeresFuruta;
-  constexpr StateForm kConfigurations = StateForm::kConfigurations;
-  register_against_ceres<CeresAutodiffFuruta>("autodiff_configurations", kConfigurations);
-  register_against_ceres<CeresAutodiffFuruta>("autodiff_full_states", StateForm::kFull);
-  register_against_ceres<CeresFuruta>("our_derivatives_configurations", kConfigurations);
-  register_against_ceres<CeresFuruta>("our_derivatives_full_states", StateForm::kFull);
+  for (const StateForm form : {StateForm::kConfigurations, StateForm::kFull}) {
+    const std::string states = form == StateForm::kFull ? "full_states" : "configurations";
+    for (const Solver& solver : kSolvers) {
+      const std::string name = "furuta_against_ceres/autodiff_" + states + "/" + solver.name;
+      benchmark::RegisterBenchmark(name.c_str(), against_ceres, form, solver.type, solver.library)
+          ->Arg(2000)
+          ->Iterations(7)
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
   return true;
 }();
 

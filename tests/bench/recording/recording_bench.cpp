@@ -2,40 +2,18 @@
 // and their checksum. The rig needs 1000 samples per second.
 
 #include <benchmark/benchmark.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_writer.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 
 constexpr std::uint64_t kSampleCount = 60'000;  // one minute
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "rigcal-bench-").string();
-    pattern += std::string(6, 'X');  // mkdtemp replaces these
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 proto::Sample make_sample(std::uint64_t k) {
   proto::Sample sample;
@@ -71,7 +49,7 @@ void count(benchmark::State& state, std::uint64_t size_bytes) {
 
 // One minute of samples into a file, with the final fdatasync.
 void record_a_minute(benchmark::State& state) {
-  const Folder folder;
+  const test_support::TemporaryFolder folder;
   std::uint64_t size_bytes = 0;
   for (auto _ : state) {
     size_bytes = record(folder.file("run.mcap"));
@@ -86,7 +64,7 @@ BENCHMARK(record_a_minute)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 // The same number of bytes in as many blocks, written and synced without processing.
 void write_as_many_bytes(benchmark::State& state) {
-  const Folder folder;
+  const test_support::TemporaryFolder folder;
   const std::uint64_t size_bytes = record(folder.file("run.mcap"));
   const std::vector<std::uint8_t> block(size_bytes / (kSampleCount / 250));
   for (auto _ : state) {
@@ -105,7 +83,7 @@ void write_as_many_bytes(benchmark::State& state) {
 BENCHMARK(write_as_many_bytes)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 void checksum_as_many_bytes(benchmark::State& state) {
-  const Folder folder;
+  const test_support::TemporaryFolder folder;
   const std::uint64_t size_bytes = record(folder.file("run.mcap"));
   const std::vector<std::uint8_t> bytes(size_bytes, 7);
   for (auto _ : state) benchmark::DoNotOptimize(proto::crc32(bytes));
@@ -115,7 +93,7 @@ BENCHMARK(checksum_as_many_bytes)->Unit(benchmark::kMillisecond);
 
 // Reading the minute back: checksums, parsing and validation of every sample.
 void read_a_minute(benchmark::State& state) {
-  const Folder folder;
+  const test_support::TemporaryFolder folder;
   const std::uint64_t size_bytes = record(folder.file("run.mcap"));
   for (auto _ : state) {
     benchmark::DoNotOptimize(proto::read_recording(folder.file("run.mcap")).value().samples.size());

@@ -3,17 +3,15 @@
 #include <benchmark/benchmark.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
-#include <vector>
 
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
 #include "proto/text/command_line/malloc_tuning.hpp"
 #include "tests/bench/shooting/furuta_limit.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace {
 

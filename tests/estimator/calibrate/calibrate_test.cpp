@@ -7,51 +7,38 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
+#include "tests/estimator/dense_problem.hpp"
+#include "tests/support/estimates.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Calibration;
-using estimator::CalibrationOptions;
-using estimator::Mechanism;
-using estimator::ParameterEstimate;
-using estimator::Recording;
+using test_support::estimate_of;
 using test_support::ReferenceFuruta;
 
-constexpr double kNoise = 1e-3;
+constexpr double kShadowNoise = 1e-3;
 
 // Calibrates the shadow parameters of a SPOOK simulator. Physical ones have tests of their own.
 Calibration calibrate_shadow(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                              CalibrationOptions options = {}) {
-  options.kind = estimator::EstimateKind::kShadow;
-  return estimator::calibrate(mechanism, recordings, options);
+  options.kind = EstimateKind::kShadow;
+  return calibrate(mechanism, recordings, options);
 }
 
-ReferenceFuruta viscous_rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  return rig;
-}
+ReferenceFuruta viscous_rig() { return {.b_1 = 2e-3, .b_2 = 2e-4}; }
 
 // Six seconds of free motion sampled at 1 kHz, without control.
 Recording release(const ReferenceFuruta& rig, unsigned seed = 21) {
   return test_support::record(rig, Eigen::Vector4d(0.3, 2.0, 0.0, 0.0), Eigen::VectorXd::Zero(6000),
-                              1e-3, kNoise, seed);
+                              1e-3, kShadowNoise, seed);
 }
 
 Mechanism rig_to_fit(const std::vector<std::string>& free, double factor = 0.7) {
   Mechanism mechanism = test_support::mechanism_of(viscous_rig());
   test_support::free_parameters(mechanism, free, factor);
   return mechanism;
-}
-
-const ParameterEstimate& find(const Calibration& calibration, const std::string& name) {
-  for (const ParameterEstimate& estimate : calibration.parameters) {
-    if (estimate.name == name) return estimate;
-  }
-  throw std::out_of_range(name);
 }
 
 // The whole pipeline on data of a simulator that shares no code with it: parameters within half a
@@ -63,11 +50,12 @@ TEST(Calibrate, FindsTheParametersOfAnIndependentSimulation) {
                                               {release(viscous_rig())}, options);
   EXPECT_TRUE(result.converged());
   EXPECT_TRUE(result.refined);
-  EXPECT_NEAR(find(result, "A.J_zz").value, 3e-3, 0.005 * 3e-3);
-  EXPECT_NEAR(find(result, "B.J_yy").value, 4e-3, 0.005 * 4e-3);
-  EXPECT_NEAR(find(result, "1.b").value, 2e-3, 0.05 * 2e-3);
-  EXPECT_NEAR(find(result, "2.b").value, 2e-4, 0.05 * 2e-4);
-  for (const auto& error : result.simulation) EXPECT_LT(error.rmse, 1.1 * kNoise) << error.joint;
+  EXPECT_NEAR(estimate_of(result, "A.J_zz").value, 3e-3, 0.005 * 3e-3);
+  EXPECT_NEAR(estimate_of(result, "B.J_yy").value, 4e-3, 0.005 * 4e-3);
+  EXPECT_NEAR(estimate_of(result, "1.b").value, 2e-3, 0.05 * 2e-3);
+  EXPECT_NEAR(estimate_of(result, "2.b").value, 2e-4, 0.05 * 2e-4);
+  for (const auto& error : result.simulation)
+    EXPECT_LT(error.rmse, 1.1 * kShadowNoise) << error.joint;
 }
 
 // Both residual forms and both state forms describe the same problem. Answers that differ by more
@@ -80,15 +68,16 @@ TEST(Calibrate, FormsOfResidualAndStateAgree) {
   options.state_error_weight = 1e3;
   const Mechanism mechanism = rig_to_fit({"A.J_zz", "B.J_yy", "1.b", "2.b"});
   const Calibration reference = calibrate_shadow(mechanism, recordings, options);
-  for (const auto residual :
-       {estimator::ResidualForm::kExplicit, estimator::ResidualForm::kImplicit}) {
-    for (const auto states : {estimator::StateForm::kFull, estimator::StateForm::kConfigurations}) {
+  for (const auto residual : {ResidualForm::kExplicit, ResidualForm::kImplicit}) {
+    for (const auto states : {StateForm::kFull, StateForm::kConfigurations}) {
       options.residual_form = residual;
       options.state_form = states;
       const Calibration result = calibrate_shadow(mechanism, recordings, options);
       EXPECT_TRUE(is_converged(result.termination)) << to_string(result.termination);
       for (const char* name : {"A.J_zz", "B.J_yy"}) {
-        EXPECT_NEAR(find(result, name).value / find(reference, name).value, 1.0, 0.005) << name;
+        EXPECT_NEAR(estimate_of(result, name).value / estimate_of(reference, name).value, 1.0,
+                    0.005)
+            << name;
       }
     }
   }
@@ -99,13 +88,13 @@ TEST(Calibrate, FormsOfResidualAndStateAgree) {
 TEST(Calibrate, FixesAndReportsAParameterWithoutEffect) {
   const Calibration result =
       calibrate_shadow(rig_to_fit({"B.J_yy", "1.K"}), {release(viscous_rig())});
-  EXPECT_TRUE(std::isinf(find(result, "1.K").standard_deviation));
-  EXPECT_EQ(find(result, "1.K").value, find(result, "1.K").initial);
+  EXPECT_TRUE(std::isinf(estimate_of(result, "1.K").standard_deviation));
+  EXPECT_EQ(estimate_of(result, "1.K").value, estimate_of(result, "1.K").initial);
   ASSERT_EQ(result.null_directions.size(), 1U);
-  const estimator::Message& direction = result.null_directions.front().description;
-  EXPECT_EQ(direction.code, estimator::MessageCode::kFixedDirection);
-  EXPECT_EQ(*direction.find("parameter"), estimator::Argument::Value("1.K"));
-  EXPECT_NEAR(find(result, "B.J_yy").value, 4e-3, 0.005 * 4e-3);
+  const Message& direction = result.null_directions.front().description;
+  EXPECT_EQ(direction.code, MessageCode::kFixedDirection);
+  EXPECT_EQ(*direction.find("parameter"), Argument::Value("1.K"));
+  EXPECT_NEAR(estimate_of(result, "B.J_yy").value, 4e-3, 0.005 * 4e-3);
   EXPECT_THROW(calibrate_shadow(rig_to_fit({"1.K"}), {release(viscous_rig())}),
                std::invalid_argument);
 }
@@ -127,36 +116,38 @@ TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
     EXPECT_TRUE(result.approached);
     EXPECT_NEAR(result.state_error_weight / reference.state_error_weight, 1.0, 1e-4);
     for (const ParameterEstimate& estimate : result.parameters) {
-      const ParameterEstimate& expected = find(reference, estimate.name);
+      const ParameterEstimate& expected = estimate_of(reference, estimate.name);
       EXPECT_NEAR(estimate.value, expected.value, 1e-3 * expected.standard_deviation)
           << estimate.name;
     }
-    EXPECT_NEAR(find(result, "A.J_zz").initial / find(reference, "A.J_zz").initial, factor, 1e-9);
+    EXPECT_NEAR(estimate_of(result, "A.J_zz").initial / estimate_of(reference, "A.J_zz").initial,
+                factor, 1e-9);
   }
   options.start_from_physical = false;
   const Calibration reported = calibrate_shadow(rig_to_fit(free, 3.0), recordings, options);
   EXPECT_FALSE(reported.approached);
-  EXPECT_NEAR(reported.history.front().arrow[0], 3.0 * find(reference, "A.J_zz").initial, 1e-12);
+  EXPECT_NEAR(reported.history.front().arrow[0], 3.0 * estimate_of(reference, "A.J_zz").initial,
+              1e-12);
 }
 
 // The parameters that an iteration reports must be the free parameters of the mechanism of its
 // stage, without those that are fixed.
 TEST(Calibrate, StagesReportTheirFreeParameters) {
-  for (const auto kind : {estimator::EstimateKind::kPhysical, estimator::EstimateKind::kShadow}) {
+  for (const auto kind : {EstimateKind::kPhysical, EstimateKind::kShadow}) {
     int varied = -1, iterations = 0;
-    estimator::CalibrationMonitor monitor;
-    monitor.on_stage = [&](const estimator::FitStage&, const Mechanism& mechanism) {
+    CalibrationMonitor monitor;
+    monitor.on_stage = [&](const FitStage&, const Mechanism& mechanism) {
       varied = 0;
       for (const auto& parameter : mechanism.parameters) varied += parameter.free ? 1 : 0;
     };
-    monitor.on_iteration = [&](const estimator::IterationRecord& record) {
+    monitor.on_iteration = [&](const IterationRecord& record) {
       ++iterations;
       EXPECT_EQ(record.arrow.size(), varied);
       EXPECT_EQ(varied, 1) << "1.K has no effect";
     };
     CalibrationOptions options;
     options.kind = kind;
-    estimator::calibrate(rig_to_fit({"B.J_yy", "1.K"}), {release(viscous_rig())}, options, monitor);
+    calibrate(rig_to_fit({"B.J_yy", "1.K"}), {release(viscous_rig())}, options, monitor);
     EXPECT_GT(iterations, 2);
   }
 }
@@ -168,15 +159,14 @@ TEST(Calibrate, PriorsHaveTheWeightOfTheirStandardDeviation) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   Mechanism mechanism = rig_to_fit({"B.J_yy", "1.b"});
   const Calibration free = calibrate_shadow(mechanism, recordings);
-  const int index = mechanism.find_parameter("1.b");
-  estimator::Parameter& b = mechanism.parameters[static_cast<std::size_t>(index)];
-  const double sd = find(free, "1.b").standard_deviation;
+  Parameter& b = test_support::parameter_named(mechanism, "1.b");
+  const double sd = estimate_of(free, "1.b").standard_deviation;
   b.prior_mean = 3e-3;
   b.prior_standard_deviation = 100.0 * (3e-3 - 2e-3);
-  EXPECT_NEAR(find(calibrate_shadow(mechanism, recordings), "1.b").value, find(free, "1.b").value,
-              0.1 * sd);
+  EXPECT_NEAR(estimate_of(calibrate_shadow(mechanism, recordings), "1.b").value,
+              estimate_of(free, "1.b").value, 0.1 * sd);
   b.prior_standard_deviation = 1e-3 * sd;
-  EXPECT_NEAR(find(calibrate_shadow(mechanism, recordings), "1.b").value, 3e-3, sd);
+  EXPECT_NEAR(estimate_of(calibrate_shadow(mechanism, recordings), "1.b").value, 3e-3, sd);
 }
 
 TEST(Calibrate, RefusesUnusableInput) {
@@ -201,59 +191,29 @@ TEST(SimulationProblem, JacobianMatchesDifferences) {
   const Mechanism mechanism = test_support::smooth_furuta(
       {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "2.offset", "gravity.tilt_x"});
   constexpr double kStep = 5e-3;
-  const estimator::TrajectoryData data =
-      test_support::simulate_furuta(mechanism, 120, kStep, kNoise, 5);
-  const estimator::ModelValues values = unpack(mechanism);
-  const std::vector<estimator::State> initial = {
+  const TrajectoryData data = test_support::simulate_furuta(mechanism, 120, kStep, kShadowNoise, 5);
+  const ModelValues values = unpack(mechanism);
+  const std::vector<State> initial = {
       assemble_state(mechanism, values, Eigen::Vector2d(0.3, 1.5), Eigen::Vector2d(0.5, -1.0))};
-  estimator::StepSettings settings;
+  StepSettings settings;
   settings.step = kStep;
-  estimator::SimulationProblem problem(mechanism, {data}, initial, settings);
-  const estimator::ArrowLayout layout = problem.layout();
-  for (int sensor = 0; sensor < 2; ++sensor) {
-    estimator::ResidualBlock block;
-    problem.linearize(sensor, block);
-    const Eigen::Index rows = block.rows;
-    const int unknowns = layout.node_size + layout.arrow_size;
-    for (int column = 0; column < unknowns; ++column) {
-      const bool node = column < layout.node_size;
-      const double size =
-          node ? 1.0 : std::max(std::abs(problem.arrow()[column - layout.node_size]), 1e-3);
-      const double delta = 1e-6 * size;
-      Eigen::VectorXd angles[2];
-      for (const int side : {0, 1}) {
-        estimator::SimulationProblem moved(mechanism, {data}, initial, settings);
-        Eigen::VectorXd node_step = Eigen::VectorXd::Zero(layout.node_size);
-        Eigen::VectorXd arrow_step = Eigen::VectorXd::Zero(layout.arrow_size);
-        (node ? node_step[column] : arrow_step[column - layout.node_size]) =
-            side == 0 ? -delta : delta;
-        moved.evaluate_candidate(node_step, arrow_step);
-        moved.accept_candidate();
-        angles[side] = moved.simulated_angles(0).col(sensor).tail(rows);
-      }
-      const Eigen::VectorXd expected = (angles[1] - angles[0]) / (2.0 * delta);
-      const Eigen::VectorXd actual =
-          node ? block.node_jacobian.col(column).head(rows)
-               : block.arrow_jacobian.col(column - layout.node_size).head(rows);
-      EXPECT_LT((actual - expected).cwiseAbs().maxCoeff(),
-                1e-5 * std::max(expected.cwiseAbs().maxCoeff(), 1.0))
+  SimulationProblem problem(mechanism, {data}, initial, settings);
+  const test_support::DenseProblem at = test_support::stack(problem);
+  const Eigen::Index rows = at.residual.size() / 2, nodes = test_support::node_unknowns(problem);
+  for (Eigen::Index column = 0; column < at.jacobian.cols(); ++column) {
+    const double size =
+        column < nodes ? 1.0 : std::max(std::abs(problem.arrow()[column - nodes]), 1e-3);
+    const Eigen::VectorXd expected = test_support::slope_along(
+        problem, 1e-6 * size * Eigen::VectorXd::Unit(at.jacobian.cols(), column));
+    for (const int sensor : {0, 1}) {
+      const auto of_sensor = expected.segment(sensor * rows, rows);
+      EXPECT_LT(
+          (at.jacobian.col(column).segment(sensor * rows, rows) - of_sensor).cwiseAbs().maxCoeff(),
+          1e-5 * std::max(of_sensor.cwiseAbs().maxCoeff(), 1.0))
           << "sensor " << sensor << ", unknown " << column;
     }
   }
 }
 
-// A unit's clock is never exact: a step of 5 ms must be accepted for a recording with a period of
-// 1.000035 ms.
-TEST(Calibrate, AcceptsAMultipleOfThePeriodUpToTheClockError) {
-  Recording recording = release(viscous_rig());
-  recording.segments.front().period = 1.000035e-3;
-  CalibrationOptions options;
-  options.step = 5e-3;
-  const Calibration result = calibrate_shadow(rig_to_fit({"A.J_zz"}), {recording}, options);
-  EXPECT_DOUBLE_EQ(result.step, 5.0 * 1.000035e-3);
-  options.step = 5.4e-3;
-  EXPECT_THROW(calibrate_shadow(rig_to_fit({"A.J_zz"}), {recording}, options),
-               std::invalid_argument);
-}
-
 }  // namespace
+}  // namespace estimator

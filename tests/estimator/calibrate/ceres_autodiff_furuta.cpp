@@ -52,11 +52,11 @@ struct ConfigurationStep {
   double control, h, weight;
 
   template <typename T>
-  bool operator()(const T* previous, const T* here, const T* next, const T* chi, T* out) const {
-    const Step::Poses<T> q = read(here);
+  bool operator()(T const* const* x, T* out) const {
+    const Step::Poses<T> q = read(x[1]);
     const T u(control);
-    Eigen::Map<Step::Vector<T>>{out} = weight * step.residual(q, velocity(q, read(previous), h),
-                                                              velocity(read(next), q, h), &u, chi);
+    Eigen::Map<Step::Vector<T>>{out} =
+        weight * step.residual(q, velocity(q, read(x[0]), h), velocity(read(x[2]), q, h), &u, x[3]);
     return true;
   }
 };
@@ -67,13 +67,13 @@ struct FullStep {
   double control, h, weight;
 
   template <typename T>
-  bool operator()(const T* here, const T* next, const T* chi, T* out) const {
-    const Step::Poses<T> q = read(here);
-    const Step::Vector<T> v = read_velocity(here);
+  bool operator()(T const* const* x, T* out) const {
+    const Step::Poses<T> q = read(x[0]);
+    const Step::Vector<T> v = read_velocity(x[0]);
     const T u(control);
-    Eigen::Map<Step::Vector<T>>{out} = weight * step.residual(q, v, read_velocity(next), &u, chi);
+    Eigen::Map<Step::Vector<T>>{out} = weight * step.residual(q, v, read_velocity(x[1]), &u, x[2]);
     Eigen::Map<Step::Vector<T>>{out + kVelocity} =
-        weight * step.residual(q, v, velocity(read(next), q, h), &u, chi);
+        weight * step.residual(q, v, velocity(read(x[1]), q, h), &u, x[2]);
     return true;
   }
 };
@@ -85,37 +85,27 @@ struct Angles {
   int offset[2];  // parameters
 
   template <typename T>
-  bool operator()(const T* node, const T* chi, T* out) const {
-    const Step::Poses<T> q = read(node);
+  bool operator()(T const* const* x, T* out) const {
+    const Step::Poses<T> q = read(x[0]);
     for (int j = 0; j < 2; ++j) {
-      out[j] = within_a_turn<T>(step.angle(j, q) - step.value(offset[j], chi) - observed[j]);
+      out[j] = within_a_turn<T>(step.angle(j, q) - step.value(offset[j], x[1]) - observed[j]);
     }
     return true;
   }
 };
 
-// Weighted constraint violation of a configuration.
+// Weighted constraint violation g of a node, or its rate G v.
 struct Violation {
   const Step& step;
   Eigen::Matrix<double, kRows, 1> weights;
+  bool is_rate;
 
   template <typename T>
-  bool operator()(const T* node, const T* chi, T* out) const {
-    const Step::Rows<T> g = step.violation(read(node), chi);
-    for (int row = 0; row < kRows; ++row) out[row] = weights[row] * g[row];
-    return true;
-  }
-};
-
-// Weighted G v of a full state.
-struct ViolationRate {
-  const Step& step;
-  Eigen::Matrix<double, kRows, 1> weights;
-
-  template <typename T>
-  bool operator()(const T* node, const T* chi, T* out) const {
-    const Step::Rows<T> rate = step.violation_rate(read(node), read_velocity(node), chi);
-    for (int row = 0; row < kRows; ++row) out[row] = weights[row] * rate[row];
+  bool operator()(T const* const* x, T* out) const {
+    const Step::Poses<T> q = read(x[0]);
+    const Step::Rows<T> rows =
+        is_rate ? step.violation_rate(q, read_velocity(x[0]), x[1]) : step.violation(q, x[1]);
+    for (int row = 0; row < kRows; ++row) out[row] = weights[row] * rows[row];
     return true;
   }
 };
@@ -125,23 +115,9 @@ struct Prior {
   double mean, deviation;
 
   template <typename T>
-  bool operator()(const T* chi, T* out) const {
-    out[0] = (chi[index] - mean) / deviation;
-    return true;
-  }
-};
-
-// A functor that accepts its blocks as Ceres's dynamic form passes them.
-template <typename Functor, std::size_t kBlocks>
-struct FromArray {
-  Functor functor;
-
-  template <typename T>
   bool operator()(T const* const* x, T* out) const {
-    if constexpr (kBlocks == 1) return functor(x[0], out);
-    if constexpr (kBlocks == 2) return functor(x[0], x[1], out);
-    if constexpr (kBlocks == 3) return functor(x[0], x[1], x[2], out);
-    if constexpr (kBlocks == 4) return functor(x[0], x[1], x[2], x[3], out);
+    out[0] = (x[0][index] - mean) / deviation;
+    return true;
   }
 };
 
@@ -149,8 +125,7 @@ struct FromArray {
 // its AutoDiffCostFunction, take three times as long.
 template <typename Functor, typename... Sizes>
 ceres::CostFunction* automatic(const Functor& functor, int residuals, Sizes... block_sizes) {
-  using Blocks = FromArray<Functor, sizeof...(Sizes)>;
-  auto* const cost = new ceres::DynamicAutoDiffCostFunction<Blocks>(new Blocks{functor});
+  auto* const cost = new ceres::DynamicAutoDiffCostFunction<Functor>(new Functor(functor));
   (cost->AddParameterBlock(block_sizes), ...);
   cost->SetNumResiduals(residuals);
   return cost;
@@ -233,12 +208,9 @@ void CeresAutodiffFuruta::add_start() {
     problem_->AddResidualBlock(automatic(functor, kRows, node_size_, parameter_count()), nullptr,
                                nodes_[node].data(), chi_.data());
   };
-  add(Violation{step_, weights / h}, 0);
-  if (settings_.state_form == StateForm::kFull) {
-    add(ViolationRate{step_, weights}, 0);
-  } else {
-    add(Violation{step_, weights / h}, 1);
-  }
+  const bool full = settings_.state_form == StateForm::kFull;
+  add(Violation{step_, weights / h, false}, 0);
+  add(Violation{step_, weights * (full ? 1.0 : 1.0 / h), full}, full ? 0 : 1);
 }
 
 void CeresAutodiffFuruta::add_steps() {
@@ -282,6 +254,10 @@ void CeresAutodiffFuruta::add_priors() {
                       parameter.prior_standard_deviation};
     problem_->AddResidualBlock(automatic(prior, 1, parameter_count()), nullptr, chi_.data());
   }
+}
+
+void CeresAutodiffFuruta::hold(const std::vector<int>& arrow_indices) {
+  problem_->SetManifold(chi_.data(), new ceres::SubsetManifold(parameter_count(), arrow_indices));
 }
 
 ceres::Solver::Summary CeresAutodiffFuruta::solve(const ceres::Solver::Options& options) {

@@ -17,13 +17,17 @@ namespace test_support {
 /// Ceres's own manifolds. Shares no arithmetic with the estimator, except the averages of the
 /// recorded controls. Supports both state forms, but no free delays.
 ///
-/// Parameter bounds are not passed on to Ceres, as in CeresFuruta.
+/// Parameter bounds are not passed on to Ceres: with them Ceres adds a line search that linearizes
+/// several times per iteration and stops far from the optimum.
 class CeresAutodiffFuruta {
  public:
   static constexpr int kPoseSize = 14;  ///< (r, quaternion) of two bodies
 
   CeresAutodiffFuruta(const estimator::Mechanism& mechanism, const estimator::TrajectoryData& data,
                       const estimator::TrajectorySettings& settings);
+
+  /// Fixes free parameters at their values.
+  void hold(const std::vector<int>& arrow_indices);
 
   ceres::Solver::Summary solve(const ceres::Solver::Options& options);
 

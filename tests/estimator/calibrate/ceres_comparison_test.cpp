@@ -4,32 +4,25 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/estimator/calibrate/ceres_autodiff_furuta.hpp"
-#include "tests/estimator/calibrate/ceres_furuta.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::LmSummary;
-using estimator::Mechanism;
-using estimator::StateForm;
-using estimator::TrajectoryData;
-using estimator::TrajectoryProblem;
-using estimator::TrajectorySettings;
 using test_support::CeresAutodiffFuruta;
-using test_support::CeresFuruta;
+using test_support::parameter_named;
 
 constexpr double kCeresNoise = 1e-3;  // [rad]
 
-estimator::LmOptions to_the_last_digit() {
-  estimator::LmOptions options;
+LmOptions to_the_last_digit() {
+  LmOptions options;
   options.cost_tolerance = 1e-15;
   options.step_tolerance = 1e-11;
   return options;
@@ -62,10 +55,6 @@ struct Comparison {
   TrajectoryProblem problem() const { return {mechanism, {data}, settings}; }
 };
 
-estimator::Parameter& named(Mechanism& mechanism, const std::string& name) {
-  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
-}
-
 // Standard deviations of the parameters at the current point, as a scale for differences.
 Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
   return compute_covariance(
@@ -76,49 +65,31 @@ Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
 
 // Ceres and the estimator solve the same problem. They must start at the same cost and end at the
 // same optimum. Both stop when the cost no longer resolves a step, √1e-15 of the noise; 1e-3
-// standard deviations allow thirty times that.
-template <typename Ceres>
-void expect_optimum_of_ceres(StateForm form) {
-  Mechanism truth = test_support::furuta_with_12_parameters();
-  test_support::lift_bounds(truth);
-  named(truth, "2.b").prior_mean = 2e-4;
-  named(truth, "2.b").prior_standard_deviation = 0.01;  // angles weigh as 1 rad: it pulls
-  const Comparison comparison(truth, 400, 1.1, form);
-  TrajectoryProblem problem = comparison.problem();
-  const LmSummary summary = solve(problem, to_the_last_digit());
-  ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
-
-  Ceres ceres(comparison.mechanism, comparison.data, comparison.settings);
-  const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
-  EXPECT_NEAR(2.0 * theirs.initial_cost, summary.initial_cost, 1e-10 * summary.initial_cost);
-  EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
-  const Eigen::VectorXd sigma = standard_deviations(problem);
-  EXPECT_LT((problem.arrow() - ceres.arrow()).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 1e-3)
-      << "ours   " << problem.arrow().transpose() << "\ntheirs " << ceres.arrow().transpose()
-      << "\nsigma  " << sigma.transpose();
-}
-
-// Shares the step's residual and derivatives, but no blocks, chain rules or linear algebra. Catches
-// a weight, index or chain rule of TrajectoryProblem that is wrong in both cost and Jacobian, which
-// differences cannot detect, and a solver that stops early.
+// standard deviations allow thirty times that. They share nothing: every residual is written again
+// and differentiated by Ceres. Catches a wrong weight, index, chain rule or derivative, errors in
+// the step itself, and a solver that stops early.
 TEST(TrajectoryOptimum, MatchesCeres) {
-  expect_optimum_of_ceres<CeresFuruta>(StateForm::kConfigurations);
-}
+  for (const StateForm form : {StateForm::kConfigurations, StateForm::kFull}) {
+    SCOPED_TRACE(form == StateForm::kFull ? "full states" : "configurations");
+    Mechanism truth = test_support::furuta_with_12_parameters();
+    test_support::lift_bounds(truth);
+    parameter_named(truth, "2.b").prior_mean = 2e-4;
+    parameter_named(truth, "2.b").prior_standard_deviation =
+        0.01;  // angles weigh as 1 rad: it pulls
+    const Comparison comparison(truth, 400, 1.1, form);
+    TrajectoryProblem problem = comparison.problem();
+    const LmSummary summary = solve(problem, to_the_last_digit());
+    ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
 
-// The same for full states, with both residuals a step.
-TEST(TrajectoryOptimum, OfFullStatesMatchesCeres) {
-  expect_optimum_of_ceres<CeresFuruta>(StateForm::kFull);
-}
-
-// Shares nothing: every residual is written again and differentiated by Ceres. Also catches errors
-// in the step itself, and a wrong derivative.
-TEST(TrajectoryOptimum, MatchesCeresWithItsOwnDerivatives) {
-  expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kConfigurations);
-}
-
-// The same for full states.
-TEST(TrajectoryOptimum, OfFullStatesMatchesCeresWithItsOwnDerivatives) {
-  expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kFull);
+    CeresAutodiffFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
+    const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
+    EXPECT_NEAR(2.0 * theirs.initial_cost, summary.initial_cost, 1e-10 * summary.initial_cost);
+    EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
+    const Eigen::VectorXd sigma = standard_deviations(problem);
+    EXPECT_LT((problem.arrow() - ceres.arrow()).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 1e-3)
+        << "ours   " << problem.arrow().transpose() << "\ntheirs " << ceres.arrow().transpose()
+        << "\nsigma  " << sigma.transpose();
+  }
 }
 
 // The same with an upper and a lower bound that exclude the free optimum by many standard
@@ -126,24 +97,24 @@ TEST(TrajectoryOptimum, OfFullStatesMatchesCeresWithItsOwnDerivatives) {
 // cost must fall outward, so that no nearby feasible point is better.
 TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
   Mechanism truth = test_support::smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
-  named(truth, "A.J_zz").upper = 2.9e-3;  // true 3e-3
-  named(truth, "1.b").lower = 1.1e-3;     // true 1e-3
+  parameter_named(truth, "A.J_zz").upper = 2.9e-3;  // true 3e-3
+  parameter_named(truth, "1.b").lower = 1.1e-3;     // true 1e-3
   Comparison comparison(truth, 400, 1.0);
   // The start sets the weights of the rows, so both start where Ceres must remain.
-  named(comparison.mechanism, "A.J_zz").value = 2.9e-3;
-  named(comparison.mechanism, "1.b").value = 1.1e-3;
-  named(comparison.mechanism, "B.J_yy").value = 5e-3;
+  parameter_named(comparison.mechanism, "A.J_zz").value = 2.9e-3;
+  parameter_named(comparison.mechanism, "1.b").value = 1.1e-3;
+  parameter_named(comparison.mechanism, "B.J_yy").value = 5e-3;
   TrajectoryProblem problem = comparison.problem();
   const LmSummary summary = solve(problem, to_the_last_digit());
   ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
   EXPECT_EQ(problem.arrow()[0], 2.9e-3);
   EXPECT_EQ(problem.arrow()[2], 1.1e-3);
-  estimator::ArrowFactor factor(problem.layout(), problem.max_block_rows());
+  ArrowFactor factor(problem.layout(), problem.max_block_rows());
   ASSERT_TRUE(factor.factorize(problem, 0.0));
   EXPECT_LT(factor.schur_gradient()[0], 0.0);
   EXPECT_GT(factor.schur_gradient()[2], 0.0);
 
-  CeresFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
+  CeresAutodiffFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
   ceres.hold({0, 2});
   const ceres::Solver::Summary theirs = ceres.solve(ceres_to_the_last_digit());
   EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
@@ -159,7 +130,8 @@ TEST(TrajectoryOptimum, DoesNotDependOnAStartAtABound) {
   Comparison inside(truth, 300, 1.3);
   Comparison at_bound = inside;
   for (const char* name : {"1.b", "2.b"}) {
-    named(at_bound.mechanism, name).value = named(at_bound.mechanism, name).lower;
+    parameter_named(at_bound.mechanism, name).value =
+        parameter_named(at_bound.mechanism, name).lower;
   }
   TrajectoryProblem first = inside.problem(), second = at_bound.problem();
   const LmSummary expected = solve(first, to_the_last_digit());
@@ -199,3 +171,4 @@ TEST(TrajectoryOptimum, OfTwoSegmentsIsWeightedByInformation) {
 }
 
 }  // namespace
+}  // namespace estimator

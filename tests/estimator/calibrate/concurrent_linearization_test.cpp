@@ -9,65 +9,56 @@
 #include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
+#include "tests/estimator/dense_problem.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::LeastSquaresProblem;
-using estimator::Mechanism;
-using estimator::ResidualBlock;
+using test_support::DenseProblem;
+using test_support::stack;
 
 constexpr int kNodes = 60;
 constexpr double kStep = 5e-3;
 
-Mechanism rig() { return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"}); }
+Mechanism free_rig() { return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"}); }
 
-estimator::TrajectoryData data() {
-  return test_support::simulate_furuta(rig(), kNodes, kStep, 1e-3, 5);
-}
+TrajectoryData data() { return test_support::simulate_furuta(free_rig(), kNodes, kStep, 1e-3, 5); }
 
 std::unique_ptr<LeastSquaresProblem> shooting() {
-  const estimator::TrajectoryData recorded = data();
-  estimator::Segment segment;
+  const TrajectoryData recorded = data();
+  Segment segment;
   segment.period = kStep;
   segment.angles = recorded.angles;
   segment.controls = recorded.controls;
   Eigen::MatrixXd states(4, 2);
   states << 0.3, 0.4, 1.5, 1.3, 0.5, 0.4, -1.0, -0.9;
-  return std::make_unique<estimator::ShootingProblem>(
-      rig(), std::vector<estimator::Segment>{segment}, std::vector<Eigen::MatrixXd>{states},
-      std::vector<double>{0.15}, estimator::ShootingGrid{kStep, 0.1},
-      estimator::ShootingNoise{Eigen::Vector2d(1e-3, 1e-3), Eigen::Vector2d(0.3, 0.5)});
+  return std::make_unique<ShootingProblem>(
+      free_rig(), std::vector<Segment>{segment}, std::vector<Eigen::MatrixXd>{states},
+      std::vector<double>{0.15}, ShootingGrid{kStep, 0.1},
+      ShootingNoise{Eigen::Vector2d(1e-3, 1e-3), Eigen::Vector2d(0.3, 0.5)});
 }
 
 std::unique_ptr<LeastSquaresProblem> simulation() {
-  const Mechanism mechanism = rig();
-  const std::vector<estimator::State> initial = {assemble_state(
+  const Mechanism mechanism = free_rig();
+  const std::vector<State> initial = {assemble_state(
       mechanism, unpack(mechanism), Eigen::Vector2d(0.3, 1.5), Eigen::Vector2d(0.5, -1.0))};
-  estimator::StepSettings settings;
+  StepSettings settings;
   settings.step = kStep;
-  return std::make_unique<estimator::SimulationProblem>(
-      mechanism, std::vector<estimator::TrajectoryData>{data()}, initial, settings);
+  return std::make_unique<SimulationProblem>(mechanism, std::vector<TrajectoryData>{data()},
+                                             initial, settings);
 }
 
 std::unique_ptr<LeastSquaresProblem> trajectory() {
-  estimator::TrajectorySettings settings;
+  TrajectorySettings settings;
   settings.step.step = kStep;
-  return std::make_unique<estimator::TrajectoryProblem>(
-      rig(), std::vector<estimator::TrajectoryData>{data()}, settings);
+  return std::make_unique<TrajectoryProblem>(free_rig(), std::vector<TrajectoryData>{data()},
+                                             settings);
 }
 
 using Maker = std::unique_ptr<LeastSquaresProblem> (*)();
 
-std::vector<ResidualBlock> linearize_all(const LeastSquaresProblem& problem) {
-  std::vector<ResidualBlock> blocks(static_cast<std::size_t>(problem.block_count()));
-  for (int index = 0; index < problem.block_count(); ++index) {
-    problem.linearize(index, blocks[static_cast<std::size_t>(index)]);
-  }
-  return blocks;
-}
-
 void move(LeastSquaresProblem& problem) {
-  const estimator::ArrowLayout layout = problem.layout();
+  const ArrowLayout layout = problem.layout();
   problem.evaluate_candidate(
       Eigen::VectorXd::Constant(static_cast<Eigen::Index>(layout.node_count) * layout.node_size,
                                 1e-4),
@@ -75,16 +66,9 @@ void move(LeastSquaresProblem& problem) {
   problem.accept_candidate();
 }
 
-void expect_equal(const std::vector<ResidualBlock>& a, const std::vector<ResidualBlock>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ASSERT_EQ(a[i].rows, b[i].rows);
-    const Eigen::Index rows = a[i].rows;
-    EXPECT_EQ(a[i].residual.head(rows), b[i].residual.head(rows)) << "block " << i;
-    EXPECT_EQ(a[i].arrow_jacobian.topRows(rows), b[i].arrow_jacobian.topRows(rows));
-    if (a[i].node_span == 0) continue;
-    EXPECT_EQ(a[i].node_jacobian.topRows(rows), b[i].node_jacobian.topRows(rows)) << "block " << i;
-  }
+void expect_equal(const DenseProblem& a, const DenseProblem& b) {
+  EXPECT_EQ(a.residual, b.residual);
+  EXPECT_EQ(a.jacobian, b.jacobian);
 }
 
 class AnyProblem : public testing::TestWithParam<Maker> {};
@@ -95,11 +79,11 @@ class AnyProblem : public testing::TestWithParam<Maker> {};
 TEST_P(AnyProblem, LinearizesInTwoThreadsAsInOne) {
   const std::unique_ptr<LeastSquaresProblem> shared = GetParam()(), alone = GetParam()();
   const auto compare = [&] {
-    std::vector<ResidualBlock> first, second;
-    std::thread other([&] { second = linearize_all(*shared); });
-    first = linearize_all(*shared);
+    DenseProblem first, second;
+    std::thread other([&] { second = stack(*shared); });
+    first = stack(*shared);
     other.join();
-    const std::vector<ResidualBlock> expected = linearize_all(*alone);
+    const DenseProblem expected = stack(*alone);
     expect_equal(first, expected);
     expect_equal(second, expected);
   };
@@ -119,15 +103,16 @@ TEST_P(AnyProblem, LinearizesInTwoThreadsAsInOne) {
 // Evaluating a candidate must not change the derivatives at the current point.
 TEST_P(AnyProblem, KeepsItsDerivativesUntilACandidateIsAccepted) {
   const std::unique_ptr<LeastSquaresProblem> problem = GetParam()();
-  const std::vector<ResidualBlock> before = linearize_all(*problem);
-  const estimator::ArrowLayout layout = problem->layout();
+  const DenseProblem before = stack(*problem);
+  const ArrowLayout layout = problem->layout();
   problem->evaluate_candidate(
       Eigen::VectorXd::Constant(static_cast<Eigen::Index>(layout.node_count) * layout.node_size,
                                 1e-3),
       Eigen::VectorXd::Zero(layout.arrow_size));
-  expect_equal(linearize_all(*problem), before);
+  expect_equal(stack(*problem), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AnyProblem, testing::Values(&shooting, &simulation, &trajectory));
 
 }  // namespace
+}  // namespace estimator

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"
 
 namespace estimator {
 namespace {
 
+using test_support::parameter_named;
 using test_support::ReferenceFuruta;
 
 constexpr double kNoise = 1e-3;   // [rad]
@@ -21,15 +22,13 @@ constexpr double kPeriod = 2e-3;  // [s]
 constexpr int kSamples = 4000;
 constexpr double kLonger = 1.003;
 
-ReferenceFuruta rig() { return test_support::viscous_furuta(); }
-
 const std::vector<std::string> kFree = {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"};
 
 /// @param described  the rig with a wrong description
 Calibration calibrate_as(const Mechanism& described, double quantum = 0.0) {
-  Recording recording = test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0),
-                                             test_support::three_sines(kSamples, kPeriod), kPeriod,
-                                             quantum > 0.0 ? 0.0 : kNoise, 4);
+  Recording recording = test_support::record(
+      test_support::viscous_furuta(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0),
+      test_support::three_sines(kSamples, kPeriod), kPeriod, quantum > 0.0 ? 0.0 : kNoise, 4);
   if (quantum > 0.0) {
     Eigen::MatrixXd& angles = recording.segments[0].angles;
     angles = (angles / quantum).array().round() * quantum;
@@ -38,15 +37,11 @@ Calibration calibrate_as(const Mechanism& described, double quantum = 0.0) {
 }
 
 Mechanism described_with(double stretch, const std::vector<std::string>& free = kFree) {
-  ReferenceFuruta described = rig();
+  ReferenceFuruta described = test_support::viscous_furuta();
   described.L_arm *= stretch;
   Mechanism mechanism = test_support::mechanism_of(described);
   test_support::free_parameters(mechanism, free, 1.2);
   return mechanism;
-}
-
-double value_in(const Mechanism& mechanism, const std::string& name) {
-  return std::ranges::find(mechanism.parameters, name, &Parameter::name)->value;
 }
 
 const Contradiction* find(const Calibration& calibration, const std::string& name) {
@@ -60,10 +55,11 @@ void expect_arm_is_told(const Calibration& result) {
   EXPECT_GT(result.agreement.p_value, 0.01);
   const Contradiction* arm = find(result, "2.a_x");
   ASSERT_NE(arm, nullptr) << service::text_of(result.verdict);
-  EXPECT_DOUBLE_EQ(arm->kept, value_in(described_with(kLonger), "2.a_x"));
+  EXPECT_DOUBLE_EQ(arm->kept, parameter_named(described_with(kLonger), "2.a_x").value);
   EXPECT_EQ(arm->unit, "m");
-  EXPECT_NEAR(arm->value, value_in(described_with(1.0), "2.a_x"), 4.0 * arm->standard_deviation);
-  EXPECT_LT(arm->standard_deviation, 0.25 * (kLonger - 1.0) * rig().L_arm);
+  EXPECT_NEAR(arm->value, parameter_named(described_with(1.0), "2.a_x").value,
+              4.0 * arm->standard_deviation);
+  EXPECT_LT(arm->standard_deviation, 0.25 * (kLonger - 1.0) * test_support::viscous_furuta().L_arm);
   EXPECT_GT(arm->shift, 1.0);
   EXPECT_NE(std::ranges::find(kFree, arm->moved), kFree.end());
   EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected);
@@ -95,8 +91,8 @@ TEST(Contradictions, ConcernFixedParametersOnly) {
   std::vector<std::string> free = kFree;
   free.emplace_back("2.a_x");
   Mechanism described = described_with(kLonger, free);
-  const auto arm = std::ranges::find(described.parameters, "2.a_x", &Parameter::name);
-  arm->value = value_in(described_with(kLonger), "2.a_x");
+  Parameter& arm = parameter_named(described, "2.a_x");
+  arm.value = parameter_named(described_with(kLonger), "2.a_x").value;
   const Calibration result = calibrate_as(described);
   EXPECT_TRUE(result.contradictions.empty()) << service::text_of(result.verdict);
   EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
@@ -105,20 +101,21 @@ TEST(Contradictions, ConcernFixedParametersOnly) {
 // A motor gain fixed 1 % too low, and friction fixed at zero.
 TEST(Contradictions, ReportGainsAndFriction) {
   Mechanism described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"});
-  const auto gain = std::ranges::find(described.parameters, "1.K", &Parameter::name);
-  gain->value *= 0.99;
+  Parameter& gain = parameter_named(described, "1.K");
+  gain.value *= 0.99;
   const Calibration weak = calibrate_as(described);
   const Contradiction* of_gain = find(weak, "1.K");
   ASSERT_NE(of_gain, nullptr) << service::text_of(weak.verdict);
-  EXPECT_NEAR(of_gain->value, rig().K, 4.0 * of_gain->standard_deviation);
+  EXPECT_NEAR(of_gain->value, test_support::viscous_furuta().K, 4.0 * of_gain->standard_deviation);
 
   described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "1.K"});
-  const auto friction = std::ranges::find(described.parameters, "2.b", &Parameter::name);
-  friction->value = 0.7 * rig().b_2;
+  Parameter& friction = parameter_named(described, "2.b");
+  friction.value = 0.7 * test_support::viscous_furuta().b_2;
   const Calibration easy = calibrate_as(described);
   const Contradiction* of_friction = find(easy, "2.b");
   ASSERT_NE(of_friction, nullptr) << service::text_of(easy.verdict);
-  EXPECT_NEAR(of_friction->value, rig().b_2, 4.0 * of_friction->standard_deviation);
+  EXPECT_NEAR(of_friction->value, test_support::viscous_furuta().b_2,
+              4.0 * of_friction->standard_deviation);
 }
 
 TEST(Contradictions, ReportEquivalentExplanations) {

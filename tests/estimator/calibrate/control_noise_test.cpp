@@ -7,25 +7,24 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "tests/estimator/calibrate/swinging_pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::JointQuantity;
 
 // Two rods with a motor on the second joint only. Its noise moves both joints, by the textbook
 // inertias of a double pendulum. Catches a gain, a period or a column in the wrong place.
 TEST(ControlNoise, CouplesJointsByTheInertias) {
   constexpr double kMass = 0.5, kLength = 0.4, kInertia = 7e-3, kGain = 1.5;
-  estimator::Mechanism mechanism = estimator::make_chain(
-      {.links = 2, .mass = kMass, .length = kLength, .inertia_swing = kInertia});
+  Mechanism mechanism =
+      make_chain({.links = 2, .mass = kMass, .length = kLength, .inertia_swing = kInertia});
   mechanism.joints[1].motorised = true;
   mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = kGain;
   constexpr double kNoise = 0.2, kPeriod = 0.01, kAngle = 0.7;
   const Eigen::Vector2d acceleration(0.3, 0.4);
-  const Eigen::MatrixXd W = estimator::acceleration_whitening(
-      mechanism, acceleration, Eigen::VectorXd::Constant(1, kNoise), kPeriod,
-      Eigen::Vector2d(-0.2, kAngle));
+  const Eigen::MatrixXd W =
+      acceleration_whitening(mechanism, acceleration, Eigen::VectorXd::Constant(1, kNoise), kPeriod,
+                             Eigen::Vector2d(-0.2, kAngle));
 
   const double about_end = kInertia + 0.25 * kMass * kLength * kLength;
   const double across = 0.5 * kMass * kLength * kLength * std::cos(kAngle);
@@ -41,15 +40,15 @@ TEST(ControlNoise, CouplesJointsByTheInertias) {
 
 // One entry per motor, in the order of the joints. A joint without a motor has none.
 TEST(ControlNoise, HasOneEntryPerMotor) {
-  estimator::Mechanism mechanism = estimator::make_chain({.links = 3});
+  Mechanism mechanism = make_chain({.links = 3});
   mechanism.joints[0].motorised = mechanism.joints[2].motorised = true;
-  EXPECT_EQ(estimator::control_noise_of(mechanism).size(), 0);
+  EXPECT_EQ(control_noise_of(mechanism).size(), 0);
   mechanism.joints[2].control_noise = 0.3;
-  EXPECT_EQ(estimator::control_noise_of(mechanism), Eigen::Vector2d(0.0, 0.3));
+  EXPECT_EQ(control_noise_of(mechanism), Eigen::Vector2d(0.0, 0.3));
 }
 
 TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
-  estimator::Mechanism mechanism = estimator::make_chain({.links = 1});
+  Mechanism mechanism = make_chain({.links = 1});
   mechanism.joints[0].motorised = true;
   mechanism.joints[0].control_noise = 0.1;
   EXPECT_TRUE(find_errors(mechanism).empty());
@@ -57,7 +56,7 @@ TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
   for (const double bad : {-0.1, std::nan(""), HUGE_VAL}) {
     mechanism.joints[0].control_noise = bad;
     ASSERT_EQ(find_errors(mechanism).size(), 1U) << bad;
-    EXPECT_EQ(find_errors(mechanism)[0].code, estimator::MessageCode::kNegativeControlNoise);
+    EXPECT_EQ(find_errors(mechanism)[0].code, MessageCode::kNegativeControlNoise);
   }
 }
 
@@ -65,17 +64,16 @@ TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
 // The joint fit is kept, with uncertainties that include this.
 TEST(ControlNoise, WeighsAndIsNotSimulated) {
   const test_support::ReferencePendulum rig{.b = 2e-3};
-  estimator::Recording recording = test_support::swing(rig, "swing", 1.0, 800, 0.01, 1e-4, 5);
-  estimator::Segment& segment = recording.segments.front();
+  Recording recording = test_support::swing(rig, "swing", 1.0, 800, 0.01, 1e-4, 5);
+  Segment& segment = recording.segments.front();
   segment.controls = Eigen::MatrixXd::Zero(segment.angles.rows(), 1);
-  estimator::Mechanism mechanism =
-      test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"}, 1.3);
+  Mechanism mechanism = test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"}, 1.3);
   mechanism.joints[0].motorised = true;
   mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
-  const estimator::Calibration exact = estimator::calibrate(mechanism, {recording});
+  const Calibration exact = calibrate(mechanism, {recording});
   EXPECT_TRUE(exact.refined);
   mechanism.joints[0].control_noise = 0.05;
-  const estimator::Calibration noisy = estimator::calibrate(mechanism, {recording});
+  const Calibration noisy = calibrate(mechanism, {recording});
   EXPECT_TRUE(noisy.converged());
   EXPECT_FALSE(noisy.refined);
   for (std::size_t i = 0; i < noisy.parameters.size(); ++i) {
@@ -84,3 +82,4 @@ TEST(ControlNoise, WeighsAndIsNotSimulated) {
 }
 
 }  // namespace
+}  // namespace estimator

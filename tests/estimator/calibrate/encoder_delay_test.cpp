@@ -8,41 +8,31 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
-#include "tests/estimator/calibrate/shooting_derivatives.hpp"
+#include "tests/estimator/dense_problem.hpp"
+#include "tests/support/estimates.hpp"
+#include "tests/support/refusal.hpp"
 
 // Delayed encoders, and dependent delays and offsets.
 
+namespace estimator {
 namespace {
 
-using estimator::Calibration;
-using estimator::JointQuantity;
-using estimator::Mechanism;
-using estimator::Segment;
-using estimator::ShootingProblem;
 using test_support::furuta_to_fit;
 using test_support::kFine;
 using test_support::kPeriod;
 
-int index_of(const Mechanism& mechanism, const std::string& name) {
-  const int index = mechanism.find_parameter(name);
-  EXPECT_GE(index, 0) << name;
-  return index;
-}
+using test_support::set_free;
 
-estimator::Parameter& at(Mechanism& mechanism, const std::string& name) {
-  return mechanism.parameters[static_cast<std::size_t>(index_of(mechanism, name))];
-}
-
-void free_delays(Mechanism& mechanism, const std::vector<std::string>& names) {
-  for (const std::string& name : names) at(mechanism, name).free = true;
+Parameter& at(Mechanism& mechanism, const std::string& name) {
+  return test_support::parameter_named(mechanism, name);
 }
 
 void tie(Mechanism& mechanism, const std::string& name, const std::string& to, double factor = 1.0,
          double constant = 0.0) {
   at(mechanism, name).free = false;
   mechanism.dependencies.push_back(
-      {index_of(mechanism, name), constant, {{index_of(mechanism, to), factor}}});
-  estimator::apply_dependencies(mechanism);
+      {mechanism.find_parameter(name), constant, {{mechanism.find_parameter(to), factor}}});
+  apply_dependencies(mechanism);
 }
 
 /// The independent simulation with a delay for each encoder, in whole multiples of kFine.
@@ -62,15 +52,14 @@ Segment read_late(double first, double second, unsigned seed) {
 
 ShootingProblem delayed_problem(const Mechanism& mechanism, const Segment& segment,
                                 double interval) {
-  Eigen::MatrixXd states(4, 2);
-  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+  const Eigen::MatrixXd states{{0.31, 0.32}, {1.02, 0.9}, {0.21, 0.5}, {0.1, -0.4}};
   Eigen::VectorXd inertial = Eigen::VectorXd::Constant(6 * mechanism.sensor_count(), 0.05);
   return ShootingProblem(
       mechanism, {segment}, {states}, {0.1}, {kPeriod, interval},
       {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5), std::move(inertial)});
 }
 
-Segment short_piece() { return estimator::rows_of(read_late(0.0, 0.0, 3), 0, 300); }
+Segment short_piece() { return rows_of(read_late(0.0, 0.0, 3), 0, 300); }
 
 /// Two motors, encoders and a sensor on the pendulum, all delayed.
 Mechanism all_late() {
@@ -82,8 +71,8 @@ Mechanism all_late() {
   at(mechanism, "2.encoder_delay").value = -2.7e-3;
   at(mechanism, "imu.delay").value = 4.4e-3;
   at(mechanism, "2.offset").value = 0.1;
-  free_delays(mechanism,
-              {"1.delay", "2.delay", "1.encoder_delay", "2.encoder_delay", "1.offset", "2.offset"});
+  set_free(mechanism,
+           {"1.delay", "2.delay", "1.encoder_delay", "2.encoder_delay", "1.offset", "2.offset"});
   return mechanism;
 }
 
@@ -144,7 +133,7 @@ TEST(EncoderDelay, ReadingsFollowTheCommandRamp) {
 // An offset of an encoder without a delay uses another code path.
 TEST(EncoderDelay, OffsetsPassThroughTiesWithoutADelay) {
   Mechanism mechanism = furuta_to_fit({});
-  free_delays(mechanism, {"2.offset"});
+  set_free(mechanism, {"2.offset"});
   tie(mechanism, "1.offset", "2.offset", -2.0, 0.3);
   test_support::expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
 }
@@ -153,7 +142,7 @@ TEST(EncoderDelay, OffsetsPassThroughTiesWithoutADelay) {
 TEST(EncoderDelay, OfZeroChangesNothing) {
   const Mechanism held = furuta_to_fit({});
   Mechanism free = held;
-  free_delays(free, {"1.encoder_delay", "2.encoder_delay"});
+  set_free(free, {"1.encoder_delay", "2.encoder_delay"});
   const Segment segment = short_piece();
   const ShootingProblem samples = delayed_problem(held, segment, 0.2);
   const ShootingProblem looks = delayed_problem(free, segment, 0.2);
@@ -168,91 +157,80 @@ TEST(EncoderDelay, OfZeroChangesNothing) {
 TEST(EncoderDelay, FixedAtZeroCostsNothing) {
   Mechanism mechanism = furuta_to_fit({});
   const std::vector<Segment> segments = {short_piece()};
-  const std::size_t sensed = estimator::sensed_axes(mechanism, segments).size();
-  EXPECT_EQ(estimator::sampled_axes(mechanism, segments).size(), sensed);
+  const std::size_t sensed = sensed_axes(mechanism, segments).size();
+  EXPECT_EQ(sampled_axes(mechanism, segments).size(), sensed);
   at(mechanism, "2.encoder_delay").value = 1e-3;
-  EXPECT_EQ(estimator::sampled_axes(mechanism, segments).size(), sensed + 1);
-  free_delays(mechanism, {"1.encoder_delay"});
-  EXPECT_EQ(estimator::sampled_axes(mechanism, segments).size(), sensed + 2);
-}
-
-const estimator::ParameterEstimate& delayed_estimate(const Calibration& calibration,
-                                                     const std::string& name) {
-  const auto found =
-      std::ranges::find(calibration.parameters, name, &estimator::ParameterEstimate::name);
-  if (found == calibration.parameters.end()) throw std::out_of_range(name);
-  return *found;
+  EXPECT_EQ(sampled_axes(mechanism, segments).size(), sensed + 1);
+  set_free(mechanism, {"1.encoder_delay"});
+  EXPECT_EQ(sampled_axes(mechanism, segments).size(), sensed + 2);
 }
 
 void expect_delayed(const Calibration& calibration, const std::string& name, double truth) {
-  const estimator::ParameterEstimate& found = delayed_estimate(calibration, name);
-  EXPECT_GT(found.standard_deviation, 0.0) << name;
-  EXPECT_NEAR(found.value, truth, 3.0 * found.standard_deviation) << name;
+  test_support::expect_within(calibration, name, truth, 3.0);
 }
 
 // Two encoders with different delays, none of the command; other parameters are recovered too.
 TEST(EncoderDelay, IsFoundForTwoEncoders) {
   Mechanism mechanism = furuta_to_fit({});
   mechanism.sensors.clear();
-  free_delays(mechanism, {"1.encoder_delay", "2.encoder_delay"});
+  set_free(mechanism, {"1.encoder_delay", "2.encoder_delay"});
   Segment segment = read_late(6.3e-3, 1.2e-3, 11);
   segment.inertial.resize(0, 0);
-  const Calibration found = estimator::calibrate(mechanism, {{"late", {segment}}});
+  const Calibration found = calibrate(mechanism, {{"late", {segment}}});
   ASSERT_TRUE(found.converged());
   expect_delayed(found, "1.encoder_delay", 6.3e-3);
   expect_delayed(found, "2.encoder_delay", 1.2e-3);
-  EXPECT_LT(delayed_estimate(found, "2.encoder_delay").standard_deviation, 2e-4);
-  expect_delayed(found, "B.J_yy", test_support::sensed_rig().J_Byy);
-  expect_delayed(found, "1.K", test_support::sensed_rig().K);
-  expect_delayed(found, "2.b", test_support::sensed_rig().b_2);
+  EXPECT_LT(test_support::estimate_of(found, "2.encoder_delay").standard_deviation, 2e-4);
+  expect_delayed(found, "B.J_yy", test_support::viscous_furuta().J_Byy);
+  expect_delayed(found, "1.K", test_support::viscous_furuta().K);
+  expect_delayed(found, "2.b", test_support::viscous_furuta().b_2);
 }
 
 // Known delays are compensated.
 TEST(EncoderDelay, IsCompensatedIfFixed) {
-  const std::vector<estimator::Recording> recordings = {{"late", {read_late(6.3e-3, 1.2e-3, 12)}}};
+  const std::vector<Recording> recordings = {{"late", {read_late(6.3e-3, 1.2e-3, 12)}}};
   Mechanism mechanism = furuta_to_fit({});
-  const double truth = test_support::sensed_rig().b_2;
+  const double truth = test_support::viscous_furuta().b_2;
   at(mechanism, "1.encoder_delay").value = 6.3e-3;
   at(mechanism, "2.encoder_delay").value = 1.2e-3;
-  expect_delayed(estimator::calibrate(mechanism, recordings), "2.b", truth);
+  expect_delayed(calibrate(mechanism, recordings), "2.b", truth);
 }
 
 // Dependencies reduce standard deviations and never increase them.
 TEST(EncoderDelay, TiesReduceDeviations) {
-  const std::vector<estimator::Recording> recordings = {{"late", {read_late(5e-3, 5e-3, 13)}}};
+  const std::vector<Recording> recordings = {{"late", {read_late(5e-3, 5e-3, 13)}}};
   Mechanism mechanism = furuta_to_fit({});
   at(mechanism, "imu.delay").value = 0.0;
-  free_delays(mechanism, {"1.encoder_delay", "2.encoder_delay", "1.offset", "2.offset"});
-  const Calibration apart = estimator::calibrate(mechanism, recordings);
+  set_free(mechanism, {"1.encoder_delay", "2.encoder_delay", "1.offset", "2.offset"});
+  const Calibration apart = calibrate(mechanism, recordings);
   tie(mechanism, "2.encoder_delay", "1.encoder_delay");
   tie(mechanism, "2.offset", "1.offset");
-  const Calibration tied = estimator::calibrate(mechanism, recordings);
+  const Calibration tied = calibrate(mechanism, recordings);
   ASSERT_TRUE(apart.converged() && tied.converged());
-  for (const estimator::ParameterEstimate& each : tied.parameters) {
-    EXPECT_LT(each.standard_deviation, 1.02 * delayed_estimate(apart, each.name).standard_deviation)
+  for (const ParameterEstimate& each : tied.parameters) {
+    EXPECT_LT(each.standard_deviation,
+              1.02 * test_support::estimate_of(apart, each.name).standard_deviation)
         << each.name;  // noise levels are estimated again, to 1 %
   }
-  EXPECT_LT(delayed_estimate(tied, "1.encoder_delay").standard_deviation,
-            0.99 * delayed_estimate(apart, "1.encoder_delay").standard_deviation);
+  EXPECT_LT(test_support::estimate_of(tied, "1.encoder_delay").standard_deviation,
+            0.99 * test_support::estimate_of(apart, "1.encoder_delay").standard_deviation);
   expect_delayed(tied, "1.encoder_delay", 5e-3);
 }
 
 // SPOOK simulators have no encoder delay.
 TEST(EncoderDelay, IsRefusedForShadowParameters) {
-  Mechanism mechanism = test_support::mechanism_of(test_support::sensed_rig());
+  Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
   test_support::free_parameters(mechanism, {"B.J_yy"}, 1.2);
   at(mechanism, "2.encoder_delay").value = 1e-3;
   Segment segment = short_piece();
   segment.inertial.resize(0, 0);
-  estimator::CalibrationOptions options;
-  options.kind = estimator::EstimateKind::kShadow;
-  try {
-    estimator::calibrate(mechanism, {{"late", {segment}}}, options);
-    FAIL();
-  } catch (const std::invalid_argument& fault) {
-    EXPECT_NE(std::string(fault.what()).find("\"2\" has a delayed encoder"), std::string::npos)
-        << fault.what();
-  }
+  CalibrationOptions options;
+  options.kind = EstimateKind::kShadow;
+  test_support::expect_parts(test_support::refusal<std::invalid_argument>([&] {
+                               calibrate(mechanism, {{"late", {segment}}}, options);
+                             }),
+                             {"\"2\" has a delayed encoder"});
 }
 
 }  // namespace
+}  // namespace estimator

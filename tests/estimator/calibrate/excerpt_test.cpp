@@ -2,31 +2,35 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace estimator {
 namespace {
 
 constexpr double kExcerptPeriod = 1e-2;
 
-/// Adds a segment whose readings and states equal their sample number.
-void add_told_segment(int samples, ShootingInput& input) {
-  Segment segment;
-  segment.period = kExcerptPeriod;
-  segment.angles = Eigen::VectorXd::LinSpaced(samples, 0.0, samples - 1.0);
-  segment.controls.resize(samples, 0);
-  segment.is_first_of_recording = true;
-  input.states.emplace_back(2, samples);
-  input.states.back().row(0) = segment.angles.transpose();
-  input.states.back().row(1).setZero();
-  input.segments.push_back(std::move(segment));
-  input.state_spacing.push_back(kExcerptPeriod);
+/// Segments whose readings and states equal their sample number.
+ShootingInput told(const std::vector<int>& counts) {
+  ShootingInput input;
+  for (const int samples : counts) {
+    Segment segment;
+    segment.period = kExcerptPeriod;
+    segment.angles = Eigen::VectorXd::LinSpaced(samples, 0.0, samples - 1.0);
+    segment.controls.resize(samples, 0);
+    segment.is_first_of_recording = true;
+    input.states.emplace_back(2, samples);
+    input.states.back().row(0) = segment.angles.transpose();
+    input.states.back().row(1).setZero();
+    input.segments.push_back(std::move(segment));
+    input.state_spacing.push_back(kExcerptPeriod);
+  }
+  return input;
 }
 
 int first_sample(const Segment& segment) { return static_cast<int>(segment.angles(0, 0)); }
 
 TEST(Excerpt, IsTheWholeIfLittleWouldBeOmitted) {
-  ShootingInput input;
-  add_told_segment(1000, input);
-  add_told_segment(1001, input);
+  ShootingInput input = told({1000, 1001});
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
   EXPECT_TRUE(excerpt.is_whole);
   ASSERT_EQ(excerpt.segments.size(), 2U);
@@ -37,8 +41,7 @@ TEST(Excerpt, IsTheWholeIfLittleWouldBeOmitted) {
 
 // 60 s: ten windows of one second, the first after 2.95 s, with 5.9 s between their starts.
 TEST(Excerpt, SpreadsItsWindowsEvenly) {
-  ShootingInput input;
-  add_told_segment(6001, input);
+  ShootingInput input = told({6001});
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
   EXPECT_FALSE(excerpt.is_whole);
   ASSERT_EQ(excerpt.segments.size(), 10U);
@@ -54,10 +57,7 @@ TEST(Excerpt, SpreadsItsWindowsEvenly) {
 
 // A load that occurs in one short recording only is identified by that one.
 TEST(Excerpt, HasSomethingOfEachSegment) {
-  ShootingInput input;
-  add_told_segment(6001, input);
-  add_told_segment(51, input);
-  add_told_segment(201, input);
+  ShootingInput input = told({6001, 51, 201});
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
   ASSERT_EQ(excerpt.segments.size(), 12U);
   EXPECT_EQ(excerpt.segments[10].angles, input.segments[1].angles) << "shorter than a window";
@@ -68,8 +68,7 @@ TEST(Excerpt, HasSomethingOfEachSegment) {
 
 // One window from each of thirty releases would include all their samples.
 TEST(Excerpt, IncludesManyShortSegmentsWhole) {
-  ShootingInput input;
-  for (int k = 0; k < 30; ++k) add_told_segment(101, input);
+  const ShootingInput input = told(std::vector<int>(30, 101));
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
   EXPECT_TRUE(excerpt.is_whole);
   EXPECT_EQ(excerpt.segments.size(), 30U);
@@ -77,8 +76,7 @@ TEST(Excerpt, IncludesManyShortSegmentsWhole) {
 
 // States are spaced by the mean period, samples by their own times.
 TEST(Excerpt, FindsStatesByTheTimesOfSamples) {
-  ShootingInput input;
-  add_told_segment(6001, input);
+  ShootingInput input = told({6001});
   for (int k = 0; k < 6001; ++k) {  // at half the rate in the first half
     input.segments[0].times.push_back(kExcerptPeriod * (k < 3000 ? 0.5 * k : 1.5 * k - 3000.0));
   }
@@ -93,8 +91,7 @@ TEST(Excerpt, FindsStatesByTheTimesOfSamples) {
 }
 
 TEST(Excerpt, KeepsTheStepsOfItsWindows) {
-  ShootingInput input;
-  add_told_segment(6001, input);
+  ShootingInput input = told({6001});
   std::vector<double> steps(301, 0.004);
   for (std::size_t k = 150; k < steps.size(); ++k) steps[k] = 0.001;  // from 30 s on
   input.grid.local_steps = {steps};

@@ -13,10 +13,8 @@
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/not_a_number.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::correlation_inflation;
-using estimator::Mechanism;
 
 using test_support::kNaN;
 
@@ -44,27 +42,27 @@ TEST(CorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
 
 // Each sensor is widened by its own residuals, with a note if the factor exceeds two.
 TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
-  Mechanism mechanism = estimator::make_furuta();
-  std::vector<estimator::Message> notes;
+  Mechanism mechanism = make_furuta();
+  std::vector<Message> notes;
   Eigen::VectorXd variances = Eigen::Vector3d(1.0, 1.0, 1.0);
   inflate_for_correlation(mechanism, {{series({1, -1, 1, -1})}, {series({1, 1, 1, 1})}}, variances,
                           notes);
   EXPECT_EQ(variances, Eigen::Vector3d(1.0, 4.0, 1.0));
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_EQ(notes[0], estimator::Message(estimator::MessageCode::kInflatedForCorrelation,
-                                         {{"encoder", "2"}, {"factor", 2.0}}));
+  EXPECT_EQ(notes[0],
+            Message(MessageCode::kInflatedForCorrelation, {{"encoder", "2"}, {"factor", 2.0}}));
 }
 
 // Cost per row and degree of freedom; zero if less than half a row is left. Priors come last, and
 // weigh as much as one angle.
 TEST(GroupVariances, ArePerDegreeOfFreedom) {
-  estimator::ParameterInformation information;
+  ParameterInformation information;
   information.valid = true;
   information.groups = {{.rows = 100, .cost = 40.0, .effective_parameters = 20.0},
                         {.rows = 10, .cost = 3.0, .effective_parameters = 9.4},
                         {.rows = 10, .cost = 3.0, .effective_parameters = 9.6},
                         {.rows = 2, .cost = 7.0, .effective_parameters = 0.0}};
-  const Eigen::VectorXd variances = estimator::group_variances(information, 1e-2);
+  const Eigen::VectorXd variances = group_variances(information, 1e-2);
   EXPECT_DOUBLE_EQ(variances[0], 0.5);
   EXPECT_NEAR(variances[1], 5.0, 1e-12);
   EXPECT_EQ(variances[2], 0.0);
@@ -73,7 +71,7 @@ TEST(GroupVariances, ArePerDegreeOfFreedom) {
 
 // After a numerical failure nothing is divided or written.
 TEST(GroupVariances, AreEmptyIfStatesAreNotDetermined) {
-  EXPECT_EQ(estimator::group_variances({}, 1.0).size(), 0);
+  EXPECT_EQ(group_variances({}, 1.0).size(), 0);
 }
 
 // White noise with standard deviation a gives fourth differences of √70 a; a cubic gives none.
@@ -83,42 +81,42 @@ TEST(NoiseLevel, FollowsFromFourthDifferences) {
     alternating[k] = k % 2 == 0 ? 1e-3 : -1e-3;
     cubic[k] = 1e-3 * std::pow(static_cast<double>(k), 3);
   }
-  EXPECT_DOUBLE_EQ(estimator::noise_level(alternating), 16e-3 / std::sqrt(70.0));
-  EXPECT_NEAR(estimator::noise_level(cubic), 0.0, 1e-12);
-  EXPECT_EQ(estimator::noise_level(alternating.head(4)), 0.0);
-  EXPECT_GT(estimator::noise_level(alternating.head(5)), 0.0);
+  EXPECT_DOUBLE_EQ(noise_level(alternating), 16e-3 / std::sqrt(70.0));
+  EXPECT_NEAR(noise_level(cubic), 0.0, 1e-12);
+  EXPECT_EQ(noise_level(alternating.head(4)), 0.0);
+  EXPECT_GT(noise_level(alternating.head(5)), 0.0);
   alternating[20] = kNaN;
-  EXPECT_DOUBLE_EQ(estimator::noise_level(alternating), 16e-3 / std::sqrt(70.0));
+  EXPECT_DOUBLE_EQ(noise_level(alternating), 16e-3 / std::sqrt(70.0));
 }
 
 // A known encoder slip does not count as noise, with regular or irregular rows. An unknown slip
 // does, and so does one of another sensor.
 TEST(NoiseLevel, ExcludesKnownSlips) {
-  estimator::Segment segment;
+  Segment segment;
   segment.period = 1e-3;
   segment.angles.resize(50, 1);
   for (Eigen::Index k = 0; k < 50; ++k) segment.angles(k, 0) = k % 2 == 0 ? 1e-3 : -1e-3;
-  const double level = estimator::noise_level(segment, 0);
+  const double level = noise_level(segment, 0);
   segment.angles.col(0).tail(20).array() += 1.0;
   for (const bool regular : {true, false}) {
     if (!regular) {
       for (int k = 0; k < 50; ++k) segment.times.push_back(1e-3 * k);
     }
     segment.shifts = {{.sensor = 1, .sample = 30}};
-    EXPECT_GT(estimator::noise_level(segment, 0), 0.05) << regular;
+    EXPECT_GT(noise_level(segment, 0), 0.05) << regular;
     segment.shifts.push_back({.sensor = 0, .sample = 30});
-    EXPECT_NEAR(estimator::noise_level(segment, 0), level, 1e-9 * level) << regular;
+    EXPECT_NEAR(noise_level(segment, 0), level, 1e-9 * level) << regular;
   }
 }
 
 double step_of(double period, double requested) {
-  estimator::Segment segment;
+  Segment segment;
   segment.period = period;
   segment.angles = Eigen::VectorXd::LinSpaced(400, 0.0, 1.0);
   segment.controls.resize(400, 0);
-  estimator::CalibrationOptions options;
+  CalibrationOptions options;
   options.step = requested;
-  return estimator::prepare(estimator::make_pendulum(), {{"run", {segment}}}, options).step;
+  return prepare(make_pendulum(), {{"run", {segment}}}, options).step;
 }
 
 // Default: the longest whole multiple or fraction of the period up to 5 ms. A given step may differ
@@ -135,3 +133,4 @@ TEST(Prepare, PutsTheStepOnTheGridOfTheRecording) {
 }
 
 }  // namespace
+}  // namespace estimator

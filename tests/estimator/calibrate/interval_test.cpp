@@ -7,11 +7,8 @@
 
 #include "estimator/assessment/calibration.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::half_intervals;
-using estimator::ParameterInformation;
-using estimator::QuantizationErrors;
 
 /// One parameter, measured by one group, with unit information.
 ParameterInformation unit_information(double scatter) {
@@ -38,7 +35,7 @@ QuantizationErrors wave(double amplitude, double normal_variance) {
 
 TEST(HalfIntervals, AreNormalWithoutQuantization) {
   const Eigen::VectorXd half = half_intervals(unit_information(1.0), Eigen::VectorXd::Ones(1), {});
-  EXPECT_DOUBLE_EQ(half[0], estimator::kNormalHalfWidth95);
+  EXPECT_DOUBLE_EQ(half[0], kNormalHalfWidth95);
 }
 
 // A sine of a uniform phase lies within ±a sin(0.95 π/2) 95 % of the time, 1.41 of its standard
@@ -52,7 +49,7 @@ TEST(HalfIntervals, FollowTheDistributionOverPhasesOfTheCodeDisc) {
   const QuantizationErrors normal = wave(0.1, 4.0);
   half =
       half_intervals(unit_information(normal.scatter[0](0, 0)), Eigen::VectorXd::Ones(1), normal);
-  EXPECT_NEAR(half[0], 2.0 * estimator::kNormalHalfWidth95, 0.15);  // 3 σ of the quantile
+  EXPECT_NEAR(half[0], 2.0 * kNormalHalfWidth95, 0.15);  // 3 σ of the quantile
 }
 
 // Without an estimate there is no interval: none at a bound, an infinite one if not identifiable.
@@ -69,3 +66,4 @@ TEST(HalfIntervals, SkipFixedAndUnidentifiableParameters) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -1,48 +1,38 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <random>
 #include <stdexcept>
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/signal/noise_level.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/not_a_number.hpp"
+#include "tests/support/refusal.hpp"
 
 // Irregular recordings: jitter of the time stamps, missing rows, an encoder that slips.
 
+namespace estimator {
 namespace {
 
-using estimator::Calibration;
-using estimator::Mechanism;
-using estimator::Recording;
-using estimator::Segment;
 using test_support::ReferenceFuruta;
 
-constexpr double kPeriod = 1e-3;
+constexpr double kIrregularPeriod = 1e-3;
 constexpr double kIrregularNoise = 5e-4;
 using test_support::kNaN;
-
-ReferenceFuruta rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.K = 0.07;
-  return rig;
-}
 
 /// The command changes at few instants, so it is known from any subset of rows.
 Recording driven() {
   Eigen::VectorXd u(3000);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = (k / 500) % 2 == 0 ? 0.8 : -0.8;
-  Recording recording = test_support::record(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u, kPeriod,
-                                             kIrregularNoise, 4);
+  Recording recording =
+      test_support::record(test_support::viscous_furuta(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u,
+                           kIrregularPeriod, kIrregularNoise, 4);
   recording.name = "driven";
   return recording;
 }
 
 Mechanism to_fit() {
-  Mechanism mechanism = test_support::mechanism_of(rig());
+  Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
   test_support::free_parameters(mechanism, {"B.J_yy", "1.b", "2.b", "1.K"}, 1.2);
   return mechanism;
 }
@@ -83,13 +73,13 @@ Recording emptied(Recording recording) {
 // The same readings at the same instants give the same result, with omitted or with empty rows.
 TEST(IrregularTimes, AreEquivalentToEmptyRows) {
   const Recording whole = driven();
-  const Calibration thin = estimator::calibrate(to_fit(), {thinned(whole)});
-  const Calibration empty = estimator::calibrate(to_fit(), {emptied(whole)});
+  const Calibration thin = calibrate(to_fit(), {thinned(whole)});
+  const Calibration empty = calibrate(to_fit(), {emptied(whole)});
   ASSERT_TRUE(thin.converged() && empty.converged());
   ASSERT_TRUE(thin.refined && empty.refined);
   for (std::size_t i = 0; i < thin.parameters.size(); ++i) {
-    const estimator::ParameterEstimate& own = thin.parameters[i];
-    const estimator::ParameterEstimate& other = empty.parameters[i];
+    const ParameterEstimate& own = thin.parameters[i];
+    const ParameterEstimate& other = empty.parameters[i];
     EXPECT_NEAR(own.value, other.value, 0.05 * other.standard_deviation) << own.name;
     EXPECT_NEAR(own.standard_deviation, other.standard_deviation, 0.2 * other.standard_deviation)
         << own.name;
@@ -106,8 +96,8 @@ TEST(IrregularTimes, CostLittleWhereFewAreMissing) {
   for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
     if (std::bernoulli_distribution(0.05)(random)) segment.angles.row(k).setConstant(kNaN);
   }
-  const Calibration all = estimator::calibrate(to_fit(), {whole});
-  const Calibration most = estimator::calibrate(to_fit(), {holed});
+  const Calibration all = calibrate(to_fit(), {whole});
+  const Calibration most = calibrate(to_fit(), {holed});
   for (std::size_t i = 0; i < all.parameters.size(); ++i) {
     EXPECT_LT(most.parameters[i].standard_deviation, 1.2 * all.parameters[i].standard_deviation);
     EXPECT_NEAR(most.parameters[i].value, all.parameters[i].value,
@@ -119,23 +109,20 @@ TEST(IrregularTimes, MustRise) {
   for (const double wrong : {0.0, -1e-3, kNaN}) {
     Recording recording = thinned(driven());
     recording.segments.front().times[5] = recording.segments.front().times[4] + wrong;
-    EXPECT_THROW(estimator::calibrate(to_fit(), {recording}), std::invalid_argument) << wrong;
+    EXPECT_THROW(calibrate(to_fit(), {recording}), std::invalid_argument) << wrong;
   }
   Recording few = thinned(driven());
   few.segments.front().times.pop_back();
-  EXPECT_THROW(estimator::calibrate(to_fit(), {few}), std::invalid_argument);
+  EXPECT_THROW(calibrate(to_fit(), {few}), std::invalid_argument);
 }
 
 TEST(IrregularTimes, AreRefusedForASimulatorsParameters) {
-  estimator::CalibrationOptions options;
-  options.kind = estimator::EstimateKind::kShadow;
+  CalibrationOptions options;
+  options.kind = EstimateKind::kShadow;
   options.start_from_physical = false;
-  try {
-    (void)estimator::calibrate(to_fit(), {thinned(driven())}, options);
-    FAIL();
-  } catch (const std::invalid_argument& refusal) {
-    EXPECT_NE(std::string(refusal.what()).find("jitter_tolerance"), std::string::npos);
-  }
+  test_support::expect_parts(test_support::refusal<std::invalid_argument>(
+                                 [&] { calibrate(to_fit(), {thinned(driven())}, options); }),
+                             {"jitter_tolerance"});
 }
 
 // The noise level of readings, with motion between irregular instants.
@@ -143,42 +130,33 @@ TEST(IrregularTimes, DoNotAffectTheNoiseLevel) {
   const Recording recording = thinned(driven());
   const Segment& segment = recording.segments.front();
   for (const Eigen::Index sensor : {0, 1}) {
-    EXPECT_NEAR(estimator::noise_level(segment, sensor), kIrregularNoise, 0.1 * kIrregularNoise);
-    EXPECT_GT(estimator::noise_level(segment.angles.col(sensor)), 2.0 * kIrregularNoise);
+    EXPECT_NEAR(noise_level(segment, sensor), kIrregularNoise, 0.1 * kIrregularNoise);
+    EXPECT_GT(noise_level(segment.angles.col(sensor)), 2.0 * kIrregularNoise);
   }
 }
 
 /// Adds a parameter for a shift of the second encoder's readings from row 1200 on.
 Mechanism with_shift(Mechanism mechanism, Recording& recording, double start) {
-  estimator::Parameter shift;
-  shift.name = "2 slip";
-  shift.unit = "rad";
-  shift.value = start;
-  shift.free = true;
-  mechanism.parameters.push_back(shift);
-  recording.segments.front().shifts = {
-      {.sensor = 1,
-       .sample = 1200,
-       .parameter = static_cast<int>(mechanism.parameters.size()) - 1}};
+  test_support::add_slip(mechanism, recording.segments.front(), 1, 1200, start);
   return mechanism;
 }
 
 // The size of a slip in either direction is estimated, and the other parameters are not affected.
 TEST(ZeroShifts, AreEstimatedBesideTheRest) {
   const Recording whole = driven();
-  const Calibration clean = estimator::calibrate(to_fit(), {whole});
+  const Calibration clean = calibrate(to_fit(), {whole});
   for (const double slip : {0.015, -0.4}) {
     Recording slipped = whole;
     slipped.segments.front().angles.col(1).tail(1800).array() += slip;
     const Mechanism mechanism = with_shift(to_fit(), slipped, 0.9 * slip);
-    const Calibration calibration = estimator::calibrate(mechanism, {slipped});
+    const Calibration calibration = calibrate(mechanism, {slipped});
     ASSERT_TRUE(calibration.converged());
-    const estimator::ParameterEstimate& found = calibration.parameters.back();
-    EXPECT_EQ(found.name, "2 slip");
+    const ParameterEstimate& found = calibration.parameters.back();
+    EXPECT_EQ(found.name, "slip");
     EXPECT_NEAR(found.value, slip, 3.0 * found.standard_deviation);
     EXPECT_LT(found.standard_deviation, kIrregularNoise);
     for (std::size_t i = 0; i < clean.parameters.size(); ++i) {
-      const estimator::ParameterEstimate& own = calibration.parameters[i];
+      const ParameterEstimate& own = calibration.parameters[i];
       EXPECT_NEAR(own.value, clean.parameters[i].value, own.standard_deviation) << own.name;
       EXPECT_LT(own.standard_deviation, 1.5 * clean.parameters[i].standard_deviation) << own.name;
     }
@@ -187,13 +165,13 @@ TEST(ZeroShifts, AreEstimatedBesideTheRest) {
 
 TEST(ZeroShifts, AreSubtractedForShadowParameters) {
   const Recording whole = driven();
-  estimator::CalibrationOptions options;
-  options.kind = estimator::EstimateKind::kShadow;
-  const Calibration clean = estimator::calibrate(to_fit(), {whole}, options);
+  CalibrationOptions options;
+  options.kind = EstimateKind::kShadow;
+  const Calibration clean = calibrate(to_fit(), {whole}, options);
   Recording slipped = whole;
   slipped.segments.front().angles.col(1).tail(1800).array() += 0.25;
   const Mechanism mechanism = with_shift(to_fit(), slipped, 0.25);
-  const Calibration calibration = estimator::calibrate(mechanism, {slipped}, options);
+  const Calibration calibration = calibrate(mechanism, {slipped}, options);
   for (std::size_t i = 0; i < clean.parameters.size(); ++i) {
     EXPECT_NEAR(calibration.parameters[i].value, clean.parameters[i].value,
                 0.2 * clean.parameters[i].standard_deviation);
@@ -224,9 +202,11 @@ TEST(RowsOf, KeepTimesAndShifts) {
   EXPECT_EQ(segment.first_sample_from(0.6), 6);
   EXPECT_DOUBLE_EQ(segment.duration(), 0.5);
   segment.times.clear();
+  EXPECT_NEAR(rows_of(segment, 2, 3).start, 2.2, 1e-15);
   EXPECT_EQ(segment.first_sample_from(0.2), 2);
   EXPECT_EQ(segment.first_sample_from(0.21), 3);
   EXPECT_EQ(segment.first_sample_from(9.0), 6);
 }
 
 }  // namespace
+}  // namespace estimator

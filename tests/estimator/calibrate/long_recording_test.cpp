@@ -1,16 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Calibration;
-using estimator::Recording;
 using test_support::ReferenceFuruta;
 
 constexpr double kLongPeriod = 5e-3;
@@ -20,10 +18,9 @@ Recording forty_seconds(const ReferenceFuruta& rig) {
                               test_support::three_sines(8000, kLongPeriod), kLongPeriod, 1e-3, 11);
 }
 
-bool has_solve(const Calibration& result, estimator::SolveKind kind) {
-  return std::ranges::any_of(result.history, [&](const estimator::IterationRecord& record) {
-    return record.kind == kind;
-  });
+bool has_solve(const Calibration& result, SolveKind kind) {
+  return std::ranges::any_of(result.history,
+                             [&](const IterationRecord& record) { return record.kind == kind; });
 }
 
 // From inertias wrong by a factor of three the first iterations use an excerpt. The estimates are
@@ -31,16 +28,16 @@ bool has_solve(const Calibration& result, estimator::SolveKind kind) {
 TEST(LongRecording, IsFirstFittedOnAnExcerpt) {
   const ReferenceFuruta rig = test_support::viscous_furuta();
   const std::vector<Recording> recordings = {forty_seconds(rig)};
-  const Calibration near = estimator::calibrate(test_support::free_furuta(rig, 1.0), recordings);
-  const Calibration far = estimator::calibrate(test_support::free_furuta(rig, 3.0), recordings);
+  const Calibration near = calibrate(test_support::free_furuta(rig, 1.0), recordings);
+  const Calibration far = calibrate(test_support::free_furuta(rig, 3.0), recordings);
   EXPECT_TRUE(far.converged());
   for (std::size_t i = 0; i < far.parameters.size(); ++i) {
-    const estimator::ParameterEstimate& estimate = far.parameters[i];
+    const ParameterEstimate& estimate = far.parameters[i];
     EXPECT_NEAR(estimate.value, near.parameters[i].value, 0.05 * estimate.standard_deviation)
         << estimate.name;
   }
-  EXPECT_TRUE(has_solve(far, estimator::SolveKind::kAllFromExcerpt));
-  EXPECT_FALSE(has_solve(far, estimator::SolveKind::kAllFromStart));
+  EXPECT_TRUE(has_solve(far, SolveKind::kAllFromExcerpt));
+  EXPECT_FALSE(has_solve(far, SolveKind::kAllFromStart));
 }
 
 // If the excerpt's windows do not lead close to the readings, all data are tried from the start.
@@ -48,21 +45,22 @@ TEST(LongRecording, IsFirstFittedOnAnExcerpt) {
 TEST(LongRecording, IsFittedFromTheStartWhereAnExcerptLeadsAstray) {
   const ReferenceFuruta rig = test_support::viscous_furuta();
   Recording faster = forty_seconds(rig);
-  for (estimator::Segment& segment : faster.segments) segment.angles *= 8.0;
-  const Calibration result = estimator::calibrate(test_support::free_furuta(rig, 1.0), {faster});
-  EXPECT_TRUE(has_solve(result, estimator::SolveKind::kAllFromExcerpt));
-  EXPECT_TRUE(has_solve(result, estimator::SolveKind::kAllFromStart));
+  for (Segment& segment : faster.segments) segment.angles *= 8.0;
+  const Calibration result = calibrate(test_support::free_furuta(rig, 1.0), {faster});
+  EXPECT_TRUE(has_solve(result, SolveKind::kAllFromExcerpt));
+  EXPECT_TRUE(has_solve(result, SolveKind::kAllFromStart));
 }
 
 // Iterations on an excerpt do not count toward the requested maximum.
 TEST(LongRecording, DoesNotCountIterationsOnTheExcerpt) {
   const ReferenceFuruta rig = test_support::viscous_furuta();
-  estimator::CalibrationOptions options;
+  CalibrationOptions options;
   options.max_iterations = 12;
   const Calibration result =
-      estimator::calibrate(test_support::free_furuta(rig, 3.0), {forty_seconds(rig)}, options);
+      calibrate(test_support::free_furuta(rig, 3.0), {forty_seconds(rig)}, options);
   EXPECT_TRUE(result.converged());
   EXPECT_GT(result.history.back().iteration, options.max_iterations);
 }
 
 }  // namespace
+}  // namespace estimator

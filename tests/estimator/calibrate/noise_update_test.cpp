@@ -4,12 +4,8 @@
 
 #include <cmath>
 
+namespace estimator {
 namespace {
-
-using estimator::GroupStatistics;
-using estimator::process_noise_change;
-using estimator::ProcessNoiseChange;
-using estimator::sensor_noise_factor;
 
 GroupStatistics group(int rows, double effective_parameters, double cost) {
   return {.rows = rows, .cost = cost, .effective_parameters = effective_parameters};
@@ -35,7 +31,7 @@ TEST(SensorNoise, StaysWhereNoRowIsLeft) {
 TEST(ProcessNoise, IsDetectedThreeDeviationsAboveItsModel) {
   ProcessNoiseChange change = process_noise_change(group(210, 10.0, 200.0 * 1.29), false);
   EXPECT_FALSE(change.significant);
-  EXPECT_EQ(change.factor, estimator::kProcessDrop);
+  EXPECT_EQ(change.factor, kProcessDrop);
   change = process_noise_change(group(210, 10.0, 200.0 * 1.31), false);
   EXPECT_TRUE(change.significant);
   EXPECT_DOUBLE_EQ(change.factor, std::sqrt(1.31));
@@ -56,9 +52,10 @@ TEST(ProcessNoise, StaysWhereStatesUseUpTheDefects) {
   EXPECT_FALSE(change.significant);
   EXPECT_EQ(change.factor, 1.0);
   change = process_noise_change(group(200, 198.5, 1.0), false);
-  EXPECT_EQ(change.factor, estimator::kProcessDrop);
+  EXPECT_EQ(change.factor, kProcessDrop);
   change = process_noise_change(group(200, 199.5, 1.0 + 3.1 * std::sqrt(2.0)), false);
   EXPECT_TRUE(change.significant);
 }
 
 }  // namespace
+}  // namespace estimator

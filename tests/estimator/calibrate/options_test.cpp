@@ -10,18 +10,15 @@
 #include "estimator/fit/input_checks.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::CalibrationOptions;
-using estimator::Mechanism;
-using estimator::Recording;
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Two seconds at 1 kHz.
 std::vector<Recording> recordings() {
-  estimator::Segment segment;
+  Segment segment;
   segment.period = 1e-3;
   segment.angles = Eigen::VectorXd::LinSpaced(2000, 0.0, 20.0).array().sin();
   segment.controls.resize(2000, 0);
@@ -29,14 +26,14 @@ std::vector<Recording> recordings() {
 }
 
 Mechanism pendulum() {
-  Mechanism mechanism = estimator::make_pendulum();
-  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  Mechanism mechanism = make_pendulum();
+  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
   return mechanism;
 }
 
 std::string refusal_of(const CalibrationOptions& options) {
   try {
-    estimator::check_options(options, recordings());
+    check_options(options, recordings());
   } catch (const std::invalid_argument& refused) {
     return refused.what();
   }
@@ -60,13 +57,13 @@ constexpr std::size_t member_count() {
 }
 
 // Detects a member without a row, which the command line and stored results would lack.
-static_assert(member_count<>() == std::size(estimator::kOptionRows));
+static_assert(member_count<>() == std::size(kOptionRows));
 
 // Every numeric option with every kind of invalid number. A mere check for "> 0" would take a NaN
 // for "not given", and calibrate with other options than requested.
 TEST(CalibrationOptions, AreRefusedByNameIfOutOfRange) {
   EXPECT_EQ(refusal_of({}), "");
-  for (const estimator::OptionRow& row : estimator::kOptionRows) {
+  for (const OptionRow& row : kOptionRows) {
     const auto* member = std::get_if<double CalibrationOptions::*>(&row.member);
     if (member == nullptr) continue;
     const std::string name(row.name);
@@ -110,15 +107,15 @@ TEST(CalibrationOptions, RefuseAStepThatTheRecordingsCannotUse) {
 
 // Every entry point must make that check.
 TEST(CalibrationOptions, AreCheckedByEveryEntryPoint) {
-  for (const auto kind : {estimator::EstimateKind::kPhysical, estimator::EstimateKind::kShadow}) {
+  for (const auto kind : {EstimateKind::kPhysical, EstimateKind::kShadow}) {
     CalibrationOptions options;
     options.kind = kind;
     options.step = kNotANumber;
-    EXPECT_THROW(estimator::calibrate(pendulum(), recordings(), options), std::invalid_argument);
-    EXPECT_THROW(estimator::evaluate(pendulum(), recordings(), options), std::invalid_argument);
-    EXPECT_THROW(estimator::cross_validate(
-                     pendulum(), {recordings()[0], {"again", recordings()[0].segments}}, options),
-                 std::invalid_argument);
+    EXPECT_THROW(calibrate(pendulum(), recordings(), options), std::invalid_argument);
+    EXPECT_THROW(evaluate(pendulum(), recordings(), options), std::invalid_argument);
+    EXPECT_THROW(
+        cross_validate(pendulum(), {recordings()[0], {"again", recordings()[0].segments}}, options),
+        std::invalid_argument);
   }
 }
 
@@ -139,10 +136,10 @@ TEST(CalibrationInput, IsRefusedIfItContainsNaN) {
     EXPECT_TRUE(refuses([&](Mechanism& m) { m.parameters[0].value = bad; }));
     std::vector<Recording> spoilt = recordings();
     spoilt[0].segments[0].period = bad;
-    EXPECT_THROW(estimator::calibrate(pendulum(), spoilt), std::invalid_argument);
+    EXPECT_THROW(calibrate(pendulum(), spoilt), std::invalid_argument);
     spoilt = recordings();
     spoilt[0].segments[0].controls.setConstant(2000, 1, bad);
-    EXPECT_THROW(estimator::calibrate(pendulum(), spoilt), std::invalid_argument);
+    EXPECT_THROW(calibrate(pendulum(), spoilt), std::invalid_argument);
   }
   EXPECT_TRUE(
       refuses([](Mechanism& m) { m.parameters[0].prior_standard_deviation = kNotANumber; }));
@@ -150,3 +147,4 @@ TEST(CalibrationInput, IsRefusedIfItContainsNaN) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -6,13 +6,10 @@
 #include "estimator/fit/initial_states.hpp"
 #include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::Mechanism;
-using estimator::TrajectoryProblem;
-using estimator::TrajectorySettings;
 
 // One row of the table: time step [s], inertias [kg·m²], viscous friction [N·m·s].
 struct Row {
@@ -22,20 +19,15 @@ struct Row {
 // Appendix G.3 of the paper: a released Furuta pendulum with viscous friction and 1 mrad of noise.
 // The arm's length is l_A here, as in the prototype that produced the table.
 test_support::ReferenceFuruta paper_rig() {
-  test_support::ReferenceFuruta rig;
-  rig.L_arm = 0.248;
-  rig.b_1 = 1e-3;
-  rig.b_2 = 1e-4;
-  rig.J_shaft = 1e-4;
-  return rig;
+  return {.L_arm = 0.248, .J_shaft = 1e-4, .b_1 = 1e-3, .b_2 = 1e-4};
 }
 
 TrajectorySettings paper_settings(double h) {
   TrajectorySettings settings;
   settings.step.step = h;
-  settings.step.gyroscopic = estimator::GyroscopicForm::kOld;
-  settings.step.form = estimator::ResidualForm::kExplicit;
-  settings.state_form = estimator::StateForm::kFull;
+  settings.step.gyroscopic = GyroscopicForm::kOld;
+  settings.step.form = ResidualForm::kExplicit;
+  settings.state_form = StateForm::kFull;
   settings.state_error_weight = 100.0;
   return settings;
 }
@@ -47,9 +39,8 @@ TrajectorySettings paper_settings(double h) {
 // 1e-4 for b_1; tolerances are 1.5 % and 2e-4.
 TEST(PaperSynthetic, EstimatesMatchThePrototype) {
   const test_support::ReferenceFuruta rig = paper_rig();
-  const estimator::Recording recording =
-      test_support::record(rig, Eigen::Vector4d(0.0, M_PI - 0.03, 0.0, 0.0),
-                           Eigen::VectorXd::Zero(10000), 1e-3, 1e-3, 11);
+  const Recording recording = test_support::record(rig, Eigen::Vector4d(0.0, M_PI - 0.03, 0.0, 0.0),
+                                                   Eigen::VectorXd::Zero(10000), 1e-3, 1e-3, 11);
   for (const Row& expected :
        {Row{1e-3, 3.12e-3, 3.91e-3, 9.3e-4}, Row{2e-3, 3.22e-3, 3.90e-3, 9.7e-4},
         Row{5e-3, 3.44e-3, 3.85e-3, 9e-5}, Row{1e-2, 3.77e-3, 3.76e-3, 0.0},
@@ -57,16 +48,15 @@ TEST(PaperSynthetic, EstimatesMatchThePrototype) {
     SCOPED_TRACE(expected.h);
     Mechanism mechanism = test_support::mechanism_of(rig);
     test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b"}, 1.0);
-    for (estimator::Joint& joint : mechanism.joints) {
+    for (Joint& joint : mechanism.joints) {
       joint.compliance_linear = joint.compliance_angular = 1e-4;
       joint.damping_time = 0.02;
     }
-    TrajectoryProblem problem(
-        mechanism,
-        {estimator::make_trajectory_data(mechanism, recording.segments.front(), expected.h, 10.0,
-                                         recording.name)},
-        paper_settings(expected.h));
-    const estimator::LmSummary summary = estimator::solve(problem);
+    TrajectoryProblem problem(mechanism,
+                              {make_trajectory_data(mechanism, recording.segments.front(),
+                                                    expected.h, 10.0, recording.name)},
+                              paper_settings(expected.h));
+    const LmSummary summary = solve(problem);
     EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
     const Eigen::VectorXd estimate = problem.arrow();
     EXPECT_NEAR(estimate[0], expected.J_Azz, 0.015 * expected.J_Azz);
@@ -78,3 +68,4 @@ TEST(PaperSynthetic, EstimatesMatchThePrototype) {
 }
 
 }  // namespace
+}  // namespace estimator

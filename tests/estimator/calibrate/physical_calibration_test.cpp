@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cmath>
 #include <map>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,75 +11,36 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/estimates.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"
 #include "tests/support/refusal.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Calibration;
-using estimator::CalibrationOptions;
-using estimator::EstimateKind;
-using estimator::FitStage;
-using estimator::JointQuantity;
-using estimator::Mechanism;
-using estimator::ParameterEstimate;
-using estimator::Recording;
-using estimator::SolveKind;
-using estimator::Stage;
+using test_support::estimate_of;
+using test_support::expect_within;
 using test_support::ReferenceFuruta;
 using test_support::ReferencePendulum;
 
 constexpr double kPhysicalNoise = 1e-3;
 
-const ParameterEstimate& estimate_of(const Calibration& calibration, const std::string& name) {
-  for (const ParameterEstimate& estimate : calibration.parameters) {
-    if (estimate.name == name) return estimate;
-  }
-  throw std::out_of_range(name);
-}
-
-void expect_within(const Calibration& result, const std::string& name, double truth,
-                   double deviations) {
-  const ParameterEstimate& estimate = estimate_of(result, name);
-  EXPECT_LT(std::abs(estimate.value - truth), deviations * estimate.standard_deviation)
-      << name << " " << estimate.value << " ± " << estimate.standard_deviation;
-}
-
-ReferencePendulum sticky_pendulum() {
-  ReferencePendulum rig;
-  rig.b = 2e-4;
-  rig.tau_c = rig.tau_s = 0.006;
-  return rig;
-}
+ReferencePendulum sticky_pendulum() { return {.b = 2e-4, .tau_c = 0.006, .tau_s = 0.006}; }
 
 Mechanism pendulum_to_fit(const ReferencePendulum& rig) {
-  Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
-  mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
-  const auto free = [&](const std::string& name, double start) {
-    auto& parameter =
-        mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+  Mechanism mechanism = test_support::pendulum_of({.J = rig.J, .g = rig.g});
+  for (const auto& [name, start] :
+       {std::pair{"P.J_zz", 3.0 * rig.J}, {"1.b", 0.3 * rig.b}, {"1.tau_c", 0.3 * rig.tau_c}}) {
+    Parameter& parameter = test_support::parameter_named(mechanism, name);
     parameter.value = start;
     parameter.free = true;
-  };
-  free("P.J_zz", 3.0 * rig.J);
-  free("1.b", 0.3 * rig.b);
-  free("1.tau_c", 0.3 * rig.tau_c);
+  }
   return mechanism;
 }
 
 Recording record(const ReferencePendulum& rig, int samples, double noise, unsigned seed) {
-  const Eigen::MatrixXd states =
-      test_support::simulate(rig, Eigen::Vector2d(2.5, 0.0), 1e-3, samples);
-  std::mt19937 random(seed);
-  std::normal_distribution<double> normal(0.0, noise);
-  estimator::Segment segment;
-  segment.period = 1e-3;
-  segment.angles = states.col(0);
-  segment.controls.resize(segment.angles.rows(), 0);
-  for (double& angle : segment.angles.reshaped()) angle += normal(random);
-  return {"release", {segment}};
+  return test_support::swing(rig, "release", 2.5, samples, 1e-3, noise, seed);
 }
 
 // Physical parameters must have no bias of the step, on data of an independent simulator. At the
@@ -89,7 +49,7 @@ Recording record(const ReferencePendulum& rig, int samples, double noise, unsign
 TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
   const ReferencePendulum rig = sticky_pendulum();
   const Calibration result =
-      estimator::calibrate(pendulum_to_fit(rig), {record(rig, 16000, kPhysicalNoise, 3)});
+      calibrate(pendulum_to_fit(rig), {record(rig, 16000, kPhysicalNoise, 3)});
   EXPECT_EQ(result.kind, EstimateKind::kPhysical);
   EXPECT_TRUE(result.converged());
   expect_within(result, "P.J_zz", rig.J, 4.0);
@@ -100,7 +60,7 @@ TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
   EXPECT_NEAR(result.angle_noise[0], kPhysicalNoise, 0.03 * kPhysicalNoise);
   EXPECT_EQ(result.acceleration_noise[0], 0.0) << "the model is right: nothing is unexplained";
   // Solves are distinguished: within one no cost rises, and each but the first is labelled.
-  const std::vector<estimator::IterationRecord>& history = result.history;
+  const std::vector<IterationRecord>& history = result.history;
   EXPECT_EQ(history.front().solve, 0);
   EXPECT_GE(history.back().solve, 2);
   EXPECT_EQ(history.back().kind, SolveKind::kFinalNoise);
@@ -129,7 +89,7 @@ TEST(PhysicalCalibration, FindsAStribeckExcessFromAnyStart) {
       mechanism.joint_parameter(0, quantity).value = value;
       mechanism.joint_parameter(0, quantity).free = true;
     }
-    return estimator::calibrate(mechanism, recordings);
+    return calibrate(mechanism, recordings);
   };
   const Calibration reference = from(1.0, 1.0, 1.0);
   expect_within(reference, "1.tau_delta", rig.tau_s - rig.tau_c, 4.0);
@@ -156,9 +116,9 @@ TEST(PhysicalCalibration, ReportsTheScatterOfItsEstimates) {
   double squares = 0.0;
   const int runs = 40;
   for (int run = 0; run < runs; ++run) {
-    const Calibration result = estimator::calibrate(
-        pendulum_to_fit(rig),
-        {record(rig, 4000, kPhysicalNoise, 100u + static_cast<unsigned>(run))});
+    const Calibration result =
+        calibrate(pendulum_to_fit(rig),
+                  {record(rig, 4000, kPhysicalNoise, 100u + static_cast<unsigned>(run))});
     for (const auto& [name, value] : truth) {
       const ParameterEstimate& estimate = estimate_of(result, name);
       const double deviations = (estimate.value - value) / estimate.standard_deviation;
@@ -176,11 +136,9 @@ TEST(PhysicalCalibration, ReportsTheScatterOfItsEstimates) {
 TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
   ReferencePendulum rig = sticky_pendulum();
   rig.c = 2e-4;
-  const Calibration wrong =
-      estimator::calibrate(pendulum_to_fit(rig), {record(rig, 8000, kPhysicalNoise, 7)});
+  const Calibration wrong = calibrate(pendulum_to_fit(rig), {record(rig, 8000, kPhysicalNoise, 7)});
   EXPECT_GT(wrong.acceleration_noise[0], 0.0);
-  for (const auto code :
-       {estimator::MessageCode::kProcessNoise, estimator::MessageCode::kInflatedForCorrelation}) {
+  for (const auto code : {MessageCode::kProcessNoise, MessageCode::kInflatedForCorrelation}) {
     EXPECT_TRUE(test_support::has_note(wrong.notes, code))
         << test_support::text_of_notes(wrong.notes);
   }
@@ -189,26 +147,17 @@ TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
   auto& drag = right.joint_parameter(0, JointQuantity::kQuadraticDrag);
   drag.value = 1e-5;
   drag.free = true;
-  const Calibration result = estimator::calibrate(right, {record(rig, 8000, kPhysicalNoise, 7)});
+  const Calibration result = calibrate(right, {record(rig, 8000, kPhysicalNoise, 7)});
   EXPECT_EQ(result.acceleration_noise[0], 0.0);
   expect_within(result, "1.c", rig.c, 4.0);
 }
 
-ReferenceFuruta driven_rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 1e-3;
-  rig.b_2 = 1e-4;
-  rig.K = 0.07;
-  return rig;
-}
+ReferenceFuruta driven_rig() { return {.b_1 = 1e-3, .b_2 = 1e-4, .K = 0.07}; }
 
 /// Passes the upright position again and again.
 Recording driven_motion(int samples, double amplitude = 6.0, double noise = kPhysicalNoise) {
-  Eigen::VectorXd u(samples);
-  for (Eigen::Index k = 0; k < u.size(); ++k) {
-    const double t = 1e-3 * static_cast<double>(k);
-    u[k] = amplitude * std::sin(9.0 * t) * std::sin(0.7 * t);
-  }
+  const Eigen::VectorXd u = test_support::sampled(
+      samples, 1e-3, [&](double t) { return amplitude * std::sin(9.0 * t) * std::sin(0.7 * t); });
   return test_support::record(driven_rig(), Eigen::Vector4d(0.0, 2.9, 0.0, 0.0), u, 1e-3, noise,
                               11);
 }
@@ -224,8 +173,7 @@ Mechanism driven_mechanism_to_fit(double inertia_factor) {
 // all the same, with standard deviations as small as such motion allows.
 TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
   const ReferenceFuruta rig = driven_rig();
-  const Calibration result =
-      estimator::calibrate(driven_mechanism_to_fit(2.0), {driven_motion(8000)});
+  const Calibration result = calibrate(driven_mechanism_to_fit(2.0), {driven_motion(8000)});
   EXPECT_TRUE(result.converged());
   expect_within(result, "A.J_zz", rig.J_Azz, 4.0);
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
@@ -239,10 +187,9 @@ TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
 TEST(PhysicalCalibration, KeepsTheJointFitIfTheSimulationDiverges) {
   const ReferenceFuruta rig = driven_rig();
   const Calibration result =
-      estimator::calibrate(driven_mechanism_to_fit(2.0), {driven_motion(10400, 12.0, 8e-3)});
+      calibrate(driven_mechanism_to_fit(2.0), {driven_motion(10400, 12.0, 8e-3)});
   EXPECT_TRUE(result.converged());
-  EXPECT_EQ(result.verdict.kind, estimator::VerdictKind::kAccepted)
-      << service::text_of(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
   expect_within(result, "1.K", rig.K, 4.0);
   EXPECT_LT(estimate_of(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);
@@ -255,7 +202,7 @@ TEST(PhysicalCalibration, RecoversFromADivergingStart) {
   Mechanism mechanism = driven_mechanism_to_fit(0.1);
   mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 10.0 * rig.K;
   mechanism.joint_parameter(0, JointQuantity::kViscous).value = 10.0 * rig.b_1;
-  const Calibration result = estimator::calibrate(mechanism, {driven_motion(4000)});
+  const Calibration result = calibrate(mechanism, {driven_motion(4000)});
   EXPECT_TRUE(result.converged());
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
   expect_within(result, "1.K", rig.K, 4.0);
@@ -268,64 +215,60 @@ TEST(PhysicalCalibration, StartsIfTheMotionIsPredictableBriefly) {
   const ReferencePendulum rig = sticky_pendulum();
   const Recording recording = record(rig, 4000, kPhysicalNoise, 3);
   Mechanism mechanism = pendulum_to_fit(rig);
-  estimator::Parameter& damping = mechanism.joint_parameter(0, JointQuantity::kViscous);
+  Parameter& damping = mechanism.joint_parameter(0, JointQuantity::kViscous);
   damping.value = 100.0;
-  const Calibration result = estimator::calibrate(mechanism, {recording});
+  const Calibration result = calibrate(mechanism, {recording});
   for (const ParameterEstimate& each : result.parameters) {
     EXPECT_TRUE(std::isfinite(each.value)) << each.name;
   }
   damping.value = 1e200;
-  try {
-    (void)estimator::calibrate(mechanism, {recording});
-    ADD_FAILURE() << "not refused";
-  } catch (const std::invalid_argument& fault) {
-    test_support::expect_parts(fault.what(),
-                               {"simulation of the rig file fails", "0.01 s", "check", "inertias"});
-  }
+  test_support::expect_parts(
+      test_support::refusal<std::invalid_argument>([&] { calibrate(mechanism, {recording}); }),
+      {"simulation of the rig file fails", "0.01 s", "check", "inertias"});
 }
 
-// Viscous friction that is really zero ends at its bound, which causes a restart. A stop at any
-// iteration of any stage must be reported, or the result would be taken for an estimate.
-TEST(PhysicalCalibration, ReportsAStopInAnyStage) {
+/// Viscous friction that is really zero ends at its bound, which causes a restart.
+std::pair<Mechanism, std::vector<Recording>> without_viscous_friction() {
   ReferencePendulum rig = sticky_pendulum();
   rig.b = 0.0;
   Mechanism mechanism = pendulum_to_fit(rig);
   mechanism.joint_parameter(0, JointQuantity::kViscous).value = 1e-4;
-  const std::vector<Recording> recordings = {record(rig, 2000, kPhysicalNoise, 5)};
+  return {mechanism, {record(rig, 2000, kPhysicalNoise, 5)}};
+}
+
+// A stop at any iteration of any stage must be reported, or the result would be taken for an
+// estimate.
+TEST(PhysicalCalibration, ReportsAStopInAnyStage) {
+  const auto [mechanism, recordings] = without_viscous_friction();
   int iterations = 0;
-  estimator::CalibrationMonitor monitor;
-  monitor.on_iteration = [&](const estimator::IterationRecord&) { ++iterations; };
-  ASSERT_TRUE(
-      estimate_of(estimator::calibrate(mechanism, recordings, {}, monitor), "1.b").at_bound);
+  CalibrationMonitor monitor;
+  monitor.on_iteration = [&](const IterationRecord&) { ++iterations; };
+  ASSERT_TRUE(estimate_of(calibrate(mechanism, recordings, {}, monitor), "1.b").at_bound);
   const int total = iterations;
   ASSERT_GT(total, 10);
   for (int stop_at = 1; stop_at < total; ++stop_at) {
     std::atomic<bool> stop = false;
     iterations = 0;
     monitor.stop = &stop;
-    monitor.on_iteration = [&](const estimator::IterationRecord&) {
+    monitor.on_iteration = [&](const IterationRecord&) {
       if (++iterations == stop_at) stop = true;
     };
-    const Calibration result = estimator::calibrate(mechanism, recordings, {}, monitor);
+    const Calibration result = calibrate(mechanism, recordings, {}, monitor);
     const auto last = result.refined ? result.refinement_termination : result.termination;
-    EXPECT_EQ(last, estimator::Termination::kCancelled) << stop_at << " of " << total;
+    EXPECT_EQ(last, Termination::kCancelled) << stop_at << " of " << total;
   }
 }
 
 // Catches an option that reaches only one of the fits, or none.
 TEST(PhysicalCalibration, RestartsOnlyIfRequested) {
-  ReferencePendulum rig = sticky_pendulum();
-  rig.b = 0.0;
-  Mechanism mechanism = pendulum_to_fit(rig);
-  mechanism.joint_parameter(0, JointQuantity::kViscous).value = 1e-4;
-  const std::vector<Recording> recordings = {record(rig, 2000, kPhysicalNoise, 5)};
+  const auto [mechanism, recordings] = without_viscous_friction();
   const auto count_restarts = [&](const CalibrationOptions& options) {
     std::map<Stage, int> counts;
-    estimator::CalibrationMonitor monitor;
+    CalibrationMonitor monitor;
     monitor.on_stage = [&](const FitStage& stage, const Mechanism&) {
       if (stage.solve == SolveKind::kRestart) ++counts[stage.stage];
     };
-    EXPECT_TRUE(estimator::calibrate(mechanism, recordings, options, monitor).converged());
+    EXPECT_TRUE(calibrate(mechanism, recordings, options, monitor).converged());
     return std::pair{counts[Stage::kJointEstimation], counts[Stage::kSimulationFit]};
   };
   const auto [joint, simulation] = count_restarts({});
@@ -337,18 +280,17 @@ TEST(PhysicalCalibration, RestartsOnlyIfRequested) {
 // Options specific to a SPOOK simulator select its parameters, and contradict an explicit request
 // for physical ones. Loops have no joint coordinates.
 TEST(PhysicalCalibration, IsTheDefaultWherePossible) {
-  const Mechanism tree = estimator::make_chain({.links = 2});
-  Mechanism loop =
-      estimator::make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.4, 0.0, 0.0)});
+  const Mechanism tree = make_chain({.links = 2});
+  Mechanism loop = make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.4, 0.0, 0.0)});
   CalibrationOptions options;
-  EXPECT_EQ(estimator::chosen_kind(tree, options), EstimateKind::kPhysical);
-  EXPECT_EQ(estimator::chosen_kind(loop, options), EstimateKind::kPhysical);
-  loop.joint_parameter(1, estimator::JointQuantity::kLoadFriction).free = true;  // unknown loads
-  EXPECT_EQ(estimator::chosen_kind(loop, options), EstimateKind::kShadow);
+  EXPECT_EQ(chosen_kind(tree, options), EstimateKind::kPhysical);
+  EXPECT_EQ(chosen_kind(loop, options), EstimateKind::kPhysical);
+  loop.joint_parameter(1, JointQuantity::kLoadFriction).free = true;  // unknown loads
+  EXPECT_EQ(chosen_kind(loop, options), EstimateKind::kShadow);
   options.state_error_weight = 100.0;
-  EXPECT_EQ(estimator::chosen_kind(tree, options), EstimateKind::kShadow);
+  EXPECT_EQ(chosen_kind(tree, options), EstimateKind::kShadow);
   options.kind = EstimateKind::kPhysical;
-  EXPECT_THROW(estimator::chosen_kind(tree, options), std::invalid_argument);
+  EXPECT_THROW(chosen_kind(tree, options), std::invalid_argument);
 }
 
 // Each piece is predicted from all others: both state estimation and open loop reach the noise
@@ -360,7 +302,7 @@ TEST(PhysicalCalibration, CrossValidates) {
     pieces.push_back(record(rig, 3000, kPhysicalNoise, seed));
     pieces.back().name = "release " + std::to_string(seed);
   }
-  const auto result = estimator::cross_validate(pendulum_to_fit(rig), pieces);
+  const auto result = cross_validate(pendulum_to_fit(rig), pieces);
   for (Eigen::Index i = 0; i < 3; ++i) {
     EXPECT_NEAR(result.observation(i, i), kPhysicalNoise, 0.06 * kPhysicalNoise);
     EXPECT_NEAR(result.simulation.front()(i, i), kPhysicalNoise, 0.06 * kPhysicalNoise);
@@ -368,3 +310,4 @@ TEST(PhysicalCalibration, CrossValidates) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -1,15 +1,13 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Geometry>
 #include <atomic>
 #include <cmath>
-#include <string>
 #include <string_view>
 
 #include "estimator/assessment/model_test/part_comparison.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/messages/message_text.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {
 namespace {
@@ -20,13 +18,7 @@ constexpr double kNoise = 1e-3;   // [rad]
 constexpr double kPeriod = 2e-3;  // [s]
 constexpr int kSamples = 4000;
 
-ReferenceFuruta rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 1e-3;
-  rig.b_2 = 2e-4;
-  rig.K = 0.07;
-  return rig;
-}
+ReferenceFuruta rig() { return {.b_1 = 1e-3, .b_2 = 2e-4, .K = 0.07}; }
 
 /// @param stretch  factor on the arm's length in the description
 Calibration calibrate_with(double stretch, const CalibrationOptions& options = {},
@@ -142,12 +134,7 @@ TEST(PartEstimates, ReportOnlySlipsWithinThem) {
   test_support::free_parameters(mechanism, {"B.J_yy", "2.b", "2.offset"}, 1.5);
   Segment& segment = recording.segments.front();
   const auto slip = [&](const char* name, int row, double size) {
-    Parameter parameter;
-    parameter.name = name;
-    parameter.unit = "rad";
-    parameter.free = true;
-    mechanism.parameters.push_back(parameter);
-    segment.shifts.push_back({1, row, static_cast<int>(mechanism.parameters.size()) - 1});
+    test_support::add_slip(mechanism, segment, 1, row, 0.0, name);
     segment.angles.col(1).bottomRows(kRows - row).array() += size;
   };
   slip("early slip", kFirst, 0.02);
@@ -178,29 +165,6 @@ TEST(PartEstimates, ReportOnlySlipsWithinThem) {
   EXPECT_GE(reported(0, -1), 6);
   EXPECT_EQ(reported(3, kFirst), 1);
   EXPECT_EQ(reported(4, kSecond), 1);
-}
-
-// A segment's slice starts at the time of its first row, with all data of its rows.
-TEST(PartEstimates, KeepTheDataOfTheirRows) {
-  Segment segment;
-  segment.start = 10.0;
-  segment.period = 0.1;
-  segment.angles = Eigen::VectorXd::LinSpaced(8, 0.0, 7.0);
-  segment.controls = Eigen::VectorXd::LinSpaced(8, 7.0, 0.0);
-  segment.times = {0.0, 0.1, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7};
-  segment.shifts = {{0, 1, 5}, {0, 4, 6}, {0, 7, 7}};
-  const Segment part = rows_of(segment, 2, 4);
-  EXPECT_EQ(part.start, 10.25);
-  EXPECT_EQ(part.angles.rows(), 4);
-  EXPECT_EQ(part.angles(0, 0), 2.0);
-  EXPECT_EQ(part.controls(3, 0), 2.0);
-  ASSERT_EQ(part.times.size(), 4U);
-  EXPECT_NEAR(part.times[3], 0.25, 1e-15);
-  ASSERT_EQ(part.shifts.size(), 2U);  // one earlier, one within; the last came later
-  EXPECT_EQ(part.shifts[0].sample, 0);
-  EXPECT_EQ(part.shifts[1].sample, 2);
-  segment.times.clear();
-  EXPECT_NEAR(rows_of(segment, 2, 4).start, 10.2, 1e-15);
 }
 
 }  // namespace

@@ -10,33 +10,30 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/optimize/covariance.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/estimates.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/reference_simulators.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::Mechanism;
-using estimator::Segment;
 
 constexpr double kQuantum = 2.0 * M_PI / 4096.0;
 
-Segment segment_of(const Eigen::VectorXd& angles) {
-  Segment segment;
-  segment.period = 1e-3;
-  segment.angles = angles;
-  segment.controls.resize(angles.size(), 0);
-  return segment;
-}
+Segment segment_of(const Eigen::VectorXd& angles) { return test_support::undriven(angles, 1e-3); }
 
 Eigen::VectorXd counted(const Eigen::VectorXd& angles, double phase) {
   return ((angles.array() / kQuantum + phase).round() - phase) * kQuantum;
 }
 
+/// Comes to rest half-way.
+test_support::ReferencePendulum sticking() { return {.b = 2e-4, .tau_c = 0.08, .tau_s = 0.08}; }
+
+Mechanism described(const std::vector<std::string>& free) {
+  return test_support::freed(test_support::pendulum_of(sticking()), free);
+}
+
 Eigen::VectorXd swing() {
-  test_support::ReferencePendulum rig;
-  rig.b = 2e-4;
-  rig.tau_c = rig.tau_s = 0.08;
-  return test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0);
+  return test_support::simulate(sticking(), Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0);
 }
 
 // Counts of an encoder are recognized, also with nine decimals in a text file and with an offset.
@@ -44,15 +41,11 @@ Eigen::VectorXd swing() {
 TEST(FindQuantum, DistinguishesCountsFromNoise) {
   const Eigen::VectorXd angles = swing();
   Eigen::VectorXd counts = counted(angles, 0.3).array() + 0.123;
-  EXPECT_NEAR(estimator::find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
+  EXPECT_NEAR(find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
   counts = (counts.array() * 1e9).round() / 1e9;
-  EXPECT_NEAR(estimator::find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
-  std::mt19937 random(3);
-  std::normal_distribution<double> normal(0.0, 1e-3);
-  Eigen::VectorXd noisy = angles;
-  for (double& angle : noisy) angle += normal(random);
-  EXPECT_EQ(estimator::find_quantum({segment_of(noisy)}, 0), 0.0);
-  EXPECT_EQ(estimator::find_quantum({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
+  EXPECT_NEAR(find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
+  EXPECT_EQ(find_quantum({segment_of(test_support::with_noise(angles, 1e-3, 3))}, 0), 0.0);
+  EXPECT_EQ(find_quantum({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
 }
 
 /// Readings that alternate by ±a: all of it is noise, with standard deviation 16 a/√70.
@@ -69,60 +62,48 @@ TEST(AnalogVariance, IsTheScatterBeyondQuantization) {
   const auto with_excess = [&](double share) {
     return alternating(std::sqrt((1.0 + share) * encoder));
   };
-  EXPECT_EQ(estimator::pre_quantization_noise({with_excess(-0.5)}, 0, kQuantum), 0.0);
-  EXPECT_EQ(estimator::pre_quantization_noise({with_excess(0.0)}, 0, kQuantum), 0.0);
-  EXPECT_EQ(estimator::pre_quantization_noise({with_excess(0.09)}, 0, kQuantum), 0.0);
-  EXPECT_NEAR(estimator::pre_quantization_noise({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
+  EXPECT_EQ(pre_quantization_noise({with_excess(-0.5)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(pre_quantization_noise({with_excess(0.0)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(pre_quantization_noise({with_excess(0.09)}, 0, kQuantum), 0.0);
+  EXPECT_NEAR(pre_quantization_noise({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
               1e-9 * encoder);
-  EXPECT_NEAR(estimator::pre_quantization_noise(
-                  {with_excess(0.2), with_excess(3.0), with_excess(0.5)}, 0, kQuantum),
-              3.0 * encoder, 1e-9 * encoder);
+  EXPECT_NEAR(
+      pre_quantization_noise({with_excess(0.2), with_excess(3.0), with_excess(0.5)}, 0, kQuantum),
+      3.0 * encoder, 1e-9 * encoder);
 }
 
 // Residuals up to half a count can be quantization error, wherever a joint rests. A model that is
 // off by a sixth of a count more is not excused by it.
 TEST(CountingExplains, ErrorsUpToHalfACount) {
   Eigen::VectorXd errors = Eigen::VectorXd::LinSpaced(1001, -0.5, 0.5) * kQuantum;
-  EXPECT_TRUE(estimator::is_quantization_error({errors}, kQuantum, 0.0));
-  EXPECT_TRUE(estimator::is_quantization_error(
-      {Eigen::VectorXd::Constant(500, 0.5 * kQuantum), errors}, kQuantum, 0.0));
+  EXPECT_TRUE(is_quantization_error({errors}, kQuantum, 0.0));
+  EXPECT_TRUE(is_quantization_error({Eigen::VectorXd::Constant(500, 0.5 * kQuantum), errors},
+                                    kQuantum, 0.0));
   errors *= 4.0 / 3.0;
-  EXPECT_FALSE(estimator::is_quantization_error({errors}, kQuantum, 0.0));
+  EXPECT_FALSE(is_quantization_error({errors}, kQuantum, 0.0));
   const double noise = 0.1 * kQuantum;  // before quantization
-  EXPECT_TRUE(estimator::is_quantization_error({errors}, kQuantum, noise * noise));
+  EXPECT_TRUE(is_quantization_error({errors}, kQuantum, noise * noise));
 }
 
 // A pendulum comes to rest half-way; from then on every reading has the same error. Over 60 phases
 // of the encoder disc the estimates scatter as reported. With independent errors some reported
 // standard deviations would be wrong by half.
 TEST(QuantizedScatter, MatchesTheScatterOverDiscPhases) {
-  test_support::ReferencePendulum rig;
-  Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
-  mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
+  const test_support::ReferencePendulum rig = sticking();
   const std::vector<std::pair<std::string, double>> truth = {
-      {"P.J_zz", rig.J}, {"1.b", 2e-4}, {"1.tau_c", 0.08}};
-  for (const auto& [name, value] : truth) {
-    auto& parameter =
-        mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
-    parameter.value = value;
-    parameter.free = true;
-  }
+      {"P.J_zz", rig.J}, {"1.b", rig.b}, {"1.tau_c", rig.tau_c}};
+  const Mechanism mechanism = described({"P.J_zz", "1.b", "1.tau_c"});
   const Eigen::VectorXd angles = swing();
   ASSERT_EQ(angles[3500], angles[6000]) << "must be at rest";
   const int runs = 60;
   Eigen::Vector3d squares = Eigen::Vector3d::Zero();
   for (int run = 0; run < runs; ++run) {
-    const auto result = estimator::calibrate(
-        mechanism, {{"release", {segment_of(counted(angles, (run + 0.5) / runs))}}});
+    const auto result =
+        calibrate(mechanism, {{"release", {segment_of(counted(angles, (run + 0.5) / runs))}}});
     for (std::size_t i = 0; i < truth.size(); ++i) {
-      const auto& estimate = result.parameters[i];
-      const auto at = static_cast<Eigen::Index>(
-          std::find_if(truth.begin(), truth.end(),
-                       [&](const auto& each) { return each.first == estimate.name; }) -
-          truth.begin());
-      squares[at] += std::pow((estimate.value - truth[static_cast<std::size_t>(at)].second) /
-                                  estimate.standard_deviation,
-                              2);
+      const ParameterEstimate& estimate = test_support::estimate_of(result, truth[i].first);
+      squares[static_cast<Eigen::Index>(i)] +=
+          std::pow((estimate.value - truth[i].second) / estimate.standard_deviation, 2);
     }
   }
   for (Eigen::Index i = 0; i < 3; ++i) {
@@ -131,17 +112,8 @@ TEST(QuantizedScatter, MatchesTheScatterOverDiscPhases) {
 }
 
 /// The swing, quantized by `quantum`, as a problem of its friction with one node at its start.
-estimator::ShootingProblem problem_of(const Eigen::VectorXd& angles, double quantum) {
-  test_support::ReferencePendulum rig;
-  Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
-  mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
-  for (const auto& [name, value] : {std::pair("1.b", 2e-4), {"1.tau_c", 0.08}}) {
-    auto& parameter =
-        mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
-    parameter.value = value;
-    parameter.free = true;
-  }
-  return {mechanism,
+ShootingProblem problem_of(const Eigen::VectorXd& angles, double quantum) {
+  return {described({"1.b", "1.tau_c"}),
           {segment_of(angles)},
           {Eigen::Vector2d(2.0, 0.0)},
           {1.0},
@@ -153,13 +125,13 @@ estimator::ShootingProblem problem_of(const Eigen::VectorXd& angles, double quan
 // Drawn and normal errors together give the whole scatter, whatever motion is assumed. Without an
 // inverse nothing is drawn, and the scatter is the same.
 TEST(QuantizationErrors, DrawsMatchTheScatter) {
-  const estimator::ShootingProblem problem = problem_of(swing(), kQuantum);
-  const Eigen::MatrixXd inverse = estimator::compute_information(problem).inverse;
-  const auto drawn = estimator::quantization_errors(problem, {{0, kQuantum, 0.0}}, inverse);
+  const ShootingProblem problem = problem_of(swing(), kQuantum);
+  const Eigen::MatrixXd inverse = compute_information(problem).inverse;
+  const auto drawn = quantization_errors(problem, {{0, kQuantum, 0.0}}, inverse);
   ASSERT_EQ(drawn.draws.cols(), 4000);
   const Eigen::MatrixXd whole = drawn.normal_scatter + drawn.draws * drawn.draws.transpose() / 4000;
   EXPECT_LT((whole - drawn.scatter[0]).norm(), 0.15 * drawn.scatter[0].norm());
-  const auto plain = estimator::quantization_errors(problem, {{0, kQuantum, 0.0}});
+  const auto plain = quantization_errors(problem, {{0, kQuantum, 0.0}});
   EXPECT_EQ(plain.draws.cols(), 0);
   EXPECT_EQ(plain.scatter[0], drawn.scatter[0]);
 }
@@ -172,10 +144,10 @@ TEST(QuantizationErrors, DoNotTakeTheMotionAsKnown) {
     double least = HUGE_VAL, most = 0.0;
     for (const double counts : {40.0, 52.0, 68.0, 88.0, 114.0}) {
       const double quantum = 2.0 * M_PI / counts;
-      const estimator::ShootingProblem problem = problem_of(swing(), quantum);
-      const Eigen::MatrixXd inverse = estimator::compute_information(problem).inverse;
+      const ShootingProblem problem = problem_of(swing(), quantum);
+      const Eigen::MatrixXd inverse = compute_information(problem).inverse;
       const auto errors =
-          estimator::quantization_errors(problem, {{0, quantum, 0.0}}, known * known * inverse);
+          quantization_errors(problem, {{0, quantum, 0.0}}, known * known * inverse);
       for (Eigen::Index row = 0; row < inverse.rows(); ++row) {
         Eigen::VectorXd along = (inverse.row(row) * errors.draws).cwiseAbs().transpose();
         std::sort(along.begin(), along.end());
@@ -209,11 +181,10 @@ TEST(CorrelatesInMotion, CountsAStickingJointAsOneError) {
   const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 40.0).array().sin();
   for (int phase = 0; phase < 10; ++phase) {
     const Eigen::VectorXd errors = counted(angles, 0.1 * phase) - angles;
-    EXPECT_FALSE(
-        estimator::is_correlated_beyond_quantization({errors}, {angles}, 1e-3, kQuantum, 0.0))
+    EXPECT_FALSE(is_correlated_beyond_quantization({errors}, {angles}, 1e-3, kQuantum, 0.0))
         << phase;
-    EXPECT_TRUE(estimator::is_correlated_beyond_quantization({errors + kQuantum * slow}, {angles},
-                                                             1e-3, kQuantum, 0.0))
+    EXPECT_TRUE(is_correlated_beyond_quantization({errors + kQuantum * slow}, {angles}, 1e-3,
+                                                  kQuantum, 0.0))
         << phase;
   }
 }
@@ -226,14 +197,13 @@ TEST(CorrelatesInMotion, DetectsAModelErrorBelowACount) {
   int reported = 0;
   for (int phase = 0; phase < 10; ++phase) {
     const Eigen::VectorXd errors = counted(angles, 0.1 * phase) - angles;
-    EXPECT_FALSE(
-        estimator::is_correlated_beyond_quantization({errors}, {angles}, 1e-3, kQuantum, 0.0))
+    EXPECT_FALSE(is_correlated_beyond_quantization({errors}, {angles}, 1e-3, kQuantum, 0.0))
         << phase;
     const Eigen::VectorXd off = errors + 0.4 * kQuantum * slow;
-    reported +=
-        estimator::is_correlated_beyond_quantization({off}, {angles}, 1e-3, kQuantum, 0.0) ? 1 : 0;
+    reported += is_correlated_beyond_quantization({off}, {angles}, 1e-3, kQuantum, 0.0) ? 1 : 0;
   }
   EXPECT_EQ(reported, 10);
 }
 
 }  // namespace
+}  // namespace estimator

@@ -6,29 +6,21 @@
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/physical/restarts.hpp"
 #include "estimator/model/rest_friction.hpp"
-#include "tests/estimator/calibrate/swinging_pendulum.hpp"
+#include "tests/support/estimates.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
 // Dry friction that rises from rest: a negative Stribeck excess.
 
+namespace estimator {
 namespace {
 
-using estimator::FreeParameters;
-using estimator::JointQuantity;
-using estimator::Mechanism;
 using test_support::freed;
 using test_support::pendulum_of;
 using test_support::ReferencePendulum;
 using test_support::swing;
 
 /// Half of the kinetic torque at rest; the rest builds up over some 0.7 rad/s.
-ReferencePendulum rising() {
-  ReferencePendulum rig;
-  rig.b = 2e-4;
-  rig.tau_c = 0.006;
-  rig.tau_s = 0.003;
-  rig.zeta = 2.0;
-  return rig;
-}
+ReferencePendulum rising() { return {.b = 2e-4, .tau_c = 0.006, .tau_s = 0.003, .zeta = 2.0}; }
 
 // Also from a start with the wrong sign, so the fit must pass through zero excess.
 TEST(RisingFriction, IsFoundInDataOfAnotherSimulator) {
@@ -39,20 +31,17 @@ TEST(RisingFriction, IsFoundInDataOfAnotherSimulator) {
     Mechanism mechanism =
         freed(pendulum_of(rig), {"P.J_zz", "1.b", "1.tau_c", "1.tau_delta", "1.zeta"}, 0.7);
     mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = start;
-    const estimator::Calibration result = estimator::calibrate(mechanism, {recording});
+    const Calibration result = calibrate(mechanism, {recording});
     EXPECT_TRUE(result.converged());
-    const auto expect = [&](const std::string& name, double truth) {
-      for (const estimator::ParameterEstimate& estimate : result.parameters) {
-        if (estimate.name != name) continue;
-        EXPECT_LT(std::abs(estimate.value - truth), 3.0 * estimate.standard_deviation) << name;
-        EXPECT_LT(estimate.standard_deviation, 0.2 * std::abs(truth)) << name;
-      }
-    };
-    expect("P.J_zz", rig.J);
-    expect("1.b", rig.b);
-    expect("1.tau_c", rig.tau_c);
-    expect("1.tau_delta", rig.tau_s - rig.tau_c);
-    expect("1.zeta", rig.zeta);
+    for (const auto& [name, truth] : {std::pair{"P.J_zz", rig.J},
+                                      {"1.b", rig.b},
+                                      {"1.tau_c", rig.tau_c},
+                                      {"1.tau_delta", rig.tau_s - rig.tau_c},
+                                      {"1.zeta", rig.zeta}}) {
+      test_support::expect_within(result, name, truth, 3.0);
+      EXPECT_LT(test_support::estimate_of(result, name).standard_deviation, 0.2 * std::abs(truth))
+          << name;
+    }
   }
 }
 
@@ -72,12 +61,11 @@ TEST(RisingFriction, EndsAtZeroFrictionAtRest) {
   excess.lower = -1.0;
   excess.value = -0.004;
   EXPECT_TRUE(FreeParameters::is_possible(mechanism));
-  EXPECT_TRUE(estimator::find_errors(mechanism).empty());
+  EXPECT_TRUE(find_errors(mechanism).empty());
   excess.value = std::nextafter(-0.004, -1.0);
   EXPECT_FALSE(FreeParameters::is_possible(mechanism));
-  ASSERT_EQ(estimator::find_errors(mechanism).size(), 1U);
-  EXPECT_EQ(estimator::find_errors(mechanism)[0].arguments[0].value,
-            estimator::Argument::Value("1.tau_delta"));
+  ASSERT_EQ(find_errors(mechanism).size(), 1U);
+  EXPECT_EQ(find_errors(mechanism)[0].arguments[0].value, Argument::Value("1.tau_delta"));
   excess.value = std::nan("");
   EXPECT_FALSE(FreeParameters::is_possible(mechanism));
 }
@@ -90,7 +78,7 @@ TEST(RisingFriction, IsRestartedWithBothSigns) {
   const auto signs = [&] {
     int positive = 0, negative = 0;
     for (const Mechanism& chance :
-         estimator::restart_candidates(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0))) {
+         restart_candidates(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0))) {
       const double value = chance.joint_parameter(0, JointQuantity::kStribeckTorque).value;
       ++(value > 0.0 ? positive : negative);
     }
@@ -117,8 +105,7 @@ TEST(RisingFriction, RestartsHaveAKineticTorque) {
   mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.0;
   mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = 0.003;
   mechanism.joint_parameter(0, JointQuantity::kStribeckRate).value = 0.1;
-  const auto chances =
-      estimator::restart_candidates(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0));
+  const auto chances = restart_candidates(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0));
   ASSERT_EQ(chances.size(), 10U);
   for (const Mechanism& chance : chances) {
     EXPECT_EQ(chance.joint_parameter(0, JointQuantity::kCoulombTorque).value, 0.003);
@@ -127,3 +114,4 @@ TEST(RisingFriction, RestartsHaveAKineticTorque) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/Geometry>
 #include <cmath>
 #include <random>
 #include <string>
@@ -9,8 +8,8 @@
 
 #include "estimator/math/so3.hpp"
 #include "estimator/model/placement.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
 // A Furuta pendulum with two encoders and an inertial sensor on the pendulum, from a simulator in
 // minimal coordinates.
@@ -29,17 +28,9 @@ inline constexpr double kAngleNoise = 1e-3, kRateNoise = 2e-3, kForceNoise = 0.0
 inline constexpr double kMountX = 0.12, kPointX = 0.04, kPointZ = -0.02, kRateBias = 0.03,
                         kForceBias = -0.2, kDelay = 6e-3;
 
-inline ReferenceFuruta sensed_rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.K = 0.07;
-  return rig;
-}
-
 /// Returns the rig as a mechanism with an inertial sensor on the pendulum at its true pose.
 inline Mechanism sensed_mechanism() {
-  Mechanism mechanism = mechanism_of(sensed_rig());
+  Mechanism mechanism = mechanism_of(viscous_furuta());
   add_inertial_sensor(mechanism, "imu", 1,
                       {{SensorQuantity::kPointX, kPointX},
                        {SensorQuantity::kPointZ, kPointZ},
@@ -87,7 +78,7 @@ inline const Eigen::MatrixXd& furuta_motion() {
     for (Eigen::Index k = 0; k < kSamples; ++k) {
       fine.segment(k * kFines, kFines).setConstant(furuta_control(k));
     }
-    return simulate(sensed_rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), fine, kFine);
+    return simulate(viscous_furuta(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), fine, kFine);
   }();
   return motion;
 }
@@ -129,12 +120,8 @@ inline Segment without_second_encoder(Segment segment) {
 inline Mechanism furuta_to_fit(const std::vector<std::string>& sensor_constants) {
   Mechanism mechanism = sensed_mechanism();
   free_parameters(mechanism, {"B.J_yy", "1.b", "2.b", "1.K"}, 1.2);
-  for (const std::string& name : sensor_constants) {
-    estimator::Parameter& parameter =
-        mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
-    parameter.value = 0.0;
-    parameter.free = true;
-  }
+  set_free(mechanism, sensor_constants);
+  for (const std::string& name : sensor_constants) parameter_named(mechanism, name).value = 0.0;
   return mechanism;
 }
 

@@ -6,21 +6,15 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
-#include "tests/estimator/calibrate/swinging_pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::Calibration;
-using estimator::JointQuantity;
-using estimator::Mechanism;
-using estimator::Segment;
-using estimator::Sensor;
-using estimator::SensorQuantity;
 
 /// Whether one note contains all of these.
 bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
-  return std::ranges::any_of(found.notes, [&](const estimator::Message& note) {
+  return std::ranges::any_of(found.notes, [&](const Message& note) {
     const std::string text = service::text_of(note);
     return std::ranges::all_of(
         parts, [&](const std::string& part) { return text.find(part) != std::string::npos; });
@@ -29,15 +23,9 @@ bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
 
 std::string notes_of(const Calibration& found) { return test_support::text_of_notes(found.notes); }
 
-void set_free(Mechanism& mechanism, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].free = true;
-  }
-}
-
 /// The Furuta's arm, whose axis is fixed in space, with a sensor of its own.
 Mechanism furuta_with_arm_sensor() {
-  Mechanism mechanism = test_support::mechanism_of(test_support::sensed_rig());
+  Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
   test_support::add_inertial_sensor(mechanism, "imu", 0, {{SensorQuantity::kPointX, 0.1}});
   return mechanism;
 }
@@ -47,9 +35,8 @@ Segment read_on_arm() {
   Segment segment = test_support::sensed_furuta(0.0, 3);
   const Eigen::MatrixXd& motion = test_support::furuta_motion();
   const Mechanism mechanism = furuta_with_arm_sensor();
-  const double g = mechanism.parameter(estimator::WorldQuantity::kGravity).value;
-  const double radius =
-      0.1 + estimator::joint_point(mechanism, 0, true).x() * -1.0;  // from the axis
+  const double g = mechanism.parameter(WorldQuantity::kGravity).value;
+  const double radius = 0.1 + joint_point(mechanism, 0, true).x() * -1.0;  // from the axis
   std::mt19937 random(11);
   std::normal_distribution<double> normal;
   for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
@@ -65,8 +52,8 @@ Segment read_on_arm() {
   return segment;
 }
 
-estimator::CalibrationOptions quick() {
-  estimator::CalibrationOptions options;
+CalibrationOptions quick() {
+  CalibrationOptions options;
   options.compare_parts = false;
   return options;
 }
@@ -74,8 +61,8 @@ estimator::CalibrationOptions quick() {
 // The sensor's position along the arm's axis changes no reading.
 TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
   Mechanism mechanism = furuta_with_arm_sensor();
-  set_free(mechanism, {"1.b", "imu.p_x", "imu.p_y", "imu.p_z"});
-  const Calibration found = estimator::calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
+  test_support::set_free(mechanism, {"1.b", "imu.p_x", "imu.p_y", "imu.p_z"});
+  const Calibration found = calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
   EXPECT_TRUE(is_told(found, {"imu.p_z", "axis", "fix"})) << notes_of(found);
   EXPECT_FALSE(is_told(found, {"imu.p_x", "rotation axis"})) << notes_of(found);
 }
@@ -84,14 +71,14 @@ TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
 TEST(SensorTraps, HeadingAboutGravity) {
   Mechanism mechanism = furuta_with_arm_sensor();
   mechanism.held_out = {"1"};
-  set_free(mechanism, {"1.b", "imu.gyro_bias_z"});
+  test_support::set_free(mechanism, {"1.b", "imu.gyro_bias_z"});
   Segment segment = read_on_arm();
   segment.held_out = segment.angles.col(0);
   segment.angles = segment.angles.col(1).eval();
-  const Calibration found = estimator::calibrate(mechanism, {{"arm", {segment}}}, quick());
+  const Calibration found = calibrate(mechanism, {{"arm", {segment}}}, quick());
   EXPECT_TRUE(is_told(found, {"joint \"1\"", "about gravity", "encoder"})) << notes_of(found);
   mechanism.held_out.clear();
-  const Calibration with = estimator::calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
+  const Calibration with = calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
   EXPECT_FALSE(is_told(with, {"about gravity"})) << notes_of(with);
 }
 
@@ -107,9 +94,9 @@ Mechanism two_wheels() {
       {.name = "2", .body_b = 1, .frame_a = upright, .frame_b = upright, .motorised = true}};
   make_parameters(mechanism);
   for (int j = 0; j < 2; ++j) {
-    mechanism.parameter(j, estimator::BodyQuantity::kJyy).value = 0.01;
-    mechanism.parameter(j, estimator::BodyQuantity::kJxx).value = 0.01;
-    mechanism.parameter(j, estimator::BodyQuantity::kJzz).value = 0.01;
+    mechanism.parameter(j, BodyQuantity::kJyy).value = 0.01;
+    mechanism.parameter(j, BodyQuantity::kJxx).value = 0.01;
+    mechanism.parameter(j, BodyQuantity::kJzz).value = 0.01;
     mechanism.joint_parameter(j, JointQuantity::kViscous).value = 0.02;
     mechanism.joint_parameter(j, JointQuantity::kMotorGain).value = 0.1;
   }
@@ -148,9 +135,9 @@ TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
     mechanism.joints[1].measured = with_encoder;
-    set_free(mechanism, {"1.b", "2.K", "2.b", "gyro.gyro_scale_y"});
+    test_support::set_free(mechanism, {"1.b", "2.K", "2.b", "gyro.gyro_scale_y"});
     const Calibration found =
-        estimator::calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
+        calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
     EXPECT_EQ(is_told(found, {"gyro.gyro_scale_y", "encoder", "fix the scale"}), !with_encoder)
         << notes_of(found);
   }
@@ -163,9 +150,9 @@ TEST(SensorTraps, OnlyDifferencesOfDelays) {
     mechanism.joints[1].measured = with_encoder;
     mechanism.joint_parameter(1, JointQuantity::kInputDelay).value = 5e-3;
     mechanism.sensor_parameter(0, SensorQuantity::kDelay).value = 5e-3;
-    set_free(mechanism, {"1.b", "2.b", "2.delay", "gyro.delay"});
+    test_support::set_free(mechanism, {"1.b", "2.b", "2.delay", "gyro.delay"});
     const Calibration found =
-        estimator::calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
+        calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
     EXPECT_EQ(is_told(found, {"2.delay", "gyro.delay", "differences"}), !with_encoder)
         << notes_of(found);
   }
@@ -177,10 +164,9 @@ TEST(SensorTraps, OnlyDifferencesOfEncoderDelays) {
     Mechanism mechanism = two_wheels();
     mechanism.held_out = {"gyro"};
     mechanism.joint_parameter(1, JointQuantity::kInputDelay).value = 5e-3;
-    set_free(mechanism, {"1.b", "2.b", "2.delay"});
-    if (!is_fixed) set_free(mechanism, {"2.encoder_delay"});
-    const Calibration found =
-        estimator::calibrate(mechanism, {{"wheels", {driven_wheels(true)}}}, quick());
+    test_support::set_free(mechanism, {"1.b", "2.b", "2.delay"});
+    if (!is_fixed) test_support::set_free(mechanism, {"2.encoder_delay"});
+    const Calibration found = calibrate(mechanism, {{"wheels", {driven_wheels(true)}}}, quick());
     EXPECT_EQ(is_told(found, {"2.delay, 2.encoder_delay", "differences"}), !is_fixed)
         << notes_of(found);
     EXPECT_FALSE(is_told(found, {"add an encoder"})) << notes_of(found);  // encoder 1's is fixed
@@ -191,8 +177,7 @@ TEST(SensorTraps, OnlyDifferencesOfEncoderDelays) {
 Mechanism pendulum_with_sensor() {
   Mechanism mechanism = test_support::pendulum_of({.b = 1e-3});
   test_support::add_inertial_sensor(
-      mechanism, "imu", 0,
-      {{SensorQuantity::kPointX, estimator::joint_point(mechanism, 0, true).x()}});
+      mechanism, "imu", 0, {{SensorQuantity::kPointX, joint_point(mechanism, 0, true).x()}});
   return mechanism;
 }
 
@@ -225,12 +210,12 @@ Segment read_swing(double angle) {
 TEST(SensorTraps, BiasAgainstMountingWithoutLargeRotation) {
   for (const double swing : {0.01, 1.0}) {
     Mechanism mechanism = pendulum_with_sensor();
-    set_free(mechanism, {"1.b", "imu.accel_bias_y", "imu.mount_z"});
-    const Calibration found =
-        estimator::calibrate(mechanism, {{"swing", {read_swing(swing)}}}, quick());
+    test_support::set_free(mechanism, {"1.b", "imu.accel_bias_y", "imu.mount_z"});
+    const Calibration found = calibrate(mechanism, {{"swing", {read_swing(swing)}}}, quick());
     EXPECT_EQ(is_told(found, {"imu.accel_bias_y", "imu.mount_z", "gravity"}), swing < 0.1)
         << notes_of(found);
   }
 }
 
 }  // namespace
+}  // namespace estimator

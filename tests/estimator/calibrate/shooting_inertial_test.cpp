@@ -5,28 +5,22 @@
 
 #include "estimator/fit/physical/shooting/sensor_sample_instants.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
-#include "tests/estimator/calibrate/shooting_derivatives.hpp"
+#include "tests/estimator/dense_problem.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/not_a_number.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Mechanism;
-using estimator::Segment;
-using estimator::Sensor;
-using estimator::SensorQuantity;
-using estimator::ShootingProblem;
-
-constexpr double kPeriod = 2e-3;
+constexpr double kSensedPeriod = 2e-3;
 using test_support::kNaN;
 
+/// Two nodes a tenth of a second apart.
+const Eigen::MatrixXd kSensedStarts{{0.31, 0.32}, {1.02, 0.9}, {0.21, 0.5}, {0.1, -0.4}};
+
 Mechanism furuta_with_sensors() {
-  test_support::ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.tau_c1 = 2e-3;
-  rig.K = 0.07;
+  test_support::ReferenceFuruta rig{.b_1 = 2e-3, .b_2 = 2e-4, .tau_c1 = 2e-3, .K = 0.07};
   Mechanism mechanism = test_support::mechanism_of(rig);
   test_support::add_inertial_sensor(mechanism, "arm", 0,
                                     {{SensorQuantity::kPointX, 0.05},
@@ -36,22 +30,20 @@ Mechanism furuta_with_sensors() {
       mechanism, "pole", 1, {{SensorQuantity::kPointY, -0.04}, {SensorQuantity::kMountX, -0.4}});
   test_support::free_parameters(
       mechanism, {"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "gravity.tilt_x"}, 0.9);
-  for (const char* name : {"arm.p_x", "arm.mount_z", "arm.gyro_bias_z", "arm.accel_bias_x",
-                           "arm.accel_scale_y", "arm.delay", "pole.p_y", "pole.mount_y",
-                           "pole.gyro_scale_y", "pole.gyro_bias_y", "pole.accel_bias_z"}) {
-    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].free = true;
-  }
+  test_support::set_free(
+      mechanism, {"arm.p_x", "arm.mount_z", "arm.gyro_bias_z", "arm.accel_bias_x",
+                  "arm.accel_scale_y", "arm.delay", "pole.p_y", "pole.mount_y", "pole.gyro_scale_y",
+                  "pole.gyro_bias_y", "pole.accel_bias_z"});
   return mechanism;
 }
 
 /// Encoders and both sensors. Their readings need not be right, only the sensors' own rates matter.
 Segment read_by_all() {
-  test_support::ReferenceFuruta rig;
-  rig.K = 0.07;
+  test_support::ReferenceFuruta rig{.K = 0.07};
   Eigen::VectorXd u(300);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.05 * static_cast<double>(k));
   Segment segment =
-      test_support::record(rig, Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u, kPeriod, 1e-3, 5)
+      test_support::record(rig, Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u, kSensedPeriod, 1e-3, 5)
           .segments.front();
   segment.inertial.setConstant(segment.sample_count(), 2 * Sensor::kAxes, kNaN);
   for (int sample = 0; sample < segment.sample_count(); sample += 3) {
@@ -68,10 +60,9 @@ Segment read_by_all() {
 }
 
 ShootingProblem problem_over(double interval) {
-  Eigen::MatrixXd states(4, 2);
-  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
   const Mechanism mechanism = furuta_with_sensors();
-  return ShootingProblem(mechanism, {read_by_all()}, {states}, {0.1}, {kPeriod, interval},
+  return ShootingProblem(mechanism, {read_by_all()}, {kSensedStarts}, {0.1},
+                         {kSensedPeriod, interval},
                          {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
                           Eigen::VectorXd::Constant(2 * Sensor::kAxes, 0.05)});
 }
@@ -91,12 +82,8 @@ TEST(ShootingInertial, DerivativesOfLongIntervalsAreChained) {
 /// six-axis force/torque sensor at the first joint.
 Mechanism furuta_with_load_sensors() {
   using Kind = Sensor::Kind;
-  test_support::ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.tau_c1 = 2e-3;
-  rig.K = 0.07;
-  rig.k_e = 0.05;
+  test_support::ReferenceFuruta rig{
+      .b_1 = 2e-3, .b_2 = 2e-4, .tau_c1 = 2e-3, .K = 0.07, .k_e = 0.05};
   Mechanism mechanism = test_support::mechanism_of(rig);
   test_support::add_sensor(mechanism,
                            {.name = "strain", .body = 1, .kind = Kind::kJointTorque, .joint = 1},
@@ -109,13 +96,11 @@ Mechanism furuta_with_load_sensors() {
                            {{SensorQuantity::kMountY, 0.2}, {SensorQuantity::kPointX, 0.01}});
   test_support::free_parameters(mechanism,
                                 {"A.J_zz", "B.J_yy", "B.m", "1.b", "1.tau_c", "1.K", "1.k_e"}, 0.9);
-  for (const char* name :
-       {"1.delay", "strain.scale", "strain.bias", "current.scale", "current.bias", "wrist.p_x",
-        "wrist.mount_y", "wrist.moment_bias_x", "wrist.moment_scale_z", "wrist.force_bias_y",
-        "wrist.force_scale_x", "A.m"}) {
-    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].free = true;
-  }
-  mechanism.joint_parameter(0, estimator::JointQuantity::kInputDelay).value = 1.3e-3;
+  test_support::set_free(
+      mechanism, {"1.delay", "strain.scale", "strain.bias", "current.scale", "current.bias",
+                  "wrist.p_x", "wrist.mount_y", "wrist.moment_bias_x", "wrist.moment_scale_z",
+                  "wrist.force_bias_y", "wrist.force_scale_x", "A.m"});
+  mechanism.joint_parameter(0, JointQuantity::kInputDelay).value = 1.3e-3;
   return mechanism;
 }
 
@@ -131,12 +116,11 @@ TEST(ShootingInertial, DerivativesOfLoadsMatchDifferences) {
     readings.row(sample).tail(Sensor::kAxes).setConstant(0.5);
   }
   segment.inertial = readings;
-  Eigen::MatrixXd states(4, 2);
-  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
-  const ShootingProblem problem(furuta_with_load_sensors(), {segment}, {states}, {0.1},
-                                {kPeriod, 0.2},
-                                {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
-                                 Eigen::VectorXd::Constant(3 * Sensor::kAxes, 0.05)});
+
+  ShootingProblem problem(furuta_with_load_sensors(), {segment}, {kSensedStarts}, {0.1},
+                          {kSensedPeriod, 0.2},
+                          {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
+                           Eigen::VectorXd::Constant(3 * Sensor::kAxes, 0.05)});
   ASSERT_EQ(problem.sensed().size(), 8U);
   test_support::expect_derivatives(problem);
 }
@@ -154,3 +138,4 @@ TEST(ShootingInertial, EveryReadingIsUsedOnce) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -10,29 +10,17 @@
 #include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/estimator/body_encoder.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
-#include "tests/estimator/calibrate/shooting_derivatives.hpp"
+#include "tests/estimator/dense_problem.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Mechanism;
-using estimator::Recording;
-using estimator::ResidualBlock;
-using estimator::ShootingGrid;
-using estimator::ShootingNoise;
-using estimator::ShootingProblem;
 using test_support::ReferenceFuruta;
 
 constexpr double kShootingPeriod = 2e-3;
 
-ReferenceFuruta rig_with_motor() {
-  ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.tau_c1 = 2e-3;
-  rig.K = 0.07;
-  return rig;
-}
+ReferenceFuruta rig_with_motor() { return {.b_1 = 2e-3, .b_2 = 2e-4, .tau_c1 = 2e-3, .K = 0.07}; }
 
 enum class Control { kSmooth, kSwitched };
 
@@ -49,21 +37,22 @@ Mechanism mechanism_to_fit() {
   test_support::free_parameters(
       mechanism,
       {"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "1.delay", "2.offset", "gravity.tilt_x"}, 0.9);
-  mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("1.delay"))].value = 3e-3;
-  mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("A.J_zz"))].prior_mean =
-      3e-3;
-  mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("A.J_zz"))]
-      .prior_standard_deviation = 1e-3;
+  test_support::parameter_named(mechanism, "1.delay").value = 3e-3;
+  test_support::parameter_named(mechanism, "A.J_zz").prior_mean = 3e-3;
+  test_support::parameter_named(mechanism, "A.J_zz").prior_standard_deviation = 1e-3;
   return mechanism;
 }
+
+/// Two nodes a tenth of a second apart.
+const Eigen::MatrixXd kStarts{{0.31, 0.32}, {1.02, 0.9}, {0.21, 0.5}, {0.1, -0.4}};
 
 ShootingNoise noise() { return {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5)}; }
 
 ShootingProblem problem_of(const Mechanism& mechanism, double interval, Control control) {
   const Recording recording = driven(control);
-  Eigen::MatrixXd states(4, 2);
-  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
-  return ShootingProblem(mechanism, recording.segments, {states}, {0.1}, {4e-3, interval}, noise());
+
+  return ShootingProblem(mechanism, recording.segments, {kStarts}, {0.1}, {4e-3, interval},
+                         noise());
 }
 
 ShootingProblem problem_with(double interval, Control control = Control::kSmooth) {
@@ -82,12 +71,11 @@ TEST_P(ShootingProblemDerivatives, MatchDifferencesOfAllResiduals) {
 // Noise of the control couples the defects of all joints.
 TEST(ShootingProblem, NoiseOfControlsLeavesDerivativesRight) {
   const Recording recording = driven();
-  Eigen::MatrixXd states(4, 2);
-  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+
   ShootingNoise noisy = noise();
   noisy.control = Eigen::VectorXd::Constant(1, 2.0);
-  const ShootingProblem problem(mechanism_to_fit(), recording.segments, {states}, {0.1},
-                                {4e-3, 0.2}, noisy);
+  ShootingProblem problem(mechanism_to_fit(), recording.segments, {kStarts}, {0.1}, {4e-3, 0.2},
+                          noisy);
   EXPECT_GT(std::abs(problem.cost() - problem_with(0.2).cost()), 50.0);
   test_support::expect_derivatives(problem);
 }
@@ -95,23 +83,17 @@ TEST(ShootingProblem, NoiseOfControlsLeavesDerivativesRight) {
 // Readings at irregular times, and an encoder that slips in the middle of an interval.
 TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
   Mechanism mechanism = mechanism_to_fit();
-  estimator::Parameter shift;
-  shift.name = "2 slip";
-  shift.unit = "rad";
-  shift.value = 0.1;
-  shift.free = true;
-  mechanism.parameters.push_back(shift);
+
   Recording recording = driven(GetParam());
-  estimator::Segment& segment = recording.segments.front();
+  Segment& segment = recording.segments.front();
   for (int k = 0; k < segment.sample_count(); ++k) {
     segment.times.push_back((k + 0.4 * std::sin(3.0 * k)) * kShootingPeriod);
   }
-  segment.shifts = {{1, 150, static_cast<int>(mechanism.parameters.size()) - 1}};
+  test_support::add_slip(mechanism, segment, 1, 150, 0.1);
   segment.angles.col(1).segment(100, 20).setConstant(std::numeric_limits<double>::quiet_NaN());
-  Eigen::MatrixXd states(4, 2);
-  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+
   test_support::expect_derivatives(
-      ShootingProblem(mechanism, recording.segments, {states}, {0.1}, {4e-3, 0.2}, noise()));
+      ShootingProblem(mechanism, recording.segments, {kStarts}, {0.1}, {4e-3, 0.2}, noise()));
 }
 
 // Dependencies of each kind: an inertia with an inertia, a lever arm with a quantity of no body,
@@ -120,42 +102,38 @@ TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
 TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
   Mechanism mechanism = mechanism_to_fit();
   const auto index = [&](const char* name) { return mechanism.find_parameter(name); };
-  estimator::Parameter reach;
-  reach.name = "reach";
-  reach.value = 0.02;
+  Parameter reach{.name = "reach", .value = 0.02};
   reach.free = true;
   mechanism.parameters.push_back(reach);
   const auto value = [&](const char* name) {
-    return mechanism.parameters[static_cast<std::size_t>(index(name))].value;
+    return test_support::parameter_named(mechanism, name).value;
   };
   mechanism.dependencies = {
       {index("B.J_zz"), value("B.J_zz") - 0.4 * value("B.J_yy"), {{index("B.J_yy"), 0.4}}},
       {index("2.a_x"), value("2.a_x") + 0.02, {{index("reach"), -1.0}}},
       {index("2.tau_c"), 0.0, {{index("1.tau_c"), 0.2}, {index("1.b"), 0.1}}}};
   // A prior on a dependent parameter, such as a weighed sum, acts on all its terms.
-  estimator::Parameter& dry = mechanism.parameters[static_cast<std::size_t>(index("2.tau_c"))];
+  Parameter& dry = test_support::parameter_named(mechanism, "2.tau_c");
   dry.prior_mean = 1e-3;
   dry.prior_standard_deviation = 1e-4;
-  const ShootingProblem problem = problem_of(mechanism, 0.2, GetParam());
+  ShootingProblem problem = problem_of(mechanism, 0.2, GetParam());
   test_support::expect_derivatives(problem);
-  EXPECT_EQ(problem.mechanism().parameters[static_cast<std::size_t>(index("2.tau_c"))].value,
+  EXPECT_EQ(test_support::parameter_named(problem.mechanism(), "2.tau_c").value,
             0.2 * value("1.tau_c") + 0.1 * value("1.b"));
 }
 
 // An encoder between bodies reads several joints at once, one of them with negative sign.
 TEST(ShootingProblem, ReadsEncodersBetweenBodies) {
-  Mechanism mechanism = estimator::make_chain({.links = 3});
+  Mechanism mechanism = make_chain({.links = 3});
   mechanism.joints[1].measured = mechanism.joints[2].measured = false;
-  test_support::add_body_encoder(mechanism, "up", estimator::Joint::kGround, 2, 0.1);
+  test_support::add_body_encoder(mechanism, "up", Joint::kGround, 2, 0.1);
   test_support::add_body_encoder(mechanism, "back", 2, 1, -0.2);
   test_support::free_parameters(mechanism, {"1.c", "L2.J_zz"}, 0.9);
-  estimator::Segment segment;
-  segment.period = kShootingPeriod;
-  segment.angles = 0.3 * Eigen::MatrixXd::Random(200, 3);
-  segment.controls.resize(200, 0);
+  const Segment segment =
+      test_support::undriven(0.3 * Eigen::MatrixXd::Random(200, 3), kShootingPeriod);
   Eigen::MatrixXd states(6, 2);
   states << 0.3, 0.2, -0.2, -0.1, 0.4, 0.1, 1.0, -0.5, 0.5, 0.2, -0.7, 0.6;
-  const ShootingProblem problem(
+  ShootingProblem problem(
       mechanism, {segment}, {states}, {0.2}, {4e-3, 0.2},
       {Eigen::VectorXd::LinSpaced(3, 1e-3, 3e-3), Eigen::VectorXd::LinSpaced(3, 0.3, 0.7)});
   test_support::expect_derivatives(problem);
@@ -176,7 +154,7 @@ TEST(ShootingProblem, KeepsAPulseSharpForJointsAtRest) {
   recording.segments[0].controls.middleRows(51, 40).setConstant(3.0);
   Mechanism mechanism = test_support::mechanism_of(rig_with_motor());
   test_support::free_parameters(mechanism, {"1.K"}, 1.0);
-  mechanism.joint_parameter(1, estimator::JointQuantity::kCoulombTorque).value = 2e-3;
+  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).value = 2e-3;
   const auto angles_with = [&](double step) {
     return ShootingProblem(mechanism, recording.segments, {Eigen::MatrixXd::Zero(4, 1)}, {1.0},
                            {step, std::numeric_limits<double>::infinity()}, noise())
@@ -231,10 +209,9 @@ TEST(ShootingProblem, AgreesWithOneNodeWhereProcessNoiseIsNegligible) {
 // A calibration must give the same result on any machine, whatever its number of processors.
 TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
   const Recording recording = driven(Control::kSwitched);
-  const std::vector<estimator::Segment> segments(30, recording.segments.front());
-  Eigen::MatrixXd states(4, 2);
-  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
-  const std::vector<Eigen::MatrixXd> starts(segments.size(), states);
+  const std::vector<Segment> segments(30, recording.segments.front());
+
+  const std::vector<Eigen::MatrixXd> starts(segments.size(), kStarts);
   const std::vector<double> spacing(segments.size(), 0.1);
   std::vector<Eigen::MatrixXd> expected;
   for (const int threads : {1, 2, 3}) {
@@ -243,19 +220,17 @@ TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
     EXPECT_EQ(problem.threads(), threads);
     const auto layout = problem.layout();
     // Blocks are linearized by the factor's threads, then derivatives are computed by one thread.
-    estimator::ArrowFactor factor(layout, problem.max_block_rows());
+    ArrowFactor factor(layout, problem.max_block_rows());
     ASSERT_TRUE(factor.factorize(problem, 1e-8));
-    Eigen::VectorXd residual, step;
-    Eigen::MatrixXd jacobian;
+    Eigen::VectorXd step;
     factor.solve_nodes(Eigen::VectorXd::Zero(layout.arrow_size), step);
-    test_support::linearize_all(problem, residual, jacobian);
+    const test_support::DenseProblem dense = test_support::stack(problem);
     const double cost = problem.evaluate_candidate(
         Eigen::VectorXd::Constant(layout.node_count * layout.node_size, 1e-2),
         Eigen::VectorXd::Zero(layout.arrow_size));
     const std::vector<Eigen::MatrixXd> found = {
-        residual,       jacobian,
-        factor.schur(), factor.schur_gradient(),
-        step,           Eigen::MatrixXd::Constant(1, 1, cost)};
+        dense.residual,          dense.jacobian, factor.schur(),
+        factor.schur_gradient(), step,           Eigen::MatrixXd::Constant(1, 1, cost)};
     if (threads == 1) expected = found;
     EXPECT_EQ(found, expected) << threads;
   }
@@ -265,10 +240,9 @@ TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
 // place, and no sample is read twice or omitted.
 TEST(ShootingProblem, TakesLongerStepsOnlyWhereRequested) {
   const Recording recording = driven();
-  Eigen::MatrixXd states(4, 2);
-  states << 0.31, 0.32, 1.02, 0.9, 0.21, 0.5, 0.1, -0.4;
+
   const auto problem_of = [&](const ShootingGrid& grid) {
-    return ShootingProblem(mechanism_to_fit(), recording.segments, {states}, {0.1}, grid, noise());
+    return ShootingProblem(mechanism_to_fit(), recording.segments, {kStarts}, {0.1}, grid, noise());
   };
   // 0.798 s in steps of 2 ms, of which 0.2 s in steps of 6 ms; nodes cut at multiples of 0.1 s.
   const ShootingGrid even{2e-3, 0.1};
@@ -284,3 +258,4 @@ TEST(ShootingProblem, TakesLongerStepsOnlyWhereRequested) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/signal/resample.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/mechanisms/rollout.hpp"
 
 namespace test_support {
@@ -18,12 +18,6 @@ using estimator::Mechanism;
 using estimator::TrajectoryData;
 
 namespace {
-
-estimator::Parameter& parameter_named(Mechanism& mechanism, const std::string& name) {
-  const int index = mechanism.find_parameter(name);
-  if (index < 0) throw std::invalid_argument("no parameter " + name);
-  return mechanism.parameters[static_cast<std::size_t>(index)];
-}
 
 // Control signal: five sines between 0.3 and 3 Hz with random phases, one sample per step.
 Eigen::MatrixXd multisine(int samples, double period, std::mt19937& random) {
@@ -48,7 +42,7 @@ Mechanism furuta_with_free(const std::vector<std::string>& free_names) {
       {"2.c", 1e-4}};
   for (const auto& [name, value] : truth) parameter_named(mechanism, name).value = value;
   for (estimator::Joint& joint : mechanism.joints) joint.stick_speed = 0.05;
-  for (const std::string& name : free_names) parameter_named(mechanism, name).free = true;
+  set_free(mechanism, free_names);
   return mechanism;
 }
 

@@ -2,24 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
-#include "tests/estimator/calibrate/swinging_pendulum.hpp"
 #include "tests/estimator/newton_loads.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::FixedParameters;
-using estimator::JointLoad;
-using estimator::Mechanism;
-using estimator::Segment;
-using estimator::StateEstimate;
-using estimator::StateOptions;
-using estimator::StateQuantity;
-using estimator::StateReadings;
 using test_support::furuta_motion;
 using test_support::kFine;
 using test_support::kFines;
@@ -32,7 +24,7 @@ constexpr int kJoints = 2;
 
 /// Motion and loads of both joints at a sample of a recording, from the simulator.
 Eigen::RowVectorXd truth_at(Eigen::Index sample) {
-  const test_support::ReferenceFuruta rig = test_support::sensed_rig();
+  const test_support::ReferenceFuruta rig = test_support::viscous_furuta();
   const Eigen::MatrixXd& motion = furuta_motion();
   const Eigen::Index at = (sample + kFirst) * kFines;
   const Eigen::Vector2d angle = motion.row(at).head(2), rate = motion.row(at).tail(2);
@@ -42,8 +34,7 @@ Eigen::RowVectorXd truth_at(Eigen::Index sample) {
       (2.0 * kFine);
   const Mechanism mechanism = sensed_mechanism();
   const auto loads = test_support::newton_loads(mechanism, angle, rate, acceleration);
-  Eigen::RowVectorXd truth =
-      Eigen::RowVectorXd::Constant(kJoints * estimator::kStateQuantities, std::nan(""));
+  Eigen::RowVectorXd truth = Eigen::RowVectorXd::Constant(kJoints * kStateQuantities, std::nan(""));
   for (int j = 0; j < kJoints; ++j) {
     const test_support::NewtonLoad& load = loads[static_cast<std::size_t>(j)];
     const double friction = -(j == 0 ? rig.b_1 : rig.b_2) * rate[j];
@@ -65,7 +56,7 @@ class Scores {
  public:
   void add(double error, double deviation) {
     squares_ += std::pow(error / deviation, 2);
-    covered_ += std::abs(error) < estimator::kNormalHalfWidth95 * deviation ? 1.0 : 0.0;
+    covered_ += std::abs(error) < kNormalHalfWidth95 * deviation ? 1.0 : 0.0;
     count_ += 1.0;
   }
   double mean_square() const { return squares_ / count_; }
@@ -94,9 +85,7 @@ void score(const StateEstimate& found, int first, int stride, std::vector<Scores
   }
 }
 
-std::vector<Scores> no_scores() {
-  return std::vector<Scores>(kJoints * estimator::kStateQuantities);
-}
+std::vector<Scores> no_scores() { return std::vector<Scores>(kJoints * kStateQuantities); }
 
 /// @param mean_square_tolerance  for each quantity, from the degrees of freedom of the draws
 void expect_scores(const std::vector<Scores>& scores, double mean_square_tolerance) {
@@ -113,8 +102,7 @@ void expect_scores(const std::vector<Scores>& scores, double mean_square_toleran
 
 StateEstimate estimated(const Mechanism& mechanism, const Segment& segment,
                         const StateOptions& options) {
-  const auto all =
-      estimator::estimate_states(mechanism, mechanism, {{"imu", {segment}}}, {}, {}, options);
+  const auto all = estimate_states(mechanism, mechanism, {{"imu", {segment}}}, {}, {}, options);
   EXPECT_EQ(all.size(), 1u);
   EXPECT_EQ(all.front().times.size(), static_cast<std::size_t>(segment.sample_count()));
   return all.front();
@@ -137,9 +125,9 @@ TEST(StateEstimate, DeviationsMatchTheErrors) {
 }
 
 /// A calibration's values and their covariance.
-FixedParameters spread_of(const estimator::Calibration& calibration) {
+FixedParameters spread_of(const Calibration& calibration) {
   FixedParameters spread;
-  for (const estimator::ParameterEstimate& each : calibration.parameters) {
+  for (const ParameterEstimate& each : calibration.parameters) {
     spread.parameters.push_back(calibration.mechanism.find_parameter(each.name));
   }
   spread.covariance = calibration.covariance;
@@ -153,9 +141,9 @@ std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) 
     Mechanism mechanism =
         test_support::furuta_to_fit({"imu.mount_x", "imu.p_x", "imu.gyro_bias_y"});
     mechanism.held_out = {"2"};
-    estimator::CalibrationOptions options;
+    CalibrationOptions options;
     options.compare_parts = false;  // of a second or two each, too short
-    const auto calibration = estimator::calibrate(
+    const auto calibration = calibrate(
         mechanism, {{"imu", {without_second_encoder(sensed_furuta(0.0, seed))}}}, options);
     EXPECT_TRUE(calibration.converged());
     Mechanism values = calibration.mechanism;
@@ -221,3 +209,4 @@ TEST(StateEstimate, IsCausalOnRequest) {
 }
 
 }  // namespace
+}  // namespace estimator

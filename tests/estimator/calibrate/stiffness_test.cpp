@@ -4,40 +4,34 @@
 #include <iostream>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Calibration;
-using estimator::CalibrationOptions;
-using estimator::Mechanism;
 using test_support::ReferenceFuruta;
 
 constexpr double kStiffPeriod = 1e-3;
 constexpr double kHardlyVisible = 1e-6;  // softer joints bend visibly; no rigid rig fits them
 
 ReferenceFuruta rig_with_friction() {
-  ReferenceFuruta rig;
-  rig.b_1 = 1e-3;
-  rig.b_2 = 1e-4;
-  rig.tau_c1 = 4e-3;
-  rig.tau_c2 = 9e-4;
-  rig.K = 0.0729;
-  rig.tilt = {0.006, 0.0, -0.004};
-  return rig;
+  return {.b_1 = 1e-3,
+          .b_2 = 1e-4,
+          .tau_c1 = 4e-3,
+          .tau_c2 = 9e-4,
+          .K = 0.0729,
+          .tilt = {0.006, 0.0, -0.004}};
 }
 
 struct Problem {
   ReferenceFuruta rig;
-  estimator::Recording recording;
+  Recording recording;
   std::vector<std::string> names;
 };
 
 // The paper's synthetic release: viscous friction only.
 Problem four_parameters() {
-  ReferenceFuruta rig;
-  rig.b_1 = 1e-3;
-  rig.b_2 = 1e-4;
+  ReferenceFuruta rig{.b_1 = 1e-3, .b_2 = 1e-4};
   const Eigen::Vector4d start(0.0, M_PI - 0.03, 0.0, 0.0);
   return {rig,
           test_support::record(rig, start, Eigen::VectorXd::Zero(10000), kStiffPeriod, 1e-3, 3),
@@ -47,12 +41,10 @@ Problem four_parameters() {
 // Driven by a multisine, with dry friction, motor, tilt, drag and an encoder's offset.
 Problem twelve_parameters() {
   const ReferenceFuruta rig = rig_with_friction();
-  Eigen::VectorXd control(10000);
-  for (Eigen::Index k = 0; k < control.size(); ++k) {
-    const double t = kStiffPeriod * static_cast<double>(k);
-    control[k] = 1.2 * (std::sin(2.0 * M_PI * 0.4 * t) + std::sin(2.0 * M_PI * 1.1 * t + 1.0) +
-                        std::sin(2.0 * M_PI * 2.3 * t + 2.0));
-  }
+  const Eigen::VectorXd control = test_support::sampled(10000, kStiffPeriod, [](double t) {
+    return 1.2 * (std::sin(2.0 * M_PI * 0.4 * t) + std::sin(2.0 * M_PI * 1.1 * t + 1.0) +
+                  std::sin(2.0 * M_PI * 2.3 * t + 2.0));
+  });
   return {rig,
           test_support::record(rig, Eigen::Vector4d(0.2, 1.0, 0.0, 0.0), control, kStiffPeriod,
                                1e-3, 4),
@@ -66,7 +58,7 @@ Calibration calibrate_from(const Problem& problem, double factor, double complia
   CalibrationOptions options;
   options.compliance = compliance;
   options.start_from_physical = false;  // tests the solver, not the start that it is given
-  return estimator::calibrate(mechanism, {problem.recording}, options);
+  return calibrate(mechanism, {problem.recording}, options);
 }
 
 class AnyStiffness : public ::testing::TestWithParam<double> {};
@@ -101,3 +93,4 @@ TEST_P(AnyStiffness, ConvergesInEightIterationsFromInertiasWrongByThree) {
 INSTANTIATE_TEST_SUITE_P(All, AnyStiffness, ::testing::Values(1e-3, 1e-4, 1e-6, 1e-8, 0.0));
 
 }  // namespace
+}  // namespace estimator

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <iostream>
 #include <map>
 #include <random>
@@ -10,18 +9,15 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/stopped_motion.hpp"
 
 // Rigs that hit end stops, estimated from data of simulators in minimal coordinates.
 
+namespace estimator {
 namespace {
 
-using estimator::Calibration;
-using estimator::JointKind;
-using estimator::JointQuantity;
-using estimator::Mechanism;
 using test_support::StoppedMotion;
 
 /// Encoding of angles: noise with a standard deviation, then quantization; 0: none.
@@ -29,14 +25,14 @@ struct Encoding {
   double noise = 0.0, count = 0.0;
 };
 
-estimator::Recording recorded(StoppedMotion rig, const Eigen::Vector2d& angles,
-                              const Eigen::Vector2d& rates, int joints, double duration,
-                              double period, const Encoding& encoding, unsigned seed) {
+Recording recorded(StoppedMotion rig, const Eigen::Vector2d& angles, const Eigen::Vector2d& rates,
+                   int joints, double duration, double period, const Encoding& encoding,
+                   unsigned seed) {
   rig.q = angles;
   rig.v = rates;
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
-  estimator::Segment segment;
+  Segment segment;
   segment.period = period;
   segment.angles =
       rig.sample(period, static_cast<int>(std::lround(duration / period))).leftCols(joints);
@@ -48,20 +44,10 @@ estimator::Recording recorded(StoppedMotion rig, const Eigen::Vector2d& angles,
   return {"run " + std::to_string(seed), {segment}};
 }
 
-void stop_at(Mechanism& mechanism, int index, double side, double position, double restitution) {
-  auto& joint = mechanism.joints[static_cast<std::size_t>(index)];
-  (side > 0.0 ? joint.stops_lower : joint.stops_upper) = true;
-  mechanism
-      .joint_parameter(index, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper)
-      .value = position;
-  mechanism.joint_parameter(index, JointQuantity::kRestitution).value = restitution;
-}
-
 /// Frees parameters with given start values.
 Mechanism started(Mechanism mechanism, const std::map<std::string, double>& starts) {
   for (const auto& [name, start] : starts) {
-    auto& parameter =
-        mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+    auto& parameter = test_support::parameter_named(mechanism, name);
     parameter.value = start;
     parameter.free = true;
   }
@@ -75,7 +61,7 @@ struct Coverage {
 
   void add(const Calibration& result) {
     if (!result.converged() || !result.refined) ++unconverged;
-    for (const estimator::ParameterEstimate& estimate : result.parameters) {
+    for (const ParameterEstimate& estimate : result.parameters) {
       const double z = (estimate.value - truth.at(estimate.name)) / estimate.standard_deviation;
       if (!(std::abs(z) < 3.0)) {
         ++beyond_three;
@@ -106,12 +92,12 @@ struct StruckPendulum {
   double side = 1.0, position = -0.15, restitution = 0.6, b = 3e-4;
 
   Mechanism mechanism() const {
-    Mechanism pendulum = estimator::make_pendulum();
-    stop_at(pendulum, 0, side, position, restitution);
+    Mechanism pendulum = make_pendulum();
+    test_support::place_stop(pendulum, 0, side, position, restitution);
     pendulum.joint_parameter(0, JointQuantity::kViscous).value = b;
     return pendulum;
   }
-  std::vector<estimator::Recording> record(const Encoding& encoding, unsigned seed) const {
+  std::vector<Recording> record(const Encoding& encoding, unsigned seed) const {
     StoppedMotion rig = test_support::stopped_pendulum(kInertia, kArm, b);
     rig.stops = {{0, side, position, restitution}};
     std::mt19937 random(seed);
@@ -146,8 +132,7 @@ TEST(StopCalibration, OfAPendulumCoversTheTruth) {
                                   {stop, rig.position}}};
       for (unsigned seed = 1; seed <= 10; ++seed) {
         SCOPED_TRACE(seed);
-        coverage.add(
-            estimator::calibrate(started(rig.mechanism(), starts), rig.record(encoding, seed)));
+        coverage.add(calibrate(started(rig.mechanism(), starts), rig.record(encoding, seed)));
       }
       coverage.expect();
     }
@@ -157,10 +142,10 @@ TEST(StopCalibration, OfAPendulumCoversTheTruth) {
 // A knee between two stops: thigh and shank share every impulse.
 TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
   constexpr double kMass = 0.2, kLength = 0.3, kOwn = 1.5e-3;
-  Mechanism chain = estimator::make_chain({.links = 2});
+  Mechanism chain = make_chain({.links = 2});
   for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
-  stop_at(chain, 1, 1.0, -0.3, 0.4);
-  stop_at(chain, 1, -1.0, 0.4, 0.4);
+  test_support::place_stop(chain, 1, 1.0, -0.3, 0.4);
+  test_support::place_stop(chain, 1, -1.0, 0.4, 0.4);
   Coverage coverage{.truth = {{"L1.J_zz", kOwn},
                               {"L2.J_zz", kOwn},
                               {"1.b", 1e-3},
@@ -171,7 +156,7 @@ TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
     SCOPED_TRACE(seed);
     StoppedMotion rig = test_support::stopped_double_pendulum(kMass, kLength, kOwn, {1e-3, 1e-3});
     rig.stops = {{1, 1.0, -0.3, 0.4}, {1, -1.0, 0.4, 0.4}};
-    coverage.add(estimator::calibrate(
+    coverage.add(calibrate(
         started(chain, {{"L1.J_zz", 1.2 * kOwn},
                         {"L2.J_zz", 0.8 * kOwn},
                         {"1.b", 5e-4},
@@ -183,45 +168,14 @@ TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
   coverage.expect();
 }
 
-// The passive joint of a Furuta pendulum hits a stop; its arm's motion also contributes.
-TEST(StopCalibration, OfAFurutaPendulumCoversTheTruth) {
-  Mechanism furuta = estimator::make_furuta();
-  furuta.joint_parameter(0, JointQuantity::kViscous).value = 1e-3;
-  furuta.joint_parameter(1, JointQuantity::kViscous).value = 2e-4;
-  furuta.joints[0].motorised = false;
-  stop_at(furuta, 1, -1.0, 0.5, 0.6);
-  test_support::FurutaShape shape;
-  shape.arm_inertia = 3e-3 + 0.238 * 0.128 * 0.128;
-  Coverage coverage{.truth = {{"A.J_zz", 3e-3},
-                              {"B.J_yy", 4e-3},
-                              {"1.b", 1e-3},
-                              {"2.b", 2e-4},
-                              {"2.restitution", 0.6},
-                              {"2.stop_upper", 0.5}}};
-  for (unsigned seed = 1; seed <= 4; ++seed) {
-    SCOPED_TRACE(seed);
-    StoppedMotion rig = test_support::stopped_furuta(shape);
-    rig.stops = {{1, -1.0, 0.5, 0.6}};
-    coverage.add(estimator::calibrate(started(furuta, {{"A.J_zz", 4e-3},
-                                                       {"B.J_yy", 3e-3},
-                                                       {"1.b", 5e-4},
-                                                       {"2.b", 1e-4},
-                                                       {"2.restitution", 0.4},
-                                                       {"2.stop_upper", 0.47}}),
-                                      {recorded(rig, {0.0, -1.2 - 0.05 * seed}, {2.0, 0.0}, 2, 4.0,
-                                                2e-3, {0.0, kPendulumCount}, seed)}));
-  }
-  coverage.expect();
-}
-
 // A carriage on a spring against its buffer, at a measured position.
 TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
-  Mechanism cart = estimator::make_pendulum({.mass = 0.5, .distance = 0.0});
+  Mechanism cart = make_pendulum({.mass = 0.5, .distance = 0.0});
   cart.joints[0].kind = JointKind::kPrismatic;
-  estimator::make_parameters(cart);
-  cart.parameter(0, estimator::BodyQuantity::kMass).value = 0.5;
+  make_parameters(cart);
+  cart.parameter(0, BodyQuantity::kMass).value = 0.5;
   cart.joint_parameter(0, JointQuantity::kRestAngle).value = 0.05;
-  stop_at(cart, 0, -1.0, 0.1, 0.5);
+  test_support::place_stop(cart, 0, -1.0, 0.1, 0.5);
   Coverage coverage{.truth = {{"1.k", 8.0}, {"1.b", 0.05}, {"1.restitution", 0.5}}};
   for (unsigned seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
@@ -233,10 +187,10 @@ TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
       return Eigen::Vector2d(-8.0 * (q[0] - 0.05) - 0.05 * v[0], 0.0);
     };
     rig.stops = {{0, -1.0, 0.1, 0.5}};
-    coverage.add(estimator::calibrate(
-        started(cart, {{"1.k", 10.0}, {"1.b", 0.02}, {"1.restitution", 0.8}}),
-        {recorded(rig, {-0.3 - 0.02 * seed, 0.0}, {0.0, 0.0}, 1, 5.0, 2e-3,
-                  {seed % 2 == 0 ? 1e-4 : 0.0, seed % 2 == 0 ? 0.0 : 2e-4}, seed)}));
+    coverage.add(
+        calibrate(started(cart, {{"1.k", 10.0}, {"1.b", 0.02}, {"1.restitution", 0.8}}),
+                  {recorded(rig, {-0.3 - 0.02 * seed, 0.0}, {0.0, 0.0}, 1, 5.0, 2e-3,
+                            {seed % 2 == 0 ? 1e-4 : 0.0, seed % 2 == 0 ? 0.0 : 2e-4}, seed)}));
   }
   coverage.expect();
 }
@@ -247,8 +201,8 @@ TEST(StopCalibration, ReachesTheBordersOfRestitution) {
     SCOPED_TRACE(restitution);
     const StruckPendulum rig{.restitution = restitution};
     const Calibration result =
-        estimator::calibrate(started(rig.mechanism(), {{"1.b", 1e-4}, {"1.restitution", 0.5}}),
-                             rig.record({kPendulumNoise, 0.0}, 1));
+        calibrate(started(rig.mechanism(), {{"1.b", 1e-4}, {"1.restitution", 0.5}}),
+                  rig.record({kPendulumNoise, 0.0}, 1));
     EXPECT_TRUE(result.converged());
     EXPECT_NEAR(result.mechanism.joint_parameter(0, JointQuantity::kRestitution).value, restitution,
                 5e-3);
@@ -256,3 +210,4 @@ TEST(StopCalibration, ReachesTheBordersOfRestitution) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -2,17 +2,19 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/estimates.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace estimator {
 namespace {
 
+using test_support::parameter_named;
 using test_support::ReferenceFuruta;
 
 // A dependency to a dependent parameter is resolved to that one's terms, and terms of one parameter
@@ -57,9 +59,6 @@ TEST(Ties, MoveAParameterWithItsTerms) {
 class TiedCalibration : public testing::Test {
  protected:
   TiedCalibration() {
-    rig_.b_1 = 2e-3;
-    rig_.b_2 = 2e-4;
-    rig_.K = 0.07;
     Eigen::VectorXd u(1000);
     for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.03 * static_cast<double>(k));
     recording_ = test_support::record(rig_, {0.3, 1.0, 0.2, 0.0}, u, 2e-3, 1e-3, 5);
@@ -67,14 +66,10 @@ class TiedCalibration : public testing::Test {
     test_support::free_parameters(free_, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"}, 0.9);
   }
 
-  Parameter& parameter(Mechanism& mechanism, const char* name) {
-    return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
-  }
-
   /// The mechanism with known relations: J_zz = J_yy plus a constant, b_2 = b_1/10.
   Mechanism tied() {
     Mechanism mechanism = free_;
-    parameter(mechanism, "B.J_zz").free = parameter(mechanism, "2.b").free = false;
+    parameter_named(mechanism, "B.J_zz").free = parameter_named(mechanism, "2.b").free = false;
     mechanism.dependencies = {
         {mechanism.find_parameter("B.J_zz"),
          rig_.J_Bzz - rig_.J_Byy,
@@ -84,7 +79,7 @@ class TiedCalibration : public testing::Test {
     return mechanism;
   }
 
-  ReferenceFuruta rig_;
+  const ReferenceFuruta rig_ = test_support::viscous_furuta();
   Recording recording_;
   Mechanism free_;
 };
@@ -121,10 +116,7 @@ TEST_F(TiedCalibration, NarrowsDeviationsAndNeverWidensThem) {
 TEST_F(TiedCalibration, ReportsTiedParameters) {
   const Calibration result = calibrate(tied(), {recording_});
   ASSERT_EQ(result.tied.size(), 2U);
-  const auto find = [&](const std::string& name) {
-    return *std::ranges::find(result.parameters, name, &ParameterEstimate::name);
-  };
-  const ParameterEstimate &drag = result.tied[1], source = find("1.b");
+  const ParameterEstimate &drag = result.tied[1], source = test_support::estimate_of(result, "1.b");
   EXPECT_EQ(drag.name, "2.b");
   EXPECT_DOUBLE_EQ(drag.value, 0.1 * source.value);
   EXPECT_DOUBLE_EQ(drag.initial, 0.1 * source.initial);
@@ -132,13 +124,14 @@ TEST_F(TiedCalibration, ReportsTiedParameters) {
               1e-12 * source.standard_deviation);
   EXPECT_DOUBLE_EQ(drag.half_interval, 0.1 * source.half_interval);
   EXPECT_EQ(result.tied[0].name, "B.J_zz");
-  EXPECT_DOUBLE_EQ(result.tied[0].value, find("B.J_yy").value + rig_.J_Bzz - rig_.J_Byy);
+  EXPECT_DOUBLE_EQ(result.tied[0].value,
+                   test_support::estimate_of(result, "B.J_yy").value + rig_.J_Bzz - rig_.J_Byy);
 }
 
 // Two terms: their deviations combine by the covariance, not as if independent.
 TEST_F(TiedCalibration, AddsTermsByTheirCovariance) {
   Mechanism mechanism = free_;
-  parameter(mechanism, "2.b").free = false;
+  parameter_named(mechanism, "2.b").free = false;
   mechanism.dependencies = {
       {mechanism.find_parameter("2.tau_c"),
        0.0,
@@ -161,15 +154,9 @@ TEST_F(TiedCalibration, AddsTermsByTheirCovariance) {
 TEST_F(TiedCalibration, AreRefusedForASimulator) {
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;
-  try {
-    (void)calibrate(tied(), {recording_}, options);
-    FAIL() << "was not refused";
-  } catch (const std::invalid_argument& refusal) {
-    const std::string said = refusal.what();
-    for (const char* part : {"\"B.J_zz\"", "SPOOK", "physical parameters"}) {
-      EXPECT_NE(said.find(part), std::string::npos) << said;
-    }
-  }
+  test_support::expect_parts(test_support::refusal<std::invalid_argument>(
+                                 [&] { calibrate(tied(), {recording_}, options); }),
+                             {"\"B.J_zz\"", "SPOOK", "physical parameters"});
 }
 
 }  // namespace

@@ -6,18 +6,13 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "tests/estimator/calibrate/swinging_pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/not_a_number.hpp"
+#include "tests/support/refusal.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::JointKind;
-using estimator::Mechanism;
-using estimator::PredictionError;
-using estimator::Recording;
-using estimator::Segment;
-using estimator::SegmentTrajectory;
-using estimator::Validation;
 using test_support::pendulum_of;
 using test_support::ReferencePendulum;
 using test_support::swing;
@@ -54,15 +49,11 @@ TEST(PredictionError, ScalesPrismaticJoints) {
   SegmentTrajectory both;
   both.measured = Eigen::RowVector2d(0.0, 0.0);
   both.simulated = Eigen::RowVector2d(0.3, 0.04);
-  EXPECT_NEAR(estimator::pooled_rmse({both}, {JointKind::kRevolute, JointKind::kPrismatic}),
+  EXPECT_NEAR(pooled_rmse({both}, {JointKind::kRevolute, JointKind::kPrismatic}),
               std::sqrt((0.09 + 0.16) / 2.0), 1e-12);
 }
 
-ReferencePendulum damped() {
-  ReferencePendulum rig;
-  rig.b = 1e-3;
-  return rig;
-}
+ReferencePendulum damped() { return {.b = 1e-3}; }
 
 Recording in_windows(const Recording& recording, int rows) {
   Recording result{recording.name, {}};
@@ -91,7 +82,7 @@ TEST(Validation, DistinguishesRightFromWrongParameters) {
   };
   const Mechanism right = pendulum_of(damped());
   Mechanism wrong = right;
-  wrong.parameter(0, estimator::BodyQuantity::kJzz).value *= 1.02;
+  wrong.parameter(0, BodyQuantity::kJzz).value *= 1.02;
   const Validation whole_right = validate(right, right, {whole}, {});
   EXPECT_NEAR(rmse(whole_right), kNoise, 0.1 * kNoise);
   EXPECT_NEAR(whole_right.noise.front(), kNoise, 0.2 * kNoise);
@@ -157,24 +148,20 @@ TEST(Validation, OmitsRestsAndRefusesAnEmptyRemainder) {
   const Validation validation = validate(rig, rig, {run}, {});
   EXPECT_EQ(validation.windows.size(), 1U);
   EXPECT_EQ(validation.still, 1);
-  const auto message = [&](double start_window, const estimator::CalibrationOptions& options) {
-    try {
-      validate(rig, rig, {run}, options, start_window);
-    } catch (const std::invalid_argument& fault) {
-      return std::string(fault.what());
-    }
-    return std::string();
+  const auto message = [&](double start_window, const CalibrationOptions& options) {
+    return test_support::refusal<std::invalid_argument>(
+        [&] { validate(rig, rig, {run}, options, start_window); });
   };
   EXPECT_NE(message(3.1, {}).find("nothing is left to validate"), std::string::npos);
-  estimator::CalibrationOptions shadow;
-  shadow.kind = estimator::EstimateKind::kShadow;
+  CalibrationOptions shadow;
+  shadow.kind = EstimateKind::kShadow;
   EXPECT_NE(message(0.5, shadow).find("physical"), std::string::npos);
 }
 
 TEST(Validation, StopsOnRequest) {
   const Mechanism rig = pendulum_of(damped());
   const std::atomic<bool> stop{true};
-  estimator::CalibrationMonitor monitor;
+  CalibrationMonitor monitor;
   monitor.stop = &stop;
   const Validation validation =
       validate(rig, rig, {swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3)}, {}, 0.0, monitor);
@@ -185,8 +172,8 @@ TEST(Validation, StopsOnRequest) {
 // Parameters of a SPOOK simulator are evaluated with that simulator.
 TEST(Validation, JudgesShadowParameters) {
   const Mechanism rig = pendulum_of(damped());
-  estimator::CalibrationOptions options;
-  options.kind = estimator::EstimateKind::kShadow;
+  CalibrationOptions options;
+  options.kind = EstimateKind::kShadow;
   const Validation validation =
       validate(rig, rig, {swing(damped(), "run", 0.5, 600, 5e-3, kNoise, 3)}, options);
   ASSERT_EQ(validation.windows.size(), 1U);
@@ -195,3 +182,4 @@ TEST(Validation, JudgesShadowParameters) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -10,39 +10,29 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "service/messages/message_text.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
+#include "tests/support/refusal.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Calibration;
-using estimator::HeldOutSensor;
-using estimator::Mechanism;
-using estimator::Recording;
-using estimator::Segment;
 using test_support::ReferenceFuruta;
 
 constexpr double kWithheldNoise = 1e-3;
 
-ReferenceFuruta rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.K = 0.07;
-  return rig;
-}
-
 Recording driven(unsigned seed, const std::string& name) {
   Eigen::VectorXd u(2000);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.02 * static_cast<double>(k));
-  Recording recording = test_support::record(rig(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u, 2e-3,
-                                             kWithheldNoise, seed);
+  Recording recording =
+      test_support::record(test_support::viscous_furuta(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u,
+                           2e-3, kWithheldNoise, seed);
   recording.name = name;
   return recording;
 }
 
 Mechanism to_fit() {
-  Mechanism mechanism = test_support::mechanism_of(rig());
+  Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
   test_support::free_parameters(mechanism, {"B.J_yy", "1.b", "2.b"}, 1.2);
   return mechanism;
 }
@@ -53,12 +43,32 @@ Mechanism without(const std::string& name) {
   return mechanism;
 }
 
+/// Largest ratio of the deviations of a calibration to those with more sensors, and its parameter.
+std::pair<double, std::string> narrowing_of(const Calibration& some, const Calibration& all) {
+  std::pair<double, std::string> largest{1.0, ""};
+  for (std::size_t i = 0; i < all.parameters.size(); ++i) {
+    const double ratio =
+        some.parameters[i].standard_deviation / all.parameters[i].standard_deviation;
+    EXPECT_GT(ratio, 0.9) << all.parameters[i].name;
+    largest = std::max(largest, {ratio, all.parameters[i].name});
+  }
+  EXPECT_GT(largest.first, 1.2);
+  return largest;
+}
+
+void expect_same_estimates(const Calibration& one, const Calibration& other) {
+  for (std::size_t i = 0; i < one.parameters.size(); ++i) {
+    EXPECT_EQ(other.parameters[i].value, one.parameters[i].value);
+    EXPECT_EQ(other.parameters[i].standard_deviation, one.parameters[i].standard_deviation);
+  }
+}
+
 // A held-out sensor may contain anything without affecting the estimate. Its reported cost is the
 // difference of the two calibrations. If its readings are good, they are predicted to their noise.
 TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
   const Recording recording = driven(3, "driven");
-  const Calibration all = estimator::calibrate(to_fit(), {recording});
-  const Calibration some = estimator::calibrate(without("1"), {recording});
+  const Calibration all = calibrate(to_fit(), {recording});
+  const Calibration some = calibrate(without("1"), {recording});
   ASSERT_TRUE(all.converged() && some.converged());
   EXPECT_TRUE(all.held_out.empty());
   ASSERT_EQ(some.held_out.size(), 1U);
@@ -69,17 +79,7 @@ TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
   const double scatter = std::sqrt(sensor.rmse * sensor.rmse - sensor.mean * sensor.mean);
   EXPECT_LT(scatter, 30.0 * kWithheldNoise);
   EXPECT_GT(scatter, 0.9 * kWithheldNoise);
-  double narrowing = 1.0;
-  std::string narrowed;
-  for (std::size_t i = 0; i < all.parameters.size(); ++i) {
-    const double ratio =
-        some.parameters[i].standard_deviation / all.parameters[i].standard_deviation;
-    EXPECT_GT(ratio, 0.95) << all.parameters[i].name;
-    if (ratio <= narrowing) continue;
-    narrowing = ratio;
-    narrowed = all.parameters[i].name;
-  }
-  EXPECT_GT(narrowing, 1.2);
+  const auto [narrowing, narrowed] = narrowing_of(some, all);
   EXPECT_NEAR(sensor.narrowing, narrowing, 0.1 * narrowing);
   EXPECT_EQ(sensor.narrowed, narrowed);
   EXPECT_NE(service::text_of(some.notes.back()).find("encoder \"1\" was held out"),
@@ -91,18 +91,15 @@ TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
   Recording spoilt = recording;
   spoilt.segments[0].angles.col(0).array() += 0.5;
   spoilt.segments[0].angles(7, 0) = std::numeric_limits<double>::quiet_NaN();
-  const Calibration same = estimator::calibrate(without("1"), {spoilt});
-  for (std::size_t i = 0; i < some.parameters.size(); ++i) {
-    EXPECT_EQ(same.parameters[i].value, some.parameters[i].value);
-    EXPECT_EQ(same.parameters[i].standard_deviation, some.parameters[i].standard_deviation);
-  }
+  const Calibration same = calibrate(without("1"), {spoilt});
+  expect_same_estimates(some, same);
   EXPECT_NEAR(same.held_out[0].mean, sensor.mean - 0.5, 1e-3);
 }
 
 // Columns are assigned by their order, whichever sensor is held out.
 TEST(WithheldSensors, MayBeAnyOfThem) {
   const Recording recording = driven(4, "driven");
-  const Calibration some = estimator::calibrate(without("2"), {recording});
+  const Calibration some = calibrate(without("2"), {recording});
   ASSERT_EQ(some.simulation.size(), 1U);
   EXPECT_EQ(some.simulation[0].joint, "1");
   EXPECT_EQ(some.trajectories[0].measured.col(0), recording.segments[0].angles.col(0));
@@ -111,27 +108,23 @@ TEST(WithheldSensors, MayBeAnyOfThem) {
 }
 
 TEST(WithheldSensors, TakeNoPartInACrossValidation) {
-  const estimator::CrossValidation result =
-      estimator::cross_validate(without("1"), {driven(5, "a"), driven(6, "b")});
+  const CrossValidation result = cross_validate(without("1"), {driven(5, "a"), driven(6, "b")});
   EXPECT_EQ(result.joints, std::vector<std::string>{"2"});
   ASSERT_EQ(result.folds.size(), 2U);
   EXPECT_LT(result.folds[0].evaluation.simulation[0].rmse, 3.0 * kWithheldNoise);
-  const estimator::Evaluation evaluation = estimator::evaluate(without("1"), {driven(5, "a")});
+  const Evaluation evaluation = evaluate(without("1"), {driven(5, "a")});
   EXPECT_EQ(evaluation.simulation.size(), 1U);
 }
 
 TEST(WithheldSensors, NeedTheColumnsOfAll) {
   Recording recording = driven(3, "short");
   recording.segments[0].angles = recording.segments[0].angles.col(0).eval();
-  try {
-    estimator::calibrate(without("1"), {recording});
-    FAIL();
-  } catch (const std::invalid_argument& fault) {
-    EXPECT_STREQ(fault.what(), "short: needs 2 angle columns");
-  }
+  EXPECT_EQ(
+      test_support::refusal<std::invalid_argument>([&] { calibrate(without("1"), {recording}); }),
+      "short: needs 2 angle columns");
 }
 
-Segment sensed_piece() { return estimator::rows_of(test_support::sensed_furuta(0.0, 8), 0, 700); }
+Segment sensed_piece() { return rows_of(test_support::sensed_furuta(0.0, 8), 0, 700); }
 
 Mechanism without_sensor(const std::string& name) {
   Mechanism mechanism = test_support::furuta_to_fit({});
@@ -142,8 +135,8 @@ Mechanism without_sensor(const std::string& name) {
 // Each axis of a held-out sensor reports its error and cost, and does not affect the estimate.
 TEST(WithheldSensors, MayBeInertial) {
   const Recording recording{"sensed", {sensed_piece()}};
-  const Calibration all = estimator::calibrate(test_support::furuta_to_fit({}), {recording});
-  const Calibration some = estimator::calibrate(without_sensor("imu"), {recording});
+  const Calibration all = calibrate(test_support::furuta_to_fit({}), {recording});
+  const Calibration some = calibrate(without_sensor("imu"), {recording});
   ASSERT_TRUE(all.converged() && some.converged());
   EXPECT_TRUE(some.inertial.empty());
   ASSERT_EQ(some.held_out.size(), 6U);
@@ -151,16 +144,7 @@ TEST(WithheldSensors, MayBeInertial) {
   EXPECT_EQ(some.held_out[0].unit, "rad/s");
   EXPECT_EQ(some.held_out[5].name, "imu.accel_z");
   EXPECT_EQ(some.held_out[5].unit, "m/s²");
-  double narrowing = 1.0;
-  std::string narrowed;
-  for (std::size_t i = 0; i < all.parameters.size(); ++i) {
-    const double ratio =
-        some.parameters[i].standard_deviation / all.parameters[i].standard_deviation;
-    if (ratio <= narrowing) continue;
-    narrowing = ratio;
-    narrowed = all.parameters[i].name;
-  }
-  EXPECT_GT(narrowing, 1.2);
+  const auto [narrowing, narrowed] = narrowing_of(some, all);
   for (std::size_t axis = 0; axis < some.held_out.size(); ++axis) {
     const HeldOutSensor& sensor = some.held_out[axis];
     const double noise = axis < 3 ? test_support::kRateNoise : test_support::kForceNoise;
@@ -172,11 +156,8 @@ TEST(WithheldSensors, MayBeInertial) {
 
   Recording spoilt = recording;
   spoilt.segments[0].inertial.array() += 0.5;
-  const Calibration same = estimator::calibrate(without_sensor("imu"), {spoilt});
-  for (std::size_t i = 0; i < some.parameters.size(); ++i) {
-    EXPECT_EQ(same.parameters[i].value, some.parameters[i].value);
-    EXPECT_EQ(same.parameters[i].standard_deviation, some.parameters[i].standard_deviation);
-  }
+  const Calibration same = calibrate(without_sensor("imu"), {spoilt});
+  expect_same_estimates(some, same);
   EXPECT_NEAR(same.held_out[4].mean, some.held_out[4].mean - 0.5, 1e-6);
   EXPECT_NE(service::text_of(some.notes.back()).find("\"imu.accel_z\" was held out"),
             std::string::npos);
@@ -188,7 +169,7 @@ TEST(WithheldSensors, MayAddNothing) {
   std::mt19937 random(1);
   std::normal_distribution<double> normal(0.0, 30.0);
   for (double& reading : segment.inertial.reshaped()) reading += normal(random);
-  const Calibration some = estimator::calibrate(without_sensor("imu"), {{"noisy", {segment}}});
+  const Calibration some = calibrate(without_sensor("imu"), {{"noisy", {segment}}});
   ASSERT_EQ(some.held_out.size(), 6U);
   EXPECT_EQ(some.held_out[0].narrowing, 1.0);
   EXPECT_EQ(some.held_out[0].narrowed, "");
@@ -218,7 +199,7 @@ TEST(WithheldSensors, AreDescribedInWords) {
   EXPECT_NE(text_of_sensor(sensor).find("3 times smaller (2.b)"), std::string::npos);
   sensor.narrowing = std::numeric_limits<double>::infinity();
   EXPECT_NE(text_of_sensor(sensor).find("2.b is not identifiable"), std::string::npos);
-  sensor.kind = estimator::JointKind::kPrismatic;
+  sensor.kind = JointKind::kPrismatic;
   EXPECT_NE(text_of_sensor(sensor).find("RMSE of 2 mm"), std::string::npos);
   sensor = {.name = "imu.accel_x", .unit = "m/s²", .rmse = 0.03, .noise = 0.02};
   EXPECT_EQ(text_of_sensor(sensor),
@@ -227,3 +208,4 @@ TEST(WithheldSensors, AreDescribedInWords) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -9,10 +9,9 @@
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 #include "tests/estimator/design/plan_times.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Design;
-using estimator::DesignTask;
 using test_support::kPlanPeriod;
 using test_support::kPlanSamples;
 
@@ -22,7 +21,7 @@ DesignTask task() {
   DesignTask task;
   task.mechanism =
       test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "1.tau_c"});
-  const estimator::FreeParameters free(task.mechanism);
+  const FreeParameters free(task.mechanism);
   const Eigen::VectorXd values = free.values(task.mechanism);
   task.knowledge = information_of_estimate(
       task.mechanism, Eigen::MatrixXd((0.05 * values).cwiseAbs2().asDiagonal()));
@@ -52,7 +51,7 @@ TEST(DesignPlan, StaysWithinTheLimitsAndBeatsRandomPlans) {
   const Design design = design_plan(own, {.screens = 2, .rounds = 15});
   ASSERT_GT(design.plan.size(), 0);
   EXPECT_LT(design.worst, 0.9 * screened.worst);
-  const estimator::PlanEvaluator bench(own.mechanism, own.facts, 1);
+  const PlanEvaluator bench(own.mechanism, own.facts, 1);
   const Eigen::VectorXd command = limited_commands(own, bench, own.mechanism, design.plan);
   EXPECT_LE(command.cwiseAbs().maxCoeff(), own.limits.command_max * (1.0 + 1e-12));
   const auto steps = command.size() - 1;
@@ -68,7 +67,7 @@ TEST(DesignPlan, StaysWithinTheLimitsAndBeatsRandomPlans) {
 DesignTask feedback_task() {
   DesignTask own = task();
   own.signals.resize(0, 0);
-  own.law = estimator::FeedbackLaw{
+  own.law = FeedbackLaw{
       .command =
           [](const Eigen::VectorXd& plan, double time, const Eigen::VectorXd&,
              const Eigen::VectorXd& rates) { return plan[0] * (time < 0.3 ? 1.0 : rates[1]); },
@@ -89,7 +88,7 @@ TEST(DesignPlan, FindsTheGainOfALaw) {
   const Design three = design_plan(own, {.screens = 1, .rounds = 5, .threads = 3});
   EXPECT_EQ(design.plan, three.plan);
 
-  const estimator::PlanEvaluator bench(own.mechanism, own.facts, 1);
+  const PlanEvaluator bench(own.mechanism, own.facts, 1);
   const Eigen::MatrixXd commands = limited_commands(
       own, bench, own.mechanism, (Eigen::MatrixXd(1, 2) << -0.01, -1e3).finished());
   ASSERT_EQ(commands.rows(), kPlanSamples);
@@ -152,3 +151,4 @@ TEST(DesignPlan, FindsNoPlanWithinImpossibleLimits) {
 }
 
 }  // namespace
+}  // namespace estimator

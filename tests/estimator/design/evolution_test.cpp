@@ -8,9 +8,8 @@
 
 #include "estimator/design/cma_es.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::CmaEs;
 
 template <typename Cost>
 CmaEs searched(const Eigen::VectorXd& start, double spread, int rounds, const Cost& cost) {
@@ -69,3 +68,4 @@ TEST(CmaEs, IsAFunctionOfItsSeed) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -1,18 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "estimator/design/prior_information.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::FreeParameters;
-using estimator::Mechanism;
-using estimator::PriorInformation;
 
 Mechanism known_rig() { return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"}); }
 
@@ -58,14 +54,14 @@ TEST(PriorInformation, TreatsUnidentifiedParametersAsUnknown) {
   const PriorInformation knowledge = information_of_estimate(mechanism, covariance);
   EXPECT_NEAR(knowledge.information(1, 1), 1e10, 1.0);
   EXPECT_EQ(knowledge.information(0, 0), 0.0);
-  EXPECT_NEAR(knowledge.root.row(0).norm(), estimator::kUnknownShare * std::abs(values[0]),
+  EXPECT_NEAR(knowledge.root.row(0).norm(), kUnknownShare * std::abs(values[0]),
               1e-9 * std::abs(values[0]));
 }
 
 TEST(PriorInformation, OfPriorsIsTheirs) {
   Mechanism mechanism = known_rig();
   const int index = mechanism.find_parameter("1.b");
-  estimator::Parameter& b = mechanism.parameters[static_cast<std::size_t>(index)];
+  Parameter& b = mechanism.parameters[static_cast<std::size_t>(index)];
   b.prior_mean = b.value;
   b.prior_standard_deviation = 2e-5;
   const PriorInformation knowledge = information_of_priors(mechanism);
@@ -83,8 +79,9 @@ TEST(PriorInformation, DrawsArePhysicallyConsistent) {
   std::mt19937_64 random(1);
   for (int k = 0; k < 200; ++k) {
     const Mechanism drawn = draw(mechanism, knowledge, random);
-    EXPECT_TRUE(find_errors(drawn, estimator::InertiaCheck::kFixed).empty());
+    EXPECT_TRUE(find_errors(drawn, InertiaCheck::kFixed).empty());
   }
 }
 
 }  // namespace
+}  // namespace estimator

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/design/plan_evaluator.hpp"
@@ -12,10 +11,9 @@
 #include "tests/estimator/design/plan_times.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::JointQuantity;
-using estimator::Mechanism;
 using test_support::kPlanPeriod;
 using test_support::kPlanSamples;
 
@@ -23,7 +21,7 @@ Mechanism planned_rig() {
   return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "2.offset"});
 }
 
-estimator::PlanSettings facts() {
+PlanSettings facts() {
   return {.period = kPlanPeriod,
           .rate = 1.0 / kPlanPeriod,
           .motor = 0,
@@ -43,22 +41,21 @@ Eigen::MatrixXd commands(int plans) {
 }
 
 /// The same as in a calibration: TᵀT of the shooting problem with one node.
-estimator::ShootingProblem problem_of(const Mechanism& mechanism, const Eigen::VectorXd& command) {
-  estimator::Segment segment;
+ShootingProblem problem_of(const Mechanism& mechanism, const Eigen::VectorXd& command) {
+  Segment segment;
   segment.period = kPlanPeriod;
   segment.angles = Eigen::MatrixXd::Zero(kPlanSamples, 2);
   segment.controls = command;
   Eigen::MatrixXd start = Eigen::MatrixXd::Zero(4, 1);
   start.topRows(2) = facts().start;
-  return estimator::ShootingProblem(
-      mechanism, {segment}, {start}, {kPlanPeriod},
-      {.step = kPlanPeriod, .interval = std::numeric_limits<double>::infinity()},
-      {.angle = facts().noise, .acceleration = Eigen::Vector2d::Ones()});
+  return ShootingProblem(mechanism, {segment}, {start}, {kPlanPeriod},
+                         {.step = kPlanPeriod, .interval = std::numeric_limits<double>::infinity()},
+                         {.angle = facts().noise, .acceleration = Eigen::Vector2d::Ones()});
 }
 
 /// Difference between the bench's information and that of a calibration, at unit diagonal.
-double difference_of(const Eigen::MatrixXd& reported, const estimator::ShootingProblem& problem) {
-  const estimator::ParameterInformation information =
+double difference_of(const Eigen::MatrixXd& reported, const ShootingProblem& problem) {
+  const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
   EXPECT_TRUE(information.valid);
   const Eigen::VectorXd scale = information.schur.diagonal().cwiseSqrt().cwiseInverse();
@@ -70,13 +67,13 @@ double difference_of(const Eigen::MatrixXd& reported, const estimator::ShootingP
 // Catches a wrong elimination of the start, a lost weight, exchanged columns, an offset's sign.
 TEST(PlanEvaluator, MatchesACalibration) {
   const Mechanism mechanism = planned_rig();
-  const estimator::PlanEvaluator bench(mechanism, facts(), 1);
+  const PlanEvaluator bench(mechanism, facts(), 1);
   const Eigen::MatrixXd all = commands(3);
-  const estimator::PlanMotion motion = bench.move(mechanism, all);
-  const std::vector<estimator::PlanInformation> reported =
+  const PlanMotion motion = bench.move(mechanism, all);
+  const std::vector<PlanInformation> reported =
       bench.predict_information(mechanism, motion, {0, 2});
   ASSERT_EQ(reported.size(), 2U);
-  const estimator::ShootingProblem problem = problem_of(mechanism, all.col(2));
+  const ShootingProblem problem = problem_of(mechanism, all.col(2));
   EXPECT_LT(difference_of(reported[1].information, problem), 1e-6);
   EXPECT_LT((reported[1].scatter - reported[1].information).norm(),
             1e-9 * reported[1].information.norm());
@@ -95,7 +92,7 @@ TEST(PlanEvaluator, AccountsForEncoderDelaysAndTies) {
   };
   Mechanism tied = planned_rig();
   tied.dependencies.push_back({index(tied, "1.offset"), 0.0, {{index(tied, "2.offset"), -2.0}}});
-  estimator::apply_dependencies(tied);
+  apply_dependencies(tied);
   Mechanism late = test_support::furuta_with_free({"B.J_yy", "1.b", "1.K"});
   const auto first = static_cast<std::size_t>(index(late, "1.encoder_delay"));
   late.parameters[first].free = true;
@@ -104,7 +101,7 @@ TEST(PlanEvaluator, AccountsForEncoderDelaysAndTies) {
   Mechanism both = late;
   both.dependencies.push_back(
       {index(both, "2.encoder_delay"), 0.0, {{index(both, "1.encoder_delay"), 0.5}}});
-  estimator::apply_dependencies(both);
+  apply_dependencies(both);
   const int second = index(both, "2.encoder_delay");
   both.parameters[static_cast<std::size_t>(second)].lower = -kPlanPeriod;
   both.parameters[static_cast<std::size_t>(second)].upper = kPlanPeriod;
@@ -114,7 +111,7 @@ TEST(PlanEvaluator, AccountsForEncoderDelaysAndTies) {
     double tolerance;
   } cases[] = {{tied, 1e-6}, {late, 0.02}, {both, 0.02}};
   for (const auto& [mechanism, tolerance] : cases) {
-    const estimator::PlanEvaluator bench(mechanism, facts(), 1);
+    const PlanEvaluator bench(mechanism, facts(), 1);
     const Eigen::MatrixXd reported =
         bench.predict_information(mechanism, bench.move(mechanism, command), {0})[0].information;
     EXPECT_LT(difference_of(reported, problem_of(mechanism, command.col(0))), tolerance);
@@ -125,17 +122,17 @@ TEST(PlanEvaluator, AccountsForEncoderDelaysAndTies) {
 // Above all a sensor's errors repeat with its motion. The second sensor is coarser.
 TEST(PlanEvaluator, AccountsForQuantizationErrors) {
   const Mechanism mechanism = planned_rig();
-  estimator::PlanSettings counted = facts();
+  PlanSettings counted = facts();
   counted.quantum = Eigen::Vector2d(2e-3, 2.0 * M_PI / 4096.0);
   counted.noise = counted.quantum / std::sqrt(12.0);
-  const estimator::PlanEvaluator bench(mechanism, counted, 1);
+  const PlanEvaluator bench(mechanism, counted, 1);
   const Eigen::MatrixXd command = 0.2 * commands(1);
-  const estimator::PlanInformation reported =
+  const PlanInformation reported =
       bench.predict_information(mechanism, bench.move(mechanism, command), {0})[0];
 
-  estimator::ShootingProblem problem = problem_of(mechanism, command.col(0));
+  ShootingProblem problem = problem_of(mechanism, command.col(0));
   problem.set_noise({.angle = counted.noise, .acceleration = Eigen::Vector2d::Ones()});
-  const estimator::QuantizationErrors errors =
+  const QuantizationErrors errors =
       quantization_errors(problem, {{0, counted.quantum[0]}, {1, counted.quantum[1]}});
   const Eigen::MatrixXd expected = errors.scatter[0] + errors.scatter[1];
   const Eigen::MatrixXd inverse = reported.information.inverse();
@@ -147,14 +144,13 @@ TEST(PlanEvaluator, AccountsForQuantizationErrors) {
 
   // Readings between commands: the motion goes on there as at commands.
   counted.rate *= 4.0;
-  estimator::PlanSettings fine = counted;
+  PlanSettings fine = counted;
   fine.period /= 4.0;
   Eigen::MatrixXd held(4 * kPlanSamples - 3, 1);
   for (Eigen::Index k = 0; k < held.rows(); ++k) held(k, 0) = command(k / 4, 0);
-  const auto deviations = [&](const estimator::PlanSettings& those,
-                              const Eigen::MatrixXd& commanded) {
-    const estimator::PlanEvaluator own(mechanism, those, 1);
-    const estimator::PlanInformation all =
+  const auto deviations = [&](const PlanSettings& those, const Eigen::MatrixXd& commanded) {
+    const PlanEvaluator own(mechanism, those, 1);
+    const PlanInformation all =
         own.predict_information(mechanism, own.move(mechanism, commanded), {0})[0];
     const Eigen::MatrixXd S = all.information.inverse();
     return Eigen::VectorXd((S * all.scatter * S).diagonal().cwiseSqrt());
@@ -168,10 +164,10 @@ TEST(PlanEvaluator, AccountsForQuantizationErrors) {
 // A reading rate above the command rate counts as that many more readings.
 TEST(PlanEvaluator, CountsReadingsBetweenCommands) {
   const Mechanism mechanism = planned_rig();
-  estimator::PlanSettings dense = facts();
+  PlanSettings dense = facts();
   dense.rate *= 4.0;
-  const estimator::PlanEvaluator once(mechanism, facts(), 1), four(mechanism, dense, 1);
-  const auto reported = [&](const estimator::PlanEvaluator& bench) {
+  const PlanEvaluator once(mechanism, facts(), 1), four(mechanism, dense, 1);
+  const auto reported = [&](const PlanEvaluator& bench) {
     return bench.predict_information(mechanism, bench.move(mechanism, commands(1)), {0})[0]
         .information;
   };
@@ -183,16 +179,16 @@ TEST(PlanEvaluator, CountsReadingsBetweenCommands) {
 
 // A motion close to the upright amplifies the error of the start.
 TEST(PlanEvaluator, ReportsHowAMotionAmplifiesItsStart) {
-  Mechanism mechanism = estimator::make_pendulum({.motorised = true});
+  Mechanism mechanism = make_pendulum({.motorised = true});
   mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
   mechanism.joint_parameter(0, JointQuantity::kMotorGain).free = true;
   const auto initial_state_sensitivity = [&](double start) {
-    const estimator::PlanEvaluator bench(mechanism,
-                                         {.period = kPlanPeriod,
-                                          .rate = 250.0,
-                                          .start = Eigen::VectorXd::Constant(1, start),
-                                          .noise = Eigen::VectorXd::Constant(1, 1e-3)},
-                                         1);
+    const PlanEvaluator bench(mechanism,
+                              {.period = kPlanPeriod,
+                               .rate = 250.0,
+                               .start = Eigen::VectorXd::Constant(1, start),
+                               .noise = Eigen::VectorXd::Constant(1, 1e-3)},
+                              1);
     const Eigen::MatrixXd quiet = Eigen::MatrixXd::Zero(kPlanSamples, 1);
     return bench.predict_information(mechanism, bench.move(mechanism, quiet), {0})[0]
         .initial_state_sensitivity;
@@ -210,9 +206,9 @@ TEST(PlanEvaluator, DrivesPlansByFeedback) {
   Mechanism geared = mechanism;
   geared.mimic_joints.push_back({.joint = 1, .follows = 0, .ratio = -0.7});
   for (const Mechanism& rig : {mechanism, geared}) {
-    estimator::PlanSettings start = facts();
+    PlanSettings start = facts();
     if (!rig.mimic_joints.empty()) start.start[1] = -0.07;
-    const estimator::PlanEvaluator bench(rig, start, 1);
+    const PlanEvaluator bench(rig, start, 1);
     constexpr int kPlans = 3;
     std::vector<Eigen::MatrixXd> joints(kPlans, Eigen::MatrixXd(kPlanSamples, 2)), rates = joints;
     const Eigen::MatrixXd driven = bench.simulate_feedback(
@@ -223,7 +219,7 @@ TEST(PlanEvaluator, DrivesPlansByFeedback) {
           rates[static_cast<std::size_t>(plan)].row(sample) = v;
           return 2.0 + 0.5 * static_cast<double>(plan) - 2.0 * at[0] - 0.1 * v[1];
         });
-    const estimator::PlanMotion motion = bench.move(rig, driven);
+    const PlanMotion motion = bench.move(rig, driven);
     EXPECT_EQ(driven.row(kPlanSamples - 1).cwiseAbs().maxCoeff(), 0.0);
     for (std::size_t plan = 0; plan < kPlans; ++plan) {
       EXPECT_GT(motion.joints[plan].col(1).cwiseAbs().maxCoeff(), 0.05);
@@ -243,27 +239,18 @@ TEST(PlanEvaluator, DrivesPlansByFeedback) {
 // of the start from the readings.
 TEST(PlanPrediction, AddsToThePrior) {
   const Mechanism mechanism = planned_rig();
-  const estimator::PlanEvaluator bench(mechanism, facts(), 1);
+  const PlanEvaluator bench(mechanism, facts(), 1);
   const Eigen::MatrixXd command = commands(1);
   const Eigen::MatrixXd information =
       bench.predict_information(mechanism, bench.move(mechanism, command), {0})[0].information;
   Eigen::MatrixXd known = Eigen::MatrixXd::Zero(information.rows(), information.cols());
   known(2, 2) = 4.0 * information(2, 2);
 
-  estimator::Segment run;
+  Segment run;
   run.period = kPlanPeriod;
   run.controls = command;
-  run.angles.resize(kPlanSamples, 2);
-  estimator::Segment still = run;
-  still.angles.setZero();
-  Eigen::MatrixXd start = Eigen::MatrixXd::Zero(4, 1);
-  start.topRows(2) = facts().start;
-  run.angles = estimator::ShootingProblem(
-                   mechanism, {still}, {start}, {kPlanPeriod},
-                   {.step = kPlanPeriod, .interval = std::numeric_limits<double>::infinity()},
-                   {.angle = facts().noise, .acceleration = Eigen::Vector2d::Ones()})
-                   .angles(0);
-  const estimator::Uncertainty predicted =
+  run.angles = problem_of(mechanism, command).angles(0);
+  const Uncertainty predicted =
       predict_plan(mechanism, {}, run, facts().noise, Eigen::Vector2d::Zero(), known, 1);
   const Eigen::MatrixXd expected = (information + known).inverse();
   for (Eigen::Index i = 0; i < expected.rows(); ++i) {
@@ -277,13 +264,14 @@ TEST(PlanPrediction, AddsToThePrior) {
 TEST(RestingStart, IsWhereTheRigRests) {
   const Eigen::VectorXd open =
       Eigen::VectorXd::Constant(1, std::numeric_limits<double>::quiet_NaN());
-  Mechanism pendulum = estimator::make_pendulum({.motorised = true});
+  Mechanism pendulum = make_pendulum({.motorised = true});
   pendulum.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.01;
   EXPECT_NEAR(resting_start(pendulum, open)[0], 0.0, 1e-9);
   EXPECT_NEAR(settle_to_rest(pendulum, Eigen::VectorXd::Constant(1, 0.02))[0], 0.02, 1e-9);
   EXPECT_EQ(resting_start(pendulum, Eigen::VectorXd::Constant(1, 0.3))[0], 0.3);
-  pendulum.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
+  pendulum.parameter(WorldQuantity::kGravity).value *= -1.0;
   EXPECT_NEAR(std::abs(resting_start(pendulum, open)[0]), M_PI, 0.05);
 }
 
 }  // namespace
+}  // namespace estimator

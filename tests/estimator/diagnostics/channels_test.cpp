@@ -9,18 +9,12 @@
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::Finding;
-using estimator::Mechanism;
-using estimator::MessageCode;
-using estimator::Recording;
-using estimator::Severity;
-using estimator::SignalExamination;
 
 constexpr double kCount = 2.0 * M_PI / 4096.0;
 
-std::vector<Finding> with_code(const SignalExamination& examination, estimator::MessageCode code) {
+std::vector<Finding> with_code(const SignalExamination& examination, MessageCode code) {
   std::vector<Finding> found;
   std::ranges::copy_if(examination.findings, std::back_inserter(found),
                        [&](const Finding& finding) { return finding.message.code == code; });
@@ -31,7 +25,7 @@ std::vector<Finding> with_code(const SignalExamination& examination, estimator::
 Recording two_joints(const Eigen::VectorXd& one, const Eigen::VectorXd& other) {
   Eigen::MatrixXd angles(one.size(), 2);
   angles << one, other;
-  estimator::Segment segment = test_support::segment_of(angles, 1000.0);
+  Segment segment = test_support::segment_of(angles, 1000.0);
   segment.controls = Eigen::MatrixXd::Random(one.size(), 1);
   return {"run", {segment}};
 }
@@ -43,13 +37,13 @@ Eigen::VectorXd motion(unsigned seed) {
 
 class Channels : public testing::Test {
  protected:
-  const Mechanism rig_ = estimator::make_furuta();
+  const Mechanism rig_ = make_furuta();
 };
 
 // Two correct encoders of a moving rig: no check reports anything.
 TEST_F(Channels, PassIfCorrect) {
   const SignalExamination found =
-      estimator::examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
+      examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
   EXPECT_TRUE(found.findings.empty())
       << (found.findings.empty() ? "" : service::text_of(found.findings.front().message));
   EXPECT_FALSE(found.needs_repair());
@@ -68,20 +62,19 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
     Eigen::VectorXd clipped = whole.cwiseMin(limit) * side;
     const Eigen::Index lowest = std::min_element(whole.begin(), whole.end()) - whole.begin();
     clipped[lowest] = limit * side;  // a single reading at the end of the range
-    const SignalExamination found =
-        estimator::examine_signals(rig_, {two_joints(clipped, motion(2))});
+    const SignalExamination found = examine_signals(rig_, {two_joints(clipped, motion(2))});
     const std::vector<Finding> clips = with_code(found, MessageCode::kClippedReadings);
     ASSERT_EQ(clips.size(), 1U) << side;
     EXPECT_EQ(clips[0].channel, "1");
     EXPECT_NEAR(clips[0].size, side * limit, 1e-9);
     EXPECT_EQ(std::ranges::count_if(found.rejected,
-                                    [&](const estimator::RejectedReading& rejected) {
+                                    [&](const RejectedReading& rejected) {
                                       return std::abs(clipped[rejected.row] - side * limit) < 1e-9;
                                     }),
               (whole.array() >= limit).count() + 1);
     // Each plateau is marked, and the motion between two is not.
     double marked = 0.0;
-    for (const estimator::TimeStretch& each : clips[0].stretches) marked += each.to - each.from;
+    for (const TimeStretch& each : clips[0].stretches) marked += each.to - each.from;
     EXPECT_GT(clips[0].stretches.size(), 1U);
     EXPECT_NEAR(marked, 1e-3 * static_cast<double>((whole.array() >= limit).count()), 0.02);
     EXPECT_EQ(clips[0].from, clips[0].stretches.front().from);
@@ -114,7 +107,7 @@ TEST_F(Channels, AreClippedWhereARecordingBeginsOrEnds) {
         const auto rows = static_cast<Eigen::Index>(0.6 * rate);
         const Eigen::VectorXd part = at_beginning ? read.head(rows) : read.tail(rows);
         const SignalExamination found =
-            estimator::examine_signals(rig_, {two_joints(part, motion(2).head(rows))});
+            examine_signals(rig_, {two_joints(part, motion(2).head(rows))});
         ASSERT_EQ(with_code(found, MessageCode::kClippedReadings).size(), 1U);
         EXPECT_GT(static_cast<double>(found.rejected.size()), 0.07 * rate);
         EXPECT_LT(static_cast<double>(found.rejected.size()), 0.1 * rate);
@@ -138,35 +131,31 @@ TEST_F(Channels, AreNotClippedWhereAJointRests) {
         }
         Eigen::VectorXd read = side * test_support::as_read(angles, 0.0, kCount, 5);
         if (at_beginning) read.reverseInPlace();
-        EXPECT_TRUE(
-            with_code(estimator::examine_signals(rig_, {two_joints(read, motion(2).head(rows))}),
-                      MessageCode::kClippedReadings)
-                .empty());
+        EXPECT_TRUE(with_code(examine_signals(rig_, {two_joints(read, motion(2).head(rows))}),
+                              MessageCode::kClippedReadings)
+                        .empty());
       }
     }
   }
   Mechanism stopped = rig_;
   stopped.joints[0].stops_upper = true;
   const Eigen::VectorXd read = clipped_at_end(1000.0, 1.0, false, 0.0).tail(600);
-  EXPECT_TRUE(
-      with_code(estimator::examine_signals(stopped, {two_joints(read, motion(2).head(600))}),
-                MessageCode::kClippedReadings)
-          .empty());
+  EXPECT_TRUE(with_code(examine_signals(stopped, {two_joints(read, motion(2).head(600))}),
+                        MessageCode::kClippedReadings)
+                  .empty());
 }
 
 /// A single pendulum whose encoder reads one constant angle for a second.
 Recording one_angle(double angle, double command) {
-  estimator::Segment segment =
-      test_support::segment_of(Eigen::VectorXd::Constant(1000, angle), 1e3);
+  Segment segment = test_support::segment_of(Eigen::VectorXd::Constant(1000, angle), 1e3);
   segment.controls.setConstant(1000, 1, command);
   return {"run", {segment}};
 }
 
 /// @param friction  of the joint, relative to gravity's torque when it is horizontal
 Mechanism lone_pendulum(double friction, bool is_free) {
-  Mechanism pendulum = estimator::make_pendulum({.motorised = true});
-  estimator::Parameter& coulomb =
-      pendulum.joint_parameter(0, estimator::JointQuantity::kCoulombTorque);
+  Mechanism pendulum = make_pendulum({.motorised = true});
+  Parameter& coulomb = pendulum.joint_parameter(0, JointQuantity::kCoulombTorque);
   coulomb.value = friction * 0.428 * 0.092 * 9.82;
   coulomb.free = is_free;
   return pendulum;
@@ -176,7 +165,7 @@ Mechanism lone_pendulum(double friction, bool is_free) {
 // holds it. Ten times the friction to be estimated is allowed.
 TEST_F(Channels, AreDeadIfTheJointCannotRest) {
   const auto is_told = [](const Mechanism& rig, double angle, double command = 0.0) {
-    const SignalExamination found = estimator::examine_signals(rig, {one_angle(angle, command)});
+    const SignalExamination found = examine_signals(rig, {one_angle(angle, command)});
     const std::vector<Finding> dead = with_code(found, MessageCode::kDeadChannel);
     if (dead.empty()) return false;
     EXPECT_EQ(dead[0].severity, Severity::kFault);
@@ -196,7 +185,7 @@ TEST_F(Channels, AreDeadIfTheJointCannotRest) {
     EXPECT_FALSE(is_told(lone_pendulum(0.0, false), side * 0.09));
     EXPECT_FALSE(is_told(lone_pendulum(0.01, true), side * (M_PI - 0.09)));
     Mechanism rig = lone_pendulum(0.01, true);
-    estimator::Parameter& gain = rig.joint_parameter(0, estimator::JointQuantity::kMotorGain);
+    Parameter& gain = rig.joint_parameter(0, JointQuantity::kMotorGain);
     gain.value = 1.0;
     const double torque = side * std::sin(0.8) * 0.428 * 0.092 * 9.82;
     EXPECT_FALSE(is_told(rig, side * 0.8, torque));
@@ -205,19 +194,19 @@ TEST_F(Channels, AreDeadIfTheJointCannotRest) {
     EXPECT_FALSE(is_told(rig, side * 0.8, -torque));
     gain.free = false;
     rig.joints[0].stops_upper = rig.joints[0].stops_lower = true;
-    rig.joint_parameter(0, estimator::JointQuantity::kStopUpper).value = 0.85;
-    rig.joint_parameter(0, estimator::JointQuantity::kStopLower).value = -0.85;
+    rig.joint_parameter(0, JointQuantity::kStopUpper).value = 0.85;
+    rig.joint_parameter(0, JointQuantity::kStopLower).value = -0.85;
     EXPECT_FALSE(is_told(rig, side * 0.8));
     EXPECT_TRUE(is_told(rig, side * 0.6));
   }
   Mechanism sprung = lone_pendulum(0.01, true);
-  sprung.joint_parameter(0, estimator::JointQuantity::kStiffness).free = true;
+  sprung.joint_parameter(0, JointQuantity::kStiffness).free = true;
   EXPECT_FALSE(is_told(sprung, 0.8));
 }
 
 TEST_F(Channels, AreDeadWhereOthersMove) {
-  const SignalExamination found = estimator::examine_signals(
-      rig_, {two_joints(Eigen::VectorXd::Constant(3000, 0.2), motion(2))});
+  const SignalExamination found =
+      examine_signals(rig_, {two_joints(Eigen::VectorXd::Constant(3000, 0.2), motion(2))});
   const std::vector<Finding> dead = with_code(found, MessageCode::kDeadChannel);
   ASSERT_EQ(dead.size(), 1U);
   EXPECT_EQ(dead[0].channel, "1");
@@ -231,8 +220,8 @@ TEST_F(Channels, AreCopiesOfOneAnother) {
   for (const double sign : {1.0, -1.0}) {
     const Eigen::VectorXd one = motion(1);
     const Eigen::VectorXd copy = (sign * one).array() + 0.5;
-    const std::vector<Finding> copies = with_code(
-        estimator::examine_signals(rig_, {two_joints(one, copy)}), MessageCode::kIdenticalChannels);
+    const std::vector<Finding> copies =
+        with_code(examine_signals(rig_, {two_joints(one, copy)}), MessageCode::kIdenticalChannels);
     ASSERT_EQ(copies.size(), 1U) << sign;
     EXPECT_EQ(copies[0].severity, Severity::kFault);
   }
@@ -240,9 +229,8 @@ TEST_F(Channels, AreCopiesOfOneAnother) {
 
 TEST_F(Channels, StepByOtherCountsThanStated) {
   const Recording recording = two_joints(motion(1), motion(2));
-  const std::vector<Finding> quanta =
-      with_code(estimator::examine_signals(rig_, {recording}, {{kCount, 0.25 * kCount}}),
-                MessageCode::kWrongQuantum);
+  const std::vector<Finding> quanta = with_code(
+      examine_signals(rig_, {recording}, {{kCount, 0.25 * kCount}}), MessageCode::kWrongQuantum);
   ASSERT_EQ(quanta.size(), 1U);
   EXPECT_EQ(quanta[0].channel, "2");
   EXPECT_NEAR(quanta[0].size, kCount, 1e-3 * kCount);
@@ -252,7 +240,7 @@ TEST_F(Channels, AreNotCommanded) {
   Recording recording = two_joints(motion(1), motion(2));
   recording.segments[0].controls.setZero();
   const std::vector<Finding> constant =
-      with_code(estimator::examine_signals(rig_, {recording}), MessageCode::kConstantCommand);
+      with_code(examine_signals(rig_, {recording}), MessageCode::kConstantCommand);
   ASSERT_EQ(constant.size(), 1U);
   EXPECT_EQ(constant[0].severity, Severity::kNote);
 }
@@ -260,15 +248,14 @@ TEST_F(Channels, AreNotCommanded) {
 // A run with a command is requested only if no recording has one.
 TEST_F(Channels, RequireACommandInOneRecordingOnly) {
   Mechanism rig = rig_;
-  for (estimator::Parameter& parameter : rig.parameters) {
+  for (Parameter& parameter : rig.parameters) {
     if (parameter.name == "1.K") parameter.free = true;
   }
   Recording still = two_joints(motion(1), motion(2));
   const Recording driven = still;
   still.segments[0].controls.setZero();
   const auto advice = [&](const std::vector<Recording>& recordings) {
-    const auto found =
-        with_code(estimator::examine_signals(rig, recordings), MessageCode::kConstantCommand);
+    const auto found = with_code(examine_signals(rig, recordings), MessageCode::kConstantCommand);
     return found.size() == 1 ? service::describe(found[0]).advice
                              : std::to_string(found.size()) + " findings";
   };
@@ -284,8 +271,8 @@ TEST_F(Channels, AreRepaired) {
   examination.rejected = {{0, 0, 1, 10}};
   examination.freed = {{0, 0, 1, 500, 0.01, 0}};
   examination.cuts = {{0, 0, 2000}, {0, 0, 1000}};
-  const estimator::RepairedInput repaired = estimator::repair(rig_, {recording}, examination);
-  const std::vector<estimator::Segment>& parts = repaired.recordings[0].segments;
+  const RepairedInput repaired = repair(rig_, {recording}, examination);
+  const std::vector<Segment>& parts = repaired.recordings[0].segments;
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_TRUE(std::isnan(parts[0].angles(10, 1)));
   EXPECT_FALSE(std::isnan(parts[0].angles(10, 0)));
@@ -305,3 +292,4 @@ TEST_F(Channels, AreRepaired) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -11,56 +11,42 @@
 #include "estimator/diagnostics/misfit/misfit_trials.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/reference_simulators.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::JointQuantity;
-using estimator::Mechanism;
-using estimator::Recording;
 using test_support::ReferenceFuruta;
 
 constexpr double kPeriod = 4e-3;  // [s]
 
 ReferenceFuruta rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.tau_c1 = 2e-3;
-  rig.K = 0.07;
-  rig.k_e = 0.05;
-  rig.smoothing_speed = 1e-3;
-  return rig;
+  return {
+      .b_1 = 2e-3, .b_2 = 2e-4, .tau_c1 = 2e-3, .K = 0.07, .k_e = 0.05, .smoothing_speed = 1e-3};
 }
 
 Recording recorded() {
-  Eigen::VectorXd u(1500);
-  for (Eigen::Index k = 0; k < u.size(); ++k) {
-    const double t = kPeriod * static_cast<double>(k);
-    u[k] = 1.5 * std::sin(3.0 * t) + 1.5 * std::sin(11.3 * t + 1.0);
-  }
-  return test_support::record(rig(), {0.2, 0.5, 0.0, 0.0}, u, kPeriod, 5e-4, 5);
+  return test_support::record(rig(), {0.2, 0.5, 0.0, 0.0}, test_support::two_sines(1500, kPeriod),
+                              kPeriod, 5e-4, 5);
 }
 
 Mechanism described(const std::vector<std::string>& free) {
   Mechanism mechanism = test_support::mechanism_of(rig());
-  mechanism.joint_parameter(0, JointQuantity::kBackEmf).value = rig().k_e;
   test_support::free_parameters(mechanism, free, 1.1);
   return mechanism;
 }
 
 double value(const Mechanism& mechanism, const char* name) {
-  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].value;
+  return test_support::parameter_named(mechanism, name).value;
 }
 
 // In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared. Every fixed
 // parameter with a second in its unit scales by its power; no other changes.
 TEST(ClockRate, ScalesParametersWithASecondInTheirUnit) {
-  estimator::ClockRateMechanism clocked = with_clock_rate(described({"A.J_zz", "1.b"}));
+  ClockRateMechanism clocked = with_clock_rate(described({"A.J_zz", "1.b"}));
   clocked.mechanism.parameters.back().value = 0.01;
-  estimator::apply_dependencies(clocked.mechanism);
+  apply_dependencies(clocked.mechanism);
   const Mechanism truth = test_support::mechanism_of(rig());
   for (const auto& [name, power] : {std::pair{"gravity.g", -2},
                                     {"1.tau_c", -2},
@@ -77,7 +63,7 @@ TEST(ClockRate, ScalesParametersWithASecondInTheirUnit) {
   // Free parameters are estimated in the clock's seconds and converted to true ones.
   Mechanism taken = described({"A.J_zz", "1.b"});
   const double estimated = value(clocked.mechanism, "1.b");
-  estimator::convert_from_clock_seconds(clocked, taken);
+  convert_from_clock_seconds(clocked, taken);
   EXPECT_NEAR(value(taken, "1.b"), estimated / 0.99, 1e-12);
   EXPECT_NEAR(value(taken, "A.J_zz"), value(clocked.mechanism, "A.J_zz"), 1e-15);
 }
@@ -87,30 +73,23 @@ TEST(ClockRate, MovesTheConstantsOfTies) {
   Mechanism mechanism = described({"1.b"});
   const int tied = mechanism.find_parameter("2.b"), source = mechanism.find_parameter("1.b");
   mechanism.dependencies.push_back({tied, 1e-3, {{source, 2.0}}});
-  estimator::ClockRateMechanism clocked = with_clock_rate(mechanism);
+  ClockRateMechanism clocked = with_clock_rate(mechanism);
   clocked.mechanism.parameters.back().value = 0.02;
-  estimator::apply_dependencies(clocked.mechanism);
+  apply_dependencies(clocked.mechanism);
   EXPECT_NEAR(value(clocked.mechanism, "2.b"), 0.98e-3 + 2.0 * value(mechanism, "1.b"), 1e-12);
 }
 
 // For a single pendulum a free inertia absorbs any clock rate s: only I s² is identifiable.
 TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
-  test_support::ReferencePendulum pendulum;
-  pendulum.b = 4e-4;
+  test_support::ReferencePendulum pendulum{.b = 4e-4};
   const Eigen::MatrixXd motion = test_support::simulate(pendulum, {1.2, 0.0}, kPeriod, 1499);
-  estimator::Segment segment;
-  segment.period = kPeriod;
-  segment.angles = motion.leftCols(1) + 5e-4 * Eigen::MatrixXd::Random(motion.rows(), 1);
-  segment.controls.resize(motion.rows(), 0);
-  Mechanism mechanism = estimator::make_pendulum({.mass = pendulum.m, .distance = pendulum.l});
-  mechanism.joint_parameter(0, JointQuantity::kViscous).value = pendulum.b;
+  const Segment segment = test_support::undriven(
+      motion.leftCols(1) + 5e-4 * Eigen::MatrixXd::Random(motion.rows(), 1), kPeriod);
+  Mechanism mechanism = test_support::freed(test_support::pendulum_of(pendulum), {"1.b"});
   for (const bool free : {true, false}) {
-    const int inertia = mechanism.index(0, estimator::BodyQuantity::kJzz);
-    mechanism.parameters[static_cast<std::size_t>(inertia)].value = pendulum.J;
-    mechanism.parameters[static_cast<std::size_t>(inertia)].free = free;
-    mechanism.joint_parameter(0, JointQuantity::kViscous).free = true;
+    mechanism.parameter(0, BodyQuantity::kJzz).free = free;
     const auto clock = predict_excitation(mechanism, {{"run", {segment}}}, {}).clock;
-    EXPECT_EQ(clock.deviation < estimator::kDetectableClockDeviation, !free) << clock.deviation;
+    EXPECT_EQ(clock.deviation < kDetectableClockDeviation, !free) << clock.deviation;
     EXPECT_EQ(std::ranges::count(clock.absorbed_by, "P.J_zz"), free ? 1 : 0);
   }
 }
@@ -119,23 +98,22 @@ TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
 TEST(ClockRate, IsIdentifiedByTheCouplingOfAFurutaPendulum) {
   const auto clock = predict_excitation(
       described({"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "1.K"}), {recorded()}, {});
-  EXPECT_LT(clock.clock.deviation, estimator::kDetectableClockDeviation);
+  EXPECT_LT(clock.clock.deviation, kDetectableClockDeviation);
   EXPECT_TRUE(clock.clock.absorbed_by.empty());
 }
 
 // When the budget is used up, no more fits are made, and this is reported.
 TEST(MisfitTrials, EndWithTheirBudget) {
   const Mechanism mechanism = described({"A.J_zz", "1.b"});
-  const std::vector<Recording> pieces =
-      estimator::select_excerpts(mechanism, {recorded()}, estimator::kMisfitBudget);
-  const estimator::CalibrationMonitor monitor;
-  estimator::WorkBudget budget{1.0};
-  const estimator::MisfitProblem on{.estimate = mechanism,
-                                    .pieces = pieces,
-                                    .noise = Eigen::Vector2d::Constant(5e-4),
-                                    .monitor = monitor,
-                                    .budget = budget,
-                                    .rmse = Eigen::Vector2d::Zero()};
+  const std::vector<Recording> pieces = select_excerpts(mechanism, {recorded()}, kMisfitBudget);
+  const CalibrationMonitor monitor;
+  WorkBudget budget{1.0};
+  const MisfitProblem on{.estimate = mechanism,
+                         .pieces = pieces,
+                         .noise = Eigen::Vector2d::Constant(5e-4),
+                         .monitor = monitor,
+                         .budget = budget,
+                         .rmse = Eigen::Vector2d::Zero()};
   EXPECT_TRUE(std::isfinite(on.fit(mechanism).cost()));
   EXPECT_LT(budget.left, 0.0);
   EXPECT_FALSE(budget.exceeded);
@@ -150,13 +128,12 @@ TEST(MisfitTrials, SkipTheSimulationIfShortIntervalsMisfit) {
   const Mechanism right = described({"A.J_zz", "1.b"});
   Mechanism turned = right;
   turned.joint_parameter(1, JointQuantity::kPointBx).value *= -1.0;
-  const std::vector<Recording> pieces =
-      estimator::select_excerpts(right, {recorded()}, estimator::kMisfitBudget);
+  const std::vector<Recording> pieces = select_excerpts(right, {recorded()}, kMisfitBudget);
   const auto fit = [&](const Mechanism& mechanism, double cost_max) {
-    return estimator::ExcerptFit(mechanism, pieces, Eigen::Vector2d::Constant(5e-4), {}, cost_max);
+    return ExcerptFit(mechanism, pieces, Eigen::Vector2d::Constant(5e-4), {}, cost_max);
   };
   constexpr double kMost = 10.0, kAny = std::numeric_limits<double>::infinity();
-  const estimator::ExcerptFit whole = fit(turned, kAny), broken_off = fit(turned, kMost);
+  const ExcerptFit whole = fit(turned, kAny), broken_off = fit(turned, kMost);
   EXPECT_GT(whole.cost_per_reading(), kMost);
   EXPECT_TRUE(std::isinf(broken_off.cost_per_reading()));
   EXPECT_GT(broken_off.work(), 0.0);
@@ -166,3 +143,4 @@ TEST(MisfitTrials, SkipTheSimulationIfShortIntervalsMisfit) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -15,19 +15,13 @@
 #include "service/messages/message_table.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/body_encoder.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Finding;
-using estimator::Hypothesis;
-using estimator::JointQuantity;
-using estimator::Mechanism;
-using estimator::MessageCode;
-using estimator::Recording;
 using service::describe;
-using test_support::ReferenceFuruta;
+using test_support::viscous_furuta;
 
 constexpr double kNoise = 1e-3;        // [rad]
 constexpr double kFaultPeriod = 4e-3;  // [s]
@@ -37,24 +31,15 @@ struct Described {
   std::vector<Recording> recordings;
 };
 
-ReferenceFuruta furuta() {
-  ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.K = 0.07;
-  return rig;
-}
-
 /// A driven Furuta pendulum with a correct description except for the start values. Free gains
 /// start at half of the truth, inertias at 1.7 times.
 Described driven() {
-  Eigen::VectorXd u(1000);
-  for (Eigen::Index k = 0; k < u.size(); ++k) {
-    const double t = kFaultPeriod * static_cast<double>(k);
-    u[k] = 2.0 * std::sin(3.0 * t) + 1.5 * std::sin(8.1 * t + 1.0);
-  }
-  Described rig{test_support::mechanism_of(furuta()),
-                {test_support::record(furuta(), {0.2, 0.5, 0.0, 0.0}, u, kFaultPeriod, kNoise, 7)}};
+  const Eigen::VectorXd u = test_support::sampled(1000, kFaultPeriod, [](double t) {
+    return 2.0 * std::sin(3.0 * t) + 1.5 * std::sin(8.1 * t + 1.0);
+  });
+  Described rig{
+      test_support::mechanism_of(viscous_furuta()),
+      {test_support::record(viscous_furuta(), {0.2, 0.5, 0.0, 0.0}, u, kFaultPeriod, kNoise, 7)}};
   test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"},
                                 1.7);
   return rig;
@@ -62,41 +47,34 @@ Described driven() {
 
 /// The same rig released with its motor off.
 Described released() {
-  Described rig{test_support::mechanism_of(furuta()),
-                {test_support::record(furuta(), {0.2, 2.0, 0.0, 0.0}, Eigen::VectorXd::Zero(1000),
-                                      kFaultPeriod, kNoise, 8)}};
+  Described rig{test_support::mechanism_of(viscous_furuta()),
+                {test_support::record(viscous_furuta(), {0.2, 2.0, 0.0, 0.0},
+                                      Eigen::VectorXd::Zero(1000), kFaultPeriod, kNoise, 8)}};
   test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"}, 1.7);
   return rig;
 }
 
+/// Readings from a simulation, with noise.
+std::vector<Recording> noisy(const Eigen::MatrixXd& angles, unsigned seed) {
+  return {{"noisy",
+           {test_support::undriven(test_support::with_noise(angles, kNoise, seed), kFaultPeriod)}}};
+}
+
 /// A double pendulum without friction, described by relative angles.
 Described two_links() {
-  const test_support::ReferenceChain truth;
-  Eigen::VectorXd start(4);
-  start << 1.2, 0.4, 0.0, 0.0;
-  const Eigen::MatrixXd motion = test_support::simulate(truth, start, kFaultPeriod, 999);
-  std::mt19937 random(9);
-  std::normal_distribution<double> normal(0.0, kNoise);
-  estimator::Segment segment;
-  segment.period = kFaultPeriod;
-  segment.angles.resize(motion.rows(), 2);
-  segment.angles << motion.col(0), motion.col(1) - motion.col(0);
-  for (double& angle : segment.angles.reshaped()) angle += normal(random);
-  segment.controls.resize(motion.rows(), 0);
-  Described rig{estimator::make_chain({.links = 2}), {{"links", {segment}}}};
-  for (const char* name : {"L1.J_zz", "L2.J_zz"}) {
-    estimator::Parameter& inertia =
-        rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name))];
-    inertia.free = true;
-    inertia.value *= 0.4;
-  }
-  return rig;
+  Eigen::MatrixXd angles =
+      test_support::simulate(test_support::ReferenceChain(), Eigen::Vector4d(1.2, 0.4, 0.0, 0.0),
+                             kFaultPeriod, 999)
+          .leftCols(2);
+  angles.col(1) -= angles.col(0).eval();
+  return {test_support::freed(make_chain({.links = 2}), {"L1.J_zz", "L2.J_zz"}, 0.4),
+          noisy(angles, 9)};
 }
 
 /// The hypothesis of that error and channel. Its repair of a correct rig injects the mistake.
 Hypothesis hypothesis_of(const Mechanism& mechanism, MessageCode error,
                          const std::string& channel) {
-  for (Hypothesis& each : estimator::common_description_errors(mechanism)) {
+  for (Hypothesis& each : common_description_errors(mechanism)) {
     if (each.message.code == error && each.channel == channel) return std::move(each);
   }
   ADD_FAILURE() << "no hypothesis " << service::row_of(error).id << " of " << channel;
@@ -104,8 +82,7 @@ Hypothesis hypothesis_of(const Mechanism& mechanism, MessageCode error,
 }
 
 std::vector<Finding> findings_with(const Described& rig, const Hypothesis& planted) {
-  return estimator::examine_description(corrected(rig.mechanism, planted),
-                                        corrected(rig.recordings, planted))
+  return examine_description(corrected(rig.mechanism, planted), corrected(rig.recordings, planted))
       .findings;
 }
 
@@ -122,7 +99,7 @@ void expect_found(const Described& rig, const Case& planted) {
   SCOPED_TRACE(service::text_of(hypothesis.message));
   const std::vector<Finding> findings = findings_with(rig, hypothesis);
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].severity, estimator::Severity::kFault);
+  EXPECT_EQ(findings[0].severity, Severity::kFault);
   ASSERT_EQ(findings[0].message.code, MessageCode::kDescriptionError);
   const auto& causes =
       std::get<std::vector<estimator::Message>>(*findings[0].message.find("causes"));
@@ -130,7 +107,7 @@ void expect_found(const Described& rig, const Case& planted) {
   EXPECT_EQ(std::ranges::count(causes, text(hypothesis.message), text), 1)
       << describe(findings[0]).what;
   EXPECT_EQ(describe(findings[0]).kind, service::row_of(causes.front().code).id);
-  for (const estimator::Message& cause : causes) {
+  for (const Message& cause : causes) {
     const std::string advice = service::fill_template(service::row_of(cause.code).advice, cause);
     EXPECT_NE(describe(findings[0]).advice.find(advice), std::string::npos) << advice;
   }
@@ -179,9 +156,8 @@ TEST(DescriptionFaults, FindUnitsAndReferencesBothWays) {
          "does not include that of joint \"1\"");
   expect(hypothesis_of(rig.mechanism, MessageCode::kAngleWithoutParent, "2"), "is absolute");
   const auto scaled = [](double factor) {
-    return Hypothesis{.message = {}, .channel = "", .correct_segment = [=](estimator::Segment& s) {
-                        s.angles *= factor;
-                      }};
+    return Hypothesis{
+        .message = {}, .channel = "", .correct_segment = [=](Segment& s) { s.angles *= factor; }};
   };
   expect(scaled(M_PI / 180.0), "every angle is in radians, not in degrees");
   expect(scaled(180.0 / M_PI), "every angle is in degrees, not in radians");
@@ -192,23 +168,15 @@ Described described_absolute(int links) {
   const test_support::ReferenceChain truth{.links = links};
   Eigen::VectorXd start = Eigen::VectorXd::Zero(2 * links);
   start.head(links) = Eigen::VectorXd::LinSpaced(links, 1.2, -0.3);
-  estimator::Segment segment;
-  segment.period = kFaultPeriod;
-  segment.angles = test_support::simulate(truth, start, kFaultPeriod, 999).leftCols(links);
-  std::mt19937 random(10);
-  std::normal_distribution<double> normal(0.0, kNoise);
-  for (double& angle : segment.angles.reshaped()) angle += normal(random);
-  segment.controls.resize(segment.angles.rows(), 0);
-  Described rig{estimator::make_chain({.links = links}), {{"links", {segment}}}};
+  Described rig{make_chain({.links = links}),
+                noisy(test_support::simulate(truth, start, kFaultPeriod, 999).leftCols(links), 10)};
   for (int i = 1; i < links; ++i) {
     rig.mechanism.joints[static_cast<std::size_t>(i)].measured = false;
     const std::string name = "inclination" + std::to_string(i + 1);
-    test_support::add_body_encoder(rig.mechanism, name, estimator::Joint::kGround, i, 0.0);
-    rig.mechanism
-        .parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name + ".offset"))]
-        .free = false;
+    test_support::add_body_encoder(rig.mechanism, name, Joint::kGround, i, 0.0);
+    test_support::parameter_named(rig.mechanism, name + ".offset").free = false;
   }
-  rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  rig.mechanism.parameter(0, BodyQuantity::kJzz).free = true;
   return rig;
 }
 
@@ -216,13 +184,13 @@ Described described_absolute(int links) {
 TEST(DescriptionFaults, FindRelativeAnglesDescribedAsAbsolute) {
   for (const int links : {2, 3}) {
     Described rig = described_absolute(links);
-    EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
+    EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
     Eigen::MatrixXd& angles = rig.recordings[0].segments[0].angles;
     for (Eigen::Index i = links - 1; i > 0; --i) angles.col(i) -= angles.col(i - 1);
     const std::vector<Finding> findings =
-        estimator::examine_description(rig.mechanism, rig.recordings).findings;
+        examine_description(rig.mechanism, rig.recordings).findings;
     ASSERT_EQ(findings.size(), 1U) << links;
-    EXPECT_EQ(findings[0].severity, estimator::Severity::kFault);
+    EXPECT_EQ(findings[0].severity, Severity::kFault);
     const std::string reported = links == 2
                                      ? "the angle of encoder \"inclination2\" is relative to that "
                                        "of joint \"1\", but described as absolute"
@@ -235,10 +203,9 @@ TEST(DescriptionFaults, FindRelativeAnglesDescribedAsAbsolute) {
 // The reverse, for three links: no single change explains it.
 TEST(DescriptionFaults, FindAbsoluteAnglesOfAllLinks) {
   Described rig = described_absolute(3);
-  rig.mechanism = estimator::make_chain({.links = 3});
-  rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
-  const std::vector<Finding> findings =
-      estimator::examine_description(rig.mechanism, rig.recordings).findings;
+  rig.mechanism = make_chain({.links = 3});
+  rig.mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  const std::vector<Finding> findings = examine_description(rig.mechanism, rig.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_NE(describe(findings[0]).what.find("every angle is absolute"), std::string::npos)
       << describe(findings[0]).what;
@@ -251,12 +218,10 @@ TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
     for (const double shift : {M_PI, -1.2, 0.3}) {
       SCOPED_TRACE(std::to_string(joint) + " by " + std::to_string(shift));
       Described rig = two_links();
-      estimator::Parameter& offset =
-          rig.mechanism.joint_parameter(joint, JointQuantity::kEncoderOffset);
+      Parameter& offset = rig.mechanism.joint_parameter(joint, JointQuantity::kEncoderOffset);
       offset.free = true;
       rig.recordings[0].segments[0].angles.col(joint).array() -= shift;
-      const estimator::DescriptionExamination found =
-          estimator::examine_description(rig.mechanism, rig.recordings);
+      const DescriptionExamination found = examine_description(rig.mechanism, rig.recordings);
       if (shift == 0.3) {
         EXPECT_TRUE(found.findings.empty());
         EXPECT_TRUE(found.starts.empty());
@@ -266,7 +231,7 @@ TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
       EXPECT_NE(describe(found.findings[0]).what.find(shift == M_PI ? "half a turn" : "1.2"),
                 std::string::npos)
           << describe(found.findings[0]).what;
-      if (found.findings[0].severity == estimator::Severity::kFault) continue;
+      if (found.findings[0].severity == Severity::kFault) continue;
       ASSERT_EQ(found.starts.size(), 1U);
       EXPECT_EQ(found.starts[0].parameter,
                 rig.mechanism.index_of_joint(joint, JointQuantity::kEncoderOffset));
@@ -282,7 +247,7 @@ TEST(DescriptionFaults, LocateAShiftedZero) {
     Described rig = two_links();
     rig.recordings[0].segments[0].angles.col(1).array() -= shift;
     const std::vector<Finding> findings =
-        estimator::examine_description(rig.mechanism, rig.recordings).findings;
+        examine_description(rig.mechanism, rig.recordings).findings;
     ASSERT_EQ(findings.size(), 1U);
     EXPECT_EQ(describe(findings[0]).kind, "shifted-zero");
     EXPECT_EQ(findings[0].channel, "2");
@@ -302,13 +267,13 @@ TEST(DescriptionFaults, AreFoundTogether) {
     faulty.recordings = corrected(faulty.recordings, planted);
   }
   const std::vector<Finding> findings =
-      estimator::examine_description(faulty.mechanism, faulty.recordings).findings;
+      examine_description(faulty.mechanism, faulty.recordings).findings;
   EXPECT_FALSE(findings.empty());
 }
 
 TEST(DescriptionFaults, AreNotSeenWhereThereAreNone) {
   for (const Described& rig : {driven(), released(), two_links()}) {
-    EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
+    EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
   }
 }
 
@@ -316,26 +281,25 @@ TEST(DescriptionFaults, AreNotSeenWhereThereAreNone) {
 TEST(DescriptionFaults, AreNotReportedForAnotherFrictionLaw) {
   Described rig = driven();
   for (const char* name : {"1.b", "2.b"}) {
-    estimator::Parameter& parameter =
-        rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name))];
+    Parameter& parameter = test_support::parameter_named(rig.mechanism, name);
     parameter.free = false;
     parameter.value = 0.0;
   }
-  EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
+  EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
 }
 
 // A trial starts at the end of its mistake's fit, states included: before the first iteration it
 // has the residuals of the fit that it continues.
 TEST(TrialFit, BeginsWithTheStatesOfAnother) {
   const Described rig = driven();
-  estimator::TrialFit ended(rig.mechanism, rig.recordings);
+  TrialFit ended(rig.mechanism, rig.recordings);
   ended.fit_coarse(nullptr);
   ended.fit_fine(nullptr);
   const std::atomic<bool> stop = true;
-  estimator::TrialFit beside(ended.mechanism(), rig.recordings, &ended);
+  TrialFit beside(ended.mechanism(), rig.recordings, &ended);
   beside.fit_fine(&stop);
   EXPECT_NEAR(beside.misfit(), ended.misfit(), 0.05 * ended.misfit());
-  estimator::TrialFit alone(ended.mechanism(), rig.recordings);
+  TrialFit alone(ended.mechanism(), rig.recordings);
   alone.fit_fine(&stop);
   EXPECT_GT(alone.misfit(), 3.0 * ended.misfit());
 }
@@ -345,30 +309,22 @@ Described whirling(double period) {
   const test_support::ReferencePendulum truth;
   const Eigen::MatrixXd motion =
       test_support::simulate(truth, Eigen::Vector2d(0.0, 50.0), period, 400);
-  estimator::Segment segment;
-  segment.period = period;
-  segment.angles = motion.col(0);
-  segment.controls.resize(motion.rows(), 0);
-  Described rig{
-      estimator::make_pendulum({.mass = truth.m, .distance = truth.l, .inertia_swing = truth.J}),
-      {{"whirling", {segment}}}};
-  rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
-  return rig;
+  return {test_support::freed(test_support::pendulum_of(truth), {"P.J_zz"}),
+          {{"whirling", {test_support::undriven(motion.col(0), period)}}}};
 }
 
 // A joint that turns too far from row to row is reported as not checked; half as far is checked.
 TEST(DescriptionFaults, AreSkippedIfAJointTurnsTooFarBetweenRows) {
   const Described fast = whirling(0.02);
-  const auto findings = estimator::examine_description(fast.mechanism, fast.recordings).findings;
+  const auto findings = examine_description(fast.mechanism, fast.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].message.code, MessageCode::kDescriptionNotChecked);
-  EXPECT_EQ(findings[0].severity, estimator::Severity::kNote);
+  EXPECT_EQ(findings[0].severity, Severity::kNote);
   EXPECT_NE(describe(findings[0]).what.find("0.7 rad within 20 ms in 100 % of the examined rows"),
             std::string::npos)
       << describe(findings[0]).what;
   const Described slower = whirling(0.01);
-  for (const Finding& finding :
-       estimator::examine_description(slower.mechanism, slower.recordings).findings) {
+  for (const Finding& finding : examine_description(slower.mechanism, slower.recordings).findings) {
     EXPECT_NE(finding.message.code, MessageCode::kDescriptionNotChecked);
   }
 }
@@ -378,23 +334,17 @@ TEST(DescriptionFaults, AreNotReportedForAMirroredRig) {
   Described rig = driven();
   rig.recordings[0].segments[0].angles *= -1.0;
   rig.recordings[0].segments[0].controls *= -1.0;
-  EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
+  EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
 }
 
 // A single released pendulum swings the same to the left and to the right.
 TEST(DescriptionFaults, AreNotReportedIfIndistinguishable) {
   const test_support::ReferencePendulum truth{.b = 2e-4};
   const Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kFaultPeriod, 999);
-  estimator::Segment segment;
-  segment.period = kFaultPeriod;
-  segment.angles = -motion.col(0);
-  segment.controls.resize(motion.rows(), 0);
-  Mechanism mechanism = estimator::make_pendulum(
-      {.mass = truth.m, .distance = truth.l, .inertia_swing = 0.5 * truth.J});
-  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
-  mechanism.joint_parameter(0, JointQuantity::kViscous).free = true;
-  EXPECT_TRUE(
-      estimator::examine_description(mechanism, {{"pendulum", {segment}}}).findings.empty());
+  Mechanism mechanism =
+      test_support::freed(test_support::pendulum_of(truth), {"P.J_zz", "1.b"}, 0.5);
+  const Segment segment = test_support::undriven(-motion.col(0), kFaultPeriod);
+  EXPECT_TRUE(examine_description(mechanism, {{"pendulum", {segment}}}).findings.empty());
 }
 
 // A misfit that no mistake explains is reported as unexplained, without naming one.
@@ -408,31 +358,31 @@ TEST(DescriptionFaults, ReportAnUnexplainedMisfit) {
     walk += kFaultPeriod * rate;
     angle = walk;
   }
-  const std::vector<Finding> findings =
-      estimator::examine_description(rig.mechanism, rig.recordings).findings;
+  const std::vector<Finding> findings = examine_description(rig.mechanism, rig.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].message.code, MessageCode::kUnexplainedMotion);
-  EXPECT_EQ(findings[0].severity, estimator::Severity::kWarning);
+  EXPECT_EQ(findings[0].severity, Severity::kWarning);
 }
 
 // Recordings that cannot be calibrated are left to the calibration to refuse.
 TEST(DescriptionFaults, IgnoreUnusableRecordings) {
   const Described rig = two_links();
-  EXPECT_TRUE(estimator::examine_description(rig.mechanism, {}).findings.empty());
+  EXPECT_TRUE(examine_description(rig.mechanism, {}).findings.empty());
   std::vector<Recording> still = rig.recordings;
   still[0].segments[0].angles.setZero();
-  EXPECT_TRUE(estimator::examine_description(rig.mechanism, still).findings.empty());
+  EXPECT_TRUE(examine_description(rig.mechanism, still).findings.empty());
 }
 
 TEST(DescriptionFaults, StopOnRequest) {
   const Described rig = two_links();
   const Hypothesis planted = hypothesis_of(rig.mechanism, MessageCode::kInvertedEncoder, "2");
   const std::atomic<bool> stop = true;
-  estimator::CalibrationMonitor monitor;
+  CalibrationMonitor monitor;
   monitor.stop = &stop;
-  EXPECT_TRUE(estimator::examine_description(corrected(rig.mechanism, planted),
-                                             corrected(rig.recordings, planted), monitor)
+  EXPECT_TRUE(examine_description(corrected(rig.mechanism, planted),
+                                  corrected(rig.recordings, planted), monitor)
                   .findings.empty());
 }
 
 }  // namespace
+}  // namespace estimator

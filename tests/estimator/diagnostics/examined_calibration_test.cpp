@@ -12,49 +12,43 @@
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::Calibration;
-using estimator::DiagnosedCalibration;
-using estimator::DiagnosedInput;
-using estimator::Finding;
-using estimator::JointQuantity;
-using estimator::Mechanism;
-using estimator::Recording;
-using estimator::Segment;
 
 constexpr double kExaminedNoise = 1e-3;  // [rad]
 
 /// A pendulum with free inertia and friction, starting off the truth.
 Mechanism pendulum() {
-  Mechanism mechanism = estimator::make_pendulum({.inertia_swing = 0.0045});
-  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  Mechanism mechanism = make_pendulum({.inertia_swing = 0.0045});
+  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
   for (const auto& [quantity, start] :
        {std::pair(JointQuantity::kViscous, 1e-3), {JointQuantity::kCoulombTorque, 5e-3}}) {
-    estimator::Parameter& parameter = mechanism.joint_parameter(0, quantity);
+    Parameter& parameter = mechanism.joint_parameter(0, quantity);
     parameter.value = start;
     parameter.free = true;
   }
   return mechanism;
 }
 
-/// Six seconds at 1 kHz from an independent simulator.
-Eigen::VectorXd clean_readings() {
-  test_support::ReferencePendulum rig;
-  rig.b = 2e-3;
-  const Eigen::VectorXd angles =
-      test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0);
-  return test_support::as_read(angles, kExaminedNoise, 0.0, 1);
+/// Readings of a swing at 1 kHz from an independent simulator.
+Eigen::VectorXd swung(const test_support::ReferencePendulum& rig, double start, int samples,
+                      double noise, unsigned seed) {
+  return test_support::as_read(
+      test_support::simulate(rig, Eigen::Vector2d(start, 0.0), 1e-3, samples).col(0), noise, 0.0,
+      seed);
 }
+
+Eigen::VectorXd clean_readings() { return swung({.b = 2e-3}, 2.0, 6000, kExaminedNoise, 1); }
 
 Recording recording_of(const Eigen::VectorXd& readings) {
   return {"run", {test_support::segment_of(readings, 1000.0)}};
 }
 
-DiagnosedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = true) {
-  estimator::CalibrationOptions options;
+DiagnosedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = true,
+                               const Mechanism& mechanism = pendulum()) {
+  CalibrationOptions options;
   options.repair = repair;
-  return estimator::calibrate_with_diagnostics(pendulum(), {recording_of(readings)}, options);
+  return calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options);
 }
 
 const Finding* find(const std::vector<Finding>& findings, const std::string& kind) {
@@ -71,7 +65,7 @@ const Finding* find(const Calibration& calibration, const std::string& kind) {
 TEST(DiagnosedCalibration, IsPlainLeastSquaresOnCleanData) {
   const Eigen::VectorXd readings = clean_readings();
   const DiagnosedCalibration examined = calibrate(readings);
-  const Calibration plain = estimator::calibrate(pendulum(), {recording_of(readings)});
+  const Calibration plain = calibrate(pendulum(), {recording_of(readings)});
   EXPECT_TRUE(examined.calibration.findings.empty());
   ASSERT_EQ(examined.calibration.parameters.size(), plain.parameters.size());
   for (std::size_t i = 0; i < plain.parameters.size(); ++i) {
@@ -99,7 +93,7 @@ TEST(DiagnosedCalibration, RejectsSpikes) {
   EXPECT_TRUE(outliers->stretches.empty()) << "what lies between two outliers is marked";
   EXPECT_EQ(spiked.input.recordings[0].segments[0].angles.array().isNaN().count(), 20);
   for (std::size_t i = 0; i < 3; ++i) {
-    const estimator::ParameterEstimate& before = clean.calibration.parameters[i];
+    const ParameterEstimate& before = clean.calibration.parameters[i];
     EXPECT_NEAR(spiked.calibration.parameters[i].value, before.value, before.standard_deviation)
         << before.name;
     EXPECT_DOUBLE_EQ(spiked.calibration.parameters[i].initial, before.initial);
@@ -125,7 +119,7 @@ TEST(DiagnosedCalibration, FindsSmallSpikesBesideTheModel) {
 /// A pendulum whose description lacks its dry friction, read with little noise.
 Mechanism without_dry_friction() {
   Mechanism mechanism = pendulum();
-  estimator::Parameter& dry = mechanism.joint_parameter(0, JointQuantity::kCoulombTorque);
+  Parameter& dry = mechanism.joint_parameter(0, JointQuantity::kCoulombTorque);
   dry.value = 0.0;
   dry.free = false;
   return mechanism;
@@ -133,14 +127,9 @@ Mechanism without_dry_friction() {
 
 constexpr double kFineNoise = 3e-5;  // [rad]
 
-Eigen::VectorXd fine_readings() {
-  test_support::ReferencePendulum rig;
-  rig.b = 2e-3;
-  rig.tau_c = rig.tau_s = 2e-3;
-  return test_support::as_read(
-      test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0), kFineNoise, 0.0,
-      3);
-}
+const test_support::ReferencePendulum kDry{.b = 2e-3, .tau_c = 2e-3, .tau_s = 2e-3};
+
+Eigen::VectorXd fine_readings() { return swung(kDry, 2.0, 6000, kFineNoise, 3); }
 
 // A step in the residuals is an encoder slip if the model fits. If the model leaves far more than
 // the step, neither slips nor outliers of that size are reported, and the estimates are those of
@@ -150,20 +139,18 @@ TEST(DiagnosedCalibration, FindsSlipsOnlyIfTheModelFits) {
   Eigen::VectorXd readings = fine_readings();
   readings.tail(readings.size() - 3000).array() += kSlip;
   for (const int row : {1000, 4000}) readings[row] += 10.0 * kFineNoise;
-  const DiagnosedCalibration holds =
-      estimator::calibrate_with_diagnostics(pendulum(), {recording_of(readings)}, {});
+  const DiagnosedCalibration holds = calibrate(readings);
   const Finding* const slip = find(holds.calibration, "slip");
   ASSERT_NE(slip, nullptr);
   EXPECT_NEAR(slip->size, kSlip, 0.2 * kSlip);
   EXPECT_NEAR(slip->from, 3.0, 0.01);
   EXPECT_NE(find(holds.calibration, "outliers"), nullptr);
 
-  const DiagnosedCalibration fails =
-      estimator::calibrate_with_diagnostics(without_dry_friction(), {recording_of(readings)}, {});
+  const DiagnosedCalibration fails = calibrate(readings, true, without_dry_friction());
   EXPECT_GT(fails.calibration.simulation[0].rmse, 5.0 * kSlip);
   EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
   EXPECT_EQ(find(fails.calibration, "outliers"), nullptr);
-  const Calibration as_is = estimator::calibrate(without_dry_friction(), {recording_of(readings)});
+  const Calibration as_is = calibrate(without_dry_friction(), {recording_of(readings)});
   ASSERT_EQ(fails.calibration.parameters.size(), as_is.parameters.size());
   for (std::size_t i = 0; i < as_is.parameters.size(); ++i) {
     EXPECT_EQ(fails.calibration.parameters[i].value, as_is.parameters[i].value);
@@ -175,21 +162,15 @@ TEST(DiagnosedCalibration, FindsSlipsOnlyIfTheModelFits) {
 TEST(DiagnosedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
   constexpr double kSlip = 4e-4;
   Recording recording = recording_of(fine_readings());
-  test_support::ReferencePendulum rig;
-  rig.b = 2e-3;
-  rig.tau_c = rig.tau_s = 2e-3;
-  Eigen::VectorXd quiet = test_support::as_read(
-      test_support::simulate(rig, Eigen::Vector2d(0.02, 0.0), 1e-3, 3000).col(0), kFineNoise, 0.0,
-      4);
+  Eigen::VectorXd quiet = swung(kDry, 0.02, 3000, kFineNoise, 4);
   quiet.tail(1500).array() += kSlip;
   Segment piece = recording_of(quiet).segments[0];
   piece.start = 10.0;
   recording.segments.push_back(piece);
-  const DiagnosedCalibration holds =
-      estimator::calibrate_with_diagnostics(pendulum(), {recording}, {});
+  const DiagnosedCalibration holds = calibrate_with_diagnostics(pendulum(), {recording}, {});
   EXPECT_NE(find(holds.calibration, "slip"), nullptr);
   const DiagnosedCalibration fails =
-      estimator::calibrate_with_diagnostics(without_dry_friction(), {recording}, {});
+      calibrate_with_diagnostics(without_dry_friction(), {recording}, {});
   EXPECT_GT(fails.calibration.simulation[0].rmse, 2.0 * kSlip);
   EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
 }
@@ -200,15 +181,15 @@ TEST(DiagnosedCalibration, StartsFreeZerosNearTheTruth) {
   Mechanism mechanism = pendulum();
   mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).free = true;
   const Eigen::VectorXd readings = clean_readings().array() - M_PI;
-  estimator::CalibrationOptions options;
+  CalibrationOptions options;
   const DiagnosedCalibration repaired =
-      estimator::calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options);
+      calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options);
   const Finding* found = find(repaired.calibration, "shifted-zero");
   ASSERT_NE(found, nullptr);
   EXPECT_FALSE(service::describe(*found).treatment.empty());
   EXPECT_LT(repaired.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
   options.repair = false;
-  const DiagnosedInput as_is = estimator::examine(mechanism, {recording_of(readings)}, options);
+  const DiagnosedInput as_is = examine(mechanism, {recording_of(readings)}, options);
   const Finding* const reported = find(as_is.findings, "shifted-zero");
   ASSERT_NE(reported, nullptr);
   EXPECT_TRUE(service::describe(*reported).treatment.empty());
@@ -217,8 +198,7 @@ TEST(DiagnosedCalibration, StartsFreeZerosNearTheTruth) {
 
 /// Readings without `lost` rows of half a millisecond at 2.3 s.
 Eigen::VectorXd with_lost_time(int lost) {
-  test_support::ReferencePendulum rig;
-  rig.b = 2e-3;
+  test_support::ReferencePendulum rig{.b = 2e-3};
   const Eigen::VectorXd fine =
       test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 5e-4, 12000).col(0);
   Eigen::VectorXd readings(6000 - (lost + 1) / 2);
@@ -248,50 +228,45 @@ TEST(DiagnosedCalibration, CutsAtLostTime) {
 
 /// Two released links; a dead second encoder reads only zeros.
 Recording two_links(const std::string& name, double first, bool dead) {
-  Segment segment;
-  segment.period = 4e-3;
-  segment.angles =
-      test_support::simulate(test_support::ReferenceChain(), Eigen::Vector4d(first, 0.4, 0.0, 0.0),
-                             segment.period, 999)
-          .leftCols(2);
-  segment.angles.col(1) -= segment.angles.col(0).eval();
-  if (dead) segment.angles.col(1).setZero();
-  segment.controls.resize(segment.angles.rows(), 0);
-  return {name, {segment}};
+  Eigen::MatrixXd angles = test_support::simulate(test_support::ReferenceChain(),
+                                                  Eigen::Vector4d(first, 0.4, 0.0, 0.0), 4e-3, 999)
+                               .leftCols(2);
+  angles.col(1) -= angles.col(0).eval();
+  if (dead) angles.col(1).setZero();
+  return {name, {test_support::undriven(angles, 4e-3)}};
 }
 
 // A dead encoder is reported as such, and the description is not blamed for it. If it is dead in
 // some recordings only, the others check the description.
 TEST(DiagnosedCalibration, BlamesNoDescriptionForADeadEncoder) {
-  Mechanism mechanism = estimator::make_chain({.links = 2});
-  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  Mechanism mechanism = make_chain({.links = 2});
+  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
   const Recording dead = two_links("dead", 1.2, true);
-  const DiagnosedInput input = estimator::examine(mechanism, {dead}, {});
+  const DiagnosedInput input = examine(mechanism, {dead}, {});
   ASSERT_EQ(input.findings.size(), 1U);
-  EXPECT_EQ(input.findings[0].message.code, estimator::MessageCode::kDeadChannel);
+  EXPECT_EQ(input.findings[0].message.code, MessageCode::kDeadChannel);
 
   Recording inverted = two_links("inverted", 0.9, false);
   inverted.segments[0].angles.col(1) *= -1.0;
-  const DiagnosedInput both = estimator::examine(mechanism, {dead, inverted}, {});
+  const DiagnosedInput both = examine(mechanism, {dead, inverted}, {});
   ASSERT_EQ(both.findings.size(), 2U);
-  EXPECT_EQ(both.findings[0].message.code, estimator::MessageCode::kDeadChannel);
-  EXPECT_EQ(both.findings[1].severity, estimator::Severity::kFault)
+  EXPECT_EQ(both.findings[0].message.code, MessageCode::kDeadChannel);
+  EXPECT_EQ(both.findings[1].severity, Severity::kFault)
       << service::describe(both.findings[1]).what;
   inverted.segments[0].angles.col(1) *= -1.0;
-  EXPECT_EQ(estimator::examine(mechanism, {dead, inverted}, {}).findings.size(), 1U);
+  EXPECT_EQ(examine(mechanism, {dead, inverted}, {}).findings.size(), 1U);
 }
 
 /// With the encoders' readings shifted by the given sizes from row 500 on.
 Calibration stepped(double first, double second) {
   Recording recording = two_links("run", 1.2, false);
-  std::mt19937 random(6);
-  std::normal_distribution<double> noise(0.0, kFineNoise);
-  for (double& angle : recording.segments[0].angles.reshaped()) angle += noise(random);
-  recording.segments[0].angles.col(0).tail(500).array() += first;
-  recording.segments[0].angles.col(1).tail(500).array() += second;
-  Mechanism mechanism = estimator::make_chain({.links = 2});
-  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
-  return estimator::calibrate_with_diagnostics(mechanism, {recording}, {}).calibration;
+  Eigen::MatrixXd& angles = recording.segments[0].angles;
+  angles = test_support::with_noise(angles, kFineNoise, 6);
+  angles.col(0).tail(500).array() += first;
+  angles.col(1).tail(500).array() += second;
+  Mechanism mechanism = make_chain({.links = 2});
+  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  return calibrate_with_diagnostics(mechanism, {recording}, {}).calibration;
 }
 
 // Two encoders do not slip at the same instant. If simultaneous slips explain more than lost time,
@@ -317,12 +292,11 @@ TEST(DiagnosedCalibration, TriesTheLikeliestSlipIfTheModelIsRejected) {
   ASSERT_NE(slip, nullptr);
   EXPECT_NEAR(slip->size, kSlip, 0.2 * kSlip);
   EXPECT_NEAR(slip->from, 3.0, 0.1);
-  EXPECT_EQ(with.calibration.verdict.kind, estimator::VerdictKind::kAccepted);
+  EXPECT_EQ(with.calibration.verdict.kind, VerdictKind::kAccepted);
   EXPECT_EQ(with.calibration.parameters.size(), 4U);
 
-  const DiagnosedCalibration fails = estimator::calibrate_with_diagnostics(
-      without_dry_friction(), {recording_of(fine_readings())}, {});
-  EXPECT_NE(fails.calibration.verdict.kind, estimator::VerdictKind::kAccepted);
+  const DiagnosedCalibration fails = calibrate(fine_readings(), true, without_dry_friction());
+  EXPECT_NE(fails.calibration.verdict.kind, VerdictKind::kAccepted);
   EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
 }
 
@@ -330,12 +304,11 @@ TEST(DiagnosedCalibration, TriesTheLikeliestSlipIfTheModelIsRejected) {
 TEST(DiagnosedCalibration, TriesNoJumpForALargeMisfit) {
   const auto stages = [](const Mechanism& mechanism, const Eigen::VectorXd& readings, bool repair) {
     int count = 0;
-    estimator::CalibrationMonitor monitor;
-    monitor.on_stage = [&](const estimator::FitStage&, const Mechanism&) { ++count; };
-    estimator::CalibrationOptions options;
+    CalibrationMonitor monitor;
+    monitor.on_stage = [&](const FitStage&, const Mechanism&) { ++count; };
+    CalibrationOptions options;
     options.repair = repair;
-    estimator::calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options, {},
-                                          monitor);
+    calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options, {}, monitor);
     return count;
   };
   EXPECT_EQ(stages(without_dry_friction(), fine_readings(), true),
@@ -347,13 +320,13 @@ TEST(DiagnosedCalibration, TriesNoJumpForALargeMisfit) {
 
 // A fault stops the calibration, unless the user overrides it.
 TEST(DiagnosedCalibration, RefusesFaults) {
-  const std::vector<Finding> fault = {
-      estimator::make_finding(estimator::MessageCode::kIdenticalChannels)};
-  EXPECT_THROW(estimator::require_no_fault(fault, {}), estimator::UnusableInput);
-  estimator::CalibrationOptions insists;
+  const std::vector<Finding> fault = {make_finding(MessageCode::kIdenticalChannels)};
+  EXPECT_THROW(require_no_fault(fault, {}), UnusableInput);
+  CalibrationOptions insists;
   insists.repair = false;
-  EXPECT_NO_THROW(estimator::require_no_fault(fault, insists));
-  EXPECT_NO_THROW(estimator::require_no_fault({}, {}));
+  EXPECT_NO_THROW(require_no_fault(fault, insists));
+  EXPECT_NO_THROW(require_no_fault({}, {}));
 }
 
 }  // namespace
+}  // namespace estimator

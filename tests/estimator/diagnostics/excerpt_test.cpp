@@ -6,11 +6,8 @@
 
 #include "tests/support/mechanisms/pendulum.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::ExcerptBudget;
-using estimator::Recording;
-using estimator::Segment;
 
 constexpr ExcerptBudget kBudget = {.duration = 2.0, .piece = 1.0, .period = 0.01, .rows = 200};
 
@@ -27,11 +24,11 @@ Recording mostly_still() {
   return {"still", {segment}};
 }
 
-estimator::Mechanism excerpt_pendulum() { return estimator::make_pendulum({.motorised = true}); }
+Mechanism excerpt_pendulum() { return make_pendulum({.motorised = true}); }
 
 // The excerpt has a bounded length, however long the recording, and lies where there is motion.
 TEST(Excerpt, IsTheLiveliestPartWithinTheBudget) {
-  const auto excerpts = estimator::select_excerpts(excerpt_pendulum(), {mostly_still()}, kBudget);
+  const auto excerpts = select_excerpts(excerpt_pendulum(), {mostly_still()}, kBudget);
   ASSERT_EQ(excerpts.size(), 1U);
   ASSERT_EQ(excerpts[0].segments.size(), 2U);
   EXPECT_DOUBLE_EQ(excerpts[0].segments[0].start, 17.0);
@@ -46,7 +43,7 @@ TEST(Excerpt, IsTheLiveliestPartWithinTheBudget) {
 TEST(Excerpt, AveragesControlsOverMergedRows) {
   Recording recording = mostly_still();
   recording.segments[0].controls.col(0).setLinSpaced(0.0, 19999.0);
-  const auto excerpts = estimator::select_excerpts(excerpt_pendulum(), {recording}, kBudget);
+  const auto excerpts = select_excerpts(excerpt_pendulum(), {recording}, kBudget);
   const Segment& segment = excerpts[0].segments.back();
   const double first = 1e3 * (segment.start - 5.0);
   EXPECT_NEAR(segment.controls(0, 0), first + 4.5, 1e-9);
@@ -60,8 +57,7 @@ TEST(Excerpt, KeepsTimesOfRows) {
   segment.angles = Eigen::MatrixXd::Random(40, 1);
   segment.controls = Eigen::MatrixXd::Zero(40, 1);
   for (int k = 0; k < 40; ++k) segment.times.push_back(0.05 * k + 1e-3 * (k % 3));
-  const auto excerpts =
-      estimator::select_excerpts(excerpt_pendulum(), {{"slow", {segment}}}, kBudget);
+  const auto excerpts = select_excerpts(excerpt_pendulum(), {{"slow", {segment}}}, kBudget);
   const Segment& piece = excerpts[0].segments.back();
   ASSERT_EQ(static_cast<int>(piece.times.size()), piece.sample_count());
   EXPECT_DOUBLE_EQ(piece.period, 0.05);
@@ -70,7 +66,8 @@ TEST(Excerpt, KeepsTimesOfRows) {
 }
 
 TEST(Excerpt, OfNothingIsNothing) {
-  EXPECT_TRUE(estimator::select_excerpts(excerpt_pendulum(), {}, kBudget).empty());
+  EXPECT_TRUE(select_excerpts(excerpt_pendulum(), {}, kBudget).empty());
 }
 
 }  // namespace
+}  // namespace estimator

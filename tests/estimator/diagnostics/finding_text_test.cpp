@@ -6,17 +6,14 @@
 #include "service/messages/message_text.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::Finding;
-using estimator::MessageCode;
-using estimator::Severity;
 
 constexpr double kSlipQuantum = 1.5e-3;  // [rad]
 
 Finding slip(double size, double deviation) {
-  const estimator::Encoder sensor = estimator::used_encoders(estimator::make_pendulum()).front();
-  return estimator::slip_finding(sensor, "run.csv", 3.428, size, deviation, kSlipQuantum);
+  const Encoder sensor = used_encoders(make_pendulum()).front();
+  return slip_finding(sensor, "run.csv", 3.428, size, deviation, kSlipQuantum);
 }
 
 // A step within its own uncertainty is not worth a warning.
@@ -42,8 +39,8 @@ TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
 TEST(Finding, IsDowngradedIfTheModelIsRejected) {
   Finding sure = slip(7.5e-3, 1e-4), unsure = slip(1e-4, 1e-4);
   const std::string sentence = service::describe(unsure).what;
-  estimator::doubt(sure);
-  estimator::doubt(unsure);
+  doubt(sure);
+  doubt(unsure);
   EXPECT_EQ(sure.severity, Severity::kNote);
   const std::string doubted = service::describe(sure).what;
   EXPECT_EQ(doubted.find("possibly, encoder \"1\" slips"), 0U) << doubted;
@@ -51,3 +48,4 @@ TEST(Finding, IsDowngradedIfTheModelIsRejected) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -11,6 +11,7 @@
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/not_a_number.hpp"
 
 namespace {
@@ -28,7 +29,7 @@ Mechanism with_sensor() {
   mechanism.parameters.clear();
   make_parameters(mechanism);
   for (const Parameter& known : plain.parameters) {
-    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(known.name))] = known;
+    test_support::parameter_named(mechanism, known.name) = known;
   }
   mechanism.sensor_parameter(0, SensorQuantity::kPointX).value = 0.05;
   mechanism.sensor_parameter(0, SensorQuantity::kMountY).value = 0.4;

@@ -3,16 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
-#include "tests/support/reference_simulators.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Mechanism;
-using estimator::Recording;
 using test_support::ReferencePendulum;
 
 constexpr double kSidesPeriod = 4e-3;  // [s]
@@ -29,14 +26,7 @@ Recording slipping(const ReferencePendulum& rig, const std::string& name, int ro
 }
 
 Mechanism described_swing(const ReferencePendulum& rig) {
-  Mechanism mechanism =
-      estimator::make_pendulum({.mass = rig.m, .distance = rig.l, .inertia_swing = rig.J});
-  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
-  estimator::Parameter& viscous = mechanism.joint_parameter(0, estimator::JointQuantity::kViscous);
-  viscous.free = true;
-  viscous.value = rig.b;
-  mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
-  return mechanism;
+  return test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"});
 }
 
 // A model that fits one side of the slip is enough, wherever it lies, also with other recordings.
@@ -45,10 +35,9 @@ TEST(JumpSides, OneSideIsExplained) {
   const Mechanism mechanism = described_swing(rig);
   for (const int row : {kSidesRows / 5, 4 * kSidesRows / 5}) {
     for (const double slip : {0.02, -0.02}) {
-      EXPECT_TRUE(
-          estimator::is_single_jump_plausible(mechanism, {slipping(rig, "slips", row, slip)}, {}))
+      EXPECT_TRUE(is_single_jump_plausible(mechanism, {slipping(rig, "slips", row, slip)}, {}))
           << row;
-      EXPECT_TRUE(estimator::is_single_jump_plausible(
+      EXPECT_TRUE(is_single_jump_plausible(
           mechanism, {slipping(rig, "clean", 0, 0.0), slipping(rig, "slips", row, slip)}, {}));
     }
   }
@@ -60,9 +49,10 @@ TEST(JumpSides, NoneIsExplainedForAnotherLaw) {
   ReferencePendulum dry = rig;
   dry.tau_c = dry.tau_s = 0.02;  // it still swings at the end
   const Mechanism mechanism = described_swing(rig);
-  EXPECT_FALSE(estimator::is_single_jump_plausible(mechanism, {slipping(dry, "dry", 0, 0.0)}, {}));
-  EXPECT_FALSE(estimator::is_single_jump_plausible(
+  EXPECT_FALSE(is_single_jump_plausible(mechanism, {slipping(dry, "dry", 0, 0.0)}, {}));
+  EXPECT_FALSE(is_single_jump_plausible(
       mechanism, {slipping(rig, "clean", 0, 0.0), slipping(dry, "dry", 0, 0.0)}, {}));
 }
 
 }  // namespace
+}  // namespace estimator

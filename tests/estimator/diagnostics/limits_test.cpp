@@ -8,12 +8,8 @@
 
 #include "tests/support/mechanisms/pendulum.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::Finding;
-using estimator::MessageCode;
-using estimator::Recording;
-using estimator::SensorDescription;
 
 constexpr double kLimitPeriod = 1e-3;  // [s]
 constexpr double kAmplitude = 1.0;     // [rad]
@@ -23,7 +19,7 @@ constexpr double kQuantum = 2.0 * M_PI / 4096.0;
 /// A pendulum with the largest speed kAmplitude · kSwing, as quantized readings, and a command that
 /// goes from −4 to 4.
 Recording swinging() {
-  estimator::Segment segment;
+  Segment segment;
   segment.period = kLimitPeriod;
   segment.angles.resize(3000, 1);
   segment.controls.resize(3000, 1);
@@ -36,9 +32,8 @@ Recording swinging() {
 }
 
 std::vector<Finding> compared(const Recording& recording, const SensorDescription& facts) {
-  estimator::SignalExamination out;
-  estimator::compare_limits(estimator::make_pendulum({.motorised = true}), {kQuantum}, recording,
-                            facts, out);
+  SignalExamination out;
+  compare_limits(make_pendulum({.motorised = true}), {kQuantum}, recording, facts, out);
   return out.findings;
 }
 
@@ -61,7 +56,7 @@ TEST(Limits, ReportReadingsBeyondEitherEnd) {
     EXPECT_NEAR(found[0].size, extreme, kQuantum);
     EXPECT_NEAR(std::abs(kAmplitude * std::sin(kSwing * found[0].from)), 0.9, 0.02);
     EXPECT_GT(found[0].stretches.size(), 1U);
-    for (const estimator::TimeStretch& each : found[0].stretches) {
+    for (const TimeStretch& each : found[0].stretches) {
       // Each span starts and ends beyond the limit, and lasts at most half a swing.
       for (const double t : {each.from, each.to}) {
         EXPECT_GE(extreme * kAmplitude * std::sin(kSwing * t), 0.9 - kQuantum);
@@ -75,17 +70,15 @@ TEST(Limits, ReportReadingsBeyondEitherEnd) {
 TEST(Limits, ReportReadingsWellBeyondAStop) {
   for (const double side : {1.0, -1.0}) {
     SCOPED_TRACE(side);
-    estimator::Mechanism pendulum = estimator::make_pendulum();
+    Mechanism pendulum = make_pendulum();
     (side > 0.0 ? pendulum.joints[0].stops_lower : pendulum.joints[0].stops_upper) = true;
-    estimator::Parameter& stop =
-        pendulum.joint_parameter(0, side > 0.0 ? estimator::JointQuantity::kStopLower
-                                               : estimator::JointQuantity::kStopUpper);
-    estimator::Parameter& offset =
-        pendulum.joint_parameter(0, estimator::JointQuantity::kEncoderOffset);
+    Parameter& stop = pendulum.joint_parameter(
+        0, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper);
+    Parameter& offset = pendulum.joint_parameter(0, JointQuantity::kEncoderOffset);
     const auto found_at = [&](double position) {
       stop.value = side * position;
-      estimator::SignalExamination out;
-      estimator::compare_stops(pendulum, {kQuantum}, swinging(), out);
+      SignalExamination out;
+      compare_stops(pendulum, {kQuantum}, swinging(), out);
       return out.findings;
     };
     EXPECT_TRUE(found_at(-kAmplitude).empty());
@@ -127,7 +120,8 @@ TEST(Limits, ReportCommandsBeyondAndAtTheirLimit) {
   const std::vector<Finding> at = compared(clipped, {.command_limit = {3.0}});
   ASSERT_EQ(at.size(), 1U);
   EXPECT_EQ(at[0].message.code, MessageCode::kCommandAtLimit);
-  EXPECT_EQ(at[0].severity, estimator::Severity::kNote);
+  EXPECT_EQ(at[0].severity, Severity::kNote);
 }
 
 }  // namespace
+}  // namespace estimator

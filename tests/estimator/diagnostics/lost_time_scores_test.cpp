@@ -6,14 +6,10 @@
 #include "estimator/diagnostics/repair/suspected_jump.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::LostTimeScore;
-using estimator::Mechanism;
-using estimator::Recording;
-using estimator::ShootingFit;
 
 constexpr int kLossRow = 700;
 constexpr double kScorePeriod = 4e-3;  // [s]
@@ -24,14 +20,10 @@ Mechanism scored_description() {
 
 /// Driven by two sines, without `lost` rows from `row` on. A negative number repeats rows.
 Recording with_rows_lost(int lost, int row = kLossRow) {
-  Eigen::VectorXd u(1500);
-  for (Eigen::Index k = 0; k < u.size(); ++k) {
-    const double t = kScorePeriod * static_cast<double>(k);
-    u[k] = 1.5 * (std::sin(3.0 * t) + std::sin(11.3 * t + 1.0));
-  }
-  Recording recording = test_support::record(test_support::viscous_furuta(), {0.2, 0.5, 0.0, 0.0},
-                                             u, kScorePeriod, 1e-4, 5);
-  estimator::Segment& segment = recording.segments[0];
+  Recording recording =
+      test_support::record(test_support::viscous_furuta(), {0.2, 0.5, 0.0, 0.0},
+                           test_support::two_sines(1500, kScorePeriod), kScorePeriod, 1e-4, 5);
+  Segment& segment = recording.segments[0];
   const int rows = segment.sample_count() - std::abs(lost);
   for (Eigen::MatrixXd* const of : {&segment.angles, &segment.controls}) {
     const Eigen::MatrixXd all = *of;
@@ -43,10 +35,10 @@ Recording with_rows_lost(int lost, int row = kLossRow) {
 
 std::optional<LostTimeScore> scored(const Recording& recording) {
   const Mechanism mechanism = scored_description();
-  ShootingFit fit(estimator::prepare_shooting(mechanism, {recording}, {}), {}, {});
+  ShootingFit fit(prepare_shooting(mechanism, {recording}, {}), {}, {});
   fit.estimate_jointly(mechanism);
-  const estimator::ShootingInput& input = fit.input();
-  return estimator::likeliest_lost_time(fit.joint(), input.segments, input.grid);
+  const ShootingInput& input = fit.input();
+  return likeliest_lost_time(fit.joint(), input.segments, input.grid);
 }
 
 // Losses of one and of three rows of 4 ms, at a node of the fit and between two, are found at their
@@ -73,21 +65,22 @@ TEST(LostTimeScores, LocateLostTime) {
 // recording without either.
 TEST(LostTimeScores, ProposeTheCuts) {
   const auto suspected = [](const Recording& recording) {
-    return estimator::find_likeliest_jump(scored_description(), {recording}, {}, {});
+    return find_likeliest_jump(scored_description(), {recording}, {}, {});
   };
-  const estimator::SuspectedJump none = suspected(with_rows_lost(0));
+  const SuspectedJump none = suspected(with_rows_lost(0));
   EXPECT_TRUE(none.lost_times.empty());
   EXPECT_FALSE(none.slip.needs_repair());
-  const estimator::SuspectedJump lost = suspected(with_rows_lost(1));
+  const SuspectedJump lost = suspected(with_rows_lost(1));
   ASSERT_FALSE(lost.lost_times.empty());
   EXPECT_NEAR(lost.lost_times[0].row, kLossRow, 1);
   for (const double size : {5e-4, -5e-4}) {
     Recording slipped = with_rows_lost(0);
     slipped.segments[0].angles.col(1).tail(1501 - kLossRow).array() += size;
-    const estimator::SuspectedJump slip = suspected(slipped);
+    const SuspectedJump slip = suspected(slipped);
     ASSERT_EQ(slip.slip.freed.size(), 1U) << size;
     EXPECT_EQ(slip.lost_times.back().row, slip.slip.freed[0].row) << size;
   }
 }
 
 }  // namespace
+}  // namespace estimator

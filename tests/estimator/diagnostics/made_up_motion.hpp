@@ -4,13 +4,12 @@
 
 #include <Eigen/Core>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "estimator/signal/time_series.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace test_support {
 
@@ -82,11 +81,7 @@ void for_each_clean_motion(const std::vector<double>& rates, const Visit& visit)
 }
 
 inline estimator::Segment segment_of(const Eigen::MatrixXd& angles, double rate) {
-  estimator::Segment segment;
-  segment.period = 1.0 / rate;
-  segment.angles = angles;
-  segment.controls.resize(angles.rows(), 0);
-  return segment;
+  return undriven(angles, 1.0 / rate);
 }
 
 }  // namespace test_support

@@ -10,31 +10,19 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/messages/message_text.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Finding;
-using estimator::Mechanism;
-using estimator::Message;
-using estimator::MessageCode;
-using estimator::Recording;
 using test_support::ReferenceFuruta;
 
 constexpr double kCauseNoise = 5e-4;   // [rad]
 constexpr double kCausePeriod = 4e-3;  // [s]
 constexpr double kCommand = 3.0;       // [V], largest
 
-Eigen::VectorXd command() {
-  Eigen::VectorXd u(1500);
-  for (Eigen::Index k = 0; k < u.size(); ++k) {
-    const double t = kCausePeriod * static_cast<double>(k);
-    u[k] = kCommand * (0.5 * std::sin(3.0 * t) + 0.5 * std::sin(11.3 * t + 1.0));
-  }
-  return u;
-}
+Eigen::VectorXd command() { return test_support::two_sines(1500, kCausePeriod); }
 
 Recording recorded(const Eigen::VectorXd& u) {
   return test_support::record(test_support::viscous_furuta(), {0.2, 0.5, 0.0, 0.0}, u, kCausePeriod,
@@ -44,13 +32,12 @@ Recording recorded(const Eigen::VectorXd& u) {
 Mechanism described() { return test_support::free_furuta(test_support::viscous_furuta(), 1.3); }
 
 std::vector<Finding> explained(const Mechanism& mechanism, const Recording& recording) {
-  return estimator::explain_misfit(estimator::calibrate(mechanism, {recording}), mechanism,
-                                   {recording});
+  return explain_misfit(calibrate(mechanism, {recording}), mechanism, {recording});
 }
 
 template <typename T>
 T cause_argument(const Message& message, const std::string& name) {
-  const estimator::Argument::Value* const value = message.find(name);
+  const Argument::Value* const value = message.find(name);
   return value == nullptr ? T() : std::get<T>(*value);
 }
 
@@ -126,7 +113,7 @@ TEST(MisfitCauses, FindAClippedCommand) {
 TEST(MisfitCauses, FindAWrongGain) {
   for (const double factor : {0.3, 1.6}) {
     Mechanism mechanism = described();
-    estimator::Parameter& gain = mechanism.joint_parameter(0, estimator::JointQuantity::kMotorGain);
+    Parameter& gain = mechanism.joint_parameter(0, JointQuantity::kMotorGain);
     gain.free = false;
     gain.value = factor * test_support::viscous_furuta().K;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
@@ -145,8 +132,7 @@ TEST(MisfitCauses, FindAWrongGain) {
 TEST(MisfitCauses, FindAWrongDistance) {
   for (const double factor : {1.05, 0.95}) {
     Mechanism mechanism = described();
-    estimator::Parameter& distance =
-        mechanism.joint_parameter(1, estimator::JointQuantity::kPointAx);
+    Parameter& distance = mechanism.joint_parameter(1, JointQuantity::kPointAx);
     const double truth = distance.value;
     distance.value *= factor;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
@@ -166,12 +152,9 @@ TEST(MisfitCauses, FindADistanceThatLeavesNoInertia) {
       {test_support::segment_of(test_support::as_read(motion.col(0), 1e-4, 0.0, 3),
                                 1.0 / kCausePeriod)}};
   const double farthest = (truth.J + truth.m * truth.l * truth.l) / (truth.m * truth.l);
-  Mechanism mechanism = estimator::make_pendulum(
-      {.mass = truth.m, .distance = 1.2 * farthest, .inertia_swing = 1e-3});
-  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
-  mechanism.parameter(0, estimator::BodyQuantity::kJzz).lower = 1e-9;
-  mechanism.joint_parameter(0, estimator::JointQuantity::kViscous).free = true;
-  mechanism.parameter(estimator::WorldQuantity::kGravity).value = truth.g;
+  Mechanism mechanism = test_support::freed(
+      test_support::pendulum_of({.l = 1.2 * farthest, .J = 1e-3}), {"P.J_zz", "1.b"});
+  mechanism.parameter(0, BodyQuantity::kJzz).lower = 1e-9;
   const std::vector<Finding> findings = explained(mechanism, recording);
   expect_first(findings, MessageCode::kNoRoomForInertia);
   EXPECT_NEAR(std::abs(findings[0].size), 0.2 * farthest, 0.01 * farthest);
@@ -191,7 +174,7 @@ TEST(MisfitCauses, FindMissingFriction) {
   expect_first(findings, MessageCode::kMissingFriction);
   const auto terms = cause_argument<std::vector<Message>>(first_cause(findings[0]), "terms");
   const auto value_of = [](const Message& term) {
-    return cause_argument<estimator::Quantity>(term, "value").value;
+    return cause_argument<Quantity>(term, "value").value;
   };
   const auto friction = std::ranges::find(terms, "1.tau_c", [](const Message& term) {
     return cause_argument<std::string>(term, "parameter");
@@ -221,7 +204,7 @@ ReferenceFuruta dry_furuta(double smoothing_speed) {
 std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
   Mechanism mechanism = described();
   test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
-  mechanism.joint_parameter(0, estimator::JointQuantity::kCoulombTorque).value = 0.03;
+  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.03;
   return explained(mechanism, test_support::record(truth, {0.2, 0.5, 0.0, 0.0},
                                                    busy_then_pulling(truth.tau_c1 / truth.K),
                                                    kCausePeriod, kCauseNoise, 5));
@@ -248,7 +231,7 @@ TEST(MisfitCauses, AreFoundForCreepingJoints) {
   recording.segments[0].period *= 1.02;
   Mechanism mechanism = described();
   test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
-  mechanism.joint_parameter(0, estimator::JointQuantity::kCoulombTorque).value = 0.03;
+  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.03;
   mechanism.joints[0].transition_speed = 0.01;
   const std::vector<Finding> findings = explained(mechanism, recording);
   ASSERT_FALSE(findings.empty());
@@ -257,9 +240,10 @@ TEST(MisfitCauses, AreFoundForCreepingJoints) {
 }
 
 TEST(MisfitCauses, IgnoreSpookSimulators) {
-  estimator::Calibration shadow;
-  shadow.kind = estimator::EstimateKind::kShadow;
-  EXPECT_TRUE(estimator::explain_misfit(shadow, described(), {recorded(command())}).empty());
+  Calibration shadow;
+  shadow.kind = EstimateKind::kShadow;
+  EXPECT_TRUE(explain_misfit(shadow, described(), {recorded(command())}).empty());
 }
 
 }  // namespace
+}  // namespace estimator

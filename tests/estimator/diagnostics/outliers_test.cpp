@@ -8,12 +8,9 @@
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::JointKind;
-using estimator::NoiseScale;
-using estimator::Outlier;
-using estimator::ReadingSeries;
 using test_support::MadeUpMotion;
 
 constexpr double kOutlierCount = 2.0 * M_PI / 4096.0;
@@ -22,10 +19,10 @@ constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
 /// Rows of the outliers, with their sizes.
 std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings, double rate,
                                                 JointKind kind = JointKind::kRevolute) {
-  const estimator::Segment segment = test_support::segment_of(readings, rate);
+  const Segment segment = test_support::segment_of(readings, rate);
   const ReadingSeries series =
       observed_readings(segment, segment.angles.col(0), joint_traits(kind).wraps);
-  const NoiseScale scale(series, estimator::robust_quantum({series}, joint_units(kind).scale));
+  const NoiseScale scale(series, robust_quantum({series}, joint_units(kind).scale));
   std::vector<std::pair<int, double>> found;
   for (const Outlier& outlier : find_outliers(series, scale)) {
     found.emplace_back(series.rows[outlier.position], outlier.size);
@@ -100,11 +97,11 @@ TEST(Outliers, IgnoreFullTurnsOfRevoluteJointsOnly) {
 
 // The advice must mention the part that this type of encoder has.
 TEST(Outliers, AdviceMatchesTheEncoderType) {
-  const estimator::OutlierCount outliers{
+  const OutlierCount outliers{
       .count = 2, .readings = 1000, .first = 1.0, .last = 2.0, .largest = 0.3, .noise = 1e-3};
   const auto advice = [&](JointKind kind) {
-    return service::describe(outlier_finding({.name = "x", .kind = kind}, "", outliers,
-                                             estimator::SeriesKind::kMotion))
+    return service::describe(
+               outlier_finding({.name = "x", .kind = kind}, "", outliers, SeriesKind::kMotion))
         .advice;
   };
   EXPECT_NE(advice(JointKind::kRevolute).find("encoder disc"), std::string::npos);
@@ -120,3 +117,4 @@ TEST(Outliers, AreNotTheReadingsBesideAStep) {
 }
 
 }  // namespace
+}  // namespace estimator

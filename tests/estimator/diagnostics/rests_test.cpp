@@ -3,21 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <vector>
 
 #include "tests/support/mechanisms/pendulum.hpp"
 
+namespace estimator {
 namespace {
-
-using estimator::Recording;
-using estimator::SignalExamination;
 
 constexpr double kPeriod = 1e-2;  // [s]
 constexpr double kRestQuantum = 2.0 * M_PI / 2000.0;
 
 /// A swing that stands still after `moving` rows.
 Recording coming_to_rest(int moving, int rows) {
-  estimator::Segment segment;
+  Segment segment;
   segment.period = kPeriod;
   segment.angles.resize(rows, 1);
   segment.controls = Eigen::MatrixXd::Zero(rows, 1);
@@ -30,7 +27,7 @@ Recording coming_to_rest(int moving, int rows) {
 
 SignalExamination examined(const Recording& recording, double quantum = kRestQuantum) {
   SignalExamination out;
-  const auto sensors = estimator::used_encoders(estimator::make_pendulum({.motorised = true}));
+  const auto sensors = used_encoders(make_pendulum({.motorised = true}));
   find_rest_intervals(sensors, {quantum}, recording, 0, out);
   return out;
 }
@@ -40,15 +37,15 @@ SignalExamination examined(const Recording& recording, double quantum = kRestQua
 TEST(Rests, KeepAFractionOfTheirRows) {
   const SignalExamination out = examined(coming_to_rest(300, 1000));
   ASSERT_EQ(out.findings.size(), 1U);
-  EXPECT_EQ(out.findings[0].message.code, estimator::MessageCode::kRestIntervals);
-  EXPECT_EQ(out.findings[0].severity, estimator::Severity::kNote);
+  EXPECT_EQ(out.findings[0].message.code, MessageCode::kRestIntervals);
+  EXPECT_EQ(out.findings[0].severity, Severity::kNote);
   EXPECT_NEAR(out.findings[0].from, 3.0, 0.05);
   ASSERT_EQ(out.findings[0].stretches.size(), 1U);
   EXPECT_EQ(out.findings[0].stretches[0].from, out.findings[0].from);
   EXPECT_EQ(out.findings[0].stretches[0].to, out.findings[0].to);
   EXPECT_NEAR(out.findings[0].size, 0.7, 0.01);
   EXPECT_NEAR(static_cast<double>(out.rejected.size()), 0.9 * 700.0, 15.0);
-  for (const estimator::RejectedReading& rejected : out.rejected) EXPECT_GT(rejected.row, 295);
+  for (const RejectedReading& rejected : out.rejected) EXPECT_GT(rejected.row, 295);
 }
 
 // Missing or rejected readings neither end a rest nor belong to it, in the middle or at the start,
@@ -77,3 +74,4 @@ TEST(Rests, AreNotReportedInMotionOrIfShort) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -5,16 +5,9 @@
 #include "estimator/diagnostics/jumps/jump_cause.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::JointKind;
-using estimator::JumpCause;
-using estimator::JumpExplanation;
-using estimator::JumpView;
-using estimator::NoiseScale;
-using estimator::ReadingSeries;
-using estimator::SeriesKind;
-using estimator::Step;
 using test_support::MadeUpMotion;
 
 constexpr double kCount = 2.0 * M_PI / 4096.0;
@@ -23,9 +16,9 @@ constexpr double kRate = 1000.0;
 struct Look {
   explicit Look(const Eigen::VectorXd& readings, double rate = kRate,
                 SeriesKind kind = SeriesKind::kMotion, double count = -1.0) {
-    const estimator::Segment segment = test_support::segment_of(readings, rate);
+    const Segment segment = test_support::segment_of(readings, rate);
     series = observed_readings(segment, segment.angles.col(0), true);
-    quantum = count >= 0.0 ? count : estimator::robust_quantum({series}, 1.0);
+    quantum = count >= 0.0 ? count : robust_quantum({series}, 1.0);
     const NoiseScale scale(series, quantum);
     steps = find_steps(series, scale, kind, 1.0);
     noise = std::max({scale.noise(series.size() / 2), quantum / std::sqrt(12.0), 1e-7});
@@ -74,7 +67,7 @@ TEST(Steps, AreFoundWithTheirTimeAndSize) {
         const Look look(readings);
         ASSERT_EQ(look.steps.size(), 1U);
         EXPECT_EQ(look.row(0), row);
-        const JumpExplanation explained = estimator::classify_jump({look.view(row, true)});
+        const JumpExplanation explained = classify_jump({look.view(row, true)});
         EXPECT_NEAR(explained.sizes[0], counts * kCount, kCount);
       }
     }
@@ -111,7 +104,7 @@ TEST(JumpCause, IsIdentifiedByOneEncoderFromItsSpeed) {
     const Eigen::VectorXd motion = swing(start, 1e-5, 6);
     const Look lost(without(motion, 150, 8));
     ASSERT_EQ(lost.steps.size(), 1U);
-    const JumpExplanation time = estimator::classify_jump({lost.view(lost.row(0), true)});
+    const JumpExplanation time = classify_jump({lost.view(lost.row(0), true)});
     EXPECT_EQ(time.cause, JumpCause::kLostTime);
     EXPECT_NEAR(time.lost_time, 8e-3, 3.0 * time.time_deviation + 1e-4);
 
@@ -119,7 +112,7 @@ TEST(JumpCause, IsIdentifiedByOneEncoderFromItsSpeed) {
     slipped.tail(850).array() += lost.steps[0].size;  // an equally large jump
     const Look slip(slipped);
     ASSERT_EQ(slip.steps.size(), 1U);
-    const JumpExplanation counts = estimator::classify_jump({slip.view(slip.row(0), true)});
+    const JumpExplanation counts = classify_jump({slip.view(slip.row(0), true)});
     EXPECT_EQ(counts.cause, JumpCause::kSlip);
     EXPECT_NEAR(counts.sizes[0], lost.steps[0].size, 1e-3);
   }
@@ -132,7 +125,7 @@ TEST(JumpCause, IsUnclearWhereTheMotionIsStraight) {
   straight = test_support::as_read(straight, 1e-4, 0.0, 7);
   const Look look(without(straight, 500, 8));
   ASSERT_EQ(look.steps.size(), 1U);
-  const JumpExplanation explained = estimator::classify_jump({look.view(500, true)});
+  const JumpExplanation explained = classify_jump({look.view(500, true)});
   EXPECT_EQ(explained.cause, JumpCause::kAmbiguous);
   EXPECT_NEAR(explained.lost_time, 8e-3, 1e-3);
   EXPECT_NEAR(explained.sizes[0], 0.04, 1e-3);
@@ -142,8 +135,8 @@ TEST(JumpCause, IsUnclearWhereTheMotionIsStraight) {
 TEST(JumpCause, IsIdentifiedBySeveralEncoders) {
   const Eigen::VectorXd one = swing(1.5, 1e-4, 8), other = swing(-0.7, 1e-4, 9);
   const Look lost_one(without(one, 180, 5)), lost_other(without(other, 180, 5));
-  const JumpExplanation lost = estimator::classify_jump(
-      {lost_one.view(180, true), lost_other.view(180, !lost_other.steps.empty())});
+  const JumpExplanation lost =
+      classify_jump({lost_one.view(180, true), lost_other.view(180, !lost_other.steps.empty())});
   EXPECT_EQ(lost.cause, JumpCause::kLostTime);
   EXPECT_NEAR(lost.lost_time, 5e-3, 3e-4);
 
@@ -153,7 +146,7 @@ TEST(JumpCause, IsIdentifiedBySeveralEncoders) {
   ASSERT_EQ(slip_one.steps.size(), 1U);
   EXPECT_TRUE(still_other.steps.empty());
   const JumpExplanation slip =
-      estimator::classify_jump({slip_one.view(180, true), still_other.view(180, false)});
+      classify_jump({slip_one.view(180, true), still_other.view(180, false)});
   EXPECT_EQ(slip.cause, JumpCause::kSlip);
   EXPECT_NEAR(slip.sizes[0], -0.05, 1e-3);
   EXPECT_EQ(slip.sizes[1], 0.0);
@@ -167,8 +160,9 @@ TEST(JumpCause, IsNoSlipWhereAnotherMotionFollows) {
       MadeUpMotion{.push = 0.0, .start = -1.0}.angles(kRate, 700, 1).tail(500), 1e-4, 0.0, 11);
   const Look look(readings);
   ASSERT_EQ(look.steps.size(), 1U);
-  const JumpCause cause = estimator::classify_jump({look.view(look.row(0), true)}).cause;
+  const JumpCause cause = classify_jump({look.view(look.row(0), true)}).cause;
   EXPECT_TRUE(cause == JumpCause::kBreak || cause == JumpCause::kLostTime);
 }
 
 }  // namespace
+}  // namespace estimator

@@ -9,11 +9,9 @@
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Finding;
-using estimator::JointQuantity;
-using estimator::Recording;
 using test_support::as_read;
 using test_support::MadeUpMotion;
 
@@ -21,7 +19,7 @@ constexpr double kDiscCount = 2.0 * M_PI / 4096.0;  // [rad]
 
 Recording recorded(const MadeUpMotion& motion, double rate, double noise, double quantum,
                    unsigned seed) {
-  estimator::Segment segment;
+  Segment segment;
   segment.period = 1.0 / rate;
   segment.start = 2.0;
   segment.angles =
@@ -30,10 +28,10 @@ Recording recorded(const MadeUpMotion& motion, double rate, double noise, double
   return {"run", {segment}};
 }
 
-std::vector<Finding> struck(const estimator::Mechanism& mechanism, const Recording& recording,
+std::vector<Finding> struck(const Mechanism& mechanism, const Recording& recording,
                             double quantum) {
-  estimator::SignalExamination out;
-  estimator::find_stop_impacts(mechanism, {quantum}, recording, out);
+  SignalExamination out;
+  find_stop_impacts(mechanism, {quantum}, recording, out);
   return out.findings;
 }
 
@@ -60,8 +58,7 @@ TEST(StopImpacts, AreNotReportedWithoutAStop) {
     const double rate = seed % 3 == 0 ? 1000.0 : seed % 3 == 1 ? 250.0 : 100.0;
     const double quantum = seed % 2 == 0 ? kDiscCount : 0.0, noise = seed % 2 == 0 ? 0.0 : 1e-3;
     alarms +=
-        !struck(estimator::make_pendulum({}), recorded(motion, rate, noise, quantum, seed), quantum)
-             .empty();
+        !struck(make_pendulum({}), recorded(motion, rate, noise, quantum, seed), quantum).empty();
   }
   EXPECT_EQ(alarms, 0);
 }
@@ -78,10 +75,10 @@ TEST(StopImpacts, AreFoundOnBothSides) {
     motion.start = 0.3;
     const double rate = seed % 2 == 0 ? 1000.0 : 300.0, quantum = seed % 4 < 2 ? kDiscCount : 0.0;
     const Recording recording = recorded(motion, rate, 3e-4, quantum, seed);
-    const std::vector<Finding> findings = struck(estimator::make_pendulum({}), recording, quantum);
+    const std::vector<Finding> findings = struck(make_pendulum({}), recording, quantum);
     stops += 2;
     for (const Finding& finding : findings) {
-      EXPECT_EQ(finding.message.code, estimator::MessageCode::kUndescribedStop);
+      EXPECT_EQ(finding.message.code, MessageCode::kUndescribedStop);
       EXPECT_NEAR(std::abs(finding.size), 0.6, 0.02) << seed;
       EXPECT_GE(finding.from, 2.0);
       ASSERT_GT(finding.stretches.size(), 1U) << "from the first strike to the last";
@@ -99,7 +96,7 @@ TEST(StopImpacts, AreReportedInTheJointsCoordinate) {
   motion.push = 80.0;
   motion.stop = 0.6;
   motion.start = 0.3;
-  estimator::Mechanism mechanism = estimator::make_pendulum({});
+  Mechanism mechanism = make_pendulum({});
   const Recording recording = recorded(motion, 1000.0, 3e-4, 0.0, 1);
   const std::vector<Finding> here = struck(mechanism, recording, 0.0);
   ASSERT_FALSE(here.empty());
@@ -116,7 +113,7 @@ TEST(StopImpacts, AtDescribedStopsAreNotReported) {
   motion.stop = 0.6;
   motion.start = 0.3;
   const Recording recording = recorded(motion, 1000.0, 3e-4, 0.0, 1);
-  estimator::Mechanism mechanism = estimator::make_pendulum({});
+  Mechanism mechanism = make_pendulum({});
   const std::size_t both = struck(mechanism, recording, 0.0).size();
   ASSERT_EQ(both, 2U);
   mechanism.joints[0].stops_upper = true;
@@ -129,3 +126,4 @@ TEST(StopImpacts, AtDescribedStopsAreNotReported) {
 }
 
 }  // namespace
+}  // namespace estimator

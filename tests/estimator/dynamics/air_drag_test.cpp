@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Geometry>
 #include <cmath>
 #include <vector>
 
@@ -35,26 +34,9 @@ JointVector<double> resistance(const Mechanism& mechanism, const Eigen::VectorXd
   return held - free;
 }
 
-/// A cart on an inclined rail, an arm hinged to it, a plate welded to the arm. Drag acts on arm and
-/// plate, each at its own point.
+/// Drag acts on arm and plate, each at its own point.
 Mechanism plate_on_cart() {
-  Mechanism mechanism;
-  mechanism.bodies = {{.name = "cart"}, {.name = "arm"}, {.name = "plate"}};
-  const Eigen::Matrix3d tipped =
-      Eigen::AngleAxisd(0.7, Eigen::Vector3d(0.3, 0.9, -0.2).normalized()).toRotationMatrix();
-  const Eigen::Matrix3d other =
-      Eigen::AngleAxisd(-1.1, Eigen::Vector3d(0.5, 0.1, 0.8).normalized()).toRotationMatrix();
-  mechanism.joints.push_back(
-      {.name = "rail", .kind = JointKind::kPrismatic, .frame_a = tipped, .frame_b = other});
-  mechanism.joints.push_back(
-      {.name = "joint", .body_a = 0, .body_b = 1, .frame_a = other, .frame_b = tipped});
-  mechanism.fixed_joints.push_back(
-      {.name = "glue", .body_a = 1, .body_b = 2, .frame_a = other, .frame_b = tipped});
-  make_parameters(mechanism);
-  mechanism.joint_parameter(1, JointQuantity::kPointBx).value = -0.2;
-  mechanism.joint_parameter(1, JointQuantity::kPointAy).value = 0.1;
-  mechanism.fixed_joint_parameter(0, JointQuantity::kPointAx).value = 0.15;
-  mechanism.fixed_joint_parameter(0, JointQuantity::kPointBz).value = 0.05;
+  Mechanism mechanism = test_support::cart_with_plate();
   for (const int body : {1, 2}) {
     air_of(mechanism, body, AirQuantity::kCoefficient).value = 0.3 * body;
     air_of(mechanism, body, AirQuantity::kPointX).value = 0.04 * body;

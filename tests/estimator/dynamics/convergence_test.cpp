@@ -2,14 +2,14 @@
 
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <numbers>
 #include <vector>
 
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/mechanisms/rollout.hpp"
-#include "tests/support/reference_simulators.hpp"
 
 namespace estimator {
 namespace {
@@ -42,108 +42,77 @@ double angle_error(const Mechanism& mechanism, const Eigen::VectorXd& angles,
   return error;
 }
 
-// Prints the table, and checks that a ten times smaller step gives a tenth of the error, up to the
-// next order's contribution (measured: 9.0 to 11).
+// Prints the errors at step h, and checks that a ten times smaller step gives a tenth of the error,
+// up to the next order's contribution (measured: 9.0 to 11). A wrong sign of the gyroscopic torque,
+// of h(f + f_g) or a body-frame quaternion update leaves an error that does not shrink with h.
 void expect_first_order(const char* title, const std::vector<double>& steps,
-                        const std::vector<double>& errors) {
+                        const std::function<double(double)>& error_at) {
   std::printf("%s\n", title);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    std::printf("  h = %.0e s   largest angle error %.3e rad", steps[i], errors[i]);
-    if (i > 0) {
-      const double order = std::log(errors[i - 1] / errors[i]) / std::log(steps[i - 1] / steps[i]);
-      std::printf("   order %.3f", order);
-      EXPECT_NEAR(order, 1.0, 0.1) << title << " h = " << steps[i];
+  double before = 0.0;
+  for (const double h : steps) {
+    const double error = error_at(h);
+    std::printf("  h = %.0e s   largest angle error %.3e rad", h, error);
+    if (before > 0.0) {
+      std::printf("   order %.3f", std::log10(before / error));
+      EXPECT_NEAR(std::log10(before / error), 1.0, 0.1) << title << " h = " << h;
     }
     std::printf("\n");
+    before = error;
   }
 }
 
 const std::vector<double> kSteps = {1e-3, 1e-4, 1e-5};
 
-// A wrong sign of the gyroscopic torque, of h(f + f_g) or a body-frame quaternion update leaves an
-// error that does not shrink with h.
 TEST(SpookConvergence, FreeFurutaIsOfFirstOrder) {
-  const test_support::ReferenceFuruta rig;
   const Eigen::Vector4d start(0.0, 2.0, 0.0, 0.0);
-  const Eigen::MatrixXd reference =
-      test_support::simulate(rig, start, Eigen::VectorXd::Zero(300), kSample).leftCols(2);
-  std::vector<double> errors;
-  for (const double h : kSteps) {
-    errors.push_back(angle_error(make_furuta(), start.head<2>(), start.tail<2>(),
-                                 Eigen::MatrixXd::Zero(300, 1), reference, h));
-  }
-  expect_first_order("Furuta, no friction, 3 s", kSteps, errors);
+  const Eigen::MatrixXd reference = test_support::simulate(test_support::ReferenceFuruta(), start,
+                                                           Eigen::VectorXd::Zero(300), kSample)
+                                        .leftCols(2);
+  expect_first_order("Furuta, no friction, 3 s", kSteps, [&](double h) {
+    return angle_error(make_furuta(), start.head<2>(), start.tail<2>(),
+                       Eigen::MatrixXd::Zero(300, 1), reference, h);
+  });
 }
 
 // All forces on a joint at once: motor, shaft, back-EMF, viscous and dry friction, and tilted
 // gravity. The reference uses the same regularised dry friction.
 TEST(SpookConvergence, DrivenFurutaWithFrictionAndTiltIsOfFirstOrder) {
   constexpr double kStickSpeed = 0.05;
-  test_support::ReferenceFuruta rig;
-  rig.J_shaft = 4e-4;
-  rig.b_1 = 1e-3;
-  rig.b_2 = 1e-4;
-  rig.tau_c1 = 4e-3;
-  rig.tau_c2 = 9e-4;
-  rig.K = 0.0729;
-  rig.k_e = 0.08;
-  rig.tilt = {0.06, 0.0, -0.04};
-  rig.friction = test_support::DryFriction::kClamp;
-  rig.smoothing_speed = kStickSpeed;
+  test_support::ReferenceFuruta rig{.J_shaft = 4e-4,
+                                    .b_1 = 1e-3,
+                                    .b_2 = 1e-4,
+                                    .tau_c1 = 4e-3,
+                                    .tau_c2 = 9e-4,
+                                    .K = 0.0729,
+                                    .k_e = 0.08,
+                                    .tilt = {0.06, 0.0, -0.04},
+                                    .friction = test_support::DryFriction::kClamp,
+                                    .smoothing_speed = kStickSpeed};
 
-  Mechanism mechanism = make_furuta();
-  const auto set = [&](const char* name, double value) {
-    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].value = value;
-  };
-  set("1.J_shaft", rig.J_shaft);
-  set("1.b", rig.b_1);
-  set("2.b", rig.b_2);
-  set("1.tau_c", rig.tau_c1);
-  set("2.tau_c", rig.tau_c2);
-  set("1.K", rig.K);
-  set("1.k_e", rig.k_e);
-  set("gravity.tilt_x", rig.tilt.x());
-  set("gravity.tilt_z", rig.tilt.z());
+  Mechanism mechanism = test_support::mechanism_of(rig);
   for (Joint& joint : mechanism.joints) joint.stick_speed = kStickSpeed;
 
   Eigen::VectorXd u(300);
   for (int k = 0; k < 300; ++k) u[k] = 1.5 * std::sin(0.05 * k) + std::cos(0.13 * k);
   const Eigen::Vector4d start(0.3, 0.8, -0.5, 1.0);
   const Eigen::MatrixXd reference = test_support::simulate(rig, start, u, kSample).leftCols(2);
-  std::vector<double> errors;
-  for (const double h : kSteps) {
-    errors.push_back(angle_error(mechanism, start.head<2>(), start.tail<2>(), u, reference, h));
-  }
-  expect_first_order("Furuta, motor, friction, tilt, 3 s", kSteps, errors);
+  expect_first_order("Furuta, motor, friction, tilt, 3 s", kSteps, [&](double h) {
+    return angle_error(mechanism, start.head<2>(), start.tail<2>(), u, reference, h);
+  });
 }
 
 // Stribeck friction and drag, compared with exact stick-slip. Regularisation: far below the speeds.
 TEST(SpookConvergence, PendulumWithStribeckFrictionAndDragIsOfFirstOrder) {
-  test_support::ReferencePendulum rig;
-  rig.J = 3.96e-3;
-  rig.b = 2e-4;
-  rig.c = 1e-4;
-  rig.tau_c = 6e-3;
-  rig.tau_s = 8e-3;
-  rig.zeta = 4.0;
-  Mechanism mechanism = make_pendulum();
-  const auto set = [&](JointQuantity quantity, double value) {
-    mechanism.joint_parameter(0, quantity).value = value;
-  };
-  set(JointQuantity::kViscous, rig.b);
-  set(JointQuantity::kQuadraticDrag, rig.c);
-  set(JointQuantity::kCoulombTorque, rig.tau_c);
-  set(JointQuantity::kStribeckTorque, rig.tau_s - rig.tau_c);
-  set(JointQuantity::kStribeckRate, rig.zeta);
+  test_support::ReferencePendulum rig{
+      .J = 3.96e-3, .b = 2e-4, .c = 1e-4, .tau_c = 6e-3, .tau_s = 8e-3, .zeta = 4.0};
+  Mechanism mechanism = test_support::pendulum_of(rig);
   mechanism.joints[0].stick_speed = 1e-6;
   const Eigen::Vector2d start(2.8, 0.0);
   const Eigen::MatrixXd reference = test_support::simulate(rig, start, kSample, 400).leftCols(1);
-  std::vector<double> errors;
-  for (const double h : kSteps) {
-    errors.push_back(angle_error(mechanism, start.head<1>(), start.tail<1>(),
-                                 Eigen::MatrixXd::Zero(400, 0), reference, h));
-  }
-  expect_first_order("Pendulum, Stribeck friction and drag, 4 s", kSteps, errors);
+  expect_first_order("Pendulum, Stribeck friction and drag, 4 s", kSteps, [&](double h) {
+    return angle_error(mechanism, start.head<1>(), start.tail<1>(), Eigen::MatrixXd::Zero(400, 0),
+                       reference, h);
+  });
 }
 
 TEST(SpookConvergence, ThreeLinkChainIsOfFirstOrder) {
@@ -154,12 +123,10 @@ TEST(SpookConvergence, ThreeLinkChainIsOfFirstOrder) {
   Eigen::MatrixXd reference = test_support::simulate(chain, start, kSample, 150).leftCols(3);
   reference.col(2) -= reference.col(1);
   reference.col(1) -= reference.col(0);
-  std::vector<double> errors;
-  for (const double h : kSteps) {
-    errors.push_back(angle_error(make_chain({.links = 3}), angles, rates,
-                                 Eigen::MatrixXd::Zero(150, 0), reference, h));
-  }
-  expect_first_order("Chain of three, 1.5 s", kSteps, errors);
+  expect_first_order("Chain of three, 1.5 s", kSteps, [&](double h) {
+    return angle_error(make_chain({.links = 3}), angles, rates, Eigen::MatrixXd::Zero(150, 0),
+                       reference, h);
+  });
 }
 
 // A parallelogram four-bar equals a pendulum: the coupler only translates. With cranks of length l
@@ -177,9 +144,7 @@ TEST(SpookConvergence, ParallelogramFourBarSwingsAsItsEquivalentPendulum) {
   const double start = 0.8, right_angle = 0.5 * std::numbers::pi;
   const Eigen::MatrixXd reference =
       test_support::simulate(rig, {start, 0.0}, kSample, 200).leftCols(1);
-  std::vector<double> errors;
-  const std::vector<double> steps = {1e-3, 1e-4};
-  for (const double h : steps) {
+  expect_first_order("Parallelogram four-bar, 2 s", {1e-3, 1e-4}, [&](double h) {
     for (Joint& joint : mechanism.joints) {
       joint.compliance_linear = joint.compliance_angular = 1e-9;
       joint.damping_time = 2.0 * h;
@@ -193,9 +158,8 @@ TEST(SpookConvergence, ParallelogramFourBarSwingsAsItsEquivalentPendulum) {
     for (Eigen::Index k = 0; k <= 200; ++k) {
       error = std::max(error, std::abs(simulated(k * stride, 0) - reference(k, 0)));
     }
-    errors.push_back(error);
-  }
-  expect_first_order("Parallelogram four-bar, 2 s", steps, errors);
+    return error;
+  });
 }
 
 }  // namespace

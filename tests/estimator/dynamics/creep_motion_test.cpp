@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/simulation/interval/interval_motion.hpp"
-#include "tests/estimator/dynamics/even_edges.hpp"
-#include "tests/estimator/joint_sensor.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
@@ -35,25 +32,14 @@ SegmentControls uncontrolled(double step, int count) {
   return {segment, even_edges(step, count), {}};
 }
 
-struct Moved {
-  MotionInterval interval;
-  Eigen::MatrixXd angles;
-  IntervalSensitivities::Result slopes;
-};
-
-/// @param near_rest  as of IntervalMotion
-Moved move(const TreeProgram& program, const Mechanism& mechanism, const SegmentControls& controls,
-           int steps, const Eigen::VectorXd& start, double near_rest) {
-  std::vector<MotionInterval> interval = {{.controls = &controls,
-                                           .last_substep = controls.first(steps),
-                                           .last_sample = 11,
-                                           .period = controls.begin(steps) / 10.0,
-                                           .start = start}};
-  std::vector<Eigen::MatrixXd> angles(1);
-  std::vector<IntervalSensitivities::Result> slopes(1);
-  IntervalMotion(program, mechanism, 1, near_rest).run(interval, angles);
-  IntervalSensitivities(program, mechanism, test_support::joint_sensors({0})).run(interval, slopes);
-  return {interval[0], angles[0], slopes[0]};
+/// With eleven samples.
+MotionInterval interval_of(const SegmentControls& controls, int steps,
+                           const Eigen::VectorXd& start) {
+  return {.controls = &controls,
+          .last_substep = controls.first(steps),
+          .last_sample = 11,
+          .period = controls.begin(steps) / 10.0,
+          .start = start};
 }
 
 double near_rest_of(const Mechanism& mechanism, const Eigen::VectorXd& state) {
@@ -69,23 +55,17 @@ TEST(CreepMotion, CreepsAsTheSmoothLawDoes) {
   const SegmentControls controls = uncontrolled(kTime / 150, 150);
   for (const double rate : {-1.0, 0.0, 0.02, 1.0}) {
     SCOPED_TRACE(rate);
-    std::vector<MotionInterval> interval = {{.controls = &controls,
-                                             .last_substep = controls.first(150),
-                                             .period = 1.0,
-                                             .start = Eigen::Vector2d(0.0, rate)}};
-    std::vector<Eigen::MatrixXd> angles(1);
-    std::vector<IntervalSensitivities::Result> slopes(1);
-    IntervalMotion(program, mechanism).run(interval, angles);
-    IntervalSensitivities(program, mechanism, test_support::joint_sensors({0}))
-        .run(interval, slopes);
-    EXPECT_TRUE(interval[0].log.events.empty());
+    const Moved moved =
+        move(program, mechanism, interval_of(controls, 150, Eigen::Vector2d(0.0, rate)));
+    const auto slopes = slopes_of(program, mechanism, moved, {0});
+    EXPECT_TRUE(moved.interval.log.events.empty());
     const double decay = std::exp(-kBound * kTime / (kInertia * kCreep));
     const double left = std::sinh(rate / kCreep) * decay;
-    EXPECT_NEAR(interval[0].end[1], kCreep * std::asinh(left), 1e-6);
+    EXPECT_NEAR(moved.interval.end[1], kCreep * std::asinh(left), 1e-6);
     const double along_rate = std::cosh(rate / kCreep) * decay / std::sqrt(1.0 + left * left);
-    EXPECT_NEAR(slopes[0].end(1, 1), along_rate, 1e-4 * along_rate);
+    EXPECT_NEAR(slopes.end(1, 1), along_rate, 1e-4 * along_rate);
     const double along_bound = -kTime / kInertia * left / std::sqrt(1.0 + left * left);
-    EXPECT_NEAR(slopes[0].end(1, 2), along_bound, 1e-4 * std::abs(along_bound) + 1e-12);
+    EXPECT_NEAR(slopes.end(1, 2), along_bound, 1e-4 * std::abs(along_bound) + 1e-12);
   }
 }
 
@@ -103,9 +83,8 @@ TEST(CreepMotion, UsesShortStepsOnlyNearRest) {
     const Eigen::Vector2d start(0.0, side * kRate);
     const double near_rest = near_rest_of(mechanism, start);
     EXPECT_DOUBLE_EQ(near_rest, 0.7 * kInertia * kCreep / kBound);
-    const Moved moved = move(program, mechanism, coarse, kSteps, start, near_rest);
-    const Moved reference = move(program, mechanism, fine, kSteps * kFineParts, start,
-                                 std::numeric_limits<double>::infinity());
+    const Moved moved = move(program, mechanism, interval_of(coarse, kSteps, start), near_rest);
+    const Moved reference = move(program, mechanism, interval_of(fine, kSteps * kFineParts, start));
     EXPECT_TRUE(reference.interval.log.cuts.empty());
     const std::vector<double>& cuts = moved.interval.log.cuts;
     ASSERT_FALSE(cuts.empty());
@@ -118,12 +97,12 @@ TEST(CreepMotion, UsesShortStepsOnlyNearRest) {
     const double decay = std::exp(-kBound * kSteps * kStep / (kInertia * kCreep));
     EXPECT_NEAR(moved.interval.end[1], kCreep * std::asinh(std::sinh(kRate / kCreep) * decay),
                 1e-6 * kCreep);
-    const auto& slopes = moved.slopes.readings[0];
-    const auto& slopes_of_fine = reference.slopes.readings[0];
+    const auto slopes = slopes_of(program, mechanism, moved, {0}).readings[0];
+    const auto fine_slopes = slopes_of(program, mechanism, reference, {0}).readings[0];
     for (const int direction : {1, 2}) {
       for (int sample = 1; sample <= 10; ++sample) {
-        EXPECT_NEAR(slopes(sample, direction), slopes_of_fine(sample, direction),
-                    1e-4 * std::abs(slopes_of_fine(sample, direction)))
+        EXPECT_NEAR(slopes(sample, direction), fine_slopes(sample, direction),
+                    1e-4 * std::abs(fine_slopes(sample, direction)))
             << sample << " along " << direction;
       }
     }
@@ -147,10 +126,11 @@ TEST(CreepMotion, PassesRestHoweverFast) {
   constexpr int kSteps = 100, kParts = 1000;
   const double step = 1e-4;
   const Eigen::Vector2d start(0.3, -3.0);
-  const Moved moved = move(program, mechanism, uncontrolled(step, kSteps), kSteps, start,
-                           near_rest_of(mechanism, start));
-  const Moved reference = move(program, mechanism, uncontrolled(step / kParts, kSteps * kParts),
-                               kSteps * kParts, start, std::numeric_limits<double>::infinity());
+  const SegmentControls coarse = uncontrolled(step, kSteps);
+  const SegmentControls fine = uncontrolled(step / kParts, kSteps * kParts);
+  const Moved moved =
+      move(program, mechanism, interval_of(coarse, kSteps, start), near_rest_of(mechanism, start));
+  const Moved reference = move(program, mechanism, interval_of(fine, kSteps * kParts, start));
   EXPECT_GT((moved.angles.col(0).array() - 0.3).abs().maxCoeff(), 0.5);
   EXPECT_LT((moved.angles - reference.angles).cwiseAbs().maxCoeff(), 1e-6);
 }
@@ -192,9 +172,8 @@ TEST(CreepMotion, WorksBesideAJointThatSticks) {
   const Eigen::Vector4d start(0.5, -0.4, 0.0, 3.0);
   const double near_rest = near_rest_of(mechanism, start);
   ASSERT_GT(near_rest, step / kParts);
-  const Moved moved = move(program, mechanism, coarse, kSteps, start, near_rest);
-  const Moved reference = move(program, mechanism, fine, kSteps * kParts, start,
-                               std::numeric_limits<double>::infinity());
+  const Moved moved = move(program, mechanism, interval_of(coarse, kSteps, start), near_rest);
+  const Moved reference = move(program, mechanism, interval_of(fine, kSteps * kParts, start));
   EXPECT_GT(std::ssize(moved.interval.log.events), 2);
   EXPECT_EQ(moved.interval.log.events.size(), reference.interval.log.events.size());
   const std::vector<double>& cuts = moved.interval.log.cuts;
@@ -205,10 +184,10 @@ TEST(CreepMotion, WorksBesideAJointThatSticks) {
       });
   EXPECT_TRUE(is_cut_between);
   EXPECT_LT((moved.angles - reference.angles).cwiseAbs().maxCoeff(), 1e-6);
-  const auto& slopes = moved.slopes.readings[0];
-  const auto& slopes_of_fine = reference.slopes.readings[0];
-  const double size = slopes_of_fine.cwiseAbs().maxCoeff();
-  EXPECT_LT((slopes - slopes_of_fine).cwiseAbs().maxCoeff(), 1e-4 * size);
+  const auto slopes = slopes_of(program, mechanism, moved, {0}).readings[0];
+  const auto fine_slopes = slopes_of(program, mechanism, reference, {0}).readings[0];
+  const double size = fine_slopes.cwiseAbs().maxCoeff();
+  EXPECT_LT((slopes - fine_slopes).cwiseAbs().maxCoeff(), 1e-4 * size);
 }
 
 TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
@@ -226,7 +205,7 @@ TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
   std::vector<Eigen::MatrixXd> unused(all.size());
   IntervalMotion(program, mechanism, 2, near_rest).run(all, unused);
   for (const MotionInterval& each : all) {
-    const Moved alone = move(program, mechanism, controls, 50, each.start, near_rest);
+    const Moved alone = move(program, mechanism, interval_of(controls, 50, each.start), near_rest);
     EXPECT_EQ(alone.interval.end, each.end);
     EXPECT_EQ(alone.interval.log.cuts, each.log.cuts);
   }

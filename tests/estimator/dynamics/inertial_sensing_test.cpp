@@ -6,41 +6,14 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/so3.hpp"
 #include "estimator/model/placement.hpp"
+#include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::Mechanism;
-using estimator::SensorQuantity;
-using Dynamics = estimator::TreeInverseDynamics<double>;
-
-/// A cart on a prismatic joint, an arm hinged to it, a plate welded to the arm.
-Mechanism cart_with_plate() {
-  Mechanism mechanism;
-  mechanism.bodies = {{.name = "cart"}, {.name = "arm"}, {.name = "plate"}};
-  Eigen::Matrix3d along_z;
-  along_z << 0, 0, 1, 1, 0, 0, 0, 1, 0;  // x of the joint is z of the body
-  Eigen::Matrix3d tipped = Eigen::AngleAxisd(0.7, Eigen::Vector3d::UnitY()).toRotationMatrix();
-  mechanism.joints.push_back({.name = "rail",
-                              .kind = estimator::JointKind::kPrismatic,
-                              .body_a = estimator::Joint::kGround,
-                              .body_b = 0,
-                              .frame_a = tipped,
-                              .frame_b = tipped});
-  mechanism.joints.push_back(
-      {.name = "joint", .body_a = 0, .body_b = 1, .frame_a = along_z, .frame_b = tipped * along_z});
-  mechanism.fixed_joints.push_back(
-      {.name = "glue", .body_a = 1, .body_b = 2, .frame_a = along_z, .frame_b = tipped});
-  estimator::make_parameters(mechanism);
-  mechanism.joint_parameter(1, estimator::JointQuantity::kPointBx).value = -0.2;
-  mechanism.joint_parameter(1, estimator::JointQuantity::kPointAy).value = 0.1;
-  mechanism.fixed_joint_parameter(0, estimator::JointQuantity::kPointAx).value = 0.15;
-  mechanism.fixed_joint_parameter(0, estimator::JointQuantity::kPointBz).value = 0.05;
-  return mechanism;
-}
-
-Mechanism furuta() { return estimator::make_furuta(); }
+Mechanism furuta() { return make_furuta(); }
 
 /// Joint coordinates at a time, smooth and large.
 Eigen::Vector2d angles_at(double t) {
@@ -54,7 +27,7 @@ struct SensorPose {
 };
 
 SensorPose pose_at(const Mechanism& mechanism, double t) {
-  const estimator::Sensor& sensor = mechanism.sensors.front();
+  const Sensor& sensor = mechanism.sensors.front();
   const auto value = [&](SensorQuantity quantity, int axis) {
     return mechanism
         .parameters[static_cast<std::size_t>(mechanism.index_of_sensor(0, quantity) + axis)]
@@ -63,12 +36,10 @@ SensorPose pose_at(const Mechanism& mechanism, double t) {
   const auto vector = [&](SensorQuantity first) {
     return Eigen::Vector3d(value(first, 0), value(first, 1), value(first, 2));
   };
-  const estimator::Pose pose =
-      estimator::place_bodies(mechanism, angles_at(t))[static_cast<std::size_t>(sensor.body)];
+  const Pose pose = place_bodies(mechanism, angles_at(t))[static_cast<std::size_t>(sensor.body)];
   const Eigen::Matrix3d body = pose.e.toRotationMatrix();
-  return {
-      pose.r + body * vector(SensorQuantity::kPointX),
-      body * sensor.frame * estimator::exp_so3(vector(SensorQuantity::kMountX)).toRotationMatrix()};
+  return {pose.r + body * vector(SensorQuantity::kPointX),
+          body * sensor.frame * exp_so3(vector(SensorQuantity::kMountX)).toRotationMatrix()};
 }
 
 struct Case {
@@ -90,21 +61,17 @@ class InertialSensing : public testing::TestWithParam<Case> {
                                        {SensorQuantity::kMountZ, 0.8}});
     result.sensors.front().frame =
         Eigen::AngleAxisd(1.1, Eigen::Vector3d(1.0, 2.0, -1.0).normalized()).toRotationMatrix();
-    result.parameter(estimator::WorldQuantity::kTiltX).value = 0.1;
-    result.parameter(estimator::WorldQuantity::kTiltZ).value = -0.2;
+    result.parameter(WorldQuantity::kTiltX).value = 0.1;
+    result.parameter(WorldQuantity::kTiltZ).value = -0.2;
     return result;
   }
   std::array<double, 6> readings(const Mechanism& mechanism, double t) const {
-    std::vector<double> values;
-    for (const estimator::Parameter& parameter : mechanism.parameters) {
-      values.push_back(parameter.value);
-    }
     const double h = 1e-4;
     const Eigen::Vector2d before = angles_at(t - h), now = angles_at(t), after = angles_at(t + h);
-    Dynamics::VectorX q = now, v = (after - before) / (2.0 * h),
-                      a = (after - 2.0 * now + before) / (h * h), none = Eigen::Vector2d::Zero(),
-                      torque;
-    Dynamics dynamics(mechanism, values);
+    TreeInverseDynamics<double>::VectorX q = now, v = (after - before) / (2.0 * h),
+                                         a = (after - 2.0 * now + before) / (h * h),
+                                         none = Eigen::Vector2d::Zero(), torque;
+    TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
     dynamics.torque_residual(q, v, a, none, torque);
     return dynamics.inertial_readings(0);
   }
@@ -120,7 +87,7 @@ TEST_P(InertialSensing, MatchesTheSensorsMotion) {
       (after.position - 2.0 * now.position + before.position) / (h * h);
   const Eigen::Matrix3d turn = now.axes.transpose() * (after.axes - before.axes) / (2.0 * h);
   const Eigen::Vector3d rate(turn(2, 1), turn(0, 2), turn(1, 0));
-  const Eigen::Vector3d force = now.axes.transpose() * (acceleration - estimator::gravity_of(rig));
+  const Eigen::Vector3d force = now.axes.transpose() * (acceleration - gravity_of(rig));
   const std::array<double, 6> read = readings(rig, t);
   for (std::size_t i = 0; i < 3; ++i) {
     // Second differences of steps of 1e-4 s: rounding 1e-8, truncation of the same size.
@@ -192,18 +159,18 @@ TEST_P(InertialSensing, MeasuresThePositionOfAPoint) {
   const Eigen::Vector3d place = pose_at(rig, t).position;
   const Eigen::Matrix3d frame = rig.sensors.front().frame;
 
-  rig.sensors.front().kind = estimator::Sensor::Kind::kPosition;
+  rig.sensors.front().kind = Sensor::Kind::kPosition;
   rig.sensor_parameter(0, SensorQuantity::kRateScaleY).value = 1.2;
   rig.sensor_parameter(0, SensorQuantity::kRateBiasZ).value = -0.4;
   const Eigen::Matrix3d turned =
-      frame * estimator::exp_so3(Eigen::Vector3d(0.3, -0.2, 0.8)).toRotationMatrix();
+      frame * exp_so3(Eigen::Vector3d(0.3, -0.2, 0.8)).toRotationMatrix();
   const Eigen::Vector3d along = turned.transpose() * place;
   const std::array<double, 6> read = readings(rig, t);
   EXPECT_NEAR(read[0], along[0], 1e-12);
   EXPECT_NEAR(read[1], 1.2 * along[1], 1e-12);
   EXPECT_NEAR(read[2], along[2] - 0.4, 1e-12);
 
-  rig.sensors.front().kind = estimator::Sensor::Kind::kDistance;
+  rig.sensors.front().kind = Sensor::Kind::kDistance;
   rig.sensor_parameter(0, SensorQuantity::kRateScaleX).value = 0.9;
   rig.sensor_parameter(0, SensorQuantity::kRateBiasX).value = 0.05;
   EXPECT_NEAR(readings(rig, t)[0], 0.9 * (place - Eigen::Vector3d(0.3, -0.2, 0.8)).norm() + 0.05,
@@ -213,9 +180,10 @@ TEST_P(InertialSensing, MeasuresThePositionOfAPoint) {
 INSTANTIATE_TEST_SUITE_P(OnEveryKindOfBody, InertialSensing,
                          testing::Values(Case{"TurnedBody", furuta, 1},
                                          Case{"FirstBody", furuta, 0},
-                                         Case{"SlidingBody", cart_with_plate, 0},
-                                         Case{"TurnedOnASlide", cart_with_plate, 1},
-                                         Case{"WeldedBody", cart_with_plate, 2}),
+                                         Case{"SlidingBody", test_support::cart_with_plate, 0},
+                                         Case{"TurnedOnASlide", test_support::cart_with_plate, 1},
+                                         Case{"WeldedBody", test_support::cart_with_plate, 2}),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
+}  // namespace estimator

@@ -2,17 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
 
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/so3.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
-#include "tests/estimator/dynamics/even_edges.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
-#include "tests/estimator/dynamics/tree_motion.hpp"
-#include "tests/estimator/joint_sensor.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
@@ -74,33 +73,6 @@ Segment driven(int motors, std::mt19937& random) {
   return segment;
 }
 
-/// The same substeps, one after the other, by the scalar integrator.
-Eigen::VectorXd scalar_end(const Mechanism& mechanism, const SegmentControls& controls,
-                           const Eigen::VectorXd& start, int* events) {
-  const int n = mechanism.joint_count();
-  std::vector<int> motors;
-  for (int j = 0; j < n; ++j) {
-    if (mechanism.joints[static_cast<std::size_t>(j)].motorised) motors.push_back(j);
-  }
-  TreeMotion<double> motion(mechanism, parameter_values(mechanism));
-  JointState<double> state{start.head(n), start.tail(n), {}};
-  for (int substep = 0; substep < controls.first(kSteps); ++substep) {
-    ControlLine<double> line{0.0, controls.end(substep) - controls.begin(substep),
-                             JointVector<double>::Zero(n), JointVector<double>::Zero(n)};
-    for (std::size_t m = 0; m < motors.size(); ++m) {
-      line.control[motors[m]] = controls.value(substep, static_cast<int>(m));
-      line.slope[motors[m]] = controls.rise(substep, static_cast<int>(m)) / line.end;
-    }
-    if (substep == 0) motion.settle(state, {line});
-    const Contacts before = state.contacts;
-    motion.advance(state, {line});
-    *events += before != state.contacts ? 1 : 0;
-  }
-  Eigen::VectorXd end(2 * n);
-  end << state.angle, state.rate;
-  return end;
-}
-
 MotionInterval whole(const SegmentControls& controls, const Eigen::VectorXd& start) {
   return {.controls = &controls,
           .first_substep = 0,
@@ -111,40 +83,82 @@ MotionInterval whole(const SegmentControls& controls, const Eigen::VectorXd& sta
           .start = start};
 }
 
-// Random mechanisms that stick, slip and reverse, with and without load-dependent friction,
-// compared with the scalar integrator, which shares only the inverse dynamics' equations. A wrong
-// row, mask or stage shows in the first step, a missed event in the contacts.
-TEST(IntervalMotion, MatchesTheScalarMotion) {
+// Random mechanisms that stick, slip and reverse, with and without load-dependent friction. Between
+// events, where differences of the readings give rates and accelerations, the inverse dynamics must
+// be in equilibrium with the friction of slipping joints, and friction must be able to hold the
+// others. At events, rates do not jump.
+TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
+  constexpr double kFine = 1e-4;
+  constexpr int kHold = 10, kCount = 3000;  // steps of a held command, and in all
   std::mt19937 random(5);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
-  int events = 0;
-  for (int seed = 0; seed < 12; ++seed) {
+  std::size_t events = 0;
+  int sticking = 0, slipping = 0;
+  for (int seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
     const Mechanism mechanism = skew_chain(1 + seed % 4, seed % 3 == 2, random);
     const TreeProgram program(mechanism);
-    const Segment segment = driven(static_cast<int>(program.motors().size()), random);
-    const SegmentControls controls(segment, even_edges(kStep, kSteps),
-                                   std::vector<ControlDelay>(program.motors().size()));
-    std::vector<MotionInterval> intervals;
-    for (int i = 0; i < 5; ++i) {
-      Eigen::VectorXd start(2 * mechanism.joint_count());
-      for (double& each : start) each = 0.5 * unit(random);
-      if (i == 0) start.tail(mechanism.joint_count()).setZero();
-      intervals.push_back(whole(controls, start));
+    const std::vector<int> motors = program.motors();
+    const Segment segment = driven(static_cast<int>(motors.size()), random);
+    const SegmentControls controls(segment, even_edges(kFine, kCount),
+                                   std::vector<ControlDelay>(motors.size()));
+    const int n = mechanism.joint_count();
+    Eigen::VectorXd start(2 * n);
+    for (double& each : start) each = 0.5 * unit(random);
+    if (seed % 5 == 0) start.tail(n).setZero();
+    const Moved moved = move(program, mechanism,
+                             {.controls = &controls,
+                              .last_substep = controls.first(kCount),
+                              .last_sample = kCount + 1,
+                              .period = kFine,
+                              .start = start});
+    const MotionLog& log = moved.interval.log;
+    EXPECT_EQ(log.unresolved, 0);
+    events += log.events.size();
+    TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
+    double fastest = 0.0;
+    for (int k = kHold / 2; k + 2 <= kCount; k += kHold) {
+      const auto is_near = [&](const MotionEvent& event) {
+        return std::abs(event.time - k * kFine) < 2.5 * kFine;
+      };
+      if (std::ranges::any_of(log.events, is_near)) continue;
+      Contacts contacts = log.start;
+      for (const MotionEvent& event : log.events) {
+        if (event.time < k * kFine) contacts = event.contacts;
+      }
+      const auto at = [&](int offset) -> Eigen::VectorXd {
+        return moved.angles.row(k + offset).transpose();
+      };
+      const JointVector<double> rate = (8.0 * (at(1) - at(-1)) - at(2) + at(-2)) / (12.0 * kFine);
+      const JointVector<double> acceleration =
+          (16.0 * (at(1) + at(-1)) - 30.0 * at(0) - at(2) - at(-2)) / (12.0 * kFine * kFine);
+      JointVector<double> control = JointVector<double>::Zero(n), imbalance;
+      for (std::size_t m = 0; m < motors.size(); ++m) {
+        control[motors[m]] = controls.value(controls.first(k), static_cast<int>(m));
+      }
+      dynamics.torque_residual(at(0), rate, acceleration, control, imbalance);
+      fastest = std::max(fastest, acceleration.cwiseAbs().maxCoeff());
+      for (int j = 0; j < n; ++j) {
+        const Contact contact = contacts[static_cast<std::size_t>(j)];
+        const double bound = dynamics.dry_bound(j, rate[j]);
+        ++(contact == Contact::kStick ? sticking : slipping);
+        if (contact == Contact::kStick) {
+          EXPECT_EQ(at(2)[j], at(-2)[j]);
+          EXPECT_LE(std::abs(imbalance[j]), bound + 1e-5);
+        } else {
+          EXPECT_GT(slip_of(contact) * rate[j], 0.0);
+          EXPECT_NEAR(imbalance[j], -slip_of(contact) * bound, 1e-5) << "at " << k * kFine;
+        }
+      }
     }
-    std::vector<Eigen::MatrixXd> angles(intervals.size());
-    IntervalMotion motion(program, mechanism);
-    motion.run(intervals, angles);
-    for (const MotionInterval& interval : intervals) {
-      const Eigen::VectorXd expected = scalar_end(mechanism, controls, interval.start, &events);
-      // Round-off, amplified by the motion; event times are located to 1e-14 s.
-      EXPECT_LT((interval.end - expected).cwiseAbs().maxCoeff(), 1e-9)
-          << interval.end.transpose() << "\n"
-          << expected.transpose();
-      EXPECT_EQ(interval.log.unresolved, 0);
-    }
+    const Eigen::MatrixXd bend = moved.angles.topRows(kCount - 1) -
+                                 2.0 * moved.angles.middleRows(1, kCount - 1) +
+                                 moved.angles.bottomRows(kCount - 1);
+    EXPECT_LT(bend.cwiseAbs().maxCoeff(), 2.0 * fastest * kFine * kFine);
   }
-  EXPECT_GT(events, 100);
+  EXPECT_GT(events, 30U);
+  EXPECT_GT(sticking, 100);
+  EXPECT_GT(slipping, 5000);
 }
 
 // Which intervals share lanes, and how many lanes are used, must not change results. Derivatives of
@@ -168,7 +182,7 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   std::vector<Eigen::MatrixXd> angles(together.size()), alone_angles(together.size());
   std::vector<IntervalSensitivities::Result> slopes(together.size()), alone_slopes(together.size());
   IntervalMotion motion(program, mechanism);
-  IntervalSensitivities derivatives(program, mechanism, test_support::joint_sensors({0, 2}));
+  IntervalSensitivities derivatives(program, mechanism, joint_sensors({0, 2}));
   motion.run(together, angles);
   derivatives.run(together, slopes);
   std::size_t last = alone.size();
@@ -209,7 +223,7 @@ TEST(IntervalSensitivities, ChainAcrossCheckpoints) {
   std::vector<MotionInterval> at_once = in_legs;
   at_once[0].checkpoints.clear();
   std::vector<IntervalSensitivities::Result> legs(1), whole_slopes(1);
-  const IntervalSensitivities slopes(program, mechanism, test_support::joint_sensors({0, 1, 2}));
+  const IntervalSensitivities slopes(program, mechanism, joint_sensors({0, 1, 2}));
   slopes.run(in_legs, legs);
   slopes.run(at_once, whole_slopes);
   const auto expect_same = [](const IntervalSensitivities::RowMajor& a,
@@ -248,49 +262,14 @@ TEST(IntervalSensitivities, PassStickSlipEvents) {
     const SegmentControls controls(segment, even_edges(kStep, kSteps),
                                    std::vector<ControlDelay>(2));
     const Eigen::Vector4d start(0.4, -0.3, 1.5, -1.0);
-    const auto simulate = [&](const Mechanism& values, const Eigen::VectorXd& from,
-                              Eigen::MatrixXd& angles, MotionLog* log) {
-      std::vector<MotionInterval> one = {whole(controls, from)};
-      std::vector<Eigen::MatrixXd> read(1);
-      IntervalMotion(program, values).run(one, read);
-      angles = read[0];
-      if (log != nullptr) *log = one[0].log;
-      return one[0].end;
-    };
-    std::vector<MotionInterval> interval = {whole(controls, start)};
-    std::vector<Eigen::MatrixXd> angles(1);
-    IntervalMotion(program, mechanism).run(interval, angles);
+    const MotionInterval interval = whole(controls, start);
     int stops = 0;
-    for (const MotionEvent& event : interval[0].log.events)
+    for (const MotionEvent& event : move(program, mechanism, interval).interval.log.events) {
       stops += event.acceleration_before != 0.0 ? 1 : 0;
-    EXPECT_GE(stops, 2);
-    std::vector<IntervalSensitivities::Result> slopes(1);
-    IntervalSensitivities(program, mechanism, test_support::joint_sensors({1}))
-        .run(interval, slopes);
-    for (int d = 0; d < 4 + static_cast<int>(program.motion_parameters().size()); ++d) {
-      SCOPED_TRACE(d);
-      const auto moved = [&](double by, Eigen::MatrixXd& read) {
-        Mechanism values = mechanism;
-        Eigen::VectorXd from = start;
-        if (d < 4) {
-          from[d] += by;
-        } else {
-          const int index = program.motion_parameters()[static_cast<std::size_t>(d - 4)];
-          values.parameters[static_cast<std::size_t>(index)].value += by;
-        }
-        return simulate(values, from, read, nullptr);
-      };
-      constexpr double kBy = 1e-7;
-      Eigen::MatrixXd up_read, down_read;
-      const Eigen::VectorXd up = moved(kBy, up_read), down = moved(-kBy, down_read);
-      const Eigen::VectorXd end = (up - down) / (2.0 * kBy);
-      const Eigen::VectorXd read = (up_read.col(1) - down_read.col(1)) / (2.0 * kBy);
-      // Round-off of 1e-14/1e-7, and event times that are kinks of second order.
-      const double scale = 1.0 + end.cwiseAbs().maxCoeff();
-      EXPECT_LT((slopes[0].end.col(d) - end).cwiseAbs().maxCoeff(), 2e-5 * scale);
-      EXPECT_LT((slopes[0].readings[0].col(d) - read).cwiseAbs().maxCoeff(),
-                2e-5 * (1.0 + read.cwiseAbs().maxCoeff()));
     }
+    EXPECT_GE(stops, 2);
+    // Round-off of 1e-14/1e-7, and event times that are kinks of second order.
+    expect_slopes(program, mechanism, interval, 2e-5);
   }
 }
 
@@ -326,19 +305,19 @@ TEST(IntervalMotion, ResolvesAJointThatSlipsAndStopsWithinAStep) {
           direction * (DrivenWheel::kBound + DrivenWheel::kExcess - DrivenWheel::kFall * middle);
     }
     const SegmentControls controls(segment, even_edges(4e-3, 1), {ControlDelay{}});
-    std::vector<MotionInterval> interval = {{.controls = &controls,
-                                             .last_substep = controls.first(1),
-                                             .period = 1.0,
-                                             .start = Eigen::Vector2d::Zero()}};
-    std::vector<Eigen::MatrixXd> angles(1);
-    IntervalMotion(program, mechanism).run(interval, angles);
-    EXPECT_EQ(static_cast<double>(interval[0].log.start[0]), direction);
-    ASSERT_EQ(interval[0].log.events.size(), 1u);
-    EXPECT_EQ(interval[0].log.events[0].contacts, Contacts{Contact::kStick});
+    const MotionInterval interval = move(program, mechanism,
+                                         {.controls = &controls,
+                                          .last_substep = controls.first(1),
+                                          .period = 1.0,
+                                          .start = Eigen::Vector2d::Zero()})
+                                        .interval;
+    EXPECT_EQ(static_cast<double>(interval.log.start[0]), direction);
+    ASSERT_EQ(interval.log.events.size(), 1u);
+    EXPECT_EQ(interval.log.events[0].contacts, Contacts{Contact::kStick});
     // A staircase of 400 steps differs from the line by 1/400² of its slope, halfway.
-    EXPECT_NEAR(interval[0].log.events[0].time, 2.0 * DrivenWheel::kExcess, 3e-8);
-    EXPECT_EQ(interval[0].end[1], 0.0);
-    EXPECT_NEAR(interval[0].end[0], direction * DrivenWheel::reach(), 1e-4 * DrivenWheel::reach());
+    EXPECT_NEAR(interval.log.events[0].time, 2.0 * DrivenWheel::kExcess, 3e-8);
+    EXPECT_EQ(interval.end[1], 0.0);
+    EXPECT_NEAR(interval.end[0], direction * DrivenWheel::reach(), 1e-4 * DrivenWheel::reach());
   }
 }
 

@@ -7,20 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/joint_friction.hpp"
+#include "estimator/model/mechanisms/frames.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
-#include "tests/estimator/dynamics/tree_motion.hpp"
+#include "tests/estimator/newton_loads.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace estimator {
 namespace {
-
-// Columns: the axis, the zero mark, their cross product.
-Eigen::Matrix3d frame_of(const Eigen::Vector3d& axis, const Eigen::Vector3d& mark) {
-  Eigen::Matrix3d frame;
-  frame << axis, mark, axis.cross(mark);
-  return frame;
-}
 
 Mechanism slider_of(const test_support::ReferenceSlider& rig) {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY();
@@ -33,12 +29,12 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
     joint.name = std::to_string(j + 1);
     joint.body_a = j - 1;
     joint.body_b = j;
-    joint.frame_a = joint.frame_b = frame_of(z, x);
+    joint.frame_a = joint.frame_b = make_joint_frame(z, x);
   }
-  mechanism.joints[0].frame_a = frame_of(z, -y);
+  mechanism.joints[0].frame_a = make_joint_frame(z, -y);
   mechanism.joints[1].kind = JointKind::kPrismatic;
   mechanism.joints[1].motorised = true;
-  mechanism.joints[1].frame_a = mechanism.joints[1].frame_b = frame_of(x, y);
+  mechanism.joints[1].frame_a = mechanism.joints[1].frame_b = make_joint_frame(x, y);
   make_parameters(mechanism);
   const auto body = [&](int index, double mass, double inertia) {
     mechanism.parameter(index, BodyQuantity::kMass).value = mass;
@@ -75,20 +71,8 @@ TEST(Joints, APrismaticJointOnARotatingArmFollowsLagrange) {
   Eigen::Matrix<double, 6, 1> start;
   start << 1.2, 0.25, -0.8, 0.5, 0.3, 2.0;
   const Eigen::MatrixXd reference = test_support::simulate(rig, start, u, period);
-  const Mechanism mechanism = slider_of(rig);
-  TreeMotion<double> motion(mechanism, parameter_values(mechanism));
-  JointState<double> state{start.head<3>(), start.tail<3>(), {}};
-  const JointVector<double> zero = JointVector<double>::Zero(3);
-  MotionInput<double> input{{0.0, period / 8, zero, zero}};
-  motion.settle(state, input);
-  double error = 0.0;
-  for (Eigen::Index k = 0; k < u.size(); ++k) {
-    input[0].control[1] = u[k];
-    for (int step = 0; step < 8; ++step) motion.advance(state, input);
-    error = std::max(
-        error, (state.angle - reference.row(k + 1).head(3).transpose()).cwiseAbs().maxCoeff());
-  }
-  EXPECT_LT(error, 1e-7);
+  const Eigen::MatrixXd angles = simulate(slider_of(rig), start, u, period, 8);
+  EXPECT_LT((angles - reference.leftCols(3)).cwiseAbs().maxCoeff(), 1e-7);
   EXPECT_GT(reference.col(1).maxCoeff() - reference.col(1).minCoeff(), 0.1) << "it must slide";
 }
 
@@ -214,8 +198,8 @@ Mechanism rod_pendulum() {
   rod.bodies = {{"rod"}};
   rod.joints.resize(1);
   rod.joints[0].name = "1";
-  rod.joints[0].frame_a = frame_of(Eigen::Vector3d::UnitZ(), -Eigen::Vector3d::UnitY());
-  rod.joints[0].frame_b = frame_of(Eigen::Vector3d::UnitZ(), Eigen::Vector3d::UnitX());
+  rod.joints[0].frame_a = make_joint_frame(Eigen::Vector3d::UnitZ(), -Eigen::Vector3d::UnitY());
+  rod.joints[0].frame_b = make_joint_frame(Eigen::Vector3d::UnitZ(), Eigen::Vector3d::UnitX());
   return rod;
 }
 
@@ -275,12 +259,12 @@ TEST(Joints, LoadFrictionOfAPrismaticJointGrowsWithTheForceAcross) {
   mechanism.joint_parameter(0, JointQuantity::kConstantTorque).value = 5.0;
   EXPECT_EQ(mechanism.joint_parameter(0, JointQuantity::kLoadFriction).name, "rail.mu");
   EXPECT_EQ(mechanism.joint_parameter(0, JointQuantity::kViscous).unit, "N·s/m");
-  TreeForwardDynamics<double> dynamics(mechanism, parameter_values(mechanism));
-  JointVector<double> acceleration;
-  dynamics.accelerate(JointVector<double>::Constant(1, 7.0), JointVector<double>::Constant(1, 1.0),
-                      JointVector<double>::Zero(1), {Contact::kForward}, acceleration);
+  TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
+  const auto value = [](double x) { return JointVector<double>::Constant(1, x); };
   const double along = 5.0 - mass * 9.82 * (std::sin(slope) + ratio * std::cos(slope));
-  EXPECT_NEAR(acceleration[0], along / mass, 1e-4);
+  JointVector<double> residual;
+  dynamics.torque_residual(value(7.0), value(1.0), value(along / mass), value(0.0), residual);
+  EXPECT_NEAR(residual[0] + dynamics.dry_bound(0, 1.0), 0.0, 1e-4 * mass);
 }
 
 /// One axis of a multi-axis joint: translation along or rotation about a coordinate axis.
@@ -304,8 +288,8 @@ Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d
     joint.kind = axis.kind;
     joint.body_a = j - 1;
     joint.body_b = j;
-    joint.frame_a = joint.frame_b =
-        frame_of(Eigen::Vector3d::Unit(axis.along), Eigen::Vector3d::Unit((axis.along + 1) % 3));
+    joint.frame_a = joint.frame_b = make_joint_frame(Eigen::Vector3d::Unit(axis.along),
+                                                     Eigen::Vector3d::Unit((axis.along + 1) % 3));
   }
   make_parameters(mechanism);
   const double values[] = {0.7, 0.012, 0.017, 0.009, 0.002, -0.001, 0.003};
@@ -317,79 +301,6 @@ Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d
     mechanism.joint_parameter(n - 1, point).value = -center[i];
   }
   return mechanism;
-}
-
-/// Pose of the body for given coordinates.
-struct BodyPose {
-  Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
-  Eigen::Vector3d center = Eigen::Vector3d::Zero();
-};
-
-BodyPose pose_of(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d& center,
-                 const Eigen::VectorXd& q) {
-  BodyPose pose;
-  for (std::size_t j = 0; j < axes.size(); ++j) {
-    const Eigen::Vector3d axis = Eigen::Vector3d::Unit(axes[j].along);
-    const double x = q[static_cast<Eigen::Index>(j)];
-    if (axes[j].kind == JointKind::kPrismatic) {
-      pose.center += pose.turn * axis * x;
-    } else {
-      pose.turn = pose.turn * Eigen::AngleAxisd(x, axis).toRotationMatrix();
-    }
-  }
-  pose.center += pose.turn * center;
-  return pose;
-}
-
-Eigen::Vector3d axial_part(const Eigen::Matrix3d& m) {
-  return 0.5 * Eigen::Vector3d(m(2, 1) - m(1, 2), m(0, 2) - m(2, 0), m(1, 0) - m(0, 1));
-}
-
-/// First derivative of a function of one variable, to sixth order.
-template <typename F>
-auto derivative_at(double x, const F& f) {
-  constexpr double h = 1e-2;
-  return ((45.0 * (f(x + h) - f(x - h)) - 9.0 * (f(x + 2 * h) - f(x - 2 * h)) + f(x + 3 * h) -
-           f(x - 3 * h)) /
-          (60.0 * h))
-      .eval();
-}
-
-/// Generalised forces by d'Alembert's principle: Newton's and Euler's laws of the one body, with
-/// its motion and its virtual displacements by differences of its pose.
-Eigen::VectorXd forces_by_differences(const std::vector<ElementaryAxis>& axes,
-                                      const Eigen::Vector3d& center, const Eigen::VectorXd& q,
-                                      const Eigen::VectorXd& v, const Eigen::VectorXd& a) {
-  const auto pose_at = [&](double t) { return pose_of(axes, center, q + v * t + 0.5 * a * t * t); };
-  const auto spin_at = [&](double t) {
-    const Eigen::Matrix3d rate =
-        derivative_at(t, [&](double at) -> Eigen::Matrix3d { return pose_at(at).turn; });
-    return axial_part(rate * pose_at(t).turn.transpose());
-  };
-  const auto velocity_at = [&](double t) -> Eigen::Vector3d {
-    return derivative_at(t, [&](double at) -> Eigen::Vector3d { return pose_at(at).center; });
-  };
-  Eigen::Matrix3d J;
-  J << 0.012, 0.002, -0.001, 0.002, 0.017, 0.003, -0.001, 0.003, 0.009;
-  const auto momentum_at = [&](double t) -> Eigen::Vector3d {
-    const Eigen::Matrix3d turn = pose_at(t).turn;
-    return turn * J * turn.transpose() * spin_at(t);
-  };
-  const Eigen::Vector3d force =
-      0.7 * (derivative_at(0.0, velocity_at) + 9.82 * Eigen::Vector3d::UnitY());
-  const Eigen::Vector3d moment = derivative_at(0.0, momentum_at);
-  Eigen::VectorXd result(q.size());
-  for (Eigen::Index j = 0; j < q.size(); ++j) {
-    const auto moved = [&](double by) {
-      return pose_of(axes, center, q + by * Eigen::VectorXd::Unit(q.size(), j));
-    };
-    const Eigen::Vector3d shift =
-        derivative_at(0.0, [&](double by) -> Eigen::Vector3d { return moved(by).center; });
-    const Eigen::Matrix3d turn =
-        derivative_at(0.0, [&](double by) -> Eigen::Matrix3d { return moved(by).turn; });
-    result[j] = force.dot(shift) + moment.dot(axial_part(turn * moved(0.0).turn.transpose()));
-  }
-  return result;
 }
 
 // Joints of several axes are chains of massless bodies: a universal joint, a planar one, a
@@ -415,8 +326,14 @@ TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
       const Eigen::VectorXd a = Eigen::VectorXd::NullaryExpr(n, [&] { return uniform(random); });
       JointVector<double> got;
       dynamics.torque_residual(q, v, a, JointVector<double>::Zero(n), got);
-      const Eigen::VectorXd expected = forces_by_differences(axes, center, q, v, a);
-      EXPECT_LT((Eigen::VectorXd(got) - expected).cwiseAbs().maxCoeff(), 1e-8)
+      const auto loads = test_support::newton_loads(mechanism, q, v, a);
+      Eigen::VectorXd expected(n);
+      for (std::size_t j = 0; j < axes.size(); ++j) {
+        const bool slides = axes[j].kind == JointKind::kPrismatic;
+        expected[static_cast<Eigen::Index>(j)] =
+            (slides ? loads[j].force : loads[j].moment)[axes[j].along];
+      }
+      EXPECT_LT((Eigen::VectorXd(got) - expected).cwiseAbs().maxCoeff(), 1e-4 * expected.norm())
           << n << " axes: " << got.transpose() << " for " << expected.transpose();
       EXPECT_GT(expected.cwiseAbs().minCoeff(), 1e-4) << "a balance of nothing";
     }

@@ -9,37 +9,10 @@
 
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/simulation/loops/assemblies.hpp"
+#include "tests/estimator/dynamics/loop_rigs.hpp"
 
 namespace estimator {
 namespace {
-
-/// A four-bar linkage in the plane across z: the ground of 0.3 m, a crank, a coupler, a rocker.
-Mechanism four_bar() {
-  Mechanism mechanism;
-  for (const char* const name : {"crank", "coupler", "rocker"}) mechanism.bodies.push_back({name});
-  const auto add = [&](const char* name, int a, int b) {
-    Joint joint;
-    joint.name = name;
-    joint.body_a = a;
-    joint.body_b = b;
-    joint.frame_a.col(0) = Eigen::Vector3d::UnitZ();
-    joint.frame_a.col(1) = Eigen::Vector3d::UnitX();
-    joint.frame_a.col(2) = Eigen::Vector3d::UnitY();
-    joint.frame_b = joint.frame_a;
-    mechanism.joints.push_back(joint);
-  };
-  add("O", Joint::kGround, 0);
-  add("A", 0, 1);
-  add("B", 1, 2);
-  add("R", Joint::kGround, 2);
-  make_parameters(mechanism);
-  const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, -0.125, 0.125};
-  for (int j = 0; j < 4; ++j) {
-    mechanism.joint_parameter(j, JointQuantity::kPointAx).value = a[j];
-    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = b[j];
-  }
-  return mechanism;
-}
 
 int closing_joint(const Mechanism& mechanism) {
   int closing = 0 + 1 + 2 + 3;
@@ -50,7 +23,7 @@ int closing_joint(const Mechanism& mechanism) {
 // Half the antisymmetric part of the rotation between the two ends also vanishes at half a turn:
 // the equations hold, but the loop is not closed.
 TEST(LoopClosure, ABodyHalfATurnOffIsNotClosed) {
-  const Mechanism mechanism = four_bar();
+  const Mechanism mechanism = moving_four_bar();
   LoopClosure closure(mechanism);
   Eigen::VectorXd wanted = Eigen::VectorXd::Constant(4, std::numeric_limits<double>::quiet_NaN());
   wanted[0] = 1.0;
@@ -69,11 +42,10 @@ TEST(LoopClosure, ABodyHalfATurnOffIsNotClosed) {
 // A flat parallelogram can continue as a parallelogram or cross over, for any coordinate. The
 // singular configuration is reported, and no coordinates are chosen. On either side of it they are.
 TEST(LoopClosure, ReportsASingularConfiguration) {
-  Mechanism mechanism = four_bar();
+  Mechanism mechanism = moving_four_bar();
   const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, 0.05, -0.05};
   for (int j = 0; j < 4; ++j) {
-    mechanism.joint_parameter(j, JointQuantity::kPointAx).value = a[j];
-    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = b[j];
+    set_points(mechanism, j, a[j] * Eigen::Vector3d::UnitX(), b[j] * Eigen::Vector3d::UnitX());
   }
   LoopClosure closure(mechanism);
   const auto pose = [](double crank) { return Eigen::Vector4d(crank, -crank, crank, crank); };
@@ -137,14 +109,14 @@ TEST(LoopClosure, MimicJointsAreNeverIndependent) {
 
 // A wheel that mimics a rocker with ratio forty must not hinder closing the rocker's loop.
 TEST(LoopClosure, MimicJointsDoNotHinderTheClosure) {
-  Mechanism mechanism = four_bar();
+  Mechanism mechanism = moving_four_bar();
   mechanism.bodies.push_back({"wheel"});
   Joint joint = mechanism.joints[0];
   joint.name = "W";
   joint.body_b = 3;
   mechanism.joints.push_back(joint);
   mechanism.mimic_joints = {{.joint = 4, .follows = 3, .ratio = 40.0, .offset = 0.0}};
-  const Mechanism bare = four_bar();
+  const Mechanism bare = moving_four_bar();
   make_parameters(mechanism);
   for (const Parameter& each : bare.parameters) {
     const int index = mechanism.find_parameter(each.name);

@@ -2,25 +2,116 @@
 
 #include <Eigen/Geometry>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <random>
 #include <vector>
 
 #include "estimator/fit/physical/joint_mobility.hpp"
-#include "estimator/simulation/interval/interval_motion.hpp"
 #include "estimator/simulation/loops/loop_closure.hpp"
-#include "tests/estimator/dynamics/even_edges.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/loop_rigs.hpp"
-#include "tests/estimator/joint_sensor.hpp"
-#include "tests/support/one_freedom.hpp"
 
 namespace estimator {
 namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
-using test_support::FreedomPose;
-using test_support::OneFreedom;
+
+/// Poses of all bodies of a mechanism with one degree of freedom at one value of its coordinate.
+struct FreedomPose {
+  std::vector<Eigen::Vector3d> centers;    ///< centres of mass of the bodies [m]
+  std::vector<Eigen::Matrix3d> rotations;  ///< body → world
+  std::vector<double> joints;              ///< coordinates of the joints, smooth [rad or m]
+};
+
+/// Simulator of a mechanism with one degree of freedom s, which may contain loops. It integrates
+/// Lagrange's equation m(s) s̈ + ½ m'(s) ṡ² + V'(s) = Q(s, ṡ). It computes the effective mass m and
+/// the potential V by differences of the bodies' poses, without joint axes, trees or loop closures.
+struct OneFreedom {
+  std::function<FreedomPose(double)> pose;
+  std::vector<double> mass;              ///< [kg]
+  std::vector<Eigen::Matrix3d> inertia;  ///< about the centres of mass, body frame [kg·m²]
+  std::vector<double> viscous;           ///< viscous friction of the joints
+  std::vector<double> coulomb;           ///< Coulomb friction of the joints, constant
+  double gravity = 9.82;                 ///< gravity along −y [m/s²]
+
+  /// Returns coordinate and speed (s, ṡ) after `duration`, by the classical Runge–Kutta method. No
+  /// joint may stop during the motion.
+  Eigen::Vector2d move(const Eigen::Vector2d& start, double duration, int steps) const;
+
+  /// Returns the joint rates for the unit speed ṡ = 1.
+  Eigen::VectorXd joint_rates(double s) const;
+
+ private:
+  double effective_mass(double s) const;
+  double potential(double s) const;
+};
+
+Eigen::VectorXd joints_of(const FreedomPose& pose) {
+  return Eigen::Map<const Eigen::VectorXd>(pose.joints.data(),
+                                           static_cast<Eigen::Index>(pose.joints.size()));
+}
+
+constexpr double kReach = 2e-3;
+
+/// Returns the derivative of f at s by central differences of sixth order.
+template <typename F>
+auto derivative(const F& f, double s) {
+  const double h = kReach;
+  using Value = decltype(f(s));
+  const Value first = f(s + h) - f(s - h), second = f(s + 2.0 * h) - f(s - 2.0 * h),
+              third = f(s + 3.0 * h) - f(s - 3.0 * h);
+  return Value((45.0 * first - 9.0 * second + third) / (60.0 * h));
+}
+
+double OneFreedom::effective_mass(double s) const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < mass.size(); ++i) {
+    const Eigen::Vector3d speed =
+        derivative([&](double at) { return Eigen::Vector3d(pose(at).centers[i]); }, s);
+    const Eigen::Matrix3d turn =
+        derivative([&](double at) { return Eigen::Matrix3d(pose(at).rotations[i]); }, s);
+    const Eigen::Matrix3d skew = pose(s).rotations[i].transpose() * turn;  // of ω, body frame
+    const Eigen::Vector3d omega(skew(2, 1), skew(0, 2), skew(1, 0));
+    sum += mass[i] * speed.squaredNorm() + omega.dot(inertia[i] * omega);
+  }
+  return sum;
+}
+
+double OneFreedom::potential(double s) const {
+  const FreedomPose at = pose(s);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < mass.size(); ++i) sum += mass[i] * gravity * at.centers[i].y();
+  return sum;
+}
+
+Eigen::VectorXd OneFreedom::joint_rates(double s) const {
+  return derivative([&](double at) { return joints_of(pose(at)); }, s);
+}
+
+Eigen::Vector2d OneFreedom::move(const Eigen::Vector2d& start, double duration, int steps) const {
+  const auto slope = [&](const Eigen::Vector2d& x) {
+    const double m = effective_mass(x[0]);
+    const double change = derivative([&](double at) { return effective_mass(at); }, x[0]);
+    double force = -derivative([&](double at) { return potential(at); }, x[0]);
+    const Eigen::VectorXd rates = joint_rates(x[0]);
+    for (Eigen::Index j = 0; j < rates.size(); ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      const double rate = rates[j] * x[1];
+      const double dry = rate == 0.0 ? 0.0 : std::copysign(coulomb[at], rate);
+      force -= rates[j] * (viscous[at] * rate + dry);
+    }
+    return Eigen::Vector2d(x[1], (force - 0.5 * change * x[1] * x[1]) / m);
+  };
+  const double h = duration / steps;
+  Eigen::Vector2d x = start;
+  for (int step = 0; step < steps; ++step) {
+    const Eigen::Vector2d a = slope(x), b = slope(x + 0.5 * h * a), c = slope(x + 0.5 * h * b),
+                          d = slope(x + h * c);
+    x += h / 6.0 * (a + 2.0 * (b + c) + d);
+  }
+  return x;
+}
 
 /// Without controls.
 SegmentControls no_controls(const Mechanism& mechanism, int steps) {
@@ -45,20 +136,6 @@ MotionInterval interval_of(const SegmentControls& controls, int steps, const Eig
           .guess = guess};
 }
 
-struct Outcome {
-  MotionInterval interval;
-  Eigen::MatrixXd angles;
-};
-
-Outcome move(const TreeProgram& program, const Mechanism& mechanism,
-             const SegmentControls& controls, int steps, const Eigen::VectorXd& start,
-             const Eigen::VectorXd& guess) {
-  Outcome outcome{interval_of(controls, steps, start, guess), {}};
-  IntervalMotion motion(program, mechanism);
-  motion.run(std::span(&outcome.interval, 1), std::span(&outcome.angles, 1));
-  return outcome;
-}
-
 Matrix3d turned(double angle) {
   return Eigen::AngleAxisd(angle, Vector3d::UnitZ()).toRotationMatrix();
 }
@@ -78,11 +155,6 @@ FreedomPose four_bar_pose(double crank) {
   return {{0.5 * A, 0.5 * (A + B) + turned(coupler) * Vector3d(0.0, -kOff, 0.0), 0.5 * (B + C)},
           {turned(crank), turned(coupler), turned(rocker)},
           {crank, coupler - crank, rocker - coupler, rocker}};
-}
-
-Eigen::VectorXd joints_of(const FreedomPose& pose) {
-  return Eigen::Map<const Eigen::VectorXd>(pose.joints.data(),
-                                           static_cast<Eigen::Index>(pose.joints.size()));
 }
 
 OneFreedom freedom_of(const Mechanism& mechanism, const std::vector<int>& bodies,
@@ -110,8 +182,10 @@ void expect_same_motion(const Mechanism& mechanism, const OneFreedom& freedom, d
   const TreeProgram program(mechanism, choice_at(mechanism, angles));
   ASSERT_EQ(program.coordinate_count(), 1);
   const SegmentControls controls = no_controls(mechanism, steps);
-  const Outcome outcome = move(program, mechanism, controls, steps,
-                               start_of(program, angles, speed * freedom.joint_rates(s)), angles);
+  const Moved outcome =
+      move(program, mechanism,
+           interval_of(controls, steps, start_of(program, angles, speed * freedom.joint_rates(s)),
+                       angles));
   const Eigen::Vector2d end = freedom.move({s, speed}, steps * kMotionStep, steps);
   const Eigen::VectorXd expected = joints_of(freedom.pose(end[0]));
   for (int j = 0; j < mechanism.joint_count(); ++j) {
@@ -260,8 +334,10 @@ TEST(LoopMotion, JointsOfALoopStickAndSlip) {
   const TreeProgram program(rig.mechanism, choice);
   const int steps = 1500;
   const SegmentControls controls = driven(program, steps);
-  const Outcome outcome = move(program, rig.mechanism, controls, steps,
-                               start_of(program, rig.angles, Eigen::VectorXd::Zero(5)), rig.angles);
+  const Moved outcome =
+      move(program, rig.mechanism,
+           interval_of(controls, steps, start_of(program, rig.angles, Eigen::VectorXd::Zero(5)),
+                       rig.angles));
   EXPECT_EQ(outcome.interval.log.unresolved, 0);
   LoopClosure closure(rig.mechanism);
   int sticks = 0;
@@ -290,12 +366,10 @@ TEST(LoopMotion, CreepsWithinTheStepLimitOfItsFriction) {
     const SegmentControls controls = driven(program, 400, parts);
     MotionInterval interval = interval_of(controls, 400 * parts, start, rig.angles);
     interval.last_sample = 401;
-    Eigen::MatrixXd angles;
-    IntervalMotion(program, rig.mechanism, 1, near_rest)
-        .run(std::span(&interval, 1), std::span(&angles, 1));
-    EXPECT_TRUE(interval.log.events.empty());
-    EXPECT_EQ(interval.log.cuts.empty(), near_rest == kNoLimit);
-    return angles;
+    const Moved moved = move(program, rig.mechanism, interval, near_rest);
+    EXPECT_TRUE(moved.interval.log.events.empty());
+    EXPECT_EQ(moved.interval.log.cuts.empty(), near_rest == kNoLimit);
+    return moved.angles;
   };
   const int enough = static_cast<int>(std::ceil(kMotionStep / longest));
   const Eigen::MatrixXd fine = angles_with(40 * enough);
@@ -318,9 +392,10 @@ TEST(LoopMotion, DoesNotDependOnTheChosenCoordinates) {
     }
     const TreeProgram program(rig.mechanism, choice);
     const SegmentControls controls = driven(program, steps);
-    const Outcome outcome =
-        move(program, rig.mechanism, controls, steps,
-             start_of(program, rig.angles, Eigen::VectorXd::Zero(5)), rig.angles);
+    const Moved outcome =
+        move(program, rig.mechanism,
+             interval_of(controls, steps, start_of(program, rig.angles, Eigen::VectorXd::Zero(5)),
+                         rig.angles));
     const Eigen::VectorXd end = outcome.angles.row(steps).transpose();
     if (reference.size() == 0) reference = end;
     EXPECT_LT((end - reference).cwiseAbs().maxCoeff(), 1e-7) << end.transpose();
@@ -344,43 +419,13 @@ TEST_P(LoopSlopes, MatchDifferences) {
   for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
   const CoordinateChoice choice = choice_at(mechanism, rig.angles);
   const TreeProgram program(mechanism, choice);
-  const int steps = 240, c = program.coordinate_count();
+  const int steps = 240;
   const SegmentControls controls = driven(program, steps);
-  Eigen::VectorXd start = start_of(program, rig.angles, Eigen::VectorXd::Constant(5, 0.3));
-  const Outcome outcome = move(program, mechanism, controls, steps, start, rig.angles);
-  EXPECT_GT(outcome.interval.log.events.size(), 3U);
-  std::vector<int> joints = {0, 1, 2, 3, 4};
-  IntervalSensitivities slopes(program, mechanism, test_support::joint_sensors(joints));
-  IntervalSensitivities::Result result;
-  slopes.run(std::span(&outcome.interval, 1), std::span(&result, 1));
-  for (int d = 0; d < 2 * c + static_cast<int>(free.size()); ++d) {
-    SCOPED_TRACE(d);
-    Outcome moved[2];
-    double reach = 1e-6;
-    for (int side = 0; side < 2; ++side) {
-      const double sign = side == 0 ? 1.0 : -1.0;
-      Eigen::VectorXd from = start;
-      Mechanism changed = mechanism;
-      if (d < 2 * c) {
-        from[d] += sign * reach;
-      } else {
-        Parameter& parameter = changed.parameters[static_cast<std::size_t>(
-            program.motion_parameters()[static_cast<std::size_t>(d - 2 * c)])];
-        reach = 1e-5 * std::max(std::abs(parameter.value), 1e-3);
-        parameter.value += sign * reach;
-      }
-      moved[side] = move(program, changed, controls, steps, from, rig.angles);
-    }
-    const Eigen::MatrixXd difference = (moved[0].angles - moved[1].angles) / (2.0 * reach);
-    for (const int j : joints) {
-      const Eigen::VectorXd own = result.readings[static_cast<std::size_t>(j)].col(d);
-      const double scale = 1.0 + own.cwiseAbs().maxCoeff();
-      EXPECT_LT((difference.col(j) - own).cwiseAbs().maxCoeff() / scale, 2e-4) << "joint " << j;
-    }
-    const Eigen::VectorXd end = (moved[0].interval.end - moved[1].interval.end) / (2.0 * reach);
-    const double scale = 1.0 + result.end.col(d).cwiseAbs().maxCoeff();
-    EXPECT_LT((end - result.end.col(d)).cwiseAbs().maxCoeff() / scale, 2e-4);
-  }
+  const MotionInterval interval =
+      interval_of(controls, steps, start_of(program, rig.angles, Eigen::VectorXd::Constant(5, 0.3)),
+                  rig.angles);
+  EXPECT_GT(move(program, mechanism, interval).interval.log.events.size(), 3U);
+  expect_slopes(program, mechanism, interval, 2e-4, 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(SlipAndStick, LoopSlopes, testing::Values(1.0, 8.0));

@@ -8,22 +8,17 @@
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
+#include "estimator/model/mechanisms/frames.hpp"
 #include "estimator/signal/time_series.hpp"
 #include "estimator/simulation/loops/loop_closure.hpp"
 #include "estimator/simulation/segment_controls.hpp"
 #include "estimator/simulation/tree_program.hpp"
-#include "tests/estimator/dynamics/even_edges.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 
 // Mechanisms with closed loops, and their controls.
 namespace estimator {
 
 inline constexpr double kMotionStep = 1e-3;  // [s]
-
-inline Eigen::Matrix3d frame_of(const Eigen::Vector3d& axis, const Eigen::Vector3d& mark) {
-  Eigen::Matrix3d frame;
-  frame << axis, mark, axis.cross(mark);
-  return frame;
-}
 
 inline Joint joint(const std::string& name, int a, int b, const Eigen::Vector3d& axis,
                    const Eigen::Vector3d& mark) {
@@ -31,7 +26,7 @@ inline Joint joint(const std::string& name, int a, int b, const Eigen::Vector3d&
   joint.name = name;
   joint.body_a = a;
   joint.body_b = b;
-  joint.frame_a = joint.frame_b = frame_of(axis, mark);
+  joint.frame_a = joint.frame_b = make_joint_frame(axis, mark);
   return joint;
 }
 

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/shooting/integration_steps.hpp"
-#include "estimator/simulation/interval/interval_motion.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/loop_rigs.hpp"
 
 namespace estimator {
@@ -24,19 +23,17 @@ Eigen::MatrixXd loop_angles(const Mechanism& mechanism, const Eigen::VectorXd& a
                             double near_rest = std::numeric_limits<double>::infinity()) {
   const TreeProgram program(mechanism, choice_at(mechanism, angles));
   const SegmentControls controls = driven(program, samples, parts);
-  MotionInterval interval{.controls = &controls,
-                          .first_substep = 0,
-                          .last_substep = controls.first(samples * parts),
-                          .first_sample = 0,
-                          .last_sample = samples + 1,
-                          .period = kMotionStep,
-                          .start = start_of(program, angles, rates),
-                          .guess = angles};
-  Eigen::MatrixXd result;
-  IntervalMotion(program, mechanism, 1, near_rest)
-      .run(std::span(&interval, 1), std::span(&result, 1));
-  EXPECT_EQ(interval.log.unresolved, 0);
-  return result;
+  const MotionInterval interval{.controls = &controls,
+                                .first_substep = 0,
+                                .last_substep = controls.first(samples * parts),
+                                .first_sample = 0,
+                                .last_sample = samples + 1,
+                                .period = kMotionStep,
+                                .start = start_of(program, angles, rates),
+                                .guess = angles};
+  const Moved moved = move(program, mechanism, interval, near_rest);
+  EXPECT_EQ(moved.interval.log.unresolved, 0);
+  return moved.angles;
 }
 
 /// Largest speed of every joint.

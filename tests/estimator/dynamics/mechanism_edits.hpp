@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Geometry>
 #include <utility>
 
 #include "estimator/model/mechanism.hpp"
@@ -19,6 +20,31 @@ inline void describe_from_child(estimator::Mechanism& mechanism, int index) {
     std::swap(mechanism.joint_parameter(index, on_a).value,
               mechanism.joint_parameter(index, on_b).value);
   }
+}
+
+/// Returns a cart on an inclined rail, an arm hinged to it, and a plate welded to the arm.
+inline estimator::Mechanism cart_with_plate() {
+  using estimator::JointQuantity;
+  estimator::Mechanism mechanism;
+  mechanism.bodies = {{.name = "cart"}, {.name = "arm"}, {.name = "plate"}};
+  const Eigen::Matrix3d tipped =
+      Eigen::AngleAxisd(0.7, Eigen::Vector3d(0.3, 0.9, -0.2).normalized()).toRotationMatrix();
+  const Eigen::Matrix3d other =
+      Eigen::AngleAxisd(-1.1, Eigen::Vector3d(0.5, 0.1, 0.8).normalized()).toRotationMatrix();
+  mechanism.joints.push_back({.name = "rail",
+                              .kind = estimator::JointKind::kPrismatic,
+                              .frame_a = tipped,
+                              .frame_b = other});
+  mechanism.joints.push_back(
+      {.name = "joint", .body_a = 0, .body_b = 1, .frame_a = other, .frame_b = tipped});
+  mechanism.fixed_joints.push_back(
+      {.name = "glue", .body_a = 1, .body_b = 2, .frame_a = other, .frame_b = tipped});
+  make_parameters(mechanism);
+  mechanism.joint_parameter(1, JointQuantity::kPointBx).value = -0.2;
+  mechanism.joint_parameter(1, JointQuantity::kPointAy).value = 0.1;
+  mechanism.fixed_joint_parameter(0, JointQuantity::kPointAx).value = 0.15;
+  mechanism.fixed_joint_parameter(0, JointQuantity::kPointBz).value = 0.05;
+  return mechanism;
 }
 
 }  // namespace test_support

@@ -19,19 +19,6 @@ TEST(Mechanisms, AreWithoutFaults) {
   }
 }
 
-// Position of the centre of mass from the text of the data README, without frames. Catches a
-// swapped axis, a mirrored zero direction and a joint point with the wrong sign.
-TEST(MakePendulum, HangsAtZeroAndSwingsTowardWorldX) {
-  const Mechanism mechanism = make_pendulum();
-  for (const double theta : {0.0, 0.4, -1.2, 3.0}) {
-    const Configuration q =
-        assemble(mechanism, unpack(mechanism), Eigen::VectorXd::Constant(1, theta));
-    EXPECT_LT((q[0].r - 0.092 * Eigen::Vector3d(std::sin(theta), -std::cos(theta), 0.0)).norm(),
-              1e-12);
-    EXPECT_NEAR(joint_angles(mechanism, q)[0], theta, 1e-12);
-  }
-}
-
 // Data README: e_r = (cos θ1, 0, −sin θ1), z_A = +y, centre of A at l_1 e_r, joint 2 at L e_r with
 // axis +x_A, θ2 = 0 hanging; x_B along the rod, y_B the axis; M12 = m_B L l_2 cos θ2 > 0 hanging.
 TEST(MakeFuruta, HasTheGeometryOfTheDataReadme) {

@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <string>
 #include <vector>
+
+#include "tests/estimator/dynamics/loop_rigs.hpp"
 
 namespace estimator {
 namespace {
@@ -13,43 +14,33 @@ namespace {
 constexpr double kMoved = 1e-5;    // [rad or m], of central differences of V
 constexpr double kRounded = 1e-8;  // [N·m or N]: V of about 1 J has round-off 1e-16
 
-Mechanism with_bodies(const std::vector<std::string>& names) {
-  Mechanism mechanism;
-  for (const std::string& name : names) mechanism.bodies.push_back({name});
-  return mechanism;
-}
-
-/// A joint across z, or along an axis in the plane across it.
-void add_joint(Mechanism& mechanism, const char* name, int a, int b,
-               JointKind kind = JointKind::kRevolute, double slope = 0.0) {
-  Joint joint;
-  joint.name = name;
-  joint.kind = kind;
-  joint.body_a = a;
-  joint.body_b = b;
-  const Eigen::Vector3d along(std::cos(slope), std::sin(slope), 0.0);
-  const Eigen::Vector3d up = Eigen::Vector3d::UnitZ();
-  joint.frame_a.col(0) = kind == JointKind::kPrismatic ? along : up;
-  joint.frame_a.col(1) = kind == JointKind::kPrismatic ? up : along;
-  joint.frame_a.col(2) = joint.frame_a.col(0).cross(joint.frame_a.col(1));
-  joint.frame_b = joint.frame_a;
-  mechanism.joints.push_back(joint);
-}
+const Eigen::Vector3d kX = Eigen::Vector3d::UnitX(), kZ = Eigen::Vector3d::UnitZ();
 
 /// Masses, a spring and a constant torque at every joint, and tilted ground.
 void load_joints(Mechanism& mechanism) {
-  make_parameters(mechanism);
   mechanism.parameter(WorldQuantity::kGravity).value = 9.81;
   mechanism.parameter(WorldQuantity::kTiltZ).value = 0.1;
   for (int i = 0; i < mechanism.body_count(); ++i) {
     mechanism.parameter(i, BodyQuantity::kMass).value = 0.2 + 0.1 * i;
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = -0.1 - 0.02 * j;
     mechanism.joint_parameter(j, JointQuantity::kStiffness).value = 0.5 + 0.2 * j;
     mechanism.joint_parameter(j, JointQuantity::kRestAngle).value = 0.3 - 0.4 * j;
     mechanism.joint_parameter(j, JointQuantity::kConstantTorque).value = 0.05 - 0.12 * j;
   }
+}
+
+/// Bodies in series, whose centres of mass are beyond the joints.
+Mechanism in_series(const std::vector<Joint>& joints) {
+  Mechanism mechanism;
+  mechanism.joints = joints;
+  for (const Joint& each : joints) mechanism.bodies.push_back({"of " + each.name});
+  make_parameters(mechanism);
+  load_joints(mechanism);
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = -0.1 - 0.02 * j;
+  }
+  return mechanism;
 }
 
 /// Torques on the joints at rest: minus the imbalance of the equations of motion there.
@@ -76,10 +67,8 @@ void expect_slopes(const Mechanism& mechanism, const Eigen::VectorXd& coordinate
 
 // Two revolute joints, one of them beyond a full turn, which springs ignore.
 TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfJoints) {
-  Mechanism mechanism = with_bodies({"A", "B"});
-  add_joint(mechanism, "1", Joint::kGround, 0);
-  add_joint(mechanism, "2", 0, 1);
-  load_joints(mechanism);
+  const Mechanism mechanism =
+      in_series({joint("1", Joint::kGround, 0, kZ, kX), joint("2", 0, 1, kZ, kX)});
   expect_slopes(mechanism, Eigen::Vector2d(0.7, -1.1));
   expect_slopes(mechanism, Eigen::Vector2d(-4.0, 9.0));
   expect_slopes(mechanism, Eigen::Vector2d(-2.95, 3.1));  // half a turn from zero, from rest
@@ -87,27 +76,17 @@ TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfJoints) {
 
 // A pole on a cart on a slope. The prismatic joint is further out than half a turn would be.
 TEST(Statics, MinusTheSlopeOfThePotentialIsTheForceOfASlide) {
-  Mechanism mechanism = with_bodies({"cart", "pole"});
-  add_joint(mechanism, "rail", Joint::kGround, 0, JointKind::kPrismatic, 0.4);
-  add_joint(mechanism, "pole", 0, 1);
-  load_joints(mechanism);
+  Joint rail = joint("rail", Joint::kGround, 0, {std::cos(0.4), std::sin(0.4), 0.0}, kZ);
+  rail.kind = JointKind::kPrismatic;
+  const Mechanism mechanism = in_series({rail, joint("pole", 0, 1, kZ, kX)});
   expect_slopes(mechanism, Eigen::Vector2d(0.3, 2.0));
   expect_slopes(mechanism, Eigen::Vector2d(-4.0, 0.5));
 }
 
 // Four-bar linkage, along its single degree of freedom: every joint contributes.
 TEST(Statics, TheSlopeOfThePotentialAlongALoopIsItsGradient) {
-  Mechanism mechanism = with_bodies({"crank", "coupler", "rocker"});
-  add_joint(mechanism, "O", Joint::kGround, 0);
-  add_joint(mechanism, "A", 0, 1);
-  add_joint(mechanism, "B", 1, 2);
-  add_joint(mechanism, "R", Joint::kGround, 2);
+  Mechanism mechanism = moving_four_bar();
   load_joints(mechanism);
-  const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, -0.125, 0.125};
-  for (int j = 0; j < 4; ++j) {
-    mechanism.joint_parameter(j, JointQuantity::kPointAx).value = a[j];
-    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = b[j];
-  }
   Statics statics(mechanism);
   Eigen::VectorXd coordinates(4);
   coordinates << 1.0, -1.0, 1.5, 1.5;

@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/simulation/interval/interval_motion.hpp"
-#include "tests/estimator/dynamics/even_edges.hpp"
-#include "tests/estimator/joint_sensor.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/stopped_motion.hpp"
 
 // Joints that hit their end stops, rest there and leave them: compared with simulators in minimal
@@ -20,16 +19,8 @@ namespace {
 
 constexpr double kStopPeriod = 2e-3;
 
+using test_support::place_stop;
 using test_support::StoppedMotion;
-
-void place_stop(Mechanism& mechanism, int index, double side, double position, double restitution) {
-  Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
-  (side > 0.0 ? joint.stops_lower : joint.stops_upper) = true;
-  mechanism
-      .joint_parameter(index, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper)
-      .value = position;
-  mechanism.joint_parameter(index, JointQuantity::kRestitution).value = restitution;
-}
 
 /// A mechanism and its controls for some time.
 struct StopRun {
@@ -46,18 +37,14 @@ struct StopRun {
     count = steps;
   }
 
-  MotionInterval run(const Mechanism& values, const Eigen::VectorXd& start,
-                     Eigen::MatrixXd* angles = nullptr) const {
-    std::vector<MotionInterval> interval = {{.controls = &controls,
-                                             .last_substep = controls.first(count),
-                                             .last_sample = count + 1,
-                                             .period = segment.period,
-                                             .start = start}};
-    std::vector<Eigen::MatrixXd> read(1);
-    IntervalMotion(program, values).run(interval, read);
-    if (angles != nullptr) *angles = read[0];
-    return interval[0];
+  MotionInterval from(const Eigen::VectorXd& start) const {
+    return {.controls = &controls,
+            .last_substep = controls.first(count),
+            .last_sample = count + 1,
+            .period = segment.period,
+            .start = start};
   }
+  Moved run(const Eigen::VectorXd& start) const { return move(program, mechanism, from(start)); }
 
   Mechanism mechanism;
   TreeProgram program;
@@ -83,84 +70,30 @@ Happened happened(const MotionInterval& interval) {
   return counts;
 }
 
+void expect_at_least(const Happened& least, const MotionInterval& interval) {
+  const Happened counts = happened(interval);
+  EXPECT_GE(counts.impacts, least.impacts);
+  EXPECT_GE(counts.rests, least.rests);
+  EXPECT_GE(counts.releases, least.releases);
+}
+
 /// Compares every joint's readings with those of another simulator.
 void expect_motion(const StopRun& run, const Eigen::VectorXd& start, StoppedMotion other,
                    double tolerance, const Happened& least) {
   const Eigen::Index n = start.size() / 2;
-  Eigen::MatrixXd angles;
-  const MotionInterval interval = run.run(run.mechanism, start, &angles);
+  const Moved moved = run.run(start);
   other.q.head(n) = start.head(n);
   other.v.head(n) = start.tail(n);
   const Eigen::MatrixXd expected = other.sample(run.segment.period, run.count);
-  EXPECT_LT((angles - expected.leftCols(n)).cwiseAbs().maxCoeff(), tolerance);
-  const Happened counts = happened(interval);
-  EXPECT_GE(counts.impacts, least.impacts);
-  EXPECT_GE(counts.rests, least.rests);
-  EXPECT_GE(counts.releases, least.releases);
-  EXPECT_EQ(interval.log.unresolved, 0);
+  EXPECT_LT((moved.angles - expected.leftCols(n)).cwiseAbs().maxCoeff(), tolerance);
+  expect_at_least(least, moved.interval);
+  EXPECT_EQ(moved.interval.log.unresolved, 0);
 }
 
-/// Compares derivatives of ends and readings with central differences, along every direction.
 void expect_slopes(const StopRun& run, const Eigen::VectorXd& start, const Happened& least,
                    double tolerance = 2e-5) {
-  const auto states = static_cast<int>(start.size());
-  const MotionInterval interval = run.run(run.mechanism, start);
-  const Happened counts = happened(interval);
-  EXPECT_GE(counts.impacts, least.impacts);
-  EXPECT_GE(counts.rests, least.rests);
-  EXPECT_GE(counts.releases, least.releases);
-  std::vector<int> joints;
-  for (int j = 0; j < states / 2; ++j) joints.push_back(j);
-  std::vector<IntervalSensitivities::Result> slopes(1);
-  IntervalSensitivities(run.program, run.mechanism, test_support::joint_sensors(joints))
-      .run({&interval, 1}, slopes);
-  for (int d = 0; d < slopes[0].end.cols(); ++d) {
-    SCOPED_TRACE(
-        d < states ? "state " + std::to_string(d)
-                   : run.mechanism
-                         .parameters[static_cast<std::size_t>(
-                             run.program.motion_parameters()[static_cast<std::size_t>(d - states)])]
-                         .name);
-    const auto moved = [&](double by, Eigen::MatrixXd& read) {
-      Mechanism values = run.mechanism;
-      Eigen::VectorXd from = start;
-      if (d < states) {
-        from[d] += by;
-      } else {
-        const int index = run.program.motion_parameters()[static_cast<std::size_t>(d - states)];
-        values.parameters[static_cast<std::size_t>(index)].value += by;
-      }
-      return run.run(values, from, &read).end;
-    };
-    // At a bound of the restitution only a one-sided difference is possible.
-    const double value =
-        d < states ? 1.0
-                   : run.mechanism
-                         .parameters[static_cast<std::size_t>(
-                             run.program.motion_parameters()[static_cast<std::size_t>(d - states)])]
-                         .value;
-    const double up_by = 1e-7, down_by = value == 0.0 ? 0.0 : -1e-7;
-    Eigen::MatrixXd up_read, down_read;
-    const Eigen::VectorXd up = moved(up_by, up_read), down = moved(down_by, down_read);
-    const Eigen::VectorXd end = (up - down) / (up_by - down_by);
-    const Eigen::MatrixXd read = (up_read - down_read) / (up_by - down_by);
-    EXPECT_LT((slopes[0].end.col(d) - end).cwiseAbs().maxCoeff(),
-              tolerance * (1.0 + end.cwiseAbs().maxCoeff()))
-        << slopes[0].end.col(d).transpose() << "\n"
-        << end.transpose();
-    for (std::size_t j = 0; j < joints.size(); ++j) {
-      const auto column = static_cast<Eigen::Index>(j);
-      EXPECT_LT((slopes[0].readings[j].col(d) - read.col(column)).cwiseAbs().maxCoeff(),
-                tolerance * (1.0 + read.col(column).cwiseAbs().maxCoeff()))
-          << j;
-    }
-  }
-}
-
-void free_up(Mechanism& mechanism, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].free = true;
-  }
+  expect_at_least(least, run.run(start).interval);
+  expect_slopes(run.program, run.mechanism, run.from(start), tolerance);
 }
 
 constexpr double kSwing = 3.96e-3, kMass = 0.428, kDistance = 0.092;  // of make_pendulum
@@ -169,8 +102,8 @@ Mechanism pendulum_at_stop(double side, double position, double restitution) {
   Mechanism pendulum = make_pendulum();
   pendulum.joint_parameter(0, JointQuantity::kViscous).value = 2e-4;
   place_stop(pendulum, 0, side, position, restitution);
-  free_up(pendulum,
-          {"P.J_zz", "1.b", side > 0.0 ? "1.stop_lower" : "1.stop_upper", "1.restitution"});
+  test_support::set_free(
+      pendulum, {"P.J_zz", "1.b", side > 0.0 ? "1.stop_lower" : "1.stop_upper", "1.restitution"});
   return pendulum;
 }
 
@@ -212,8 +145,8 @@ Mechanism double_pendulum(double restitution) {
   }
   place_stop(chain, 1, 1.0, -0.3, restitution);
   place_stop(chain, 1, -1.0, 0.4, restitution);
-  free_up(chain,
-          {"L1.m", "L2.J_zz", "2.b_x", "1.b", "2.stop_lower", "2.stop_upper", "2.restitution"});
+  test_support::set_free(
+      chain, {"L1.m", "L2.J_zz", "2.b_x", "1.b", "2.stop_lower", "2.stop_upper", "2.restitution"});
   return chain;
 }
 
@@ -241,7 +174,7 @@ Mechanism furuta_at_stops() {
   furuta.joint_parameter(0, JointQuantity::kViscous).value = 1e-3;
   furuta.joint_parameter(1, JointQuantity::kViscous).value = 2e-4;
   place_stop(furuta, 1, -1.0, 0.5, 0.6);
-  free_up(furuta, {"A.J_zz", "B.J_yy", "2.stop_upper", "2.restitution"});
+  test_support::set_free(furuta, {"A.J_zz", "B.J_yy", "2.stop_upper", "2.restitution"});
   return furuta;
 }
 
@@ -267,7 +200,7 @@ Mechanism carriage(double coulomb) {
   cart.joint_parameter(0, JointQuantity::kCoulombTorque).value = coulomb;
   cart.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
   place_stop(cart, 0, -1.0, 0.1, 0.5);
-  free_up(cart, {"1.k", "1.b", "1.f_c", "1.stop_upper", "1.restitution"});
+  test_support::set_free(cart, {"1.k", "1.b", "1.f_c", "1.stop_upper", "1.restitution"});
   EXPECT_EQ(cart.joint_parameter(0, JointQuantity::kStopUpper).unit, "m");
   return cart;
 }
@@ -299,7 +232,7 @@ TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
       }
       // 2 N/s away from the stop.
       const StopRun run(cart, 1.5, 1e-3, [&](double t) { return side * 2.0 * t; });
-      const MotionInterval interval = run.run(cart, Eigen::Vector2d(-side * 0.1, 0.0));
+      const MotionInterval interval = run.run(Eigen::Vector2d(-side * 0.1, 0.0)).interval;
       const Happened counts = happened(interval);
       EXPECT_EQ(counts.releases, 1);
       for (const MotionEvent& event : interval.log.events) {
@@ -333,7 +266,7 @@ TEST(StopMotion, NeverGainsEnergy) {
     double last = first;
     int impacts = 0;
     for (int piece = 0; piece < 60; ++piece) {
-      const MotionInterval interval = run.run(chain, state);
+      const MotionInterval interval = run.run(state).interval;
       impacts += happened(interval).impacts;
       state = interval.end;
       const double now = energy(state);
@@ -362,7 +295,7 @@ TEST(StopSlopes, PassAnImpactAndManyOnEitherSide) {
 TEST(StopSlopes, PassTwoImpactsInOneStep) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.002, 0.8);
   place_stop(pendulum, 0, -1.0, 0.002, 0.8);
-  free_up(pendulum, {"1.stop_upper"});
+  test_support::set_free(pendulum, {"1.stop_upper"});
   expect_slopes({pendulum, 0.02, 10e-3}, Eigen::Vector2d(0.0, 1.1), {3, 0, 0});
 }
 
@@ -395,22 +328,20 @@ TEST(StopSlopes, FollowTies) {
   pendulum.dependencies.push_back({.parameter = upper, .constant = 0.0, .terms = {{lower, -1.0}}});
   const StopRun run(pendulum, 1.0);
   const Eigen::Vector2d start(0.1, 3.0);
-  const MotionInterval interval = run.run(pendulum, start);
-  EXPECT_GE(happened(interval).impacts, 3);
-  std::vector<IntervalSensitivities::Result> slopes(1);
-  IntervalSensitivities(run.program, pendulum, test_support::joint_sensors({0}))
-      .run({&interval, 1}, slopes);
+  const Moved moved = run.run(start);
+  EXPECT_GE(happened(moved.interval).impacts, 3);
+  const auto slopes = slopes_of(run.program, pendulum, moved, {0});
   const auto end = [&](double by) {
     Mechanism values = pendulum;
     values.parameters[static_cast<std::size_t>(lower)].value += by;
     apply_dependencies(values);
-    return run.run(values, start).end;
+    return move(run.program, values, run.from(start)).interval.end;
   };
   constexpr double kBy = 1e-7;
   const Eigen::VectorXd slope = (end(kBy) - end(-kBy)) / (2.0 * kBy);
   const auto place = std::ranges::find(run.program.motion_parameters(), lower) -
                      run.program.motion_parameters().begin();
-  EXPECT_LT((slopes[0].end.col(2 + place) - slope).norm(), 2e-5 * slope.norm());
+  EXPECT_LT((slopes.end.col(2 + place) - slope).norm(), 2e-5 * slope.norm());
 }
 
 // An estimate may put nodes slightly beyond a stop. The joint is then put at the stop, and the
@@ -420,32 +351,14 @@ TEST(StopMotion, PutsAStartBeyondAStopAtIt) {
   const StopRun run(pendulum, 0.2);
   for (const double speed : {-0.7, 0.0, 0.7}) {
     SCOPED_TRACE(speed);
-    Eigen::MatrixXd beyond_read, at_read;
-    const MotionInterval beyond = run.run(pendulum, Eigen::Vector2d(0.08, speed), &beyond_read);
-    const MotionInterval at = run.run(pendulum, Eigen::Vector2d(0.1, speed), &at_read);
-    EXPECT_EQ(beyond_read(0, 0), 0.1);
-    EXPECT_EQ(beyond.end, at.end);
-    EXPECT_EQ(beyond_read, at_read);
-    std::vector<IntervalSensitivities::Result> slopes(1);
-    IntervalSensitivities(run.program, pendulum, test_support::joint_sensors({0}))
-        .run({&beyond, 1}, slopes);
-    EXPECT_EQ(slopes[0].end.col(0).norm(), 0.0);
-    for (int d = 1; d < slopes[0].end.cols(); ++d) {
-      const auto end = [&](double by) {
-        Mechanism values = pendulum;
-        Eigen::Vector2d start(0.08, speed);
-        if (d < 2) {
-          start[d] += by;
-        } else {
-          const int index = run.program.motion_parameters()[static_cast<std::size_t>(d - 2)];
-          values.parameters[static_cast<std::size_t>(index)].value += by;
-        }
-        return run.run(values, start).end;
-      };
-      if (d == 1 && speed == 0.0) continue;  // a kink
-      const Eigen::VectorXd slope = (end(1e-7) - end(-1e-7)) / 2e-7;
-      EXPECT_LT((slopes[0].end.col(d) - slope).norm(), 2e-5 * (1.0 + slope.norm())) << d;
-    }
+    const Moved beyond = run.run(Eigen::Vector2d(0.08, speed));
+    const Moved at = run.run(Eigen::Vector2d(0.1, speed));
+    EXPECT_EQ(beyond.angles(0, 0), 0.1);
+    EXPECT_EQ(beyond.interval.end, at.interval.end);
+    EXPECT_EQ(beyond.angles, at.angles);
+    EXPECT_EQ(slopes_of(run.program, pendulum, beyond, {0}).end.col(0).norm(), 0.0);
+    expect_slopes(run.program, pendulum, run.from(Eigen::Vector2d(0.08, speed)), 2e-5, 1e-7,
+                  speed == 0.0 ? 1 : -1);
   }
 }
 

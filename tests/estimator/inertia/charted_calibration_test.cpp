@@ -9,7 +9,7 @@
 #include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/parameterized_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"
 
 namespace estimator {
@@ -23,12 +23,6 @@ const std::vector<std::string> kMoments = {"B.J_xx", "B.J_yy", "B.J_zz",
 /// A driven Furuta pendulum in which every moment of inertia of the pendulum is identifiable.
 class Furuta : public testing::Test {
  protected:
-  Furuta() {
-    rig_.b_1 = 2e-3;
-    rig_.b_2 = 2e-4;
-    rig_.K = 0.07;
-  }
-
   Recording recording(unsigned seed = 3) const {
     Eigen::VectorXd u(1500);
     for (Eigen::Index k = 0; k < u.size(); ++k)
@@ -63,7 +57,7 @@ class Furuta : public testing::Test {
     return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(sigma).eigenvalues()[0];
   }
 
-  ReferenceFuruta rig_;
+  ReferenceFuruta rig_ = test_support::viscous_furuta();
 };
 
 double largest_difference(const Calibration& one, const Calibration& other) {
@@ -79,8 +73,8 @@ double largest_difference(const Calibration& one, const Calibration& other) {
 // match the residuals.
 TEST_F(Furuta, TheChainRuleMatchesTheCost) {
   Mechanism mechanism = to_fit(1.4);
-  mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("B.m"))].free = true;
-  mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("B.J_xy"))].value = 2e-4;
+  test_support::parameter_named(mechanism, "B.m").free = true;
+  test_support::parameter_named(mechanism, "B.J_xy").value = 2e-4;
   const Recording own = recording();
   for (const InertiaParameterization kind :
        {InertiaParameterization::kLogCholesky, InertiaParameterization::kExponentialEigenvalue}) {
@@ -196,7 +190,7 @@ TEST_F(Furuta, TiesAndBoundsRequireEntries) {
   EXPECT_FALSE(has_inertia_parameterization(mechanism, 0));
   EXPECT_TRUE(describe_unparameterized_inertias(mechanism).empty());
   const auto at = [&](const char* name) -> Parameter& {
-    return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+    return test_support::parameter_named(mechanism, name);
   };
   const auto expect_reason = [&](const Message& reason) {
     EXPECT_FALSE(has_inertia_parameterization(mechanism, 1));

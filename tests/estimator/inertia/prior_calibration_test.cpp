@@ -1,17 +1,17 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <random>
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/physical/absent_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/kinematics/model_values.hpp"
-#include "tests/estimator/calibrate/reference_recording.hpp"
+#include "tests/support/estimates.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace estimator {
 namespace {
@@ -21,28 +21,15 @@ using test_support::ReferencePendulum;
 constexpr double kNoise = 1e-3;
 
 Parameter& at(Mechanism& mechanism, const std::string& name) {
-  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
+  return test_support::parameter_named(mechanism, name);
 }
 
 Recording swing(const ReferencePendulum& rig, const std::string& name, unsigned seed,
                 int samples = 1500, double start = 2.0) {
-  const Eigen::MatrixXd states =
-      test_support::simulate(rig, Eigen::Vector2d(start, 0.0), 2e-3, samples);
-  std::mt19937 random(seed);
-  std::normal_distribution<double> noise(0.0, kNoise);
-  Segment segment;
-  segment.period = 2e-3;
-  segment.angles = states.col(0);
-  segment.controls.resize(segment.angles.rows(), 0);
-  for (double& angle : segment.angles.reshaped()) angle += noise(random);
-  return {name, {segment}};
+  return test_support::swing(rig, name, start, samples, 2e-3, kNoise, seed);
 }
 
-ReferencePendulum damped() {
-  ReferencePendulum rig;
-  rig.b = 2e-3;
-  return rig;
-}
+ReferencePendulum damped() { return {.b = 2e-3}; }
 
 Mechanism pendulum(const ReferencePendulum& rig) {
   Mechanism mechanism = make_pendulum(
@@ -51,10 +38,6 @@ Mechanism pendulum(const ReferencePendulum& rig) {
   at(mechanism, "1.b").value = 0.5 * rig.b;
   at(mechanism, "1.b").free = true;
   return mechanism;
-}
-
-const ParameterEstimate& find(const Calibration& calibration, const std::string& name) {
-  return *std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
 }
 
 CalibrationOptions plain() {
@@ -81,7 +64,7 @@ TEST(Priors, AreReportedBesideTheDataAlone) {
   at(mechanism, "P.J_zz").free = true;
   const Recording own = swing(rig, "free", 3);
   const Calibration without = calibrate(mechanism, {own}, plain());
-  const ParameterEstimate& alone = find(without, "P.J_zz");
+  const ParameterEstimate& alone = test_support::estimate_of(without, "P.J_zz");
   EXPECT_TRUE(std::isnan(alone.data_deviation));  // no prior
   EXPECT_TRUE(without.conflicts.empty());
   // As precise as the data, and two standard deviations off: the posterior lies halfway.
@@ -89,7 +72,7 @@ TEST(Priors, AreReportedBesideTheDataAlone) {
   moment.prior_standard_deviation = alone.standard_deviation;
   moment.prior_mean = alone.value + 2.0 * alone.standard_deviation;
   const Calibration with = calibrate(mechanism, {own}, plain());
-  const ParameterEstimate& both = find(with, "P.J_zz");
+  const ParameterEstimate& both = test_support::estimate_of(with, "P.J_zz");
   EXPECT_NEAR(both.value, alone.value + alone.standard_deviation,
               0.1 * alone.standard_deviation);  // noise levels are estimated
   EXPECT_NEAR(both.standard_deviation, alone.standard_deviation / std::sqrt(2.0),
@@ -128,7 +111,7 @@ TEST(Priors, CadValuesDetermineWhatTheDataDoNot) {
   mechanism.bodies[0].cad_uncertainty = 0.05;
   const Calibration result = calibrate(mechanism, {swing(rig, "free", 5)}, plain());
   ASSERT_TRUE(result.converged());
-  const ParameterEstimate& mass = find(result, "P.m");
+  const ParameterEstimate& mass = test_support::estimate_of(result, "P.m");
   EXPECT_TRUE(std::isinf(mass.data_deviation));
   EXPECT_LT(mass.standard_deviation, 0.05 * rig.m);
   // J_zz moves with the mass, and so the small second moment across the rod by ten times as much.
@@ -176,7 +159,7 @@ TEST(Payload, IdentifiesTheScaleOfInertias) {
   EXPECT_TRUE(result.null_directions.empty());
   for (const auto& [name, truth] :
        {std::pair("P.m", rig.m), std::pair("P.J_zz", rig.J), std::pair("1.b", rig.b)}) {
-    const ParameterEstimate& estimate = find(result, name);
+    const ParameterEstimate& estimate = test_support::estimate_of(result, name);
     EXPECT_NEAR(estimate.value, truth, 3.5 * estimate.standard_deviation) << name;
     EXPECT_LT(estimate.standard_deviation, 0.02 * truth) << name;
   }
@@ -195,7 +178,7 @@ TEST(Payload, HasNoEffectWithoutBeingAttached) {
   const Recording free = swing(rig, "free", 7), heavy = swing(loaded(rig, 0.2), "loaded.csv", 8);
   const Calibration result = calibrate(mechanism, {free, heavy}, plain());
   ASSERT_TRUE(result.converged());
-  const ParameterEstimate& weight = find(result, "W.m");
+  const ParameterEstimate& weight = test_support::estimate_of(result, "W.m");
   EXPECT_NEAR(weight.value, 0.2, 3.5 * weight.standard_deviation);
   // If no recording has it, it is fixed, and the rest equals the result for a bare pendulum.
   const Calibration alone = calibrate(mechanism, {free}, plain());
@@ -204,8 +187,9 @@ TEST(Payload, HasNoEffectWithoutBeingAttached) {
   Mechanism bare = pendulum(rig);
   at(bare, "P.J_zz").free = true;
   const Calibration same = calibrate(bare, {free}, plain());
-  EXPECT_NEAR(find(alone, "P.J_zz").value, find(same, "P.J_zz").value,
-              1e-3 * find(same, "P.J_zz").standard_deviation);
+  EXPECT_NEAR(test_support::estimate_of(alone, "P.J_zz").value,
+              test_support::estimate_of(same, "P.J_zz").value,
+              1e-3 * test_support::estimate_of(same, "P.J_zz").standard_deviation);
 }
 
 TEST(Payload, IsNamedByPatterns) {
@@ -237,8 +221,8 @@ TEST(Priors, OnTheInitialStateCount) {
   EXPECT_GT(std::abs(loose), 1e-3);
   EXPECT_LT(std::abs(first_speed(mechanism)), 3e-4);
   const Calibration after = calibrate(mechanism, {own}, plain());
-  EXPECT_LT(find(after, "P.J_zz").standard_deviation,
-            0.7 * find(before, "P.J_zz").standard_deviation);
+  EXPECT_LT(test_support::estimate_of(after, "P.J_zz").standard_deviation,
+            0.7 * test_support::estimate_of(before, "P.J_zz").standard_deviation);
   mechanism.joints[0].start_rate.mean = 0.5;
   EXPECT_NEAR(first_speed(mechanism), 0.5, 0.05);
 }
@@ -251,12 +235,8 @@ TEST(Priors, ThatASimulatorCannotUseAreRefused) {
     Mechanism mechanism = pendulum(rig);
     at(mechanism, "P.J_zz").free = true;
     know(mechanism);
-    try {
-      (void)calibrate(mechanism, {swing(rig, "free", 3)}, shadow);
-    } catch (const std::invalid_argument& refused) {
-      return std::string(refused.what());
-    }
-    return std::string();
+    return test_support::refusal<std::invalid_argument>(
+        [&] { calibrate(mechanism, {swing(rig, "free", 3)}, shadow); });
   };
   EXPECT_NE(refusal([](Mechanism& m) {
               m.bodies[0].cad_uncertainty = 0.1;

@@ -131,31 +131,6 @@ TEST_P(ArrowFactorOnLayout, SweepsAreIndependent) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, ArrowFactorOnLayout, ::testing::ValuesIn(kLayouts));
 
-// One Levenberg–Marquardt step compared with dense QR of the stacked system, which does not square
-// the condition number. Tests the normal equations as a whole.
-TEST(ArrowFactor, UnconstrainedStepAgreesWithDenseQr) {
-  std::mt19937 random(5);
-  for (const ArrowLayout& layout : kLayouts) {
-    SCOPED_TRACE(::testing::PrintToString(layout));
-    const LinearChainProblem problem = make_random_chain(layout, random);
-    constexpr double kDamping = 1e-4;
-    ArrowFactor factor(layout, problem.max_block_rows());
-    ASSERT_TRUE(factor.factorize(problem, kDamping));
-    const Eigen::VectorXd arrow_step = -factor.schur().ldlt().solve(factor.schur_gradient());
-    Eigen::VectorXd node_step;
-    factor.solve_nodes(arrow_step, node_step);
-
-    const Eigen::MatrixXd J = problem.dense_jacobian();
-    Eigen::MatrixXd stacked(J.rows() + J.cols(), J.cols());
-    stacked << J, Eigen::MatrixXd(std::sqrt(kDamping) * J.colwise().norm().asDiagonal());
-    Eigen::VectorXd rhs = Eigen::VectorXd::Zero(stacked.rows());
-    rhs.head(J.rows()) = -problem.dense_residual();
-    const Eigen::VectorXd expected = stacked.householderQr().solve(rhs);
-    EXPECT_LT((node_step - expected.head(problem.node_unknowns())).norm(), 1e-9 * expected.norm());
-    EXPECT_LT((arrow_step - expected.tail(layout.arrow_size)).norm(), 1e-9 * expected.norm());
-  }
-}
-
 // A node that no residual involves is a zero pivot. Without damping that must be reported. With
 // damping the node must stay in place without effect on its neighbours.
 TEST(ArrowFactor, UnobservedNodeFailsUndampedAndStaysPutDamped) {

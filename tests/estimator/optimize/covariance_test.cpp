@@ -12,13 +12,9 @@
 #include "estimator/optimize/node_trace.hpp"
 #include "tests/estimator/optimize/linear_chain_problem.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::ArrowLayout;
-using estimator::compute_covariance;
-using estimator::compute_information;
-using estimator::ParameterCovariance;
-using estimator::ParameterInformation;
 using test_support::LinearChainProblem;
 using test_support::make_random_chain;
 
@@ -32,7 +28,7 @@ Eigen::MatrixXd rows_of_group(const Eigen::MatrixXd& matrix, const Eigen::Vector
 // Five standard errors of an estimated trace, see NodeTrace.
 double trace_tolerance(double trace, double redundancy) {
   const double variance = 2.0 * std::max(std::min(trace, redundancy), 0.0);
-  return 5.0 * std::sqrt(variance / estimator::NodeTrace::kProbes) + 1e-7;
+  return 5.0 * std::sqrt(variance / NodeTrace::kProbes) + 1e-7;
 }
 
 // The response of the residuals to the parameters by dense projection.
@@ -99,74 +95,6 @@ TEST(Covariance, AgreesWithDenseFormulas) {
               .norm(),
           1e-8 * inverse.norm());
     }
-  }
-}
-
-// The covariance must match the scatter of the estimates over repeated noise, here with noise other
-// than the weights assume, so that the sandwich differs from S⁻¹ severalfold. The relative standard
-// error of a variance from 4000 draws is √(2/4000) = 2.2 %; the tolerance is five of it.
-TEST(Covariance, MatchesTheScatterOfRepeatedEstimates) {
-  constexpr int kDraws = 4000;
-  constexpr double kTolerance = 5.0 * 0.0224;
-  const ArrowLayout layout{12, 3, 1, 4};
-  std::mt19937 random(77);
-  const LinearChainProblem problem = make_random_chain(layout, random, {.group_count = kGroups});
-  const Eigen::Vector3d variance(0.2, 1.0, 6.0);
-  const ParameterCovariance result = compute_covariance(compute_information(problem), variance);
-
-  const Eigen::MatrixXd J = problem.dense_jacobian();
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(J);
-  const Eigen::VectorXi groups = problem.row_groups();
-  std::normal_distribution<double> normal;
-  Eigen::MatrixXd scatter = Eigen::MatrixXd::Zero(4, 4);
-  for (int draw = 0; draw < kDraws; ++draw) {
-    const Eigen::VectorXd noise = Eigen::VectorXd::NullaryExpr(
-        J.rows(), [&](Eigen::Index i) { return std::sqrt(variance[groups[i]]) * normal(random); });
-    const Eigen::VectorXd estimate = qr.solve(noise).tail(4);
-    scatter += estimate * estimate.transpose() / kDraws;
-  }
-  for (int i = 0; i < 4; ++i) {
-    EXPECT_NEAR(result.covariance(i, i) / scatter(i, i), 1.0, kTolerance) << "parameter " << i;
-    for (int j = 0; j < i; ++j) {
-      const double scale = std::sqrt(scatter(i, i) * scatter(j, j));
-      EXPECT_NEAR(result.covariance(i, j) / scale, scatter(i, j) / scale, kTolerance);
-    }
-  }
-}
-
-// Variance components from the statistics must be unbiased. With known variances per group, cost /
-// (rows − effective parameters) has that mean only if the traces are those of the right group.
-// Variances are equal, since only then is the weighted fit efficient, as the formula assumes.
-TEST(Covariance, EffectiveParametersMakeVariancesUnbiased) {
-  constexpr int kDraws = 400;
-  const ArrowLayout layout{30, 3, 1, 4};
-  std::mt19937 random(78);
-  LinearChainProblem problem = make_random_chain(layout, random, {.group_count = kGroups});
-  std::normal_distribution<double> normal;
-  Eigen::Vector3d mean = Eigen::Vector3d::Zero();
-  Eigen::Vector3d freedom;
-  for (int draw = 0; draw < kDraws; ++draw) {
-    for (auto& block : problem.blocks()) {
-      for (double& value : block.residual) value = normal(random);
-    }
-    const Eigen::MatrixXd J = problem.dense_jacobian();
-    const Eigen::VectorXd noise = problem.dense_residual();
-    const Eigen::VectorXd residual = noise - J * J.householderQr().solve(noise);
-    if (draw == 0) {
-      const ParameterInformation information = compute_information(problem);
-      for (int g = 0; g < kGroups; ++g) {
-        const auto& statistics = information.groups[static_cast<std::size_t>(g)];
-        freedom[g] = statistics.rows - statistics.effective_parameters;
-      }
-    }
-    for (int g = 0; g < kGroups; ++g) {
-      mean[g] += rows_of_group(residual, problem.row_groups(), g).squaredNorm() / kDraws;
-    }
-  }
-  for (int g = 0; g < kGroups; ++g) {
-    // A sum of squares, and an estimated trace, have a variance of at most 2 x freedom.
-    const double scatter = 1.0 / kDraws + 1.0 / estimator::NodeTrace::kProbes;
-    EXPECT_NEAR(mean[g] / freedom[g], 1.0, 5.0 * std::sqrt(2.0 * scatter / freedom[g]));
   }
 }
 
@@ -259,3 +187,4 @@ TEST(Covariance, UndefinedProblemIsNotValid) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -2,12 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
+namespace estimator {
 namespace {
-
-using estimator::Damping;
-using estimator::LmOptions;
 
 Damping damping_from(double start) {
   LmOptions options;
@@ -72,3 +68,4 @@ TEST(Damping, StaysInItsRange) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -7,32 +7,6 @@ namespace test_support {
 using estimator::ArrowLayout;
 using estimator::ResidualBlock;
 
-Eigen::MatrixXd LinearChainProblem::dense_jacobian() const {
-  Eigen::Index rows = 0;
-  for (const ResidualBlock& block : blocks_) rows += block.rows;
-  Eigen::MatrixXd J = Eigen::MatrixXd::Zero(rows, unknowns());
-  Eigen::Index row = 0;
-  for (const ResidualBlock& block : blocks_) {
-    const int columns = block.node_span * layout_.node_size;
-    J.block(row, block.first_node * layout_.node_size, block.rows, columns) =
-        block.node_jacobian.topLeftCorner(block.rows, columns);
-    J.block(row, node_unknowns(), block.rows, layout_.arrow_size) =
-        block.arrow_jacobian.topRows(block.rows);
-    row += block.rows;
-  }
-  return J;
-}
-
-Eigen::VectorXd LinearChainProblem::dense_residual() const {
-  Eigen::VectorXd r(row_groups().size());
-  Eigen::Index row = 0;
-  for (const ResidualBlock& block : blocks_) {
-    r.segment(row, block.rows) = residual_at(block, node_, arrow_);
-    row += block.rows;
-  }
-  return r;
-}
-
 Eigen::VectorXi LinearChainProblem::row_groups() const {
   std::vector<int> groups;
   for (const ResidualBlock& block : blocks_) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/optimize/least_squares_problem.hpp"
+#include "tests/estimator/dense_problem.hpp"
 
 namespace test_support {
 
@@ -23,7 +24,6 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
   /// Appends a block with its residual and Jacobians at x = 0.
   void add(estimator::ResidualBlock block) { blocks_.push_back(std::move(block)); }
   std::vector<estimator::ResidualBlock>& blocks() { return blocks_; }
-  void set_arrow(const Eigen::VectorXd& arrow) { arrow_ = arrow; }
 
   Eigen::Index node_unknowns() const {
     return static_cast<Eigen::Index>(layout_.node_count) * layout_.node_size;
@@ -32,8 +32,9 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
 
   /// Return all rows of the Jacobian J, states before parameters, and of the residual r at the
   /// current point.
-  Eigen::MatrixXd dense_jacobian() const;
-  Eigen::VectorXd dense_residual() const;
+  Eigen::MatrixXd dense_jacobian() const { return stack(*this).jacobian; }
+  Eigen::VectorXd dense_residual() const { return stack(*this).residual; }
+
   /// Returns the noise group of each row.
   Eigen::VectorXi row_groups() const;
 

@@ -5,22 +5,21 @@
 
 #include "estimator/optimize/levenberg_marquardt.hpp"
 
+namespace estimator {
 namespace {
 
-using estimator::IterationRecord;
-
 /// One parameter with the optimum `target`, which a step may change at most fourfold.
-class OneParameter final : public estimator::LeastSquaresProblem {
+class OneParameter final : public LeastSquaresProblem {
  public:
   OneParameter(double start, double target, double growth)
       : x_(start), target_(target), growth_(growth) {}
-  estimator::ArrowLayout layout() const override { return {0, 1, 1, 1}; }
+  ArrowLayout layout() const override { return {0, 1, 1, 1}; }
   int block_count() const override { return 1; }
   int max_block_rows() const override { return 1; }
   int group_count() const override { return 1; }
   int threads() const override { return 1; }
-  void linearize(int /*index*/, estimator::ResidualBlock& out) const override {
-    estimator::shape_block(out, 0, 0, 1, 1, 1, 0);
+  void linearize(int /*index*/, ResidualBlock& out) const override {
+    shape_block(out, 0, 0, 1, 1, 1, 0);
     out.residual[0] = x_ - target_;
     out.arrow_jacobian(0, 0) = 1.0;
   }
@@ -45,7 +44,7 @@ class OneParameter final : public estimator::LeastSquaresProblem {
 std::vector<double> way(double start, double target, double growth) {
   OneParameter problem(start, target, growth);
   std::vector<double> values;
-  estimator::solve(problem, {}, [&](const IterationRecord& record) {
+  solve(problem, {}, [&](const IterationRecord& record) {
     if (std::abs(record.arrow[0] - target) > 1e-3 * std::abs(target)) {
       values.push_back(record.arrow[0]);
     }
@@ -70,3 +69,4 @@ TEST(StepGrowth, LimitsNothingElse) {
 }
 
 }  // namespace
+}  // namespace estimator

@@ -224,68 +224,33 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
       const Row5<T> own = lambda.template segment<5>(5 * j);
       add_reaction(j, joints[at(j)].geometry, own, y);
     }
+    respond(bodies, y);
+    return y;
+  }
+
+  /// Replaces y by M⁻¹ y.
+  template <typename T>
+  static void respond(const Bodies<T>& bodies, Vector<T>& y) {
     for (int i = 0; i < kBodies; ++i) {
       const Vector3<T> turn = y.template segment<3>(6 * i + 3);
       y.template segment<3>(6 * i) /= bodies[at(i)].mass;
       y.template segment<3>(6 * i + 3) = bodies[at(i)].J_inverse * turn;
     }
-    return y;
   }
 
-  /// S = A M⁻¹ Aᵀ + Σ, its lower triangle of blocks.
+  /// S = A M⁻¹ Aᵀ + Σ.
   template <typename T>
   Eigen::Matrix<T, 5 * kJoints, 5 * kJoints> delassus(const Bodies<T>& bodies,
                                                       const Joints<T>& joints) const {
     Eigen::Matrix<T, 5 * kJoints, 5 * kJoints> S;
-    S.setZero();
-    for (int k = 0; k < kJoints; ++k) {
-      for (int side = 0; side < 2; ++side) {
-        const int body = body_of(k, side);
-        if (body < 0) continue;
-        const Eigen::Matrix<T, 3, 5> turn =
-            sign_of(side) * unit_turns(bodies[at(body)], joints[at(k)].geometry, side);
-        const T shift = sign_of(side) / bodies[at(body)].mass;
-        for (int j = k; j < kJoints; ++j) {
-          if (body_of(j, 0) == body) add_mobility(joints, j, 0, turn, shift, 5 * k, S);
-          if (body_of(j, 1) == body) add_mobility(joints, j, 1, turn, shift, 5 * k, S);
-        }
-      }
+    for (int row = 0; row < 5 * kJoints; ++row) {
+      Vector<T> y = Vector<T>::Zero();
+      add_reaction(row / 5, joints[at(row / 5)].geometry, Row5<T>(Row5<T>::Unit(row % 5)), y);
+      respond(bodies, y);
+      S.col(row) = apply_all(joints, y);
+      S(row, row) += sigma_[row];
     }
-    for (int row = 0; row < 5 * kJoints; ++row) S(row, row) += sigma_[row];
     return S;
-  }
-
-  /// Rotations of a body due to unit multipliers: J⁻¹ [c × e_x, c × e_y, c × e_z, n_y, n_z].
-  template <typename T>
-  static Eigen::Matrix<T, 3, 5> unit_turns(const Body<T>& body,
-                                           const typename Base::template Geometry<T>& geometry,
-                                           int side) {
-    const Vector3<T>& c = geometry.arm[at(side)];
-    const Matrix3<T>& J = body.J_inverse;
-    Eigen::Matrix<T, 3, 5> turn;
-    turn.col(0) = J.col(1) * c[2] - J.col(2) * c[1];
-    turn.col(1) = J.col(2) * c[0] - J.col(0) * c[2];
-    turn.col(2) = J.col(0) * c[1] - J.col(1) * c[0];
-    turn.col(3) = J * geometry.n_y;
-    turn.col(4) = J * geometry.n_z;
-    return turn;
-  }
-
-  /// Adds the velocities at joint j on one side due to five motions of that body: rotations, and
-  /// for the first three also a shift along each axis.
-  template <typename T, typename Matrix>
-  void add_mobility(const Joints<T>& joints, int j, int side, const Eigen::Matrix<T, 3, 5>& turn,
-                    const T& shift, int first_column, Matrix& S) const {
-    const auto& geometry = joints[at(j)].geometry;
-    const double sign = sign_of(side);
-    for (int column = 0; column < 5; ++column) {
-      const Vector3<T> omega = sign * turn.col(column);
-      auto out = S.template block<5, 1>(5 * j, first_column + column);
-      out.template head<3>() += omega.cross(geometry.arm[at(side)]);
-      out[3] += geometry.n_y.dot(omega);
-      out[4] += geometry.n_z.dot(omega);
-      if (column < 3) out[column] += sign * shift;
-    }
   }
 
   /// Axis impulse T of a joint, without the load-dependent friction.

@@ -65,6 +65,9 @@ class Comparison {
     StepDerivatives derivatives;
     residual_->linearize(at.input(), derivatives);
     compare_values(at, derivatives.residual);
+    Eigen::VectorXd alone(kV);
+    residual_->evaluate(at.input(), alone.data());
+    EXPECT_LT((derivatives.residual - alone).norm(), 1e-14);
     compare_states(at, derivatives);
     compare_parameters(at, derivatives.along_parameters);
   }
@@ -155,8 +158,7 @@ class Comparison {
 
 using StepJetTest = StepCaseTest;
 
-// Central differences do not resolve errors below 1e-6 and share the residual that they
-// differentiate; this test is exact and independent. Catches a small term missing in a derivative,
+// Catches a wrong frame, a small term missing in a derivative,
 // and one that is wrong in both the residual and its derivative.
 TEST_P(StepJetTest, ResidualAndDerivativesMatchJets) {
   Random random(17);

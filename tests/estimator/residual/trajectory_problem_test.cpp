@@ -10,8 +10,10 @@
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/body_encoder.hpp"
+#include "tests/estimator/dense_problem.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {
 namespace {
@@ -44,28 +46,31 @@ TrajectoryData made_up_data(const Mechanism& mechanism, int nodes, unsigned seed
   return data;
 }
 
+using test_support::DenseProblem;
+using test_support::slope_along;
+using test_support::stack;
+
 void set_free(Mechanism& mechanism, const std::string& name, double value) {
-  const int index = mechanism.find_parameter(name);
-  ASSERT_GE(index, 0) << name;
-  auto& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
-  parameter.value = value;
-  parameter.free = true;
+  test_support::set_free(mechanism, {name});
+  test_support::parameter_named(mechanism, name).value = value;
 }
 
 Mechanism furuta_with_free_parameters() {
   Mechanism mechanism = make_furuta();
-  set_free(mechanism, "A.J_zz", 3e-3);
-  set_free(mechanism, "B.J_yy", 4e-3);
-  set_free(mechanism, "1.b", 1e-3);
-  set_free(mechanism, "1.K", 7e-2);
-  set_free(mechanism, "1.delay", 2e-3);
-  set_free(mechanism, "1.offset", 0.1);
-  set_free(mechanism, "2.tau_c", 1e-3);
-  set_free(mechanism, "2.a_x", 0.25);
-  set_free(mechanism, "2.b_x", -0.092);
-  set_free(mechanism, "1.a_y", 0.01);
-  set_free(mechanism, "gravity.tilt_x", 0.02);
-  auto& parameter = mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("1.b"))];
+  for (const auto& [name, value] : {std::pair{"A.J_zz", 3e-3},
+                                    {"B.J_yy", 4e-3},
+                                    {"1.b", 1e-3},
+                                    {"1.K", 7e-2},
+                                    {"1.delay", 2e-3},
+                                    {"1.offset", 0.1},
+                                    {"2.tau_c", 1e-3},
+                                    {"2.a_x", 0.25},
+                                    {"2.b_x", -0.092},
+                                    {"1.a_y", 0.01},
+                                    {"gravity.tilt_x", 0.02}}) {
+    set_free(mechanism, name, value);
+  }
+  auto& parameter = test_support::parameter_named(mechanism, "1.b");
   parameter.prior_mean = 2e-3;
   parameter.prior_standard_deviation = 1e-3;
   return mechanism;
@@ -100,67 +105,21 @@ class TrajectoryProblemTest : public ::testing::TestWithParam<Case> {
   }
 };
 
-/// All residuals stacked, and their dense Jacobian: nodes first, then parameters.
-struct Dense {
-  Eigen::VectorXd residual;
-  Eigen::MatrixXd jacobian;
-};
-
-Dense stack(const LeastSquaresProblem& problem) {
-  const ArrowLayout layout = problem.layout();
-  const int nodes = layout.node_count * layout.node_size;
-  std::vector<ResidualBlock> blocks(static_cast<std::size_t>(problem.block_count()));
-  Eigen::Index rows = 0;
-  for (int i = 0; i < problem.block_count(); ++i) {
-    problem.linearize(i, blocks[static_cast<std::size_t>(i)]);
-    rows += blocks[static_cast<std::size_t>(i)].rows;
-  }
-  Dense dense{Eigen::VectorXd(rows), Eigen::MatrixXd::Zero(rows, nodes + layout.arrow_size)};
-  Eigen::Index row = 0;
-  for (const ResidualBlock& block : blocks) {
-    dense.residual.segment(row, block.rows) = block.residual.head(block.rows);
-    const int columns = block.node_span * layout.node_size;
-    dense.jacobian.block(row, block.first_node * layout.node_size, block.rows, columns) =
-        block.node_jacobian.topLeftCorner(block.rows, columns);
-    dense.jacobian.block(row, nodes, block.rows, layout.arrow_size) =
-        block.arrow_jacobian.topRows(block.rows);
-    row += block.rows;
-  }
-  return dense;
-}
-
 // Catches a block at the wrong node, a wrong chain rule from velocities to configurations, wrong
 // derivatives of a missing observation, a prior or the control's delay.
 TEST_P(TrajectoryProblemTest, JacobianMatchesCentralDifferencesAlongTheRetraction) {
   TrajectoryProblem problem = make_problem();
-  const ArrowLayout layout = problem.layout();
-  const int nodes = layout.node_count * layout.node_size;
-  const Dense at = stack(problem);
-  for (int j = 0; j < nodes + layout.arrow_size; ++j) {
-    Eigen::VectorXd node_step = Eigen::VectorXd::Zero(nodes);
-    Eigen::VectorXd arrow_step = Eigen::VectorXd::Zero(layout.arrow_size);
-    double& entry = j < nodes ? node_step[j] : arrow_step[j - nodes];
-    constexpr double kDelta = 1e-7;  // small: the finest parameter scale is 1e-3
-    const auto residual_at = [&](double delta) {
-      TrajectoryProblem moved = make_problem();
-      entry = delta;
-      moved.evaluate_candidate(node_step, arrow_step);
-      moved.accept_candidate();
-      return stack(moved).residual;
-    };
-    const Eigen::VectorXd numeric = (residual_at(kDelta) - residual_at(-kDelta)) / (2.0 * kDelta);
+  const DenseProblem at = stack(problem);
+  EXPECT_NEAR(problem.cost() / at.residual.squaredNorm(), 1.0, 1e-12);
+  for (Eigen::Index j = 0; j < at.jacobian.cols(); ++j) {
+    // Small: the finest parameter scale is 1e-3.
+    const Eigen::VectorXd numeric =
+        slope_along(problem, 1e-7 * Eigen::VectorXd::Unit(at.jacobian.cols(), j));
     // Residuals reach 1e3 (random motion), so round-off leaves 1e3·1e-16/1e-7 = 1e-6 of noise.
     const double scale = 1.0 + numeric.cwiseAbs().maxCoeff();
     EXPECT_LT((numeric - at.jacobian.col(j)).cwiseAbs().maxCoeff() / scale, 1e-5)
-        << "column " << j << " of " << nodes << " + " << layout.arrow_size;
+        << "column " << j << " of " << at.jacobian.cols();
   }
-}
-
-// The solver compares costs, so the cost must match the residuals that it linearizes.
-TEST_P(TrajectoryProblemTest, CostIsTheSquaredNormOfTheBlocks) {
-  TrajectoryProblem problem = make_problem();
-  const double cost = stack(problem).residual.squaredNorm();
-  EXPECT_NEAR(problem.cost() / cost, 1.0, 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, TrajectoryProblemTest,

@@ -1,13 +1,10 @@
-#include "tests/support/mechanisms/mlcp.hpp"
+#include "estimator/math/lemke.hpp"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
-#include <optional>
 #include <random>
 #include <vector>
-
-#include "tests/support/mechanisms/ldlt_block.hpp"
 
 namespace estimator {
 namespace {
@@ -15,7 +12,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-class RandomProblems : public ::testing::Test {
+class Lemke : public ::testing::Test {
  protected:
   static constexpr unsigned kSeed = 20240611;
 
@@ -59,8 +56,6 @@ double complementarity_error(const MatrixXd& H, const VectorXd& q, const VectorX
   const double infeasibility = std::max(-z.minCoeff(), -w.minCoeff());
   return std::max(infeasibility, z.cwiseProduct(w).cwiseAbs().maxCoeff());
 }
-
-using Lemke = RandomProblems;
 
 // A wrong ratio test, complement or first pivot gives another basis or a ray. The tolerance is
 // round-off times the condition of the active block (at most 1e5 with the shift of 0.1).
@@ -147,77 +142,6 @@ TEST_F(Lemke, StopsAtTheLimitOfPivots) {
   const LcpSolution solution = solve_lcp(p_matrix(6), VectorXd::Constant(6, -1.0), 1);
   EXPECT_EQ(solution.outcome, LcpOutcome::kMaxPivots);
   EXPECT_EQ(solution.z, VectorXd::Zero(6));
-}
-
-// L D Lᵀ must give S back, and D_BB must be the Schur complement of a dense solve, with blocks of
-// different sizes, an indefinite free part and zero blocks. Pivots are not exchanged between
-// blocks, so round-off grows with the inverse of the smallest pivot, hence 1e-7.
-TEST_F(RandomProblems, BlockLdltReproducesTheMatrix) {
-  for (int trial = 0; trial < 500; ++trial) {
-    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
-    const std::vector<int> sizes = {pick(1, 3), pick(1, 5), pick(1, 2)};
-    const int a = sizes[0] + sizes[1] + sizes[2], b = pick(0, 4);
-    MatrixXd S = gaussian(a + b, a + b);
-    S.topLeftCorner(a, a) = (S + S.transpose()).topLeftCorner(a, a).eval();
-    if (trial % 2) {  // blocks 0 and 1 do not touch
-      S.block(sizes[0], 0, sizes[1], sizes[0]).setZero();
-      S.block(0, sizes[0], sizes[0], sizes[1]).setZero();
-    }
-    S.topRightCorner(a, b) = S.bottomLeftCorner(b, a).transpose();
-    const BlockLdlt factor(S, sizes);
-    ASSERT_TRUE(factor.ok());
-    const MatrixXd schur = S.bottomRightCorner(b, b) -
-                           S.bottomLeftCorner(b, a) * S.topLeftCorner(a, a).fullPivLu().inverse() *
-                               S.topRightCorner(a, b);
-    ASSERT_LT((factor.schur_complement() - schur).cwiseAbs().sum(),
-              1e-7 * (1.0 + schur.cwiseAbs().sum()));
-    const VectorXd r = gaussian(a + b, 1), lambda_B = gaussian(b, 1);
-    const VectorXd y = factor.solve_lower(r);
-    const VectorXd lambda_A = factor.solve_upper(y.head(a), lambda_B);
-    const VectorXd residual =
-        S.topLeftCorner(a, a) * lambda_A + S.topRightCorner(a, b) * lambda_B - r.head(a);
-    ASSERT_LT(residual.norm(), 1e-7 * (1.0 + lambda_A.norm()));
-  }
-}
-
-TEST_F(RandomProblems, BlockLdltReportsASingularPivot) {
-  const BlockLdlt factor(MatrixXd::Ones(3, 3), {2});
-  EXPECT_FALSE(factor.ok());
-  const MlcpSolution solution =
-      solve_mlcp({MatrixXd::Ones(3, 3), VectorXd::Ones(3), /*free_block_sizes=*/{2}});
-  EXPECT_TRUE(solution.singular_block);
-  EXPECT_NE(solution.outcome, LcpOutcome::kSolved);
-}
-
-Mlcp random_mlcp(const MatrixXd& A, const MatrixXd& K, const VectorXd& b, std::vector<int> sizes) {
-  int a = 0;
-  for (const int size : sizes) a += size;
-  Mlcp problem{.S = A * A.transpose() + MatrixXd::Identity(A.rows(), A.rows()),
-               .b = b,
-               .free_block_sizes = std::move(sizes)};
-  const Eigen::Index bounded = b.size() - a;
-  problem.S.bottomRightCorner(bounded, bounded) +=
-      (K - K.transpose()).topLeftCorner(bounded, bounded);
-  return problem;
-}
-
-// The mixed problem against enumeration on the bounded part. Catches a sign lost between (A.4) and
-// the LCP's q, and a transposed back substitution, in the free rows.
-TEST_F(RandomProblems, MlcpSatisfiesItsDefinition) {
-  for (int trial = 0; trial < 3000; ++trial) {
-    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
-    const std::vector<int> sizes = {pick(1, 5), pick(1, 5)};
-    const int a = sizes[0] + sizes[1], bounded = pick(1, 5), n = a + bounded;
-    const Mlcp problem = random_mlcp(gaussian(n, n), gaussian(n, n), gaussian(n, 1), sizes);
-    const MlcpSolution solution = solve_mlcp(problem);
-    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved);
-    const VectorXd rows = problem.S * solution.lambda + problem.b;
-    ASSERT_LT(rows.head(a).cwiseAbs().maxCoeff(), 1e-9);
-    ASSERT_LT((rows.tail(bounded) - solution.w).cwiseAbs().maxCoeff(), 1e-9);
-    ASSERT_GE(solution.lambda.tail(bounded).minCoeff(), 0.0);
-    ASSERT_GE(solution.w.minCoeff(), 0.0);
-    ASSERT_EQ(solution.lambda.tail(bounded).cwiseProduct(solution.w).cwiseAbs().maxCoeff(), 0.0);
-  }
 }
 
 }  // namespace
