@@ -13,6 +13,8 @@
 namespace service {
 namespace {
 
+using test_support::expect_parts;
+
 // An arm on a base with mass: a revolute joint, a massless tool flange rotated by rpy, a prismatic
 // joint, a camera mark, a mimic finger, and a link named like the ground.
 const std::string kUrdfArm = R"(<?xml version="1.0"?>
@@ -156,13 +158,9 @@ TEST(Urdf, AxesAndPointsUseYUp) {
   // The shoulder: 0.3 m up, about the URDF file's y, which points to our −z.
   EXPECT_NEAR(urdf_value(rig, "shoulder.a_y"), 0.3, 1e-15);
   const std::string text = convert_urdf(kUrdfArm).text;
-  EXPECT_NE(text.find("parent { body: \"ground\" point { y { value: 0.3 } } axis { z: -1 }"),
-            std::string::npos)
-      << text;
+  expect_parts(text, {"parent { body: \"ground\" point { y { value: 0.3 } } axis { z: -1 }"});
   // The prismatic joint: beyond the flange, whose z points along the upper arm's x.
-  EXPECT_NE(text.find("parent { body: \"upper_arm\" point { x { value: 0.3000"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("axis { x: 1 }"), std::string::npos) << text;
+  expect_parts(text, {"parent { body: \"upper_arm\" point { x { value: 0.3000", "axis { x: 1 }"});
 }
 
 TEST(Urdf, UnsupportedElementsAreReported) {
@@ -186,13 +184,10 @@ TEST(Urdf, AnInertiaWithoutMassIsReported) {
 
 TEST(Urdf, LimitsBecomeThoseOfTheRigsSafety) {
   const std::string text = convert_urdf(kUrdfArm).text;
-  EXPECT_NE(text.find("joint { joint: \"shoulder\" angle_rad_min: -1 angle_rad_max: 2 "
-                      "speed_rad_per_s_max: 3 }"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find("joint { joint: \"slide\" position_m_min: 0 position_m_max: 0.2 "
-                      "speed_m_per_s_max: 0.5 }"),
-            std::string::npos);
+  expect_parts(text, {"joint { joint: \"shoulder\" angle_rad_min: -1 angle_rad_max: 2 "
+                      "speed_rad_per_s_max: 3 }",
+                      "joint { joint: \"slide\" position_m_min: 0 position_m_max: 0.2 "
+                      "speed_m_per_s_max: 0.5 }"});
 }
 
 TEST(Urdf, FrictionIsFreeUnlessFixedOnRequest) {
@@ -277,7 +272,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Urdf, ATableIsNoXml) {
   const std::string reported = test_support::refusal([] { convert_urdf("t_s,q\n0,1\n"); });
-  test_support::expect_parts(
+  expect_parts(
       reported,
       {"is not XML: text in place of an element; correct it, or name a URDF or MJCF file"});
   EXPECT_EQ(reported.find("XML_"), std::string::npos) << reported;

@@ -23,6 +23,7 @@ namespace {
 
 using test_support::batch_request;
 using test_support::eventually;
+using test_support::expect_parts;
 using test_support::open_request;
 using test_support::ServiceProcess;
 using test_support::SocketClient;
@@ -81,8 +82,7 @@ TEST(Endpoint, NotifiesTheServiceManager) {
   for (int k = 0; k < 20 && all.find("WATCHDOG=1") == std::string::npos; ++k) {
     all += receive() + "\n";
   }
-  EXPECT_NE(all.find("READY=1"), std::string::npos) << all;
-  EXPECT_NE(all.find("WATCHDOG=1"), std::string::npos) << all;
+  expect_parts(all, {"READY=1", "WATCHDOG=1"});
   EXPECT_EQ(service.stop(), 0);
   for (int k = 0; k < 20 && all.find("STOPPING=1") == std::string::npos; ++k) {
     all += receive() + "\n";
@@ -133,8 +133,7 @@ TEST(Endpoint, ReportsHealthToThisMachineOnly) {
                                             "0.0.0.0:0"};
   test_support::ChildProcess refused(command, files.file("output"));
   EXPECT_EQ(refused.wait(10.0), 1);
-  EXPECT_NE(refused.output().find("0.0.0.0:0: is reachable from other machines"), std::string::npos)
-      << refused.output();
+  expect_parts(refused.output(), {"0.0.0.0:0: is reachable from other machines"});
   std::vector<std::string> insisting = command;
   insisting.push_back("--insecure");
   test_support::ChildProcess insisted(insisting, files.file("output-2"));
@@ -180,9 +179,7 @@ TEST(Endpoint, LogsRequestsOnDemand) {
     const std::string log = service.output();
     EXPECT_EQ(log.find("level=debug event=request") != std::string::npos, debug) << log;
     if (!debug) continue;
-    EXPECT_NE(log.find("request=hello"), std::string::npos) << log;
-    EXPECT_NE(log.find("request=list_sessions"), std::string::npos) << log;
-    EXPECT_NE(log.find("identity=address:127.0.0.1"), std::string::npos) << log;
+    expect_parts(log, {"request=hello", "request=list_sessions", "identity=address:127.0.0.1"});
   }
 }
 
@@ -270,10 +267,8 @@ TEST(Endpoint, IdentifiesOwnersAndOperatorsByCertificate) {
   submit("b", "service");
   const ProgramRun refused = rigcal("cancel b", "client");
   EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_NE(refused.err.find("job \"b\" belongs to \"certificate:service\", not to "
-                             "\"certificate:client\""),
-            std::string::npos)
-      << refused.err;
+  expect_parts(refused.err, {"job \"b\" belongs to \"certificate:service\", not to "
+                             "\"certificate:client\""});
   EXPECT_EQ(rigcal("cancel b", "service").exit_code, 0);
   EXPECT_EQ(rigcal("cancel a", "service").exit_code, 0) << "an operator";
 }
@@ -292,8 +287,7 @@ TEST(Endpoint, RefusesDataItCannotRead) {
           ::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH);
         });
     EXPECT_EQ(service.wait(10.0), 1);
-    EXPECT_NE(service.output().find("sessions: Permission denied"), std::string::npos)
-        << service.output();
+    expect_parts(service.output(), {"sessions: Permission denied"});
   }
   std::filesystem::permissions(sessions, std::filesystem::perms::owner_all);
 }
@@ -333,11 +327,11 @@ TEST(DaemonConfig, ReadsTheExampleAndReportsMistakes) {
   EXPECT_EQ(loaded.operators.certificates, (std::vector<std::string>{"operator"}));
   EXPECT_EQ(loaded.listen.size(), 2u);
   const TemporaryFolder files;
-  EXPECT_NE(test_support::refusal([&] {
-              static_cast<void>(load_daemon_config(
-                  files.write("a.textproto", "limits {\n  connections: 0\n}\n")));
-            }).find("a.textproto:2:"),
-            std::string::npos);
+  expect_parts(test_support::refusal([&] {
+                 static_cast<void>(load_daemon_config(
+                     files.write("a.textproto", "limits {\n  connections: 0\n}\n")));
+               }),
+               {"a.textproto:2:"});
   // Every value of a share reaches its setting.
   const ServiceShare share =
       load_daemon_config(
@@ -354,20 +348,20 @@ TEST(DaemonConfig, ReadsTheExampleAndReportsMistakes) {
   EXPECT_EQ(share.running_jobs, 7u);
   EXPECT_EQ(share.buffer_bytes, 8u);
   EXPECT_EQ(share.index_bytes, 9u);
-  EXPECT_NE(test_support::refusal([&] {
-              static_cast<void>(load_daemon_config(
-                  files.write("d.textproto", "limits { queued_jobs: 3 }\nshare {\n jobs: 0 }\n")));
-            }).find("d.textproto:3:"),
-            std::string::npos);
-  EXPECT_NE(test_support::refusal([&] {
-              static_cast<void>(load_daemon_config(files.write("b.textproto", "\nlimit { }\n")));
-            }).find("b.textproto:2:"),
-            std::string::npos);
-  EXPECT_NE(test_support::refusal([&] {
-              static_cast<void>(
-                  load_daemon_config(files.write("c.textproto", "tls { certificate: \"x\" }\n")));
-            }).find("private_key"),
-            std::string::npos);
+  expect_parts(test_support::refusal([&] {
+                 static_cast<void>(load_daemon_config(files.write(
+                     "d.textproto", "limits { queued_jobs: 3 }\nshare {\n jobs: 0 }\n")));
+               }),
+               {"d.textproto:3:"});
+  expect_parts(test_support::refusal([&] {
+                 static_cast<void>(load_daemon_config(files.write("b.textproto", "\nlimit { }\n")));
+               }),
+               {"b.textproto:2:"});
+  expect_parts(test_support::refusal([&] {
+                 static_cast<void>(load_daemon_config(
+                     files.write("c.textproto", "tls { certificate: \"x\" }\n")));
+               }),
+               {"private_key"});
 }
 
 // Runs the Python example as its own text describes, on a recording of a simulated swing.

@@ -17,6 +17,7 @@ namespace {
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
+using test_support::expect_parts;
 using test_support::ServerInHand;
 using test_support::SocketClient;
 
@@ -98,8 +99,7 @@ TEST(Listener, EnforcesTheShareAndLimitOfConnections) {
   EXPECT_EQ(greet(local).code(), 0);
   SocketClient fourth(served.path);
   const ServiceError full = greet(fourth);
-  EXPECT_NE(full.text().find("3 connections are open, the limit"), std::string::npos)
-      << full.text();
+  expect_parts(full.text(), {"3 connections are open, the limit"});
   EXPECT_TRUE(fourth.closed_by_service(5.0));
   SocketClient again(served.path);
   EXPECT_EQ(greet(again).code(), ServiceError::BUSY) << "who was refused has made no room";
@@ -143,8 +143,7 @@ TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
     EXPECT_EQ(status.st_mode & 0777, 0666u);
     StreamAcceptor second(io);
     const std::string taken = test_support::refusal([&] { listen_at(second, place, "--listen"); });
-    EXPECT_NE(taken.find("cannot listen at unix:" + path), std::string::npos) << taken;
-    EXPECT_NE(taken.find("stop the program that uses it"), std::string::npos) << taken;
+    expect_parts(taken, {"cannot listen at unix:" + path, "stop the program that uses it"});
   }
   std::filesystem::remove(path);
   std::ofstream(path) << "a file";
@@ -169,14 +168,12 @@ TEST(Listener, DistinguishesLoopbackFromTheNetwork) {
   EXPECT_FALSE(parse_listen_address(io, "0.0.0.0:0").loopback);
   const std::string longest = "/" + std::string(106, 'x');
   EXPECT_EQ(parse_listen_address(io, "unix:" + longest).unix_path, longest);
-  EXPECT_NE(test_support::refusal([&] {
-              static_cast<void>(parse_listen_address(io, "unix:" + longest + "x"));
-            }).find("at most 107 characters"),
-            std::string::npos);
-  EXPECT_NE(test_support::refusal([&] {
-              static_cast<void>(parse_listen_address(io, "unix:relative"));
-            }).find("begins with /"),
-            std::string::npos);
+  expect_parts(test_support::refusal(
+                   [&] { static_cast<void>(parse_listen_address(io, "unix:" + longest + "x")); }),
+               {"at most 107 characters"});
+  expect_parts(
+      test_support::refusal([&] { static_cast<void>(parse_listen_address(io, "unix:relative")); }),
+      {"begins with /"});
 }
 
 }  // namespace

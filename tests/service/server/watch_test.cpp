@@ -10,6 +10,7 @@
 
 #include "tests/service/server/pendulum_jobs.hpp"
 #include "tests/service/server/streaming_rig.hpp"
+#include "tests/support/refusal.hpp"
 
 // `rigcal watch` as an operator sees it, on a terminal.
 
@@ -17,6 +18,7 @@ namespace service {
 namespace {
 
 using test_support::eventually;
+using test_support::expect_parts;
 using test_support::ServiceProcess;
 using test_support::SocketClient;
 
@@ -124,8 +126,7 @@ TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
     EXPECT_TRUE(terminal.shows("[#")) << terminal.output();
     terminal.press_ctrl_c();
     EXPECT_EQ(terminal.wait(), 130) << terminal.output();
-    EXPECT_NE(terminal.output().find("job \"job\" continues"), std::string::npos)
-        << terminal.output();
+    expect_parts(terminal.output(), {"job \"job\" continues"});
     EXPECT_TRUE(terminal.is_as_before());
     EXPECT_EQ(terminal.output().find("\033[?25l"), std::string::npos) << "hides the cursor";
   }
@@ -134,8 +135,7 @@ TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
   ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
   EXPECT_EQ(run_rigcal("cancel job" + at(service_)).exit_code, 0);
   EXPECT_EQ(terminal.wait(), 3) << terminal.output();
-  EXPECT_NE(terminal.output().find("job \"job\" was cancelled"), std::string::npos)
-      << terminal.output();
+  expect_parts(terminal.output(), {"job \"job\" was cancelled"});
   EXPECT_TRUE(terminal.is_as_before());
 }
 
@@ -148,8 +148,7 @@ TEST_F(Watch, ReportsThatTheServiceIsGone) {
   EXPECT_NE(terminal.output().find("it is safe to retry"), std::string::npos) << terminal.output();
   Terminal later("watch job" + at(service_));
   EXPECT_EQ(later.wait(), 3);
-  EXPECT_NE(later.output().find("start rigcald or name another"), std::string::npos)
-      << later.output();
+  expect_parts(later.output(), {"start rigcald or name another"});
 }
 
 // A session in progress shows its newest samples, all counted, until it ends; after that there is
@@ -170,10 +169,8 @@ TEST(WatchSession, ShowsSamplesUntilTheRecordingEnds) {
       << terminal.output();
   test_support::complete_session(service, "run", ++batches, kSamples);
   EXPECT_EQ(terminal.wait(), 0) << terminal.output();
-  EXPECT_NE(terminal.output().find("run has ended with " + std::to_string(batches * kSamples) +
-                                   " samples"),
-            std::string::npos)
-      << terminal.output();
+  expect_parts(terminal.output(),
+               {"run has ended with " + std::to_string(batches * kSamples) + " samples"});
   const ProgramRun after = run_rigcal("watch session:run" + at(service));
   EXPECT_EQ(after.exit_code, 3);
   EXPECT_NE(after.err.find("is not being recorded"), std::string::npos) << after.err;
