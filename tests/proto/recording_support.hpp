@@ -19,6 +19,7 @@
 #include "proto/recording/mcap/file.hpp"
 #include "proto/recording/recording_types.hpp"
 #include "proto/recording/recording_writer.hpp"
+#include "tests/support/results.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace test_support {
@@ -148,13 +149,6 @@ inline bool same(const proto::Sample& a, const proto::Sample& b) {
              (std::isnan(a.angle_rad[c]) && std::isnan(b.angle_rad[c])));
   }
   return equal;
-}
-
-/// Messages of a Status or Result for EXPECT_TRUE(ok(...)).
-template <typename T>
-::testing::AssertionResult ok(const proto::Result<T>& result) {
-  if (result.ok()) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << result.error().detail;
 }
 
 }  // namespace test_support

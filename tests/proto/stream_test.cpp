@@ -17,6 +17,7 @@ using rigcal::v1::StreamReply;
 using rigcal::v1::StreamRequest;
 using test_support::make_payload;
 using test_support::ok;
+using test_support::require;
 using test_support::StreamPeer;
 using test_support::TemporaryFolder;
 
@@ -131,10 +132,9 @@ class Campaign {
  private:
   void exchange() {
     while (true) {
-      auto request = sender_->next_request(now_);
-      ASSERT_TRUE(ok(request));
-      if (!request.value()) break;
-      to_peer_ += *request.value();
+      auto request = require(sender_->next_request(now_));
+      if (!request) break;
+      to_peer_ += *request;
     }
     if (!move_some(to_peer_, [&](const std::string& bytes) {
           const auto replies = peer_.on_bytes(bytes);
@@ -234,20 +234,18 @@ TEST(Stream, ResumesFromTheSpoolOnDisk) {
     SCOPED_TRACE(seed);
     const TemporaryFolder folder;
     const SpoolLimits limits{.size_bytes_max = 1 << 20, .segment_size_bytes = 200};
-    auto spool = Spool::open(folder.file("spool"), limits);
-    ASSERT_TRUE(ok(spool));
-    Campaign<Spool> campaign(spool.value(), seed);
+    auto spool = require(Spool::open(folder.file("spool"), limits));
+    Campaign<Spool> campaign(spool, seed);
     constexpr std::uint64_t kCount = 40;
     for (int step = 0; step < 20'000 && campaign.sender().state() != State::kDone; ++step) {
-      if (campaign.random()() % 3 == 0 && spool.value().end() <= kCount) {
-        ASSERT_TRUE(ok(spool.value().append(make_payload(spool.value().end() - 1))));
-        ASSERT_TRUE(ok(spool.value().sync()));
+      if (campaign.random()() % 3 == 0 && spool.end() <= kCount) {
+        ASSERT_TRUE(ok(spool.append(make_payload(spool.end() - 1))));
+        ASSERT_TRUE(ok(spool.sync()));
       }
-      if (spool.value().end() > kCount) campaign.end();
+      if (spool.end() > kCount) campaign.end();
       if (campaign.random()() % 40 == 0) {
         campaign.disconnect();
-        spool = Spool::open(folder.file("spool"), limits);
-        ASSERT_TRUE(ok(spool));
+        spool = require(Spool::open(folder.file("spool"), limits));
         campaign.restart_sender();
       }
       campaign.step();

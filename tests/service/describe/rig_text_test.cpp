@@ -13,6 +13,7 @@
 namespace service {
 namespace {
 
+using test_support::expect_parts;
 using test_support::refusal;
 
 /// Answers without a recording: a name, columns still to be recorded, nothing measured.
@@ -83,14 +84,11 @@ TEST(RigText, StatesTheSourceOfEveryValue) {
   RigAnswers answers = answers_of(RigKind::kPendulum, false);
   answers.links[0].mass = 0.4281;
   std::string text = rig_text(answers);
-  EXPECT_NE(text.find("mass { value: 0.4281 }  # [kg] given"), std::string::npos) << text;
-  EXPECT_NE(text.find("assumed halfway"), std::string::npos) << text;
+  expect_parts(text, {"mass { value: 0.4281 }  # [kg] given", "assumed halfway"});
   answers.links[0].mass.reset();
   answers.swing = 1.0;
   text = rig_text(answers);
-  EXPECT_NE(text.find("# [kg] assumed"), std::string::npos) << text;
-  EXPECT_NE(text.find("from the oscillation frequency in the recording"), std::string::npos)
-      << text;
+  expect_parts(text, {"# [kg] assumed", "from the oscillation frequency in the recording"});
   // A slender rod with that frequency: it swings like a pendulum of 2/3 of its length, with the
   // centre of mass halfway: 3/4 g / (2 π f)².
   const Rig rig = parse_rig("r", text);

@@ -20,6 +20,7 @@ using rigcal::v1::ServiceReply;
 using rigcal::v1::SessionRefused;
 using rigcal::v1::UploadState;
 using test_support::OutletInHand;
+using test_support::require;
 using test_support::StoreInHand;
 
 const Identity kAnna{"account:anna", false};
@@ -119,12 +120,11 @@ TEST_F(ServiceDisk, KeepsTheLogOfARecordingThatDoesNotReadBack) {
   const std::string folder = store_.files.file("run");
   const std::string log_path = log_folder(folder);
   {
-    auto log = SessionLog::open(log_path, {2}, 1 << 30);
-    ASSERT_TRUE(log.ok());
+    auto log = require(SessionLog::open(log_path, {2}, 1 << 30));
     const auto batch = [](std::uint64_t number) {
       return test_support::batch_request(number).sample_batch().SerializeAsString();
     };
-    ASSERT_TRUE(log.value().commit({batch(1), batch(2)}).ok());
+    ASSERT_TRUE(log.commit({batch(1), batch(2)}).ok());
   }
   const auto store = [&] {
     return store_recording(folder, test_support::furuta_header(), {.batch_count = 2});
@@ -136,10 +136,9 @@ TEST_F(ServiceDisk, KeepsTheLogOfARecordingThatDoesNotReadBack) {
   EXPECT_TRUE(std::filesystem::exists(log_path));
   EXPECT_FALSE(std::filesystem::exists(folder + "/recording.mcap"));
 
-  const auto whole = store();
-  ASSERT_TRUE(whole.ok()) << whole.error().detail;
-  EXPECT_EQ(whole.value().sample_count, 40u);
-  EXPECT_EQ(whole.value().problem, "");
+  const auto whole = require(store());
+  EXPECT_EQ(whole.sample_count, 40u);
+  EXPECT_EQ(whole.problem, "");
   EXPECT_FALSE(std::filesystem::exists(log_path));
 }
 
