@@ -13,7 +13,6 @@
 namespace service {
 namespace {
 
-using rigcal::v1::ServiceRequest;
 using test_support::request_frame;
 using test_support::StoreInHand;
 
@@ -83,16 +82,10 @@ class Sockets {
   std::vector<int> ends_;
 };
 
-std::string hello() {
-  ServiceRequest request;
-  request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
-  return request_frame(request);
-}
+std::string hello() { return request_frame(test_support::hello_request()); }
 
 std::string read_request(const std::string& id) {
-  ServiceRequest request;
-  request.mutable_read_recording()->set_session_id(id);
-  return request_frame(request);
+  return request_frame(test_support::read_request(id));
 }
 
 // A recording whose parts are far larger than a socket's own buffer.
@@ -163,10 +156,8 @@ TEST(Connection, ContinuesWhenOthersHaveMadeRoom) {
 TEST(Connection, LimitsUnfinishedMessagesToTheShare) {
   constexpr std::size_t kShare = 1u << 20;
   Sockets sockets(limits_of(kShare));
-  ServiceRequest request;
-  request.mutable_upload_part()->set_session_id("x");
-  request.mutable_upload_part()->set_data(std::string(900u << 10, 'x'));
-  const std::string frame = request_frame(request);
+  const std::string frame =
+      request_frame(test_support::part_request("x", 0, std::string(900u << 10, 'x')));
   // All that was accepted, except the message's end.
   std::map<int, std::size_t> sent;
   const auto begin = [&](int end) {
@@ -202,9 +193,8 @@ TEST(Connection, LimitsUnfinishedMessagesToTheShare) {
 TEST(Connection, DisconnectsClientsAfterATimeout) {
   Sockets sockets(limits_of(32u << 20));
   make_large(sockets.store);
-  const ConnectionTimeouts short_ones{std::chrono::duration<double>(0.001),
-                                      std::chrono::duration<double>(0.001),
-                                      std::chrono::duration<double>(0.001)};
+  constexpr std::chrono::duration<double> kShort(0.001);
+  const ConnectionTimeouts short_ones{kShort, kShort, kShort};
   const int idle = sockets.connect("idle", short_ones);
   ASSERT_TRUE(Sockets::send(idle, hello()));
   EXPECT_GT(sockets.read(idle), 0u);
@@ -215,15 +205,9 @@ TEST(Connection, DisconnectsClientsAfterATimeout) {
     sockets.run_while([&] { return sockets.ended == before; }, 3000);
     return sockets.ended == before + 1;
   };
-  ConnectionTimeouts one = {};
-  one.handshake = short_ones.handshake;
-  EXPECT_TRUE(is_cut("", one));
-  one = {};
-  one.frame = short_ones.frame;
-  EXPECT_TRUE(is_cut(hello() + read_request("data").substr(0, 7), one));
-  one = {};
-  one.write = short_ones.write;
-  EXPECT_TRUE(is_cut(hello() + read_request("data"), one));
+  EXPECT_TRUE(is_cut("", {.handshake = kShort}));
+  EXPECT_TRUE(is_cut(hello() + read_request("data").substr(0, 7), {.frame = kShort}));
+  EXPECT_TRUE(is_cut(hello() + read_request("data"), {.write = kShort}));
   ASSERT_TRUE(Sockets::send(idle, read_request("none")));
   EXPECT_GT(sockets.read(idle), 0u);
 }

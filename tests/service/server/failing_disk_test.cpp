@@ -19,11 +19,9 @@ using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::SessionRefused;
 using rigcal::v1::UploadState;
-using test_support::OutletInHand;
+using test_support::kAnna;
 using test_support::require;
 using test_support::StoreInHand;
-
-const Identity kAnna{"account:anna", false};
 
 class ServiceDisk : public ::testing::Test {
  protected:
@@ -34,46 +32,21 @@ class ServiceDisk : public ::testing::Test {
 
   /// Final replies to a new connection that opens session "run" and sends these batches.
   std::vector<ServiceReply> stream(const std::vector<std::uint64_t>& batches) {
-    OutletInHand outlet;
-    const auto rig = std::make_shared<Conversation>(store_.context, *store_.sessions, *store_.jobs,
-                                                    Peer{kAnna, "test"});
-    rig->attach(outlet);
-    const auto send = [&](const rigcal::v1::ServiceRequest& request) {
-      std::vector<proto::Frame> frames;
-      const std::string bytes = test_support::request_frame(request);
-      ASSERT_TRUE(
-          proto::FrameDecoder(proto::service_request_limits())
-              .feed({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, frames)
-              .ok());
-      rig->on_frame(frames.at(0));
-      store_.drain();
-    };
-    send(test_support::open_request("run"));
-    for (const std::uint64_t batch : batches) send(test_support::batch_request(batch));
-    rig->on_disconnected();
+    std::vector<ServiceReply> replies;
+    {
+      test_support::ClientInHand rig(store_, kAnna);
+      replies.push_back(rig.call(test_support::open_request("run")));
+      for (const std::uint64_t batch : batches) {
+        replies.push_back(rig.call(test_support::batch_request(batch)));
+      }
+    }
     store_.drain();
-    return outlet.replies;
+    return replies;
   }
 
-  ReplyOrError<UploadState> upload(const std::function<void(const Upload::Answer&)>& ask) {
-    ReplyOrError<UploadState> outcome = make_service_error(ServiceError::INTERNAL, "no answer");
-    ask([&](const auto& answer) { outcome = answer; });
-    store_.drain();
-    return outcome;
-  }
-  ReplyOrError<UploadState> open_upload() {
-    rigcal::v1::OpenUpload open;
-    open.set_session_id("file");
-    open.set_file_name("a.csv");
-    open.set_size_bytes(6);
-    return upload([&](const auto& answer) { store_.sessions->open_upload(open, kAnna, answer); });
-  }
+  ReplyOrError<UploadState> open_upload() { return store_.open_upload("file", kAnna, 6); }
   ReplyOrError<UploadState> append(std::uint64_t offset, const std::string& data) {
-    rigcal::v1::UploadPart part;
-    part.set_session_id("file");
-    part.set_offset_bytes(offset);
-    part.set_data(data);
-    return upload([&](const auto& answer) { store_.sessions->append_upload(part, kAnna, answer); });
+    return store_.append_upload("file", kAnna, offset, data);
   }
 
   StoreInHand store_;

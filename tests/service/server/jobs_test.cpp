@@ -12,11 +12,13 @@ namespace {
 
 using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceError;
-using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
 using test_support::eventually;
+using test_support::GreetedClient;
+using test_support::RunningService;
 using test_support::ServiceProcess;
 using test_support::SocketClient;
+using test_support::StreamingClient;
 
 rigcal::v1::CalibrationResult parse_result(const std::string& json) {
   rigcal::v1::CalibrationResult result;
@@ -52,8 +54,7 @@ TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
   const TemporaryFolder files;
   const std::string a = record_swing(files, "a.csv", 5.0, 1.0);
   const std::string b = record_swing(files, "b.csv", 5.0, 0.5);
-  ServiceProcess service;
-  ASSERT_TRUE(service.start()) << service.output();
+  RunningService service;
   const std::string common =
       "calibrate " + a + " " + b + " --rig " + config("rig-pendulum.textproto") + " --json ";
   const ProgramRun local = run_rigcal(common + files.file("local.json"));
@@ -90,8 +91,7 @@ TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
 TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   const TemporaryFolder files;
   const std::string csv = record_swing(files, "a.csv", 6.0, 1.0);
-  ServiceProcess service;
-  ASSERT_TRUE(service.start()) << service.output();
+  RunningService service;
   stream_swing(service, "run", csv, 2000, 2250);
   const ProgramRun remote = run_rigcal("calibrate session:run --rig " +
                                        config("rig-pendulum.textproto") + at(service) + "--job j1");
@@ -138,35 +138,10 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   EXPECT_EQ(run_rigcal("result j1" + at(service)).exit_code, 3);
 }
 
-// Submitting again, as after a lost reply, neither starts the job twice nor fails. Another job
-// under the same id fails.
-TEST(Jobs, AcceptsAJobOnceUnderItsId) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_swing(files, "a.csv", 3.0, 1.0));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  ServiceRequest request = submit_request("j", "run");
-  ASSERT_TRUE(client.call(request).has_job_info());
-  ASSERT_TRUE(client.call(request).has_job_info());
-  EXPECT_EQ(wait_for(client, "j").state(), rigcal::v1::JOB_DONE);
-  const ServiceReply again = client.call(request);
-  EXPECT_EQ(again.job_info().state(), rigcal::v1::JOB_DONE);
-  EXPECT_EQ(again.job_info().start_count(), 1);
-  request.mutable_submit_job()->mutable_spec()->add_fix("pivot.b");
-  EXPECT_EQ(client.call(request).error().code(), ServiceError::EXISTS);
-}
-
 TEST(Jobs, RefusesInvalidJobsWithAReason) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_swing(files, "a.csv", 3.0, 1.0));
-  SocketClient rig(service.port());
-  ASSERT_TRUE(rig.call(test_support::open_request("open")).has_session_opened());
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  SwingService service(3.0, 1.0);
+  StreamingClient rig(service.port(), "open");
+  GreetedClient client(service.port());
   EXPECT_EQ(client.call(submit_request("j", "nowhere")).error().code(), ServiceError::NOT_FOUND);
   EXPECT_EQ(client.call(submit_request("j", "open")).error().code(), ServiceError::NOT_READY);
   EXPECT_EQ(client.call(submit_request("../j", "run")).error().code(), ServiceError::BAD_REQUEST);
@@ -189,12 +164,8 @@ TEST(Jobs, RefusesInvalidJobsWithAReason) {
 
 // Progress arrives during the job, with names and values of the parameters, and so does its end.
 TEST(Jobs, ReportsEveryIterationToSubscribers) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_swing(files, "a.csv", 5.0, 1.0));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  SwingService service(5.0, 1.0);
+  GreetedClient client(service.port());
   ASSERT_TRUE(client.call(submit_request("j", "run")).has_job_info());
   ServiceRequest subscribe;
   subscribe.mutable_subscribe_job()->set_job_id("j");
@@ -216,12 +187,8 @@ TEST(Jobs, ReportsEveryIterationToSubscribers) {
 }
 
 TEST(Jobs, EndsInCancelledWhenCancelled) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  SwingService service;
+  GreetedClient client(service.port());
   ASSERT_TRUE(client.call(submit_request("first", "run")).has_job_info());
   ASSERT_TRUE(client.call(submit_request("second", "run")).has_job_info());
   ASSERT_TRUE(wait_until_running(client, "first"));
@@ -233,46 +200,6 @@ TEST(Jobs, EndsInCancelledWhenCancelled) {
   ServiceRequest result;
   result.mutable_get_result()->set_job_id("first");
   EXPECT_EQ(client.call(result).error().code(), ServiceError::NOT_READY);
-}
-
-TEST(Jobs, EndsAtItsDeadline) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  ServiceRequest request = submit_request("j", "run");
-  request.mutable_submit_job()->mutable_spec()->set_deadline_s(0.001);
-  ASSERT_TRUE(client.call(request).has_job_info());
-  const JobInfo ended = wait_for(client, "j");
-  EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
-  EXPECT_NE(ended.error().find("deadline"), std::string::npos) << ended.error();
-}
-
-// More jobs than the queue holds are refused, not forgotten. One address fills at most half of it.
-TEST(Jobs, RefusesMoreThanTheQueueHolds) {
-  const TemporaryFolder files;
-  const std::string settings = files.write("daemon.textproto", "limits { queued_jobs: 4 }\n");
-  ServiceProcess service({"--config", settings});
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  ASSERT_TRUE(client.call(submit_request("running", "run")).has_job_info());
-  ASSERT_TRUE(wait_until_running(client, "running"));
-  EXPECT_TRUE(client.call(submit_request("queued-1", "run")).has_job_info());
-  EXPECT_TRUE(client.call(submit_request("queued-2", "run")).has_job_info());
-  const ServiceError refused = client.call(submit_request("too-many", "run")).error();
-  EXPECT_EQ(refused.code(), ServiceError::BUSY);
-  EXPECT_NE(refused.text().find("2 jobs from address:127.0.0.1 are waiting"), std::string::npos);
-  SocketClient other(service.port(), "127.0.0.2");
-  ASSERT_TRUE(other.greet());
-  EXPECT_TRUE(other.call(submit_request("queued-3", "run")).has_job_info());
-  EXPECT_TRUE(other.call(submit_request("queued-4", "run")).has_job_info());
-  SocketClient third(service.port(), "127.0.0.3");
-  ASSERT_TRUE(third.greet());
-  EXPECT_EQ(third.call(submit_request("full", "run")).error().code(), ServiceError::BUSY);
 }
 
 /// A running job, whose worker is stopped.
@@ -303,17 +230,13 @@ HeldJob submit_held(const ServiceProcess& service, const std::string& name) {
 // If it was killed with a job running, the service runs the job again at its next start and
 // completes it. No worker of the dead service remains.
 TEST(Jobs, RunsAnInterruptedJobAgain) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
+  SwingService service;
   const HeldJob killed = submit_held(service, "killed");
   ASSERT_NE(killed.worker, 0);
   service.kill();
   EXPECT_TRUE(eventually([&] { return find_worker(service, killed.id) == 0; }, 60.0));
   ASSERT_TRUE(service.start());
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  GreetedClient client(service.port());
   const JobInfo ended = wait_for(client, killed.id);
   EXPECT_EQ(ended.state(), rigcal::v1::JOB_DONE) << ended.error();
   EXPECT_EQ(ended.start_count(), 2);
@@ -327,8 +250,7 @@ TEST(Jobs, RunsAnInterruptedJobAgain) {
   ::kill(stopped.worker, SIGCONT);
   EXPECT_EQ(service.stop(), 0);
   ASSERT_TRUE(service.start());
-  SocketClient later(service.port());
-  ASSERT_TRUE(later.greet());
+  GreetedClient later(service.port());
   const JobInfo again = wait_for(later, stopped.id);
   EXPECT_EQ(again.state(), rigcal::v1::JOB_DONE) << again.error();
   EXPECT_EQ(again.start_count(), 1);
@@ -336,12 +258,8 @@ TEST(Jobs, RunsAnInterruptedJobAgain) {
 
 // A job that exceeds its memory, or is killed, fails alone: the service and all others continue.
 TEST(Jobs, FailsAloneWhenItsWorkerDies) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  SwingService service;
+  GreetedClient client(service.port());
   ASSERT_TRUE(client.call(submit_request("j", "run")).has_job_info());
   ASSERT_TRUE(wait_until_running(client, "j"));
   const pid_t worker = find_worker(service, "j");

@@ -16,8 +16,10 @@ namespace {
 
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
-using rigcal::v1::ServiceRequest;
+using test_support::delete_request;
 using test_support::expect_parts;
+using test_support::GreetedClient;
+using test_support::inspect_request;
 using test_support::ServerInHand;
 using test_support::SocketClient;
 
@@ -43,9 +45,7 @@ struct ListenerServed {
 };
 
 ServiceError greet(SocketClient& client) {
-  ServiceRequest request;
-  request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
-  const ServiceReply reply = client.call(request);
+  const ServiceReply reply = client.call(test_support::hello_request());
   EXPECT_TRUE(reply.has_welcome() || reply.has_error()) << reply.DebugString();
   return reply.error();
 }
@@ -63,20 +63,15 @@ TEST(Listener, IdentifiesAccountsByUnixSocketAndAddressesByTcp) {
   ASSERT_TRUE(local.call(test_support::open_request("a")).has_session_opened());
   SocketClient remote(served.port, "127.0.0.7");
   ASSERT_TRUE(remote.call(test_support::open_request("b")).has_session_opened());
-  SocketClient client(served.port);
-  ASSERT_TRUE(client.greet());
+  GreetedClient client(served.port);
   const auto owner = [&](const std::string& id) {
-    ServiceRequest request;
-    request.mutable_inspect_session()->set_session_id(id);
-    return client.call(request).session_info().owner();
+    return client.call(inspect_request(id)).session_info().owner();
   };
   EXPECT_EQ(owner("a"), own_account());
   EXPECT_EQ(owner("b"), "address:127.0.0.7");
-  ServiceRequest remove;
-  remove.mutable_delete_session()->set_session_id("a");
+  const auto remove = delete_request("a");
   EXPECT_EQ(client.call(remove).error().code(), ServiceError::NOT_ALLOWED);
-  SocketClient own(served.path);
-  ASSERT_TRUE(own.greet());
+  GreetedClient own(served.path);
   EXPECT_EQ(own.call(remove).error().code(), ServiceError::NOT_READY) << "its own, but open";
 }
 

@@ -1,14 +1,21 @@
 #include "tests/service/server/service_process.hpp"
 
+#include <gtest/gtest.h>
 #include <signal.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <utility>
 
 namespace test_support {
 
 ServiceProcess::ServiceProcess(std::vector<std::string> options, std::string host)
     : options_(std::move(options)), host_(std::move(host)) {}
+
+void ServiceProcess::configure(const std::string& text) {
+  std::ofstream(files_.file("daemon.textproto")) << text;
+  options_.insert(options_.end(), {"--config", files_.file("daemon.textproto")});
+}
 
 bool ServiceProcess::start(const std::function<void()>& before_exec) {
   process_.reset();
@@ -47,6 +54,12 @@ std::uint64_t ServiceProcess::logged_number(const std::string& key) const {
   const std::size_t at = text.find(" " + key + "=");
   if (at == std::string::npos) return 0;
   return std::strtoull(text.c_str() + at + key.size() + 2, nullptr, 10);
+}
+
+RunningService::RunningService(std::vector<std::string> options, const std::string& config)
+    : ServiceProcess(std::move(options)) {
+  if (!config.empty()) configure(config);
+  EXPECT_TRUE(start()) << output();
 }
 
 }  // namespace test_support

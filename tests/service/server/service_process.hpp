@@ -17,6 +17,9 @@ class ServiceProcess {
  public:
   explicit ServiceProcess(std::vector<std::string> options = {}, std::string host = "127.0.0.1");
 
+  /// Adds a configuration file of this text.
+  void configure(const std::string& text);
+
   /// Starts rigcald, or restarts it on the same data. @return true once it accepts connections
   bool start(const std::function<void()>& before_exec = {});
 
@@ -44,6 +47,13 @@ class ServiceProcess {
   std::unique_ptr<ChildProcess> process_;
   std::uint16_t port_ = 0;
   int start_count_ = 0;
+};
+
+/// A ServiceProcess that has started. The test fails if it does not start.
+class RunningService : public ServiceProcess {
+ public:
+  /// @param config  text of its configuration file; empty for none
+  explicit RunningService(std::vector<std::string> options = {}, const std::string& config = "");
 };
 
 }  // namespace test_support

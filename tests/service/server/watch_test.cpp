@@ -19,8 +19,8 @@ namespace {
 
 using test_support::eventually;
 using test_support::expect_parts;
-using test_support::ServiceProcess;
-using test_support::SocketClient;
+using test_support::GreetedClient;
+using test_support::RunningService;
 
 /// rigcal on a terminal of its own, 80 by 24.
 class Terminal {
@@ -104,17 +104,10 @@ class Terminal {
 /// A service with a running job.
 class Watch : public ::testing::Test {
  protected:
-  void SetUp() override {
-    ASSERT_TRUE(service_.start());
-    stream_swing(service_, "run", record_long_swing(files_));
-    client_.emplace(service_.port());
-    ASSERT_TRUE(client_->greet());
-    ASSERT_TRUE(client_->call(submit_request("job", "run")).has_job_info());
-  }
+  void SetUp() override { ASSERT_TRUE(client_.call(submit_request("job", "run")).has_job_info()); }
 
-  const TemporaryFolder files_;
-  ServiceProcess service_;
-  std::optional<SocketClient> client_;
+  SwingService service_;
+  GreetedClient client_{service_.port()};
 };
 
 // Ctrl-C leaves the job running and restores the terminal. Otherwise the parameters move until the
@@ -130,7 +123,7 @@ TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
     EXPECT_TRUE(terminal.is_as_before());
     EXPECT_EQ(terminal.output().find("\033[?25l"), std::string::npos) << "hides the cursor";
   }
-  EXPECT_EQ(inspect(*client_, "job").state(), rigcal::v1::JOB_RUNNING);
+  EXPECT_EQ(inspect(client_, "job").state(), rigcal::v1::JOB_RUNNING);
   Terminal terminal("watch job" + at(service_));
   ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
   EXPECT_EQ(run_rigcal("cancel job" + at(service_)).exit_code, 0);
@@ -155,8 +148,7 @@ TEST_F(Watch, ReportsThatTheServiceIsGone) {
 // nothing to watch.
 TEST(WatchSession, ShowsSamplesUntilTheRecordingEnds) {
   constexpr std::uint64_t kSamples = 20;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
+  RunningService service;
   std::uint64_t batches = 2;
   test_support::send_through(service, "run", batches, kSamples);
   Terminal terminal("watch session:run" + at(service));
