@@ -7,11 +7,10 @@ namespace proto {
 namespace {
 
 using google::protobuf::FieldDescriptor;
-using google::protobuf::Message;
 using google::protobuf::Reflection;
 
 // Gives every field its own value, and lists two entries.
-void fill(Message& message, int& next) {
+void fill(google::protobuf::Message& message, int& next) {
   const Reflection& in = *message.GetReflection();
   for (int f = 0; f < message.GetDescriptor()->field_count(); ++f) {
     const FieldDescriptor& field = *message.GetDescriptor()->field(f);

@@ -13,7 +13,6 @@ namespace {
 
 using test_support::ok;
 using test_support::require;
-using test_support::TemporaryFolder;
 
 std::string payload_of(std::uint64_t sequence) {
   return std::string(100, static_cast<char>('a' + sequence % 20));
@@ -34,7 +33,7 @@ class FailingDisk : public ::testing::Test {
     }
   }
 
-  TemporaryFolder folder_;
+  test_support::TemporaryFolder folder_;
   std::string switch_ = folder_.file("fail");
 };
 

@@ -16,9 +16,6 @@ namespace {
 
 using test_support::compress_chunks;
 using test_support::compressed;
-using test_support::Disk;
-using test_support::expect_parts;
-using test_support::MemoryOutputFile;
 using test_support::ok;
 using test_support::require;
 using test_support::require_error;
@@ -42,8 +39,8 @@ Result<McapScan> scan(const Bytes& file, Listener& listener) {
 
 /// About a hundred messages in several chunks.
 Bytes plain_file() {
-  const auto disk = std::make_shared<Disk>();
-  McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
+  const auto disk = std::make_shared<test_support::Disk>();
+  McapWriter writer(std::make_unique<test_support::MemoryOutputFile>(disk), {});
   EXPECT_TRUE(ok(writer.start()));
   const std::uint16_t channel = writer.add_channel("/t", "raw", "", "", {});
   for (std::uint64_t k = 0; k < 400; ++k) {
@@ -145,7 +142,7 @@ TEST(McapCompression, OfOtherKindsIsRefusedWithARemedy) {
   Listener listener;
   const Error result = require_error(scan(file, listener));
   EXPECT_EQ(result.code, ErrorCode::kUnsupported);
-  expect_parts(result.detail, {"\"brotli\"", "mcap filter"});
+  test_support::expect_parts(result.detail, {"\"brotli\"", "mcap filter"});
 }
 
 }  // namespace

@@ -11,11 +11,9 @@
 namespace proto {
 namespace {
 
-using test_support::expect_parts;
 using test_support::make_payload;
 using test_support::ok;
 using test_support::require;
-using test_support::require_error;
 using test_support::TemporaryFolder;
 
 // A power cut tears the last record at any byte. Synced data are kept, numbering continues after
@@ -62,7 +60,7 @@ TEST(Spool, KeepsToItsLimit) {
   while (spool.value().append(payload).ok()) ++count;
   EXPECT_LE(spool.value().size_bytes(), 1000u);
   EXPECT_GE(count, 8u);
-  EXPECT_EQ(require_error(spool.value().append(payload)).code, ErrorCode::kDiskFull);
+  EXPECT_EQ(test_support::require_error(spool.value().append(payload)).code, ErrorCode::kDiskFull);
   ASSERT_TRUE(ok(spool.value().sync()));
   ASSERT_TRUE(ok(spool.value().acknowledge(count / 2)));
   const auto appended = require(spool.value().append(payload));
@@ -139,7 +137,7 @@ TEST(Spool, NoticesThatItWasRemovedOrMovedAway) {
     ASSERT_TRUE(ok(spool.append(make_payload(1))));
     const Status synced = spool.sync();
     ASSERT_FALSE(synced.ok());
-    expect_parts(synced.error().detail, {"was removed or moved away"});
+    test_support::expect_parts(synced.error().detail, {"was removed or moved away"});
     EXPECT_EQ(spool.durable_end(), 2u);
     EXPECT_FALSE(spool.append(make_payload(2)).ok());
   }

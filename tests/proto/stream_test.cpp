@@ -19,7 +19,6 @@ using test_support::make_payload;
 using test_support::ok;
 using test_support::require;
 using test_support::StreamPeer;
-using test_support::TemporaryFolder;
 
 using State = StreamSender::State;
 
@@ -232,7 +231,7 @@ TEST(Stream, DeliversEveryBatchExactlyOnceWhateverBreaks) {
 TEST(Stream, ResumesFromTheSpoolOnDisk) {
   for (std::uint32_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const SpoolLimits limits{.size_bytes_max = 1 << 20, .segment_size_bytes = 200};
     auto spool = require(Spool::open(folder.file("spool"), limits));
     Campaign<Spool> campaign(spool, seed);

@@ -12,11 +12,11 @@
 #include "service/messages/message_text.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
-using estimator::AirQuantity;
 using test_support::expect_parts;
 using test_support::refusal;
 
@@ -48,10 +48,7 @@ gravity { magnitude { value: 9.81 } }
 )";
 
 std::string with(const std::string& from, const std::string& to) {
-  std::string text = kArmsInAir;
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return replaced(kArmsInAir, from, to);
 }
 
 const std::string kDrag = "coefficient { value: 2e-3 free: true } ";
@@ -164,8 +161,7 @@ TEST(AirDragOfRigs, IsReadWithItsPoint) {
 TEST(AirDragOfRigs, ActsAtAPointOfTheBodysFrame) {
   const std::string centre = "  center_of_mass { x { value: 0.02 free: true } }\n  air_drag";
   for (const std::string& drag : {kDrag, std::string()}) {
-    std::string text = with("  air_drag", centre);
-    text.replace(text.find(kDrag), kDrag.size(), drag);
+    std::string text = replaced(with("  air_drag", centre), kDrag, drag);
     if (drag.empty()) {
       text += "dependency { parameter: \"B.c_air\" term { parameter: \"1.b\" factor: 10 } }\n";
     }
@@ -173,8 +169,7 @@ TEST(AirDragOfRigs, ActsAtAPointOfTheBodysFrame) {
     EXPECT_NEAR(parameter(rig.mechanism, "B.air_x").value, 0.03, 1e-15);
   }
   const std::string free_point = with("x { value: 0.05 }", "x { value: 0.05 free: true }");
-  std::string both = free_point;
-  both.replace(both.find("  air_drag"), 10, centre);
+  std::string both = replaced(free_point, "  air_drag", centre);
   expect_parts(refusal([&] { (void)parse_rig("r", both); }),
                {"r:8", "\"B.air_x\"", "Fix the point"});
   EXPECT_TRUE(parameter(parse_rig("r", free_point).mechanism, "B.air_x").free);

@@ -1,7 +1,6 @@
 #include "service/report/charts/chart_figure.hpp"
 
 #include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,32 +9,25 @@
 
 #include "service/report/charts/embedded_data.hpp"
 #include "service/report/charts/page_scripts.hpp"
+#include "tests/support/json.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using google::protobuf::Struct;
 using google::protobuf::Value;
+using test_support::count_of;
 using test_support::expect_parts;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-int count_of(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) {
-    ++count;
-  }
-  return count;
-}
 
 /// The data that the page's script reads, parsed by another JSON reader.
 Struct data_of(const std::string& html) {
   const std::size_t begin = html.find(kFigureData) + std::strlen(kFigureData);
   const std::size_t end = html.find("</script>", begin);
-  Struct data;
-  EXPECT_TRUE(
-      google::protobuf::util::JsonStringToMessage(html.substr(begin, end - begin), &data).ok());
+  const auto data = test_support::from_json<Struct>(html.substr(begin, end - begin));
   return data;
 }
 

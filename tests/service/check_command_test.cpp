@@ -1,5 +1,4 @@
 // rigcal check, run as a program on simulated recordings.
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -7,6 +6,7 @@
 
 #include "proto/check.pb.h"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/json.hpp"
 
 namespace service {
 namespace {
@@ -15,10 +15,8 @@ class CheckCommand : public ::testing::Test {
  protected:
   std::string release() const {
     const std::string out = folder_.file("release.csv");
-    const ProgramRun run =
-        run_rigcal("simulate --rig " + rig_ + " --scenario " +
-                   config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " + out);
-    EXPECT_EQ(run.exit_code, 0) << run.err;
+    run_successfully("simulate --rig " + rig_ + " --scenario " +
+                     config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " + out);
     return contents_of(out);
   }
 
@@ -44,10 +42,7 @@ class CheckCommand : public ::testing::Test {
   }
 
   rigcal::v1::CheckResult result() const {
-    rigcal::v1::CheckResult message;
-    EXPECT_TRUE(
-        google::protobuf::util::JsonStringToMessage(contents_of(folder_.file("json")), &message)
-            .ok());
+    const auto message = from_json<rigcal::v1::CheckResult>(contents_of(folder_.file("json")));
     return message;
   }
   ProgramRun check(const std::string& file) const {

@@ -8,6 +8,7 @@
 
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
@@ -37,12 +38,6 @@ std::string milliseconds(const std::string& csv) {
   return text.str();
 }
 
-std::string with_replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 void expect_refused(const std::string& arguments, const std::vector<std::string>& parts) {
   const ProgramRun run = run_rigcal(arguments);
   EXPECT_EQ(run.exit_code, 1) << run.err;
@@ -51,18 +46,13 @@ void expect_refused(const std::string& arguments, const std::vector<std::string>
 }
 
 TEST(CommandLine, HelpHasExamplesAndVersionIsPrinted) {
-  const ProgramRun help = run_rigcal("--help");
-  EXPECT_EQ(help.exit_code, 0);
-  expect_parts(help.out, {"calibrate", "simulate", "info", "Examples:", "130"});
+  run_successfully("--help", {"calibrate", "simulate", "info", "Examples:", "130"});
   for (const char* command :
        {"calibrate", "crossvalidate", "simulate", "info", "export", "recover"}) {
-    const ProgramRun run = run_rigcal(std::string(command) + " --help");
-    EXPECT_EQ(run.exit_code, 0);
-    expect_parts(run.out, {std::string("rigcal ") + command, "Example"});
+    run_successfully(std::string(command) + " --help",
+                     {std::string("rigcal ") + command, "Example"});
   }
-  const ProgramRun version = run_rigcal("--version");
-  EXPECT_EQ(version.exit_code, 0);
-  expect_parts(version.out, {"rigcal "});
+  run_successfully("--version", {"rigcal "});
 }
 
 TEST(CommandLine, WrongUsageIsRefused) {
@@ -137,9 +127,7 @@ TEST(CommandLine, ListsTheChoicesForAWrongOne) {
       {"--completion csh", {"--completion", "is not bash, zsh or fish"}}};
   for (const Choice& choice : choices) {
     SCOPED_TRACE(choice.arguments);
-    const ProgramRun run = run_rigcal(choice.arguments);
-    EXPECT_EQ(run.exit_code, 1);
-    expect_parts(run.err, choice.parts);
+    const ProgramRun run = run_refused(choice.arguments, choice.parts);
     EXPECT_EQ(run.err.find("FAILED"), std::string::npos) << run.err;
   }
 }
@@ -155,18 +143,18 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
   };
   const Bad bads[] = {
       {"missing.csv",
-       with_replaced(good, "theta1_rad", "phi"),
+       replaced(good, "theta1_rad", "phi"),
        {":1", "no column \"theta1_rad\"", "\"t_s\", \"phi\""}},
-      {"nan.csv", with_replaced(good, "\n0.05,", "\n0.05,nan\n0.0505,"), {":52:2", "\"nan\""}},
-      {"text.csv", with_replaced(good, "\n0.05,", "\n0.05,x"), {":52:2", "not a finite number"}},
-      {"backwards.csv", with_replaced(good, "\n0.05,", "\n0.04,"), {":52:1", "backwards"}},
+      {"nan.csv", replaced(good, "\n0.05,", "\n0.05,nan\n0.0505,"), {":52:2", "\"nan\""}},
+      {"text.csv", replaced(good, "\n0.05,", "\n0.05,x"), {":52:2", "not a finite number"}},
+      {"backwards.csv", replaced(good, "\n0.05,", "\n0.04,"), {":52:1", "backwards"}},
       {"degrees.csv", swing_csv(200, 57.3), {":2", "unit: DEGREE"}},
       {"short.csv", swing_csv(9), {"too short"}},
       {"brief.csv", swing_csv(30), {"brief.csv with", "at least 10 samples", "record longer"}},
       {"milliseconds.csv", milliseconds(good), {"would be 1 s", "MILLISECOND", "\"t_s\""}},
       {"rest.csv", swing_csv(200, 0.0), {"no motion", "encoders"}},
-      {"spike.csv", with_replaced(good, "\n0.05,", "\n0.05,9"), {"remove them"}},
-      {"ragged.csv", with_replaced(good, "\n0.05,", "\n0.05,0,"), {":52", "3 cells"}},
+      {"spike.csv", replaced(good, "\n0.05,", "\n0.05,9"), {"remove them"}},
+      {"ragged.csv", replaced(good, "\n0.05,", "\n0.05,0,"), {":52", "3 cells"}},
       {"empty.csv", "", {"empty"}},
       {"rows.csv", "t_s,theta1_rad\n", {"no rows"}},
       {"binary.csv", std::string("\0\1\2\3", 4), {"not a text file"}},
@@ -194,11 +182,11 @@ TEST(CommandLine, BadRigFilesAreRefusedWithPlaceAndRemedy) {
     expect_refused("calibrate " + recording + " --rig " + rig, parts);
     expect_refused("info " + rig, parts);
   };
-  expect_rig(with_replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field \"mas\""});
-  expect_rig(with_replaced(good, "zz { value: 0.01", "xy { value: 1 } zz { value: 0.01"),
+  expect_rig(replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field \"mas\""});
+  expect_rig(replaced(good, "zz { value: 0.01", "xy { value: 1 } zz { value: 0.01"),
              {"rig.textproto:", "not positive definite"});
-  expect_rig(with_replaced(good, "value: 0.428", "value: -0.428"), {"rig.textproto:", "bounds"});
-  expect_rig(with_replaced(good, "mass {", "mass {{"), {"rig.textproto:"});
+  expect_rig(replaced(good, "value: 0.428", "value: -0.428"), {"rig.textproto:", "bounds"});
+  expect_rig(replaced(good, "mass {", "mass {{"), {"rig.textproto:"});
   expect_rig("", {"rig.textproto", "no bodies"});
   expect_refused("calibrate " + recording + " --rig /nowhere.textproto",
                  {"/nowhere.textproto", "cannot be opened"});
@@ -235,15 +223,10 @@ TEST(CommandLine, InfoShowsRateSegmentsAndParameters) {
   const TemporaryFolder folder;
   const std::string recording = folder.write("run.csv", swing_csv(200));
   const std::string rig = config("rig-pendulum.textproto");
-  const ProgramRun as_rig = run_rigcal("info " + recording + " --rig " + rig);
-  EXPECT_EQ(as_rig.exit_code, 0) << as_rig.err;
-  expect_parts(as_rig.out, {"200 rows at 1000 Hz", "0 gaps", "angle of joint pivot [rad]"});
-  const ProgramRun plain = run_rigcal("info " + recording);
-  EXPECT_EQ(plain.exit_code, 0) << plain.err;
-  expect_parts(plain.out, {"200 rows", "theta1_rad"});
-  const ProgramRun description = run_rigcal("info " + rig);
-  EXPECT_EQ(description.exit_code, 0) << description.err;
-  expect_parts(description.out, {"pendulum.J_zz", "kg·m²", "free", "pivot", "ground"});
+  run_successfully("info " + recording + " --rig " + rig,
+                   {"200 rows at 1000 Hz", "0 gaps", "angle of joint pivot [rad]"});
+  run_successfully("info " + recording, {"200 rows", "theta1_rad"});
+  run_successfully("info " + rig, {"pendulum.J_zz", "kg·m²", "free", "pivot", "ground"});
 }
 
 // `info` shows the rig file's own values and only counts the others.
@@ -283,9 +266,7 @@ TEST(CommandLine, InfoOmitsParametersFixedAtZero) {
 
 TEST(CommandLine, InfoOfTheBaseIsOfTheBaseAlone) {
   const std::string rig = config("rig-pendulum.textproto");
-  const ProgramRun run = run_rigcal("info --base " + rig);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"base parameter"});
+  const ProgramRun run = run_successfully("info --base " + rig, {"base parameter"});
   EXPECT_EQ(run.out.find("pivot.b"), std::string::npos);
   expect_refused("info --base --all " + rig, {"--all", "rig file"});
 }
@@ -294,13 +275,10 @@ TEST(CommandLine, SimulatedRecordingsAreReadBack) {
   const TemporaryFolder folder;
   const std::string out = folder.file("release.csv");
   const std::string rig = config("rig-pendulum.textproto");
-  const ProgramRun run =
-      run_rigcal("simulate --rig " + rig + " --scenario " +
-                 config("scenario-pendulum-release.textproto") + " --out " + out + " --step 1e-3");
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const ProgramRun info = run_rigcal("info " + out + " --rig " + rig);
-  EXPECT_EQ(info.exit_code, 0) << info.err;
-  expect_parts(info.out, {"at 1000 Hz", "0 gaps"});
+  run_successfully("simulate --rig " + rig + " --scenario " +
+                   config("scenario-pendulum-release.textproto") + " --out " + out +
+                   " --step 1e-3");
+  run_successfully("info " + out + " --rig " + rig, {"at 1000 Hz", "0 gaps"});
 }
 
 TEST(CommandLine, SimulateRefusesToWriteOverItsInputs) {

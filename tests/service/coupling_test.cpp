@@ -17,12 +17,13 @@
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
-using test_support::refusal;
+using test_support::replaced;
 
 /// A driven pendulum, and one beside it that a belt turns in the opposite direction.
 std::string geared(const std::string& follows, const std::string& encoder = "") {
@@ -126,7 +127,7 @@ TEST(MimicJoint, AMimicJointsEncoderMayStartAtAnyTurn) {
 TEST(MimicJoint, SlowShaftsFollowFromFastOnes) {
   std::string text = geared("mimic { joint: \"1\" ratio: 60 }", "encoder { }");
   const std::string first = "  encoder { } }\njoint";
-  text.replace(text.find(first), first.size(), "}\njoint");
+  text = replaced(text, first, "}\njoint");
   for (const char* const side : {"3", "4"}) {
     const bool fast = side[0] == '4';
     text += std::string("body { name: \"S") + side + R"(" mass { value: 0.1 }
@@ -176,7 +177,7 @@ TEST(MimicJoint, AGearedWheelIsAShaft) {
   std::string wheel = geared(kBelt);
   const auto put = [](std::string& text, const std::string& from, const std::string& to) {
     ASSERT_NE(text.find(from), std::string::npos) << from;
-    text.replace(text.find(from), from.size(), to);
+    text = replaced(text, from, to);
   };
   put(wheel, "point { y { value: 0.07 } } ", "");
   put(wheel, "4e-3 free: true", "4e-2");
@@ -209,7 +210,7 @@ initial { joint: "1" angle_rad: 0.7 })",
 TEST(MimicJoint, AMimickedJointNeedsNoEncoder) {
   std::string text = geared(kBelt, "encoder { }");
   const std::string first = "  encoder { } }\njoint";
-  text.replace(text.find(first), first.size(), "}\njoint");
+  text = replaced(text, first, "}\njoint");
   const Rig rig = parse_rig("r", text);
   const SimulatedRun run = simulated(rig);
   ASSERT_EQ(run.angles.cols(), 1);
@@ -232,7 +233,7 @@ TEST(MimicJoint, IsReadFromRigFiles) {
 
 TEST(MimicJoint, ImpossibleCouplingsAreRefusedAtTheirLine) {
   const auto refused = [](const std::string& follows) {
-    return refusal([&] { parse_rig("r", geared(follows)); });
+    return test_support::refusal([&] { parse_rig("r", geared(follows)); });
   };
   expect_parts(refused("mimic { }"), {"r:16", "names no joint", "with one of 1"});
   expect_parts(refused("mimic { joint: \"3\" }"),

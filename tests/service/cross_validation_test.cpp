@@ -1,6 +1,5 @@
 #include "estimator/calibrate/cross_validation.hpp"
 
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,6 +15,7 @@
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/json.hpp"
 
 namespace service {
 namespace {
@@ -155,9 +155,7 @@ TEST(CrossValidation, ReadsBackAsTheSchemaAndIsShown) {
   const estimator::CrossValidation& v = validation_of_swings();
   CalibrationContext context;
   context.rig = "test <rig>";
-  rigcal::v1::CrossValidationResult result;
-  ASSERT_TRUE(
-      google::protobuf::util::JsonStringToMessage(cross_validation_json(v, context), &result).ok());
+  const auto result = from_json<rigcal::v1::CrossValidationResult>(cross_validation_json(v, context));
   ASSERT_EQ(result.folds_size(), 3);
   EXPECT_EQ(result.folds(1).held_out(), "b");
   EXPECT_EQ(result.folds(1).simulation(0).rmse_rad(), v.simulation[0](1, 1));

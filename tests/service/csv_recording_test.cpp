@@ -15,7 +15,6 @@ namespace service {
 namespace {
 
 using test_support::expect_parts;
-using test_support::refusal;
 
 RecordingFormat make_format() {
   RecordingFormat format;
@@ -56,7 +55,7 @@ ImportedRecording import_text(const std::string& text, const RecordingFormat& fo
 }
 
 std::string refusal_of(const std::string& text, const RecordingFormat& format = make_format()) {
-  return refusal([&] { (void)import_text(text, format); });
+  return test_support::refusal([&] { (void)import_text(text, format); });
 }
 
 TEST(CsvRecording, ArrivesSampleForSample) {

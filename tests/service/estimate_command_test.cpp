@@ -29,10 +29,8 @@ class EstimateCommand : public testing::Test {
         folder_.write("s.textproto",
                       "duration_s: 1 release { } initial { joint: \"2\" angle_rad: 1 } "
                       "noise { angle_standard_deviation_rad: 0.001 seed: 5 }");
-    const ProgramRun run =
-        run_rigcal("simulate --rig " + config("rig-furuta.textproto") + " --scenario " + scenario +
-                   " --integrator physical --out " + folder_.file("run.csv"));
-    EXPECT_EQ(run.exit_code, 0) << run.err;
+    run_successfully("simulate --rig " + config("rig-furuta.textproto") + " --scenario " +
+                     scenario + " --integrator physical --out " + folder_.file("run.csv"));
   }
 
   ProgramRun estimate(const std::string& more) const {
@@ -130,9 +128,8 @@ TEST_F(EstimateCommand, WritesReadableColumns) {
   for (const char* name : {"states.csv", "states.mcap"}) {
     const std::string out = folder_.file(name);
     ASSERT_EQ(estimate("--only angle,rate --out " + out).exit_code, 0);
-    const ProgramRun again = run_rigcal("estimate " + out + " --rig " +
-                                        config("rig-furuta.textproto") + " --only angle --out -");
-    EXPECT_EQ(again.exit_code, 0) << again.err;
+    const ProgramRun again = run_successfully(
+        "estimate " + out + " --rig " + config("rig-furuta.textproto") + " --only angle --out -");
     EXPECT_NE(again.err.find("estimates from a model"), std::string::npos) << again.err;
   }
   const ProgramRun info = run_rigcal("info " + folder_.file("states.mcap"));

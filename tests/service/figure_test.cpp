@@ -1,4 +1,5 @@
 #include "service/report/charts/figure.hpp"
+#include "tests/support/texts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +8,8 @@
 namespace service {
 namespace {
 
+using test_support::count_of;
+
 Chart log_chart() {
   Chart chart;
   chart.title = "estimate";
@@ -14,14 +17,6 @@ Chart log_chart() {
   chart.log_x = true;
   chart.series = {{"a", series_class(0), {0.0, 1e-2, 1.0, 1e2}, {9.0, 1.0, 2.0, 3.0}, true}};
   return chart;
-}
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++count;
-  }
-  return count;
 }
 
 // Equal factors must have equal distances on a logarithmic axis, and zero, which is not on it, must

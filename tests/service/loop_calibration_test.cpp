@@ -19,15 +19,19 @@
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/evaluation_data.hpp"
-#include "tests/support/fourbar_truth.hpp"
+#include "tests/support/evaluation_truth.hpp"
 #include "tests/support/import_csv.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
+using test_support::parameter_of;
+using test_support::replaced;
 using Truth = std::map<std::string, double>;
 
 constexpr double kCount = 2.0 * M_PI / 4096.0;
@@ -40,6 +44,12 @@ estimator::Recording recording_of(const std::filesystem::path& data, const std::
                                   const Rig& rig) {
   const std::filesystem::path file = data / "synthetic_planar" / (name + ".csv");
   return import_csv(file.string(), *rig.format).recording;
+}
+
+void shorten(estimator::Recording& recording, Eigen::Index rows) {
+  estimator::Segment& segment = recording.segments.front();
+  segment.angles = segment.angles.topRows(rows).eval();
+  segment.controls = segment.controls.topRows(rows).eval();
 }
 
 /// Replaces creeping friction, as in the rig file and the data, by sticking friction.
@@ -71,7 +81,7 @@ TEST(LoopCalibration, AFourBarIsFound) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const Rig rig = load_rig(loop_rig("fourbar"));
-  const Truth truth = test_support::fourbar_truth();
+  const Truth truth = test_support::true_parameters(*data, "fourbar_base");
   const estimator::Recording noise = recording_of(*data, "fourbar_base__noise", rig);
   expect_truth(estimator::calibrate(holding(rig.mechanism), {noise}), truth, 1e-3);
   expect_truth(estimator::calibrate(rig.mechanism, {noise}), truth, 1e-3);
@@ -87,9 +97,7 @@ TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const Rig rig = load_rig(loop_rig("fourbar"));
   estimator::Recording recording = recording_of(*data, "fourbar_base__noise", rig);
-  estimator::Segment& segment = recording.segments.front();
-  segment.angles = segment.angles.topRows(3000).eval();
-  segment.controls = segment.controls.topRows(3000).eval();
+  shorten(recording, 3000);
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kShadow;
   options.step = 2e-3;
@@ -108,11 +116,8 @@ TEST(LoopCalibration, ReportsThatLoadFrictionNeedsShadowParameters) {
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   Rig rig = load_rig(loop_rig("fourbar"));
   estimator::Recording recording = recording_of(*data, "fourbar_base__noise", rig);
-  estimator::Segment& segment = recording.segments.front();
-  segment.angles = segment.angles.topRows(500).eval();
-  segment.controls = segment.controls.topRows(500).eval();
-  const int place = rig.mechanism.find_parameter("Q.r_mu");
-  rig.mechanism.parameters[static_cast<std::size_t>(place)].value = 1e-4;
+  shorten(recording, 500);
+  parameter_of(rig.mechanism, "Q.r_mu").value = 1e-4;
   const estimator::Calibration result = estimator::calibrate(rig.mechanism, {recording});
   ASSERT_FALSE(result.notes.empty());
   expect_parts(note_text(result.notes.front()), {"SPOOK simulator", "not of the rig", "r_mu"});
@@ -130,26 +135,7 @@ TEST(LoopCalibration, ADrivenFiveBarIsFound) {
   const Rig rig = load_rig(loop_rig("fivebar"));
   const estimator::Calibration result =
       estimator::calibrate(rig.mechanism, {recording_of(*data, "fivebar_base__noise", rig)});
-  expect_truth(result,
-               {{"left1.J_zz", 1.44e-4},
-                {"left2.J_zz", 2.7e-4},
-                {"right1.J_zz", 1.44e-4},
-                {"right2.J_zz", 2.7e-4},
-                {"O1.b", 1e-3},
-                {"O1.tau_c", 4e-3},
-                {"O1.k", 0.35},
-                {"O1.K", 0.05},
-                {"E1.b", 2e-4},
-                {"E1.tau_c", 5e-4},
-                {"O2.b", 1e-3},
-                {"O2.tau_c", 4e-3},
-                {"O2.k", 0.35},
-                {"O2.K", 0.05},
-                {"E2.b", 2e-4},
-                {"E2.tau_c", 5e-4},
-                {"T.b", 1e-4},
-                {"T.tau_c", 3e-4}},
-               1e-3);
+  expect_truth(result, test_support::true_parameters(*data, "fivebar_base"), 1e-3);
 }
 
 // Counts hardly show when the tip, which has no encoder, sticks. If the process noise decreases
@@ -243,13 +229,9 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
   const std::string ends = body("C") + joint("Q", "B", "C", "REVOLUTE", .1, -.1);
   const std::string last = joint("R", "ground", "C", "REVOLUTE", .3, .1);
   EXPECT_NO_THROW((void)parse_rig("r.textproto", links + ends + last)) << "a four-bar";
-  const auto changed = [&](const std::string& from, const std::string& to) {
-    std::string text = last;
-    return text.replace(text.find(from), from.size(), to);
-  };
-  expect_parts(refused(links + ends + changed("} axis", "z { value: 0.01 } } axis")),
+  expect_parts(refused(links + ends + replaced(last, "} axis", "z { value: 0.01 } } axis")),
                {"\"R\" leaves its loop open by 10 mm in every configuration"});
-  expect_parts(refused(links + ends + changed("axis { z: 1 }", "axis { z: 1 y: 0.3 }")),
+  expect_parts(refused(links + ends + replaced(last, "axis { z: 1 }", "axis { z: 1 y: 0.3 }")),
                {"\"R\" leaves its loop", "twisted by 0.291 rad in every configuration"});
   expect_parts(refused(links + body("W") + joint("w1", "ground", "W", "FIXED", 0, 0) +
                        joint("w2", "ground", "W", "FIXED", 0, 0)),
@@ -288,16 +270,14 @@ TEST(LoopCalibration, ReportsWhatIsWrongWithALoop) {
   expect_parts(refusal(rig, recording),
                {"standing", "can be closed in", "assembly_guess", "measure another joint"});
 
-  const int point = rig.mechanism.find_parameter("O2.a_x");
-  rig.mechanism.parameters[static_cast<std::size_t>(point)].value = 0.9;
+  parameter_of(rig.mechanism, "O2.a_x").value = 0.9;
   expect_parts(refusal(rig, recording), {"standing: at the first readings, joint \"",
                                          "leaves its loop open by", "mm; check joint points"});
 
   for (estimator::Joint& joint : rig.mechanism.joints) joint.control_noise = 0.1;
   expect_parts(refusal(rig, recording), {"control_noise", "loop", "remove it"});
 
-  rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter("T.r_mu"))].value =
-      1e-3;
+  parameter_of(rig.mechanism, "T.r_mu").value = 1e-3;
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kPhysical;
   expect_parts(refusal(rig, recording, options), {"bearing load", "shadow parameters"});
@@ -306,15 +286,13 @@ TEST(LoopCalibration, ReportsWhatIsWrongWithALoop) {
 /// Crank and rocker of equal length, ground and coupler too: a parallelogram, flat at zero.
 Rig parallelogram() {
   std::string text = proto::read_file(loop_rig("fourbar"));
-  const auto set = [&](const std::string& written, const std::string& wanted) {
-    const auto at = text.find(written);
-    ASSERT_NE(at, std::string::npos) << written;
-    text.replace(at, written.size(), wanted);
-  };
-  set("x { value: -0.14 } y { value: 0.01 }", "x { value: -0.15 }");
-  set("x { value: 0.14 }", "x { value: 0.15 }");
-  set("x { value: 0.1 }", "x { value: 0.05 }");
-  set("x { value: -0.1 }", "x { value: -0.05 }");
+  for (const auto& [written, wanted] :
+       {std::pair("x { value: -0.14 } y { value: 0.01 }", "x { value: -0.15 }"),
+        {"x { value: 0.14 }", "x { value: 0.15 }"},
+        {"x { value: 0.1 }", "x { value: 0.05 }"},
+        {"x { value: -0.1 }", "x { value: -0.05 }"}}) {
+    text = replaced(text, written, wanted);
+  }
   return parse_rig("flat.textproto", text);
 }
 

@@ -13,7 +13,6 @@
 namespace service {
 namespace {
 
-using estimator::Argument;
 using estimator::Message;
 using estimator::MessageCode;
 using estimator::Quantity;
@@ -30,7 +29,7 @@ std::string template_fault(std::string text) {
   return text.find_first_of("[]") == std::string::npos ? "" : "unbalanced bracket: " + text;
 }
 
-std::string filled(const std::string& text, std::vector<Argument> arguments) {
+std::string filled(const std::string& text, std::vector<estimator::Argument> arguments) {
   return fill_template(text, {MessageCode::kText, std::move(arguments)});
 }
 

@@ -9,11 +9,10 @@
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/mjcf_robot.hpp"
 #include "service/rig/robot/robot_rig.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
-
-using estimator::JointQuantity;
 
 // Classes within classes, degrees, a frame, two joints in one body, a body without a name, motors
 // with and without defaults, and elements that rig files do not support.
@@ -106,8 +105,7 @@ TEST(Mjcf, AnglesAreInDegreesUnlessTheModelSaysOtherwise) {
   EXPECT_NEAR(rig.encoders[0].limits.lowest, -M_PI / 2, 1e-15);
   EXPECT_NEAR(value(rig, "pitch.theta_rest"), M_PI / 18, 1e-15);
   EXPECT_EQ(rig.encoders[2].limits.highest, 0.3) << "a slide has no degrees";
-  std::string radians = kModel;
-  radians.replace(radians.find("degree"), 6, "radian");
+  std::string radians = replaced(kModel, "degree", "radian");
   EXPECT_EQ(value(mjcf_rig(radians), "pitch.theta_rest"), 10.0);
 }
 
@@ -127,19 +125,17 @@ TEST(Mjcf, TheFilesPoseIsAtRef) {
 TEST(Mjcf, UnsupportedElementsAreReported) {
   const ConvertedRig rig = convert(kModel);
   EXPECT_TRUE(has_note(rig, "actuator \"servo\" is of type position"));
-  std::string text = kModel;
-  text.replace(text.find("</actuator>"), 11,
-               "</actuator><equality><joint joint1=\"yaw\" joint2=\"pitch\" "
-               "polycoef=\"0 1 0.5 0 0\"/></equality>"
-               "<tendon><fixed name=\"rope\"/></tendon>");
+  std::string text = replaced(kModel, "</actuator>",
+                              "</actuator><equality><joint joint1=\"yaw\" joint2=\"pitch\" "
+                              "polycoef=\"0 1 0.5 0 0\"/></equality>"
+                              "<tendon><fixed name=\"rope\"/></tendon>");
   EXPECT_TRUE(has_note(convert(text), "constraint of line"));
   EXPECT_TRUE(has_note(convert(text), "tendon \"rope\" is left out"));
 }
 
 std::string with_equality(const std::string& joint) {
-  std::string text = kModel;
   const std::string end = "</actuator>";
-  return text.replace(text.find(end), end.size(), end + "<equality>" + joint + "</equality>");
+  return replaced(kModel, end, end + "<equality>" + joint + "</equality>");
 }
 
 // Joints are coupled relative to the file's pose, in which yaw is at 30 degrees.
@@ -222,10 +218,7 @@ struct Fault {
 class FaultyMjcf : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(FaultyMjcf, IsRefusedWithTheLine) {
-  std::string text = kModel;
-  const std::size_t at = text.find(GetParam().from);
-  ASSERT_NE(at, std::string::npos);
-  text.replace(at, GetParam().from.size(), GetParam().to);
+  std::string text = replaced(kModel, GetParam().from, GetParam().to);
   try {
     convert(text);
     FAIL() << "was read";

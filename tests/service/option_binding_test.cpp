@@ -20,8 +20,6 @@
 namespace service {
 namespace {
 
-using test_support::refusal;
-
 /// A command with its options and arguments. Expects that the arguments use every option except the
 /// named ones, which exclude others.
 template <typename Options>
@@ -344,7 +342,8 @@ TEST(OptionBinding, OfAJobsRecordings) {
   EXPECT_EQ(selection_of(recording).to, 1.5);
   for (const double to_s : {0.0, -1.0}) {
     recording.set_to_s(to_s);
-    EXPECT_NE(refusal([&] { (void)selection_of(recording); }).find("\"run\""), std::string::npos);
+    EXPECT_NE(test_support::refusal([&] { (void)selection_of(recording); }).find("\"run\""),
+              std::string::npos);
   }
 }
 

@@ -101,17 +101,14 @@ TEST(ForeignText, ReachesTheTerminalEscaped) {
   const std::string recording = write_recording(folder,
                                                 "x\x1b]0;owned\x07\nfaked line\xc2\x9b"
                                                 "31m\u202e");
-  const ProgramRun run = run_rigcal("info " + recording);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"x\\u001b]0;owned\\u0007\\u000afaked line\\u009b31m\\u202e"});
+  const ProgramRun run = run_successfully(
+      "info " + recording, {"x\\u001b]0;owned\\u0007\\u000afaked line\\u009b31m\\u202e"});
   for (const char c : run.out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
 
   const std::string csv = folder.write("a.csv", "t,an\x1b[2Jgle\n0,1\n1,2\n2,3\n");
   const ProgramRun columns = run_rigcal("info " + csv);
   expect_parts(columns.out, {"an\\u001b[2Jgle"});
-  const ProgramRun refused = run_rigcal("info '/nowhere/\x1b[2J.csv'");
-  EXPECT_EQ(refused.exit_code, 1);
-  expect_parts(refused.err, {"/nowhere/\\u001b[2J.csv"});
+  run_refused("info '/nowhere/\x1b[2J.csv'", {"/nowhere/\\u001b[2J.csv"});
 }
 
 TEST(Usage, RefusesEmptyTextsAndNumbersThatAreNone) {

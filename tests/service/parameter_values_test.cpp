@@ -10,12 +10,14 @@
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
 using test_support::refusal;
+using test_support::replaced;
 
 constexpr const char* kResult = R"({
   "rig": "p", "aFieldOfLater": {"x": [1, 2]},
@@ -32,10 +34,7 @@ class ParameterValuesFile : public ::testing::Test {
     return read_parameter_values(folder_.write("r.json", text));
   }
   std::string refused(const std::string& from, const std::string& to) const {
-    std::string text = kResult;
-    const std::size_t at = text.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    text.replace(at, from.size(), to);
+    std::string text = replaced(kResult, from, to);
     return refusal([&] {
       estimator::Mechanism mechanism = rig();
       apply_values(read(text), mechanism);
@@ -102,9 +101,8 @@ TEST_F(ParameterValuesFile, AgreeWithTies) {
 
 // A simulator's parameters include its step and weight.
 TEST_F(ParameterValuesFile, IncludeASimulatorsStep) {
-  std::string text = kResult;
-  text.replace(text.find("\"physical\""), 10, "\"shadow\"");
-  text.replace(text.find("\"stateErrorWeight\": 0"), 21, "\"stateErrorWeight\": 7.5");
+  std::string text = replaced(replaced(kResult, "\"physical\"", "\"shadow\""),
+                              "\"stateErrorWeight\": 0", "\"stateErrorWeight\": 7.5");
   const ParameterValues values = read(text);
   EXPECT_EQ(values.kind, estimator::EstimateKind::kShadow);
   EXPECT_EQ(values.step, 0.004);

@@ -9,6 +9,7 @@
 #include "service/simulation/simulation.hpp"
 #include "service/simulation/simulation_csv.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 // Simulations by the equations of motion, which support prismatic and fixed joints and more that
 // SPOOK does not.
@@ -18,6 +19,7 @@ namespace {
 
 using test_support::expect_parts;
 using test_support::refusal;
+using test_support::replaced;
 
 // A cart of 1.5 kg of two parts bolted together, with a spring and a motor.
 const std::string kCart = R"(name: "cart"
@@ -80,13 +82,12 @@ TEST(PhysicalSimulation, PositionsAreWrittenAndRoundedAsTheirEncoderDoes) {
 TEST(PhysicalSimulation, ACartThatCreepsComesToRest) {
   std::string cart = kCart;
   const std::string spring = "spring { stiffness { value: 6 } }";
-  cart.replace(cart.find(spring), spring.size(),
-               "friction { coulomb_force { value: 15 } transition_speed: 1e-3 }");
+  cart = replaced(cart, spring, "friction { coulomb_force { value: 15 } transition_speed: 1e-3 }");
   const SimulatedRun run = run_of(
       cart, "duration_s: 0.3 release { } initial { joint: \"rail\" speed_m_per_s: -1 }", 1e-3);
   EXPECT_NEAR(run.angles(50, 0), -0.05 + 0.5 * 0.5 * 0.5 / 10.0, 1e-9);
   for (Eigen::Index k = 101; k <= 300; ++k) EXPECT_NEAR(run.angles(k, 0), -0.05, 1e-6);
-  cart.replace(cart.find("transition_speed: 1e-3"), 22, "transition_speed: 1e-6");
+  cart = replaced(cart, "transition_speed: 1e-3", "transition_speed: 1e-6");
   expect_parts(
       refusal([&] { run_of(cart, "duration_s: 0.3 release { }", 1e-3); }),
       {"r: joint \"rail\"", "transition speed of 1e-6 m/s", "use a larger transition speed"});

@@ -12,8 +12,6 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-
 std::vector<std::string> matches(const std::string& text, const std::string& pattern) {
   const std::regex regex(pattern);
   std::vector<std::string> found;
@@ -115,7 +113,7 @@ TEST(CorrelationMatrix, HasNoSignOnZero) {
   small(0, 1) = -0.004;
   small(1, 0) = -0.0051;
   const std::string html = svg_correlation(small, {"a", "b"});
-  expect_parts(html, {">0.00</text>", ">-0.01</text>"});
+  test_support::expect_parts(html, {">0.00</text>", ">-0.01</text>"});
   EXPECT_EQ(html.find("-0.00<"), std::string::npos);
 }
 

@@ -27,21 +27,19 @@ TEST(ResultHeader, IdentifiesTheCommandOfAResult) {
 // The command is checked before other fields are read, which may not be a calibration's.
 TEST(ResultHeader, OnlyCalibrationsAreRepeated) {
   const TemporaryFolder folder;
-  const ProgramRun run = run_rigcal("repeat " + folder.write("c.json", kCompared));
-  EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {"c.json: is a result of \"rigcal compare\"",
-                         "only results of \"rigcal "
-                         "calibrate\" and of jobs",
-                         "rigcal compare run 1.csv --rig t1.textproto"});
+  const ProgramRun run = run_refused("repeat " + folder.write("c.json", kCompared),
+                                     {"c.json: is a result of \"rigcal compare\"",
+                                      "only results of \"rigcal "
+                                      "calibrate\" and of jobs",
+                                      "rigcal compare run 1.csv --rig t1.textproto"});
   EXPECT_EQ(run.err.find("type.googleapis"), std::string::npos) << run.err;
 }
 
 TEST(ResultHeader, InfoPrintsIt) {
   const TemporaryFolder folder;
-  const ProgramRun run = run_rigcal("info " + folder.write("c.json", kCompared));
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"a result of \"rigcal compare\"", "pendulum (t1.textproto)", "run 1.csv",
-                         "Take viscous."});
+  run_successfully(
+      "info " + folder.write("c.json", kCompared),
+      {"a result of \"rigcal compare\"", "pendulum (t1.textproto)", "run 1.csv", "Take viscous."});
 }
 
 TEST(ResultHeader, OtherFilesAreRefusedWithARemedy) {

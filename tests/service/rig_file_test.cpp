@@ -9,6 +9,7 @@
 #include "estimator/model/joint_friction.hpp"
 #include "service/rig/rig_locations.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
@@ -40,10 +41,7 @@ recording {
 
 /// The pendulum with the first occurrence of `from` replaced by `to`.
 std::string edited(const std::string& from, const std::string& to) {
-  std::string text = kPendulum;
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return replaced(kPendulum, from, to);
 }
 
 std::string refusal_of(const std::string& text) {
@@ -104,8 +102,8 @@ TEST(RigFile, MomentsAreCheckedOnlyIfTheyHaveAnEffect) {
                 .value,
             0.03);
   const auto on_a_carrier = [&](const std::string& axis) {
-    std::string text = too_large;
-    text.replace(text.find("body: \"ground\" axis { z: 1 } zero_direction { y: -1 }"), 54,
+    std::string text =
+        replaced(too_large, "body: \"ground\" axis { z: 1 } zero_direction { y: -1 }",
                  "body: \"A\" axis { z: 1 } zero_direction { y: -1 }");
     return text +
            "body { name: \"A\" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { "

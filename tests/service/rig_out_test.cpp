@@ -11,6 +11,7 @@
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
@@ -143,9 +144,7 @@ class PendulumOut : public ::testing::Test {
     return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
   }
   void replace(const std::string& from, const std::string& to) {
-    const auto at = text_.find(from);
-    ASSERT_NE(at, std::string::npos) << from;
-    text_.replace(at, from.size(), to);
+    text_ = test_support::replaced(text_, from, to);
   }
 
   std::string text_ = R"(# proto-file: proto/rig.proto

@@ -13,9 +13,6 @@
 namespace service {
 namespace {
 
-using rigcal::v1::AngleColumn;
-using rigcal::v1::TimeColumn;
-
 Rig pendulum(const std::string& time_unit, const std::string& angle_unit) {
   return parse_rig("r.textproto", R"(
 body { name: "B" mass { value: 0.4 }
@@ -43,7 +40,7 @@ std::string slow_motion(double spacing) {
 TEST(RigRecording, EveryTimeUnitIsReadInSeconds) {
   const std::map<std::string, double> millisecond = {
       {"SECOND", 0.001}, {"MILLISECOND", 1.0}, {"MICROSECOND", 1000.0}};
-  const auto* units = TimeColumn::Unit_descriptor();
+  const auto* units = rigcal::v1::TimeColumn::Unit_descriptor();
   ASSERT_EQ(static_cast<int>(millisecond.size()), units->value_count());
   for (const auto& [unit, spacing] : millisecond) {
     SCOPED_TRACE(unit);
@@ -57,7 +54,7 @@ TEST(RigRecording, EveryTimeUnitIsReadInSeconds) {
 TEST(RigRecording, EveryAngleUnitIsReadInRadians) {
   const std::map<std::string, double> quarter_turn = {
       {"RADIAN", std::numbers::pi / 2}, {"DEGREE", 90.0}, {"COUNT", 250.0}, {"TURN", 0.25}};
-  const auto* units = AngleColumn::Unit_descriptor();
+  const auto* units = rigcal::v1::AngleColumn::Unit_descriptor();
   ASSERT_EQ(static_cast<int>(quarter_turn.size()) + 1, units->value_count());  // UNIT_UNSPECIFIED
   for (const auto& [unit, reading] : quarter_turn) {
     SCOPED_TRACE(unit);

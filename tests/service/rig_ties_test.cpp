@@ -8,6 +8,7 @@
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
@@ -47,10 +48,7 @@ dependency { parameter: "2.b" term { parameter: "1.b" } }
 )";
 
 std::string tied_rig(const std::string& from, const std::string& to) {
-  std::string text = kArms;
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return replaced(kArms, from, to);
 }
 
 double value_of(const Rig& rig, const std::string& name) {

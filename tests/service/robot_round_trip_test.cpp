@@ -15,6 +15,7 @@
 #include "service/rig/robot/robot_rig.hpp"
 #include "service/rig/robot/robot_text.hpp"
 #include "tests/support/source_folder.hpp"
+#include "tests/support/texts.hpp"
 
 // Rig files are converted to robot descriptions and back, with the same bodies and joints. Two
 // roundings of a number near one, or of an angle, stay below 1e-12.
@@ -290,7 +291,7 @@ TEST(RobotRoundTrip, AirDragIsReportedAsOmitted) {
 TEST(RobotRoundTrip, AChildNearerToTheGroundThanItsParentMovesAsBefore) {
   std::string text = kCart;
   const auto swap = [&](const std::string& a, const std::string& b) {
-    text.replace(text.find(a), a.size(), b);
+    text = test_support::replaced(text, a, b);
   };
   swap("parent { body: \"cart\" point { z { value: 0.03 } } axis { z: 1 x: 0.2 }",
        "child { body: \"cart\" point { z { value: 0.03 } } axis { z: 1 x: 0.2 }");

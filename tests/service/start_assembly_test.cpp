@@ -18,7 +18,6 @@ namespace service {
 namespace {
 
 using test_support::expect_parts;
-using test_support::refusal;
 
 Rig five_bar() {
   return load_rig(test_support::source_folder() + "/configs/rig-fivebar.textproto");
@@ -117,7 +116,7 @@ TEST(StartAssembly, GivenJointsSelectTheBranch) {
 TEST(StartAssembly, JointsWhereLoopsCannotBeClosedAreRefused) {
   const Rig rig = five_bar();
   const auto refused = [&](const std::string& joints) {
-    return refusal([&] { (void)parse_scenario("s", start_of(joints), rig); });
+    return test_support::refusal([&] { (void)parse_scenario("s", start_of(joints), rig); });
   };
   // Arms that point apart have elbows 0.38 apart, but at most 0.36 can be bridged.
   expect_parts(refused(initial("O1", M_PI) + initial("O2", 0.0)),

@@ -47,11 +47,9 @@ TEST(PriorState, ValuesOfASimulatorAreRefused) {
 TEST(PriorState, DesignAcceptsOneResult) {
   const TemporaryFolder folder;
   const std::string values = folder.write("v.json", values_of(0.002));
-  const ProgramRun run =
-      run_rigcal("design --rig " + config("rig-furuta.textproto") + " --after " + values +
-                 " --parameters " + values + " --out " + folder.file("next.textproto"));
-  EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {"--after", "--parameters"});
+  run_refused("design --rig " + config("rig-furuta.textproto") + " --after " + values +
+                  " --parameters " + values + " --out " + folder.file("next.textproto"),
+              {"--after", "--parameters"});
 }
 
 }  // namespace

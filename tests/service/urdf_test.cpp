@@ -9,6 +9,7 @@
 #include "service/rig/robot/robot_rig.hpp"
 #include "service/rig/robot/urdf_robot.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
@@ -114,9 +115,8 @@ TEST(Urdf, MimicJointsAreCoupled) {
 }
 
 std::string with_mimic(const std::string& mimic) {
-  std::string text = kUrdfArm;
   const std::string own = R"(<mimic joint="slide" multiplier="2" offset="0.1"/>)";
-  return text.replace(text.find(own), own.size(), mimic);
+  return replaced(kUrdfArm, own, mimic);
 }
 
 TEST(Urdf, ImpossibleMimicsAreFixedOrIndependent) {
@@ -174,8 +174,8 @@ TEST(Urdf, UnsupportedElementsAreReported) {
 
 // Simulators add such an inertia to the link to which it is fixed; it must be reported.
 TEST(Urdf, AnInertiaWithoutMassIsReported) {
-  std::string text = kUrdfArm;
-  text.replace(text.find("<link name=\"flange\"/>"), 22,
+  std::string text =
+      replaced(kUrdfArm, "<link name=\"flange\"/>",
                "<link name=\"flange\"><inertial><mass value=\"0\"/><inertia ixx=\"1\" iyy=\"1\" "
                "izz=\"1\"/></inertial></link>");
   EXPECT_TRUE(has_urdf_note(convert_urdf(text), "link \"flange\" has an inertia but no mass"));
@@ -215,8 +215,8 @@ TEST(Urdf, AFloatingBaseHasSixAxesAndItsMass) {
 
 TEST(Urdf, NumbersAreReadAsTheyAreWritten) {
   // The shortest text that reads back exactly: no digit is lost between the two files.
-  std::string text = kUrdfArm;
-  text.replace(text.find("<mass value=\"2\"/>"), 17, "<mass value=\" +0.26703123456789012\"/>");
+  std::string text =
+      replaced(kUrdfArm, "<mass value=\"2\"/>", "<mass value=\" +0.26703123456789012\"/>");
   EXPECT_EQ(urdf_value(parse_rig("a", convert_urdf(text).text), "upper_arm.m"),
             0.26703123456789012);
 }
@@ -228,10 +228,7 @@ struct UrdfFault {
 class FaultyUrdf : public ::testing::TestWithParam<UrdfFault> {};
 
 TEST_P(FaultyUrdf, IsRefusedWithTheLine) {
-  std::string text = kUrdfArm;
-  const std::size_t at = text.find(GetParam().from);
-  ASSERT_NE(at, std::string::npos);
-  text.replace(at, GetParam().from.size(), GetParam().to);
+  std::string text = replaced(kUrdfArm, GetParam().from, GetParam().to);
   try {
     convert_urdf(text);
     FAIL() << "was read";

@@ -16,10 +16,9 @@ using test_support::expect_parts;
 class ValidateCommand : public ::testing::Test {
  protected:
   void SetUp() override {
-    const ProgramRun run = run_rigcal(
-        "simulate --rig " + rig_ + " --scenario " + config("scenario-pendulum-release.textproto") +
-        " --start pendulum.J_zz=0.004 --step 1e-3 --out " + recording_);
-    ASSERT_EQ(run.exit_code, 0) << run.err;
+    run_successfully("simulate --rig " + rig_ + " --scenario " +
+                     config("scenario-pendulum-release.textproto") +
+                     " --start pendulum.J_zz=0.004 --step 1e-3 --out " + recording_);
   }
   /// A result that contains the inertia only.
   std::string result(double inertia) const {
@@ -41,11 +40,10 @@ class ValidateCommand : public ::testing::Test {
 
 TEST_F(ValidateCommand, JudgesGivenParameters) {
   const auto rmse = [&](double inertia, const std::string& options) {
-    const ProgramRun run =
-        run_rigcal("validate " + input() + "--parameters " + result(inertia) + " --json " +
-                   folder_.file("v.json") + " --plot " + folder_.file("v.html") + " " + options);
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    expect_parts(run.out, {"Fixed parameters: ", "r.json", "pivot", "RMSE/noise", "initial state"});
+    run_successfully("validate " + input() + "--parameters " + result(inertia) + " --json " +
+                         folder_.file("v.json") + " --plot " + folder_.file("v.html") + " " +
+                         options,
+                     {"Fixed parameters: ", "r.json", "pivot", "RMSE/noise", "initial state"});
     expect_parts(contents_of(folder_.file("v.html")), {"Validation of pendulum", "</html>"});
     const auto message = read<rigcal::v1::ValidationResult>(folder_.file("v.json"));
     EXPECT_EQ(message.kind(), "physical");
@@ -81,36 +79,28 @@ TEST_F(ValidateCommand, ReportsUnusableInput) {
 }
 
 TEST_F(ValidateCommand, UsesShortSegmentsAsAWhole) {
-  const ProgramRun run =
-      run_rigcal("validate " + input() + "--parameters " + result(0.004) + " --window 60");
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"shorter than the window"});
+  run_successfully("validate " + input() + "--parameters " + result(0.004) + " --window 60",
+                   {"shorter than the window"});
 }
 
 // The values are used wherever the option is accepted.
 TEST_F(ValidateCommand, ValuesAreAcceptedElsewhere) {
-  const ProgramRun info = run_rigcal("info " + rig_ + " --parameters " + result(0.0123));
-  EXPECT_EQ(info.exit_code, 0);
-  expect_parts(info.out, {"0.0123"});
+  run_successfully("info " + rig_ + " --parameters " + result(0.0123), {"0.0123"});
   const ProgramRun wrong = run_rigcal("info " + recording_ + " --parameters " + result(0.0123));
   EXPECT_EQ(wrong.exit_code, 1);
-  const ProgramRun start =
-      run_rigcal("calibrate " + input() + "--parameters physical --parameters " + result(0.0042));
-  EXPECT_EQ(start.exit_code, 0) << start.err;
-  expect_parts(start.out, {" 4.2\n"});
-  const ProgramRun simulated = run_rigcal(
-      "simulate --rig " + rig_ + " --scenario " + config("scenario-pendulum-release.textproto") +
-      " --parameters " + result(0.004) + " --step 1e-3 --out " + folder_.file("again.csv"));
-  EXPECT_EQ(simulated.exit_code, 0) << simulated.err;
+  run_successfully("calibrate " + input() + "--parameters physical --parameters " + result(0.0042),
+                   {" 4.2\n"});
+  run_successfully("simulate --rig " + rig_ + " --scenario " +
+                   config("scenario-pendulum-release.textproto") + " --parameters " +
+                   result(0.004) + " --step 1e-3 --out " + folder_.file("again.csv"));
   EXPECT_EQ(contents_of(folder_.file("again.csv")), contents_of(recording_));
 }
 
 TEST_F(ValidateCommand, ComparesLaws) {
   const std::string options = "--laws viscous,dry --window 1 --json " + folder_.file("c.json") +
                               " --plot " + folder_.file("c.html");
-  const ProgramRun run = run_rigcal("compare " + input() + options);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"Friction of pivot", "4 pieces", "viscous", "recommended", "fit [mrad]"});
+  run_successfully("compare " + input() + options,
+                   {"Friction of pivot", "4 pieces", "viscous", "recommended", "fit [mrad]"});
   expect_parts(contents_of(folder_.file("c.html")), {"Friction laws of pendulum", "</html>"});
   const auto message = read<rigcal::v1::LawComparisonResult>(folder_.file("c.json"));
   EXPECT_EQ(message.laws_size(), 2);
@@ -118,9 +108,7 @@ TEST_F(ValidateCommand, ComparesLaws) {
   EXPECT_EQ(message.laws(0).estimates_size(), 1);
   EXPECT_FALSE(message.recommended().empty());
   const auto refused = [&](const std::string& wrong, const std::vector<std::string>& parts) {
-    const ProgramRun again = run_rigcal("compare " + input() + wrong);
-    EXPECT_EQ(again.exit_code, 1) << wrong;
-    expect_parts(again.err, parts);
+    run_refused("compare " + input() + wrong, parts);
   };
   refused("--laws viscous+wet", {"--laws", "\"wet\"", "viscous+dry"});
   refused("--laws dry,dry", {"--laws", "twice"});

@@ -1,5 +1,4 @@
 // --hold-out for a sensor that is no encoder, in all commands that accept it.
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,7 +6,9 @@
 
 #include "proto/calibration.pb.h"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/json.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
@@ -43,9 +44,8 @@ class WithholdCommand : public ::testing::Test {
         "torque_standard_deviation_Nm: 1e-3 seed: " +
             std::to_string(seed) + " }");
     const std::string out = folder_.file("run" + std::to_string(seed) + ".csv");
-    const ProgramRun run = run_rigcal("simulate --rig " + rig_ + " --scenario " + scenario +
-                                      " --step 1e-3 --integrator physical --out " + out);
-    EXPECT_EQ(run.exit_code, 0) << run.err;
+    run_successfully("simulate --rig " + rig_ + " --scenario " + scenario +
+                     " --step 1e-3 --integrator physical --out " + out);
     return out;
   }
 
@@ -65,13 +65,10 @@ TEST_F(WithholdCommand, HoldsOutAnySensorAndReportsTheCost) {
                  {"strain", {"strain.torque"}, "N·m", 1e-3}};
   for (const auto& sensor : sensors) {
     SCOPED_TRACE(sensor.name);
-    const ProgramRun run = run_rigcal("calibrate " + input + " --hold-out " + sensor.name +
-                                      " --json " + folder_.file("r.json"));
-    ASSERT_EQ(run.exit_code, 0) << run.err;
-    rigcal::v1::CalibrationResult result;
-    ASSERT_TRUE(
-        google::protobuf::util::JsonStringToMessage(contents_of(folder_.file("r.json")), &result)
-            .ok());
+    const ProgramRun run = run_successfully("calibrate " + input + " --hold-out " + sensor.name +
+                                            " --json " + folder_.file("r.json"));
+    const auto result =
+        test_support::from_json<rigcal::v1::CalibrationResult>(contents_of(folder_.file("r.json")));
     ASSERT_EQ(result.held_out_size(), static_cast<int>(sensor.axes.size()));
     for (std::size_t i = 0; i < sensor.axes.size(); ++i) {
       EXPECT_EQ(result.held_out(static_cast<int>(i)).joint(), sensor.axes[i]);
@@ -90,20 +87,17 @@ TEST_F(WithholdCommand, DoesNotBlameRecordingsForTheSensorsParameters) {
   std::string text = kSensedPendulum;
   const std::string place = "point { x { value: 0.05 } }",
                     free = "point { x { value: 0.05 free: true } }";
-  text.replace(text.find(place), place.size(), free);
+  text = test_support::replaced(text, place, free);
   const std::string rig = folder_.write("free.textproto", text);
   const std::string command = "calibrate " + recording(1) + " --rig " + rig + " --quiet";
-  const ProgramRun whole = run_rigcal(command);
-  ASSERT_EQ(whole.exit_code, 0) << whole.err << whole.out;
+  const ProgramRun whole = run_successfully(command);
   EXPECT_EQ(whole.out.find("at their initial values"), std::string::npos) << whole.out;
-  const ProgramRun run = run_rigcal(command + " --hold-out imu1");
-  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
-  expect_parts(run.out,
-               {"\"imu1.gyro_z\" was held out",
-                "its own free parameters, which only it identifies, at their initial values"});
+  const ProgramRun run = run_successfully(
+      command + " --hold-out imu1",
+      {"\"imu1.gyro_z\" was held out",
+       "its own free parameters, which only it identifies, at their initial values"});
   EXPECT_EQ(run.out.find("has no effect on these recordings"), std::string::npos) << run.out;
-  const ProgramRun other = run_rigcal(command + " --hold-out wire");
-  ASSERT_EQ(other.exit_code, 0) << other.err << other.out;
+  const ProgramRun other = run_successfully(command + " --hold-out wire");
   EXPECT_EQ(other.out.find("at their initial values"), std::string::npos) << other.out;
 }
 
@@ -128,10 +122,8 @@ TEST_F(WithholdCommand, IsAcceptedByTheEvaluatingCommands) {
        {"crossvalidate " + a + " " + b + rig, "validate " + a + rig, "check " + a + rig,
         "estimate " + a + rig + "--only angle --out " + folder_.file("e.csv")}) {
     SCOPED_TRACE(command);
-    const ProgramRun whole = run_rigcal(command);
-    EXPECT_EQ(whole.exit_code, 0) << whole.err << whole.out;
-    const ProgramRun run = run_rigcal(command + " --hold-out imu1");
-    EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
+    run_successfully(command);
+    const ProgramRun run = run_successfully(command + " --hold-out imu1");
     EXPECT_EQ(run.out.find("imu1.gyro"), std::string::npos) << run.out;
   }
 }

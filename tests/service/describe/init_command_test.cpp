@@ -35,11 +35,9 @@ TEST(InitCommand, WritesAFileAndPrintsTheNextSteps) {
   const TemporaryFolder folder;
   const std::string run = folder.write("run.csv", pendulum_csv()),
                     rig = folder.file("rig.textproto");
-  const ProgramRun init =
-      run_rigcal("init --kind pendulum --name mine --mass 0.2 --from " + run + " --out " + rig);
-  EXPECT_EQ(init.exit_code, 0) << init.err;
-  expect_parts(init.out, {"hangs at pivot = 0°", "rigcal check " + run, "rigcal calibrate " + run,
-                          "--picture", "rod.J_zz"});
+  run_successfully("init --kind pendulum --name mine --mass 0.2 --from " + run + " --out " + rig,
+                   {"hangs at pivot = 0°", "rigcal check " + run, "rigcal calibrate " + run,
+                    "--picture", "rod.J_zz"});
   const Rig loaded = load_rig(rig);
   EXPECT_EQ(loaded.mechanism.name, "mine");
   EXPECT_TRUE(loaded.format->controls.empty());  // a constant command is ignored
@@ -102,9 +100,7 @@ TEST(InitCommand, RefusesInOneSentence) {
                {"--kind four-bar --ground 0.4 --length 0.1,0.1,0.2", "the fixed joints, 0.4 m"}};
   for (const auto& [arguments, part] : wrong) {
     SCOPED_TRACE(arguments);
-    const ProgramRun refused = run_rigcal("init " + arguments + out);
-    EXPECT_EQ(refused.exit_code, 1);
-    expect_parts(refused.err, {part});
+    run_refused("init " + arguments + out, {part});
     EXPECT_FALSE(std::filesystem::exists(folder.file("rig.textproto")));
   }
 }
@@ -115,9 +111,8 @@ TEST(InitCommand, AcceptsUnusualGeometry) {
   for (const char* arguments : {"--kind double-pendulum --length 0.3,0.2 --center 0.31,0.2",
                                 "--kind furuta --arm-length 0.2 --arm-center 0.3 --arm-mass 0.1",
                                 "--kind four-bar --ground 0.1 --length 0.1,0.1,0.299"}) {
-    const ProgramRun run = run_rigcal("init --force " + std::string(arguments) + " --out " +
-                                      folder.file("r.textproto"));
-    EXPECT_EQ(run.exit_code, 0) << arguments << run.err;
+    run_successfully("init --force " + std::string(arguments) + " --out " +
+                     folder.file("r.textproto"));
   }
 }
 

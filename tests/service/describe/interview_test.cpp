@@ -7,18 +7,13 @@
 
 #include "service/rig/init/rig_interview.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
+using test_support::count_of;
 using test_support::refusal;
-
-int count_of(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    ++count;
-  return count;
-}
 
 // Each of three wrong answers repeats the question with one sentence.
 TEST(Interview, RepeatsAQuestionUntilTheAnswerIsValid) {

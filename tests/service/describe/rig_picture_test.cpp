@@ -285,14 +285,11 @@ TEST(SimulationPicture, ShowsMotionAndCommand) {
   const std::string what = "simulate --step 2e-3 --rig " +
                            config("rig-synthetic-furuta.textproto") + " --scenario " +
                            config("scenario-swing-up.textproto");
-  const ProgramRun run = run_rigcal(what + " --plot " + svg);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  run_successfully(what + " --plot " + svg);
   const std::string picture = contents_of(svg);
   expect_parts(picture, {"<svg", "angle 1", "angle 2", "command of 1", "command [V]"});
   EXPECT_EQ(picture.find("var("), std::string::npos);
-  const ProgramRun nothing = run_rigcal(what);
-  EXPECT_EQ(nothing.exit_code, 1);
-  expect_parts(nothing.err, {"--out", "--plot"});
+  run_refused(what, {"--out", "--plot"});
 }
 
 TEST(RigPicture, IsWrittenByInfo) {

@@ -23,7 +23,6 @@ using test_support::inspect_request;
 using test_support::kAnna;
 using test_support::kBert;
 using test_support::kRoot;
-using test_support::list_request;
 using test_support::open_request;
 using test_support::part_request;
 using test_support::read_request;
@@ -327,7 +326,7 @@ TEST(Conversation, AnswersBusyIfALargeReplyHasNoRoom) {
   client.outlet.room = 50'000;
   EXPECT_EQ(client.call(read).error().code(), ServiceError::BUSY);
   client.outlet.room = 0;
-  EXPECT_TRUE(client.call(list_request()).has_session_list());
+  EXPECT_TRUE(client.call(test_support::list_request()).has_session_list());
 }
 
 // A slow subscriber misses iterations, but never the end.

@@ -25,12 +25,8 @@ using test_support::batch_request;
 using test_support::eventually;
 using test_support::expect_parts;
 using test_support::GreetedClient;
-using test_support::list_request;
-using test_support::part_request;
 using test_support::RunningService;
 using test_support::ServiceProcess;
-using test_support::SocketClient;
-using test_support::StreamingClient;
 using test_support::upload_request;
 
 // The head and body of an HTTP response.
@@ -47,7 +43,7 @@ std::string http_get(std::uint16_t port, const std::string& request) {
 TEST(Endpoint, ReportsMetricsAndHealth) {
   RunningService service({"--http", "127.0.0.1:0"});
   const auto port = static_cast<std::uint16_t>(service.logged_number("port"));
-  StreamingClient rig(service.port(), "run");
+  test_support::StreamingClient rig(service.port(), "run");
   for (std::uint64_t k = 1; k <= 3; ++k) ASSERT_TRUE(rig.call(batch_request(k)).has_acknowledge());
   ASSERT_TRUE(rig.call(batch_request(2)).has_acknowledge());
   const std::string metrics = http_get(port, "GET /metrics HTTP/1.1\\r\\n\\r\\n");
@@ -173,7 +169,7 @@ TEST(Endpoint, LogsRequestsOnDemand) {
     RunningService service(debug ? std::vector<std::string>{"--debug"}
                                  : std::vector<std::string>{});
     GreetedClient client(service.port());
-    ASSERT_TRUE(client.call(list_request()).has_session_list());
+    ASSERT_TRUE(client.call(test_support::list_request()).has_session_list());
     EXPECT_EQ(service.stop(), 0);
     const std::string log = service.output();
     EXPECT_EQ(log.find("level=debug event=request") != std::string::npos, debug) << log;
@@ -189,7 +185,7 @@ TEST(Endpoint, EscapesClientNamesInTheLog) {
   RunningService service;
   GreetedClient client(service.port());
   ASSERT_TRUE(client.call(upload_request("data", 1)).has_upload_state());
-  ASSERT_TRUE(client.call(part_request("data", 0, "x")).upload_state().complete());
+  ASSERT_TRUE(client.call(test_support::part_request("data", 0, "x")).upload_state().complete());
   rigcal::v1::ServiceRequest request;
   auto& job = *request.mutable_submit_job();
   job.set_job_id("job");
@@ -217,13 +213,11 @@ TEST(Endpoint, AcceptsAFileThatAnotherHasOnlyBegun) {
   proto::ContentHash content;
   content.add(table);
   const std::string id = proto::upload_id(content.text(), 1);
-  SocketClient squatter(service.port());  // identified by address, not account
+  test_support::SocketClient squatter(service.port());  // identified by address, not account
   ASSERT_TRUE(squatter.greet());
   ASSERT_TRUE(squatter.call(upload_request(id, table.size())).has_upload_state());
-  const ProgramRun run =
-      run_rigcal("calibrate " + files.write("run.csv", table) + " --rig " +
-                 config("rig-pendulum.textproto") + " --detach --server unix:" + socket);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  run_successfully("calibrate " + files.write("run.csv", table) + " --rig " +
+                   config("rig-pendulum.textproto") + " --detach --server unix:" + socket);
   EXPECT_EQ(contents_of(service.session_folder(id + "-2") + "/recording.csv"), table);
   EXPECT_FALSE(std::filesystem::exists(service.session_folder(id) + "/recording.csv"));
 }
@@ -327,10 +321,8 @@ TEST(PythonClient, StreamsAndCalibrates) {
                   "name: \"swing\" duration_s: 4 initial { joint: \"pivot\" angle_rad: 1 }\n"
                   "release { joint: \"pivot\" held_angle_rad: 1 held_tolerance_rad: 0.1 }\n"
                   "noise { angle_standard_deviation_rad: 0.0005 seed: 4 }\n");
-  ASSERT_EQ(run_rigcal("simulate --rig " + config("rig-pendulum.textproto") + " --scenario " +
-                       scenario + " --start pendulum.J_zz=0.0012 --out " + files.file("run.csv"))
-                .exit_code,
-            0);
+  run_successfully("simulate --rig " + config("rig-pendulum.textproto") + " --scenario " +
+                   scenario + " --start pendulum.J_zz=0.0012 --out " + files.file("run.csv"));
   RunningService service;
   const int status = std::system(
       ("PYTHONPATH=" + files.file("py") + " /usr/bin/python3 " + root +

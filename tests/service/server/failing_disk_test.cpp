@@ -17,11 +17,8 @@ namespace {
 
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
-using rigcal::v1::SessionRefused;
 using rigcal::v1::UploadState;
-using test_support::kAnna;
 using test_support::require;
-using test_support::StoreInHand;
 
 class ServiceDisk : public ::testing::Test {
  protected:
@@ -34,7 +31,7 @@ class ServiceDisk : public ::testing::Test {
   std::vector<ServiceReply> stream(const std::vector<std::uint64_t>& batches) {
     std::vector<ServiceReply> replies;
     {
-      test_support::ClientInHand rig(store_, kAnna);
+      test_support::ClientInHand rig(store_, test_support::kAnna);
       replies.push_back(rig.call(test_support::open_request("run")));
       for (const std::uint64_t batch : batches) {
         replies.push_back(rig.call(test_support::batch_request(batch)));
@@ -49,7 +46,7 @@ class ServiceDisk : public ::testing::Test {
     return store_.append_upload("file", kAnna, offset, data);
   }
 
-  StoreInHand store_;
+  test_support::StoreInHand store_;
   std::string switch_ = store_.files.file("fail");
 };
 
@@ -61,7 +58,7 @@ TEST_F(ServiceDisk, AcknowledgesNoBatchThatItLost) {
   const auto failed = stream({1});
   ASSERT_TRUE(has_failed());
   ASSERT_EQ(failed.size(), 2u);
-  EXPECT_EQ(failed[1].session_refused().reason(), SessionRefused::REASON_STORAGE);
+  EXPECT_EQ(failed[1].session_refused().reason(), rigcal::v1::SessionRefused::REASON_STORAGE);
   const auto again = stream({1, 2});
   ASSERT_EQ(again.size(), 3u);
   EXPECT_EQ(again[0].session_opened().acknowledged_through(), 0u);

@@ -6,7 +6,6 @@
 namespace service {
 namespace {
 
-using test_support::ServerInHand;
 using test_support::SocketClient;
 
 struct Served {
@@ -18,7 +17,7 @@ struct Served {
   }
   ~Served() { server.stop(); }
 
-  ServerInHand server;
+  test_support::ServerInHand server;
   HttpEndpoint http;
 };
 

@@ -18,8 +18,6 @@ namespace {
 
 using rigcal::v1::SessionRefused;
 using test_support::batch_request;
-using test_support::open_request;
-using test_support::PlayedService;
 using test_support::secret_of;
 
 class Rig final : public RigConnection {
@@ -56,7 +54,7 @@ class IngestSessions : public ::testing::Test {
 
   /// The session, or nullptr with the refusal in refusal_.
   std::shared_ptr<IngestSession> find(const std::string& id, const std::string& secret) {
-    auto request = open_request(id).open_session();
+    auto request = test_support::open_request(id).open_session();
     request.set_secret(secret);
     auto opened = store_->open(request, owner_);
     if (const auto* refused = std::get_if<SessionRefused>(&opened)) {
@@ -125,7 +123,7 @@ class IngestSessions : public ::testing::Test {
   }
 
   const Identity owner_{"account:rig", false};
-  PlayedService service_;
+  test_support::PlayedService service_;
   std::optional<SessionStore> store_{std::in_place, service_.context, [] {},
                                      [](const std::string&) { return std::string(); }};
   std::shared_ptr<IngestSession> session_;

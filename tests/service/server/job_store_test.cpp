@@ -8,7 +8,6 @@
 namespace service {
 namespace {
 
-using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceError;
 using test_support::expect_parts;
 using test_support::fault_of;
@@ -206,7 +205,7 @@ TEST(JobStore, ComparesARepeatedJobWithTheOneOnDisk) {
   store.restart();
   const auto again = store.submit("a1", kAnna);
   ASSERT_EQ(fault_of(again).code(), 0);
-  EXPECT_EQ(std::get<JobInfo>(again).state(), rigcal::v1::JOB_DONE);
+  EXPECT_EQ(std::get<rigcal::v1::JobInfo>(again).state(), rigcal::v1::JOB_DONE);
   EXPECT_EQ(fault_of(store.submit("a1", kAnna, "data", "name: \"other\"")).code(),
             ServiceError::EXISTS);
 }

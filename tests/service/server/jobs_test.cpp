@@ -1,4 +1,3 @@
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -6,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/service/server/pendulum_jobs.hpp"
+#include "tests/support/json.hpp"
 
 namespace service {
 namespace {
@@ -17,12 +17,9 @@ using test_support::eventually;
 using test_support::GreetedClient;
 using test_support::RunningService;
 using test_support::ServiceProcess;
-using test_support::SocketClient;
-using test_support::StreamingClient;
 
 rigcal::v1::CalibrationResult parse_result(const std::string& json) {
-  rigcal::v1::CalibrationResult result;
-  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(json, &result).ok()) << json;
+  const auto result = from_json<rigcal::v1::CalibrationResult>(json);
   return result;
 }
 
@@ -76,10 +73,8 @@ TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
 
   // Recordings are named by their files; the cross-validation is in the JSON, too.
   EXPECT_EQ(result.recordings(0).file(), "a.csv");
-  const ProgramRun folds = run_rigcal("result j --json --cross-validation" + at(service));
-  EXPECT_EQ(folds.exit_code, 0) << folds.err;
-  rigcal::v1::CrossValidationResult validation;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(folds.out, &validation).ok());
+  const ProgramRun folds = run_successfully("result j --json --cross-validation" + at(service));
+  const auto validation = from_json<rigcal::v1::CrossValidationResult>(folds.out);
   ASSERT_EQ(validation.folds_size(), 2);
   EXPECT_EQ(validation.parts(1), "b.csv");
   EXPECT_TRUE(validation.converged());
@@ -93,9 +88,8 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   const std::string csv = record_swing(files, "a.csv", 6.0, 1.0);
   RunningService service;
   stream_swing(service, "run", csv, 2000, 2250);
-  const ProgramRun remote = run_rigcal("calibrate session:run --rig " +
-                                       config("rig-pendulum.textproto") + at(service) + "--job j1");
-  EXPECT_EQ(remote.exit_code, 0) << remote.err << service.output();
+  run_successfully("calibrate session:run --rig " + config("rig-pendulum.textproto") + at(service) +
+                   "--job j1");
   const ProgramRun json = run_rigcal("result j1 --json" + at(service));
   const auto result = parse_result(json.out);
   ASSERT_EQ(result.recordings_size(), 1);
@@ -113,34 +107,30 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   EXPECT_NE(run_rigcal("jobs" + at(service)).out.find("done"), std::string::npos);
   EXPECT_NE(run_rigcal("jobs j1" + at(service)).out.find("run"), std::string::npos);
   EXPECT_NE(run_rigcal("sessions" + at(service)).out.find("stored"), std::string::npos);
-  EXPECT_EQ(run_rigcal("report j1 --out " + files.file("r.html") + at(service)).exit_code, 0);
+  run_successfully("report j1 --out " + files.file("r.html") + at(service));
   EXPECT_NE(contents_of(files.file("r.html")).find("</html>"), std::string::npos);
-  EXPECT_EQ(run_rigcal("watch j1" + at(service)).exit_code, 0);
+  run_successfully("watch j1" + at(service));
   // A job's rig is written like that of a local calibration, and refers to the covariance.
-  EXPECT_EQ(run_rigcal("result j1 --rig-out " + files.file("r.textproto") + " --urdf-out " +
-                       files.file("r.urdf") + at(service))
-                .exit_code,
-            0);
+  run_successfully("result j1 --rig-out " + files.file("r.textproto") + " --urdf-out " +
+                   files.file("r.urdf") + at(service));
   const std::string written = contents_of(files.file("r.textproto"));
   EXPECT_EQ(written.find("# proto-file"), 0U);
   EXPECT_NE(written.find("Calibrated by rigcal"), std::string::npos);
   EXPECT_NE(written.find("# ± "), std::string::npos) << written;
-  EXPECT_EQ(run_rigcal("info " + files.file("r.textproto")).exit_code, 0);
+  run_successfully("info " + files.file("r.textproto"));
   EXPECT_NE(
       contents_of(files.file("r.urdf")).find("Their covariance: the JSON of rigcal result j1"),
       std::string::npos);
-  EXPECT_EQ(run_rigcal("sessions run --fetch " + files.file("run.mcap") + at(service)).exit_code,
-            0);
-  const ProgramRun info = run_rigcal("info " + files.file("run.mcap"));
-  EXPECT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_EQ(run_rigcal("sessions run --delete" + at(service)).exit_code, 0);
-  EXPECT_EQ(run_rigcal("jobs j1 --delete" + at(service)).exit_code, 0);
+  run_successfully("sessions run --fetch " + files.file("run.mcap") + at(service));
+  run_successfully("info " + files.file("run.mcap"));
+  run_successfully("sessions run --delete" + at(service));
+  run_successfully("jobs j1 --delete" + at(service));
   EXPECT_EQ(run_rigcal("result j1" + at(service)).exit_code, 3);
 }
 
 TEST(Jobs, RefusesInvalidJobsWithAReason) {
   SwingService service(3.0, 1.0);
-  StreamingClient rig(service.port(), "open");
+  test_support::StreamingClient rig(service.port(), "open");
   GreetedClient client(service.port());
   EXPECT_EQ(client.call(submit_request("j", "nowhere")).error().code(), ServiceError::NOT_FOUND);
   EXPECT_EQ(client.call(submit_request("j", "open")).error().code(), ServiceError::NOT_READY);
@@ -193,9 +183,9 @@ TEST(Jobs, EndsInCancelledWhenCancelled) {
   ASSERT_TRUE(client.call(submit_request("second", "run")).has_job_info());
   ASSERT_TRUE(wait_until_running(client, "first"));
   EXPECT_EQ(inspect(client, "second").queue_position(), 1);
-  EXPECT_EQ(run_rigcal("cancel second" + at(service)).exit_code, 0);
+  run_successfully("cancel second" + at(service));
   EXPECT_EQ(inspect(client, "second").state(), rigcal::v1::JOB_CANCELLED);
-  EXPECT_EQ(run_rigcal("cancel first" + at(service)).exit_code, 0);
+  run_successfully("cancel first" + at(service));
   EXPECT_EQ(wait_for(client, "first").state(), rigcal::v1::JOB_CANCELLED);
   ServiceRequest result;
   result.mutable_get_result()->set_job_id("first");
@@ -210,7 +200,7 @@ struct HeldJob {
 
 // A job may end between two checks, however large it is: then the next one is tried.
 HeldJob submit_held(const ServiceProcess& service, const std::string& name) {
-  SocketClient client(service.port());
+  test_support::SocketClient client(service.port());
   EXPECT_TRUE(client.greet());
   for (int k = 0; k < 20; ++k) {
     const std::string id = name + "-" + std::to_string(k);

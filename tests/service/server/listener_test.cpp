@@ -15,12 +15,8 @@ namespace service {
 namespace {
 
 using rigcal::v1::ServiceError;
-using rigcal::v1::ServiceReply;
-using test_support::delete_request;
 using test_support::expect_parts;
 using test_support::GreetedClient;
-using test_support::inspect_request;
-using test_support::ServerInHand;
 using test_support::SocketClient;
 
 struct ListenerServed {
@@ -40,12 +36,12 @@ struct ListenerServed {
 
   std::string path;
   std::uint16_t port = 0;
-  ServerInHand server;
+  test_support::ServerInHand server;
   std::unique_ptr<Listener> listener;
 };
 
 ServiceError greet(SocketClient& client) {
-  const ServiceReply reply = client.call(test_support::hello_request());
+  const rigcal::v1::ServiceReply reply = client.call(test_support::hello_request());
   EXPECT_TRUE(reply.has_welcome() || reply.has_error()) << reply.DebugString();
   return reply.error();
 }
@@ -65,11 +61,11 @@ TEST(Listener, IdentifiesAccountsByUnixSocketAndAddressesByTcp) {
   ASSERT_TRUE(remote.call(test_support::open_request("b")).has_session_opened());
   GreetedClient client(served.port);
   const auto owner = [&](const std::string& id) {
-    return client.call(inspect_request(id)).session_info().owner();
+    return client.call(test_support::inspect_request(id)).session_info().owner();
   };
   EXPECT_EQ(owner("a"), own_account());
   EXPECT_EQ(owner("b"), "address:127.0.0.7");
-  const auto remove = delete_request("a");
+  const auto remove = test_support::delete_request("a");
   EXPECT_EQ(client.call(remove).error().code(), ServiceError::NOT_ALLOWED);
   GreetedClient own(served.path);
   EXPECT_EQ(own.call(remove).error().code(), ServiceError::NOT_READY) << "its own, but open";

@@ -13,12 +13,8 @@ namespace {
 
 using rigcal::v1::ServiceError;
 using rigcal::v1::UploadState;
-using test_support::ClientInHand;
-using test_support::close_request;
 using test_support::fault_of;
 using test_support::kAnna;
-using test_support::kBert;
-using test_support::open_request;
 using test_support::StoreInHand;
 
 ServiceError::Code remove_session(StoreInHand& store, const std::string& id) {
@@ -121,11 +117,11 @@ TEST(Lives, OfJobsWaitForTheirSessionToBeStored) {
   store.context.maintenance = [&](const std::string&, Task task) {
     kept.push_back(std::move(task));
   };
-  ClientInHand rig(store, kAnna);
-  rig.call(open_request("run"));
+  test_support::ClientInHand rig(store, kAnna);
+  rig.call(test_support::open_request("run"));
   EXPECT_EQ(fault_of(store.submit("early", kAnna, "run")).code(), ServiceError::NOT_READY);
   EXPECT_EQ(remove_session(store, "run"), ServiceError::NOT_READY) << "it streams";
-  rig.call(close_request(0));
+  rig.call(test_support::close_request(0));
   ASSERT_EQ(fault_of(store.submit("a1", kAnna, "run")).code(), 0);
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
   ASSERT_FALSE(kept.empty());
@@ -169,7 +165,7 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
   EXPECT_TRUE(refused(open(named, "a.csv", kAnna))) << "under way";
   EXPECT_TRUE(refused(open(named, "a.csv", kRoot)))
       << "under way, and an operator's own may differ";
-  store.upload(named, kBert);
+  store.upload(named, test_support::kBert);
   EXPECT_TRUE(found(open(named, "b.csv", kAnna)));
   EXPECT_TRUE(refused(open(named, "a.mcap", kAnna))) << "stored as a table";
 

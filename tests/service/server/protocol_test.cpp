@@ -19,15 +19,11 @@ using test_support::batch_request;
 using test_support::close_request;
 using test_support::complete_session;
 using test_support::delete_request;
-using test_support::end_request;
 using test_support::eventually;
-using test_support::expect_parts;
 using test_support::GreetedClient;
 using test_support::inspect_request;
 using test_support::list_request;
 using test_support::open_request;
-using test_support::part_request;
-using test_support::read_request;
 using test_support::request_frame;
 using test_support::RunningService;
 using test_support::SocketClient;
@@ -147,8 +143,8 @@ TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
         ASSERT_TRUE(rigs.back().call(batch_request(1)).has_acknowledge());
         continue;
       }
-      expect_parts(reply.session_refused().text(),
-                   {"2 sessions are streaming from address:127.0.0.1"});
+      test_support::expect_parts(reply.session_refused().text(),
+                                 {"2 sessions are streaming from address:127.0.0.1"});
     }
     SocketClient again(service.port());
     EXPECT_TRUE(open(again, 0).has_session_opened()) << "its own session";
@@ -177,7 +173,7 @@ TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
     ASSERT_TRUE(rig.call(close_request(2)).has_session_closed());
   }
   GreetedClient client(service.port());
-  ASSERT_TRUE(client.call(end_request("run-21")).has_session_info());
+  ASSERT_TRUE(client.call(test_support::end_request("run-21")).has_session_info());
   for (const int k : {20, 21}) {
     const std::string path = service.session_folder("run-" + std::to_string(k)) + "/recording.mcap";
     ASSERT_TRUE(eventually([&] { return std::filesystem::exists(path); }, 20.0)) << k;
@@ -224,7 +220,7 @@ TEST(Protocol, ListsReadsAndDeletesSessions) {
 
   std::string content;
   while (true) {
-    const ServiceReply part = client.call(read_request("a", content.size()));
+    const ServiceReply part = client.call(test_support::read_request("a", content.size()));
     ASSERT_TRUE(part.has_file_part()) << part.DebugString();
     if (part.file_part().data().empty()) break;
     content += part.file_part().data();
@@ -329,9 +325,9 @@ TEST(Protocol, ResumesAnUploadAfterItsDeath) {
     ServiceReply reply = client.call(upload_request("file-1", content.size(), "run.csv"));
     ASSERT_TRUE(reply.has_upload_state()) << reply.DebugString();
     for (int parts = 0; !reply.upload_state().complete() && parts < 1; ++parts) {
-      reply =
-          client.call(part_request("file-1", reply.upload_state().durable_bytes(),
-                                   content.substr(reply.upload_state().durable_bytes(), 1 << 20)));
+      reply = client.call(test_support::part_request(
+          "file-1", reply.upload_state().durable_bytes(),
+          content.substr(reply.upload_state().durable_bytes(), 1 << 20)));
       ASSERT_TRUE(reply.has_upload_state()) << reply.DebugString();
     }
     complete = reply.upload_state().complete();

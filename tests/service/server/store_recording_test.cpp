@@ -16,7 +16,6 @@ namespace {
 
 using rigcal::v1::SampleBatch;
 using test_support::batch_request;
-using test_support::expect_parts;
 using test_support::ok;
 using test_support::require;
 using test_support::TemporaryFolder;
@@ -69,7 +68,7 @@ TEST_F(Stored, OmitsASampleWhoseTimeGoesBack) {
   write_log({batch(1), poison, batch(3)});
   const auto stored = require(store({.batch_count = 3}));
   EXPECT_EQ(stored.sample_count, 59u);
-  expect_parts(stored.problem, {"1 message", "times must not decrease"});
+  test_support::expect_parts(stored.problem, {"1 message", "times must not decrease"});
   EXPECT_TRUE(log_is_there());
   const proto::Recording recording = read();
   EXPECT_EQ(recording.samples.size(), 59u);

@@ -19,8 +19,6 @@ namespace {
 
 using test_support::eventually;
 using test_support::expect_parts;
-using test_support::GreetedClient;
-using test_support::RunningService;
 
 /// rigcal on a terminal of its own, 80 by 24.
 class Terminal {
@@ -107,7 +105,7 @@ class Watch : public ::testing::Test {
   void SetUp() override { ASSERT_TRUE(client_.call(submit_request("job", "run")).has_job_info()); }
 
   SwingService service_;
-  GreetedClient client_{service_.port()};
+  test_support::GreetedClient client_{service_.port()};
 };
 
 // Ctrl-C leaves the job running and restores the terminal. Otherwise the parameters move until the
@@ -126,7 +124,7 @@ TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
   EXPECT_EQ(inspect(client_, "job").state(), rigcal::v1::JOB_RUNNING);
   Terminal terminal("watch job" + at(service_));
   ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
-  EXPECT_EQ(run_rigcal("cancel job" + at(service_)).exit_code, 0);
+  run_successfully("cancel job" + at(service_));
   EXPECT_EQ(terminal.wait(), 3) << terminal.output();
   expect_parts(terminal.output(), {"job \"job\" was cancelled"});
   EXPECT_TRUE(terminal.is_as_before());
@@ -148,7 +146,7 @@ TEST_F(Watch, ReportsThatTheServiceIsGone) {
 // nothing to watch.
 TEST(WatchSession, ShowsSamplesUntilTheRecordingEnds) {
   constexpr std::uint64_t kSamples = 20;
-  RunningService service;
+  test_support::RunningService service;
   std::uint64_t batches = 2;
   test_support::send_through(service, "run", batches, kSamples);
   Terminal terminal("watch session:run" + at(service));
