@@ -28,7 +28,6 @@ using test_support::ok;
 using test_support::record_unchecked;
 using test_support::require;
 using test_support::require_error;
-using test_support::same;
 using test_support::TemporaryFolder;
 
 class CountingVisitor final : public McapVisitor {

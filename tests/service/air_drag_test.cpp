@@ -19,6 +19,7 @@ namespace {
 
 using test_support::expect_parts;
 using test_support::refusal;
+using test_support::replaced;
 
 // One statement per line, so that messages can be located.
 const std::string kArmsInAir = R"(name: "arms"

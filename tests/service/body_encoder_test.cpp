@@ -18,6 +18,7 @@ namespace service {
 namespace {
 
 using test_support::expect_parts;
+using test_support::replaced;
 
 // Two arms that swing in one plane; the second one's encoder is added at the end.
 const std::string kArms = R"(name: "arms"

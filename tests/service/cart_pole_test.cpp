@@ -26,6 +26,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::parameter_of;
 using test_support::refusal;
+using test_support::replaced;
 
 const std::string kRigPath = test_support::source_folder() + "/configs/rig-cartpole.textproto";
 

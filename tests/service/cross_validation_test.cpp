@@ -14,13 +14,14 @@
 #include "service/result/cross_validation_message.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
-#include "tests/support/refusal.hpp"
 #include "tests/support/json.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
+using test_support::from_json;
 using test_support::refusal;
 
 constexpr double kNoise = 1e-3;         // [rad]
@@ -155,7 +156,8 @@ TEST(CrossValidation, ReadsBackAsTheSchemaAndIsShown) {
   const estimator::CrossValidation& v = validation_of_swings();
   CalibrationContext context;
   context.rig = "test <rig>";
-  const auto result = from_json<rigcal::v1::CrossValidationResult>(cross_validation_json(v, context));
+  const auto result =
+      from_json<rigcal::v1::CrossValidationResult>(cross_validation_json(v, context));
   ASSERT_EQ(result.folds_size(), 3);
   EXPECT_EQ(result.folds(1).held_out(), "b");
   EXPECT_EQ(result.folds(1).simulation(0).rmse_rad(), v.simulation[0](1, 1));

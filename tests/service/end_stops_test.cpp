@@ -22,6 +22,7 @@ namespace {
 using estimator::JointQuantity;
 using test_support::expect_parts;
 using test_support::refusal;
+using test_support::replaced;
 
 // One statement per line, so that messages can be located.
 const std::string kStoppedRig = R"(name: "p"

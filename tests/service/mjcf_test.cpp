@@ -14,6 +14,8 @@
 namespace service {
 namespace {
 
+using test_support::replaced;
+
 // Classes within classes, degrees, a frame, two joints in one body, a body without a name, motors
 // with and without defaults, and elements that rig files do not support.
 const std::string kModel = R"(<mujoco model="arm">

@@ -5,9 +5,11 @@
 #include <filesystem>
 
 #include "proto/stream/content_hash.hpp"
+#include "service/design/prior_state.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/report/sections/repetition_table.hpp"
 #include "service/result/provenance_message.hpp"
+#include "service/result/result_header.hpp"
 #include "service/result/stored_result.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
@@ -209,6 +211,88 @@ TEST(Repetition, FailsSafe) {
   EXPECT_FALSE(repeated());
   EXPECT_FALSE(is_repeated(compare_repetition({before}, {})));
   EXPECT_FALSE(is_repeated(compare_repetition({}, {now})));
+}
+
+// Results of other commands, given where one of calibrate is expected.
+
+const std::string kCompared = R"({"rig": "pendulum", "version": "0.1.0", "verdict": "take viscous",
+  "parts": ["a to b"], "provenance": {"command": "compare", "date": "2026-11-24T10:50:07Z",
+  "version": "0.1.0", "rig": {"path": "t1.textproto"}, "recordings": [{"path": "run 1.csv"}]}})";
+
+TEST(ResultHeader, IdentifiesTheCommandOfAResult) {
+  const TemporaryFolder folder;
+  const ResultHeader head = read_result_header(folder.write("c.json", kCompared));
+  EXPECT_EQ(head.command, "compare");
+  EXPECT_EQ(head.recordings, (std::vector<std::string>{"run 1.csv"}));
+  EXPECT_EQ(describe_result(head), "a result of \"rigcal compare\" 0.1.0 of 2026-11-24T10:50:07Z");
+}
+
+// The command is checked before other fields are read, which may not be a calibration's.
+TEST(ResultHeader, OnlyCalibrationsAreRepeated) {
+  const TemporaryFolder folder;
+  const ProgramRun run = run_refused("repeat " + folder.write("c.json", kCompared),
+                                     {"c.json: is a result of \"rigcal compare\"",
+                                      "only results of \"rigcal "
+                                      "calibrate\" and of jobs",
+                                      "rigcal compare run 1.csv --rig t1.textproto"});
+  EXPECT_EQ(run.err.find("type.googleapis"), std::string::npos) << run.err;
+}
+
+TEST(ResultHeader, InfoPrintsIt) {
+  const TemporaryFolder folder;
+  run_successfully(
+      "info " + folder.write("c.json", kCompared),
+      {"a result of \"rigcal compare\"", "pendulum (t1.textproto)", "run 1.csv", "Take viscous."});
+}
+
+TEST(ResultHeader, OtherFilesAreRefusedWithARemedy) {
+  const TemporaryFolder folder;
+  expect_parts(refusal([&] { (void)read_result_header(folder.write("a.json", "{\"a\": 1}")); }),
+               {"a.json: not a result of rigcal", "--json"});
+  expect_parts(refusal([&] { (void)read_result_header(folder.write("b.json", "{\"a\": ")); }),
+               {"b.json: not JSON", "--json"});
+}
+
+// Prior state of a rig before a run is designed.
+
+std::string values_of(double viscous, const std::string& more = "") {
+  return "{\"parameters\": [{\"name\": \"1.b\", \"unit\": \"N·m·s/rad\", \"value\": " +
+         std::to_string(viscous) + ", \"standardDeviation\": 1e-7}]" + more + "}";
+}
+
+double viscous_of(const PriorState& today) {
+  const estimator::Mechanism& mechanism = today.rig.mechanism;
+  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("1.b"))].value;
+}
+
+// Only values are taken: their uncertainty comes from --after alone.
+TEST(PriorState, TakesOnlyTheValuesOfAResult) {
+  const TemporaryFolder folder;
+  const std::string rig = config("rig-furuta.textproto");
+  const PriorState plain = load_prior_state(rig, "");
+  EXPECT_EQ(viscous_of(plain), 1e-4);
+  const PriorState valued = load_prior_state(rig, "", folder.write("v.json", values_of(0.002)));
+  EXPECT_EQ(viscous_of(valued), 0.002);
+  EXPECT_FALSE(valued.is_estimated);
+  EXPECT_EQ(valued.deviations, plain.deviations);
+}
+
+TEST(PriorState, ValuesOfASimulatorAreRefused) {
+  const TemporaryFolder folder;
+  const std::string shadow =
+      folder.write("s.json", values_of(0.002,
+                                       ", \"options\": {\"parameters\": \"shadow\", \"stepS\": "
+                                       "0.001, \"stateErrorWeight\": 1}"));
+  expect_parts(refusal([&] { (void)load_prior_state(config("rig-furuta.textproto"), "", shadow); }),
+               {"s.json", "SPOOK simulator"});
+}
+
+TEST(PriorState, DesignAcceptsOneResult) {
+  const TemporaryFolder folder;
+  const std::string values = folder.write("v.json", values_of(0.002));
+  run_refused("design --rig " + config("rig-furuta.textproto") + " --after " + values +
+                  " --parameters " + values + " --out " + folder.file("next.textproto"),
+              {"--after", "--parameters"});
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 namespace service {
 namespace {
 
+using test_support::count_of;
 using test_support::expect_parts;
 using test_support::from_json;
 

@@ -16,6 +16,7 @@ namespace {
 
 using test_support::expect_parts;
 using test_support::refusal;
+using test_support::replaced;
 
 // A pendulum, one statement per line so that messages can be located.
 const char* const kPendulum = R"(name: "p"

@@ -1,20 +1,31 @@
-#include "service/rig/parameters/parameter_ties.hpp"
-
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
 #include <string>
 #include <vector>
 
+#include "estimator/model/mechanism.hpp"
+#include "proto/text/files.hpp"
+#include "service/cli/commands/command_options.hpp"
+#include "service/cli/remote/job_spec.hpp"
+#include "service/options/parameter_values.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
+#include "service/rig/parameters/parameter_ties.hpp"
 #include "service/rig/rig_file.hpp"
+#include "tests/service/run_rigcal.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
+using test_support::parameter_of;
 using test_support::refusal;
+using test_support::replaced;
 
 // Two links, whose points are given from the upper joint of each; one statement per line.
 const char* const kArms = R"(name: "arms"
@@ -52,9 +63,7 @@ std::string tied_rig(const std::string& from, const std::string& to) {
 }
 
 double value_of(const Rig& rig, const std::string& name) {
-  const int index = rig.mechanism.find_parameter(name);
-  EXPECT_GE(index, 0) << name;
-  return index < 0 ? 0.0 : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
+  return parameter_of(rig.mechanism, name).value;
 }
 
 TEST(RigTies, GiveTiedParametersTheirValues) {
@@ -211,6 +220,201 @@ const BadTies kBadTies[] = {
 
 INSTANTIATE_TEST_SUITE_P(All, RigTiesRefuse, ::testing::ValuesIn(kBadTies),
                          [](const auto& test) { return std::string(test.param.name); });
+
+constexpr const char* kResult = R"({
+  "rig": "p", "aFieldOfLater": {"x": [1, 2]},
+  "parameters": [
+    {"name": "pendulum.J_zz", "value": 0.0041, "unit": "kg·m²", "standardDeviation": "Infinity"},
+    {"name": "pivot.b", "value": 1.25e-4, "unit": "N·m·s/rad"}
+  ],
+  "options": {"parameters": "physical", "stepS": 0.004, "stateErrorWeight": 0}
+})";
+
+class ParameterValuesFile : public ::testing::Test {
+ protected:
+  ParameterValues read(const std::string& text) const {
+    return read_parameter_values(folder_.write("r.json", text));
+  }
+  std::string refused(const std::string& from, const std::string& to) const {
+    std::string text = replaced(kResult, from, to);
+    return refusal([&] {
+      estimator::Mechanism mechanism = rig();
+      apply_values(read(text), mechanism);
+    });
+  }
+  static estimator::Mechanism rig() { return load_rig(config("rig-pendulum.textproto")).mechanism; }
+  TemporaryFolder folder_;
+};
+
+// Only values change: freedom, bounds and parameters not in the result are those of the rig file.
+TEST_F(ParameterValuesFile, BecomeTheRigs) {
+  const ParameterValues values = read(kResult);
+  EXPECT_EQ(values.kind, estimator::EstimateKind::kPhysical);
+  EXPECT_EQ(values.step, 0.0) << "what was chosen for physical parameters is chosen again";
+  const estimator::Mechanism before = rig();
+  estimator::Mechanism after = before;
+  apply_values(values, after);
+  EXPECT_EQ(parameter_of(after, "pendulum.J_zz").value, 0.0041);
+  EXPECT_EQ(parameter_of(after, "pivot.b").value, 1.25e-4);
+  for (std::size_t i = 0; i < before.parameters.size(); ++i) {
+    EXPECT_EQ(after.parameters[i].free, before.parameters[i].free);
+    EXPECT_EQ(after.parameters[i].lower, before.parameters[i].lower);
+    if (after.parameters[i].name == "pendulum.J_zz" || after.parameters[i].name == "pivot.b") {
+      continue;
+    }
+    EXPECT_EQ(after.parameters[i].value, before.parameters[i].value);
+  }
+  EXPECT_TRUE(read_parameter_values("").entries.empty());
+}
+
+TEST_F(ParameterValuesFile, AreRefusedWithFileAndField) {
+  expect_parts(refused("pivot.b", "pivot.bb"), {"r.json: parameters[1].name: ", "\"pivot.bb\""});
+  expect_parts(refused("N·m·s/rad", "N·s/m"),
+               {"r.json: parameters[1].unit: ", "N·s/m", "N·m·s/rad"});
+  expect_parts(refused("1.25e-4", "-1"), {"r.json: parameters[1].value: ", "[0, inf]"});
+  expect_parts(refused("1.25e-4", "\"NaN\""), {"r.json: parameters[1].value: ", "finite"});
+  expect_parts(refused("\"value\": 1.25e-4", "\"mean\": 1"), {"parameters[1].value: missing"});
+  expect_parts(refused("\"name\": \"pivot.b\"", "\"name\": 3"), {"parameters[1].name: "});
+  expect_parts(refused("\"parameters\": [", "\"values\": ["), {"r.json: parameters: empty"});
+  expect_parts(refused("{", "["), {"r.json: not JSON"});
+}
+
+// Dependent values must satisfy the rig file's dependencies as well.
+TEST_F(ParameterValuesFile, AgreeWithTies) {
+  estimator::Mechanism mechanism = rig();
+  mechanism.dependencies.push_back(
+      {mechanism.find_parameter("pivot.tau_c"), 0.0, {{mechanism.find_parameter("pivot.b"), 2.0}}});
+  const auto with_tied = [](const std::string& value) {
+    return std::string(R"({"parameters": [{"name": "pivot.b", "value": 0.01, "unit": "N·m·s/rad"}],
+      "dependent": [{"name": "pivot.tau_c", "value": )") +
+           value + R"(, "unit": "N·m"}]})";
+  };
+  const ParameterValues agree = read(with_tied("0.02"));
+  apply_values(agree, mechanism);
+  EXPECT_EQ(parameter_of(mechanism, "pivot.tau_c").value, 0.02);
+  EXPECT_EQ(initial_value_edits(agree, mechanism), std::vector<std::string>{"pivot.b=0.01"});
+  expect_parts(refusal([&] { apply_values(read(with_tied("0.03")), mechanism); }),
+               {"dependent[0].value: ", "0.03", "0.02", "dependency"});
+}
+
+// A simulator's parameters include its step and weight.
+TEST_F(ParameterValuesFile, IncludeASimulatorsStep) {
+  std::string text = replaced(replaced(kResult, "\"physical\"", "\"shadow\""),
+                              "\"stateErrorWeight\": 0", "\"stateErrorWeight\": 7.5");
+  const ParameterValues values = read(text);
+  EXPECT_EQ(values.kind, estimator::EstimateKind::kShadow);
+  EXPECT_EQ(values.step, 0.004);
+  EXPECT_EQ(values.state_error_weight, 7.5);
+}
+
+// A job starts at the values of a local run: with every digit, and explicit ones take precedence.
+TEST_F(ParameterValuesFile, ReachAJob) {
+  EstimationOptions options;
+  options.rig = config("rig-pendulum.textproto");
+  options.values = folder_.write("r.json", kResult);
+  options.edits.start = {"pivot.b=3"};
+  const rigcal::v1::JobSpec spec =
+      make_spec({}, options, [](const std::string& recording) { return recording; });
+  ASSERT_EQ(spec.start_size(), 3);
+  EXPECT_EQ(spec.start(0), "pendulum.J_zz=0.0041");
+  EXPECT_EQ(spec.start(1), "pivot.b=125e-6");
+  EXPECT_EQ(spec.start(2), "pivot.b=3");
+}
+
+TEST(ParametersOption, IsAWordOrAFile) {
+  EstimationOptions options;
+  parse_parameters_option("shadow", options);
+  parse_parameters_option("not-there.json", options);
+  EXPECT_EQ(options.calibration.kind, estimator::EstimateKind::kShadow);
+  EXPECT_EQ(options.values, "not-there.json") << "reported later, with the reason";
+  EXPECT_THROW(parse_parameters_option("other.json", options), CLI::ValidationError);
+  EXPECT_THROW(parse_parameters_option("fysical", options), CLI::ValidationError);
+}
+
+Rig load(const std::string& name) {
+  return load_rig(test_support::source_folder() + "/configs/" + name);
+}
+
+int free_count(const Rig& rig) {
+  int count = 0;
+  for (const estimator::Parameter& parameter : rig.mechanism.parameters) count += parameter.free;
+  return count;
+}
+
+// Catches a config that is out of date with the schema, or whose columns do not match its joints.
+// Does not check whether the numbers are those of the rig.
+TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
+  struct Expected {
+    const char* file;
+    int joints;
+    int motors;
+    int free;
+    int unread = 0;  // joints without an encoder
+  };
+  const Expected files[] = {{"rig-multiarm-single.textproto", 1, 0, 5},
+                            {"rig-lund-furuta.textproto", 2, 0, 4},
+                            {"rig-qube-servo2.textproto", 2, 1, 14},
+                            {"rig-dfki-pendulum.textproto", 1, 1, 5},
+                            {"rig-synthetic-furuta.textproto", 2, 1, 10},
+                            {"rig-furuta.textproto", 2, 1, 10},
+                            {"rig-synthetic-pendulum.textproto", 1, 0, 5},
+                            {"rig-pendulum.textproto", 1, 0, 4},
+                            {"rig-pendulum-stop.textproto", 1, 0, 4},
+                            {"rig-chain3.textproto", 3, 0, 6},
+                            {"rig-chain3imu.textproto", 3, 1, 28},
+                            {"rig-cartpole.textproto", 2, 1, 7},
+                            {"rig-multiarm-double.textproto", 2, 0, 11},
+                            {"rig-dfki-double-pendulum.textproto", 2, 2, 13},
+                            {"rig-fourbar.textproto", 4, 1, 12, 2},
+                            {"rig-fivebar.textproto", 5, 2, 18, 3},
+                            {"rig-leg.textproto", 6, 3, 31, 2},
+                            {"rig-leg-ratio.textproto", 3, 3, 30}};
+  for (const Expected& expected : files) {
+    SCOPED_TRACE(expected.file);
+    const Rig rig = load(expected.file);
+    EXPECT_EQ(rig.mechanism.joint_count(), expected.joints);
+    EXPECT_EQ(free_count(rig), expected.free);
+    ASSERT_TRUE(rig.format.has_value());
+    EXPECT_EQ(static_cast<int>(rig.format->angles.size()), expected.joints - expected.unread);
+    EXPECT_EQ(static_cast<int>(rig.format->controls.size()), expected.motors);
+  }
+}
+
+// The Lund pendulum's published inertia is physically inconsistent; the file has an equivalent one.
+// The three combinations identifiable from angles must equal the published ones.
+TEST(ConfigFiles, LundInertiasKeepThePublishedCombinations) {
+  const Rig rig = load("rig-lund-furuta.textproto");
+  EXPECT_NEAR(value_of(rig, "A.J_zz") + value_of(rig, "B.J_xx"), 0.001 + 0.001, 1e-12);
+  EXPECT_NEAR(value_of(rig, "B.J_zz") - value_of(rig, "B.J_xx"), 0.001 - 0.001, 1e-12);
+  EXPECT_NEAR(value_of(rig, "B.J_yy"), 0.00384, 1e-12);
+}
+
+// Zero must be hanging: with a recording "from upright" that hangs at π the estimate would start
+// upside down.
+TEST(ConfigFiles, AnglesFromUprightAreZeroWhenHanging) {
+  for (const char* file : {"rig-multiarm-single.textproto", "rig-lund-furuta.textproto"}) {
+    const Rig rig = load(file);
+    const EncoderColumn& angle = rig.format->angles.back();
+    EXPECT_NEAR(angle.scale * std::numbers::pi + angle.offset, 0.0, 1e-12) << file;
+  }
+}
+
+// The rig files shown in the documentation must load.
+TEST(Documents, RigFilesTheyShowLoad) {
+  int shown = 0;
+  for (const char* name : {"README.md", "docs/reference/rig-file.md"}) {
+    const std::string text = proto::read_file(test_support::source_folder() + "/" + name);
+    const std::string open = "```textproto\n";
+    for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
+      at += open.size();
+      const Rig rig = parse_rig(name, text.substr(at, text.find("```", at) - at));
+      EXPECT_TRUE(rig.format.has_value()) << name;
+      EXPECT_TRUE(estimator::find_errors(rig.mechanism).empty()) << name;
+      ++shown;
+    }
+  }
+  EXPECT_GE(shown, 1);
+}
 
 }  // namespace
 }  // namespace service

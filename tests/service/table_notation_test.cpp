@@ -1,15 +1,25 @@
-#include "service/text/table_notation.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "service/cli/estimation_progress.hpp"
 #include "service/cli/terminal.hpp"
+#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_table.hpp"
+#include "service/report/friction_comparison_report.hpp"
+#include "service/report/sections/error_units.hpp"
 #include "service/report/sections/result_table.hpp"
+#include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
+#include "tests/service/prepared_calibration.hpp"
 
 namespace service {
 namespace {
+
+using enum estimator::JointKind;
+using estimator::Stage;
+using estimator::Termination;
 
 // Numbers of one unit can be compared only if they share a power of ten.
 TEST(TableNotation, SharesPowerOfTenBetweenQuantitiesWithSameUnit) {
@@ -74,6 +84,131 @@ TEST(TerminalText, WrapsAndColours) {
             "  \033[33mwarning:\033[0m one two three\n");
   // Text from files cannot control the terminal.
   EXPECT_EQ(terminal_text("a\033[2Jb\n", Tone::kPlain, 80, true).find('\033'), std::string::npos);
+}
+
+using Kinds = std::vector<estimator::JointKind>;
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ErrorUnits, DependOnTheJointTypes) {
+  EXPECT_EQ(error_units({kRevolute, kRevolute}), "mrad");
+  EXPECT_EQ(error_units({kPrismatic}), "mm");
+  EXPECT_EQ(error_units({kPrismatic, kRevolute}), "mrad or mm");
+  // In a pool, 0.1 m of a prismatic joint count as a radian.
+  EXPECT_EQ(pooled_error_units({kRevolute}), "mrad");
+  EXPECT_EQ(pooled_error_units({kPrismatic, kPrismatic}), "0.1 mm");
+  EXPECT_EQ(pooled_error_units({kRevolute, kPrismatic}), "mrad or 0.1 mm");
+}
+
+// Errors are pooled over all sensors, and both places that print them state the unit.
+TEST(ErrorUnits, HeadAComparisonOfFrictionLaws) {
+  for (const auto& [kinds, unit] : {std::pair<Kinds, std::string>{{kRevolute}, "mrad"},
+                                    {{kPrismatic, kRevolute}, "mrad or 0.1 mm"}}) {
+    estimator::LawComparison comparison;
+    comparison.kinds = kinds;
+    const std::string table = format_friction_comparison(comparison, 1.0);
+    EXPECT_TRUE(holds(table, "held out [" + unit + "]")) << table;
+    EXPECT_TRUE(holds(table, "fit [" + unit + "]")) << table;
+    EXPECT_TRUE(holds(friction_comparison_page(comparison, {}), "was held out [" + unit + "]"));
+  }
+}
+
+TEST(ErrorUnits, HeadACrossValidation) {
+  estimator::CrossValidation validation;
+  validation.joints = {"rail", "pivot"};
+  validation.simulation = {Eigen::MatrixXd(0, 0), Eigen::MatrixXd(0, 0)};
+  validation.kinds = {kPrismatic, kRevolute};
+  const std::string table = format_cross_validation(validation, 1.0);
+  EXPECT_TRUE(holds(table, "RMSE in mrad or mm")) << table;
+  EXPECT_TRUE(holds(table, "states [mrad or 0.1 mm]")) << table;
+  EXPECT_TRUE(holds(table, "open loop rail [mm]")) << table;
+  EXPECT_TRUE(holds(table, "open loop pivot [mrad]")) << table;
+  const std::string page = cross_validation_page(validation, {});
+  EXPECT_TRUE(holds(page, "joint rail [mm]"));
+  EXPECT_TRUE(holds(page, "joint pivot [mrad]"));
+  validation.kinds = {kRevolute, kRevolute};
+  const std::string of_turns = format_cross_validation(validation, 1.0);
+  EXPECT_TRUE(holds(of_turns, "RMSE in mrad:")) << of_turns;
+  EXPECT_FALSE(holds(of_turns, "[")) << of_turns;
+}
+
+TEST(ErrorUnits, ArePrintedBesideOpenLoopErrors) {
+  estimator::Calibration calibration;
+  calibration.simulation = {{"rail", 2e-3, kPrismatic}, {"pivot", 3e-3, kRevolute}};
+  const std::string mixed = format_calibration(calibration, 1.0);
+  EXPECT_TRUE(holds(mixed, "2.000  mm")) << mixed;
+  EXPECT_TRUE(holds(mixed, "3.000  mrad")) << mixed;
+}
+
+// If a simulation fit was made, its estimates count. A joint estimation that stopped at its limit
+// before is reported in the same sentence, so that later lines do not contradict it.
+TEST(Ending, ReportsTheStageThatDidNotConverge) {
+  estimator::Calibration calibration = prepared_calibration();
+  EXPECT_EQ(describe_ending(calibration), "Converged");
+  calibration.refined = true;
+  calibration.refinement_termination = Termination::kCostTolerance;
+  EXPECT_EQ(describe_ending(calibration), "Converged");
+  calibration.termination = Termination::kMaxIterations;
+  EXPECT_NE(describe_ending(calibration).find("Converged (the simulation fit"), std::string::npos);
+  EXPECT_NE(describe_ending(calibration).find("iteration limit"), std::string::npos);
+  calibration.refinement_termination = Termination::kMaxIterations;
+  EXPECT_EQ(describe_ending(calibration), "NOT CONVERGED");
+  calibration.refinement_termination = Termination::kCostTolerance;
+  calibration.verdict.kind = estimator::VerdictKind::kNoFit;
+  EXPECT_NE(describe_ending(calibration).find("NO RESULT"), std::string::npos);
+}
+
+// The reason for an interval of many ± standard deviations is given beside the table; not for two,
+// nor if pieces agree, nor for a parameter at its bound.
+TEST(Intervals, AreExplainedIfWide) {
+  estimator::Calibration calibration = prepared_calibration();
+  estimator::ParameterEstimate& first = calibration.parameters[0];
+  calibration.agreement = {412.0, 60.0, 1e-40};
+  first.half_interval = 1.97 * first.standard_deviation;
+  EXPECT_EQ(describe_intervals(calibration), "");
+  first.half_interval = 12.7 * first.standard_deviation;
+  const std::string why = describe_intervals(calibration);
+  for (const char* part : {"± 13 standard deviations", "(B.J_zz)", "pieces disagree"}) {
+    EXPECT_NE(why.find(part), std::string::npos) << why;
+  }
+  calibration.agreement.p_value = 0.02;
+  EXPECT_EQ(describe_intervals(calibration), "");
+  calibration.agreement.p_value = 1e-40;
+  first.at_bound = true;
+  EXPECT_EQ(describe_intervals(calibration), "");
+}
+
+// Another stage solves another problem, so a cost a thousand times higher is no setback. Only its
+// first line says so.
+TEST(EstimationProgress, MarksWhereCostsRestart) {
+  const auto shown = [](const std::vector<Stage>& stages) {
+    testing::internal::CaptureStderr();
+    {
+      InterruptFlag interrupt;
+      ProgressLine progress({.verbose = true});
+      const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, 1);
+      for (const Stage stage : stages) {
+        monitor.on_stage({stage}, {});
+        for (int k = 0; k < 2 && stage != Stage::kPartComparison; ++k) {
+          monitor.on_iteration({.iteration = k});
+        }
+      }
+    }
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(shown({Stage::kJointEstimation}).find("new cost function"), std::string::npos);
+  // A stage that printed nothing leaves nothing to compare with.
+  EXPECT_EQ(shown({Stage::kPartComparison, Stage::kJointEstimation}).find("new cost function"),
+            std::string::npos);
+  const std::string text =
+      shown({Stage::kJointEstimation, Stage::kPartComparison, Stage::kSimulationFit});
+  const std::size_t said = text.find("new cost function");
+  ASSERT_NE(said, std::string::npos) << text;
+  EXPECT_EQ(text.find("new cost function", said + 1), std::string::npos);
+  EXPECT_GT(said, text.find("simulation fit: iteration 0"));
+  EXPECT_LT(said, text.find("simulation fit: iteration 1"));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace service {
 namespace {
 
 using test_support::expect_parts;
+using test_support::replaced;
 
 // An arm on a base with mass: a revolute joint, a massless tool flange rotated by rpy, a prismatic
 // joint, a camera mark, a mimic finger, and a link named like the ground.

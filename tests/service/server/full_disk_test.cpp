@@ -21,6 +21,7 @@ using rigcal::v1::ServiceReply;
 using rigcal::v1::SessionRefused;
 using test_support::close_request;
 using test_support::eventually;
+using test_support::expect_parts;
 using test_support::expect_recording_of;
 using test_support::GreetedClient;
 using test_support::send_through;

@@ -14,6 +14,7 @@ using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceRequest;
 using test_support::eventually;
+using test_support::from_json;
 using test_support::GreetedClient;
 using test_support::RunningService;
 using test_support::ServiceProcess;

@@ -1,5 +1,3 @@
-#include "service/server/listener.hpp"
-
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "service/server/http_endpoint.hpp"
+#include "service/server/listener.hpp"
 #include "tests/service/server/server_in_hand.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/support/refusal.hpp"
@@ -165,6 +165,52 @@ TEST(Listener, DistinguishesLoopbackFromTheNetwork) {
   expect_parts(
       test_support::refusal([&] { static_cast<void>(parse_listen_address(io, "unix:relative")); }),
       {"begins with /"});
+}
+
+struct Served {
+  Served()
+      : http(server.io, parse_listen_address(server.io, "127.0.0.1:0"),
+             HttpEndpoint::Pages{[] { return std::string("metrics\n"); }, [] { return true; }}) {
+    http.start();
+    server.run();
+  }
+  ~Served() { server.stop(); }
+
+  test_support::ServerInHand server;
+  HttpEndpoint http;
+};
+
+// Whether a request sent now gets a response.
+bool answered(SocketClient& client) {
+  return client.send_bytes("GET /health HTTP/1.1\r\n\r\n") && client.discard(5.0) > 0;
+}
+
+// Forty connections that never finish their request must not block monitoring.
+TEST(HttpEndpoint, AnswersWhileFortyConnectionsAreHalfOpen) {
+  Served served;
+  std::vector<SocketClient> crowd;
+  for (int k = 0; k < 40; ++k) {
+    crowd.emplace_back(served.http.port());
+    ASSERT_TRUE(crowd.back().send_bytes("GET /hea"));
+  }
+  SocketClient client(served.http.port());
+  EXPECT_TRUE(answered(client));
+}
+
+// The maximum number of connections is kept; one more closes only the oldest.
+TEST(HttpEndpoint, ClosesTheOldestConnectionAboveTheLimit) {
+  Served served;
+  std::vector<SocketClient> crowd;
+  for (std::size_t k = 0; k < HttpEndpoint::kOpenMax; ++k) {
+    crowd.emplace_back(served.http.port());
+    ASSERT_TRUE(crowd.back().send_bytes("GET /hea"));
+  }
+  EXPECT_FALSE(crowd.front().closed_by_service(0.05));
+  SocketClient more(served.http.port());
+  EXPECT_TRUE(answered(more));
+  EXPECT_TRUE(crowd.front().closed_by_service(5.0));
+  EXPECT_TRUE(crowd[1].send_bytes("lth HTTP/1.1\r\n\r\n"));
+  EXPECT_GT(crowd[1].discard(5.0), 0u);
 }
 
 }  // namespace

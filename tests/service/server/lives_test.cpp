@@ -15,6 +15,7 @@ using rigcal::v1::ServiceError;
 using rigcal::v1::UploadState;
 using test_support::fault_of;
 using test_support::kAnna;
+using test_support::part_request;
 using test_support::StoreInHand;
 
 ServiceError::Code remove_session(StoreInHand& store, const std::string& id) {
