@@ -9,7 +9,6 @@
 
 #include "tests/service/server/service_process.hpp"
 #include "tests/service/server/stored_session.hpp"
-#include "tests/service/server/streaming_rig.hpp"
 #include "tests/support/refusal.hpp"
 
 // Full and failing disks under a running service.

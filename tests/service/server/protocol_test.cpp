@@ -6,7 +6,6 @@
 
 #include "tests/service/server/service_process.hpp"
 #include "tests/service/server/stored_session.hpp"
-#include "tests/service/server/streaming_rig.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "tests/service/server/pendulum_jobs.hpp"
-#include "tests/service/server/streaming_rig.hpp"
 #include "tests/support/refusal.hpp"
 
 // `rigcal watch` as an operator sees it, on a terminal.
