@@ -2,8 +2,6 @@
 #include <matio.h>
 
 #include <cmath>
-#include <fstream>
-#include <numbers>
 
 #include "proto/recording/export/export_csv.hpp"
 #include "proto/recording/export/export_mat.hpp"

@@ -1,7 +1,6 @@
 // Sensors of torque and force, from rig file over simulation and recording to estimates.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <string>
 
 #include "tests/service/simulated_recording.hpp"

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 
 #include "proto/stream/content_hash.hpp"
 #include "service/design/prior_state.hpp"

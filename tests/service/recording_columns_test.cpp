@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "proto/stream/content_hash.hpp"
 #include "service/server/daemon_config.hpp"

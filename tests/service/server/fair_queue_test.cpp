@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <future>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
