@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
@@ -177,19 +178,15 @@ TEST(AirDragOfRigs, ActsAtAPointOfTheBodysFrame) {
 }
 
 TEST(AirDragOfRigs, IsRefusedWithPlaceCauseAndRemedy) {
-  struct Bad {
-    std::string text;
-    std::vector<std::string> parts;
-  };
-  const Bad bad[] = {
+  const std::pair<std::string, std::vector<std::string>> bad[] = {
       {with(kDrag, ""),
        {"r:8", "body \"B\"", "no coefficient", "Write coefficient { value: ... }"}},
       {with("coefficient { value: 2e-3", "coefficient { value: -2e-3"), {"r:8", "-0.002"}},
       {with("coefficient { value: 2e-3", "coefficient { value: nan"), {"r:8"}},
   };
-  for (const Bad& each : bad) {
-    const std::string message = refusal([&] { (void)parse_rig("r", each.text); });
-    expect_parts(message, each.parts);
+  for (const auto& [text, parts] : bad) {
+    const std::string message = refusal([&] { (void)parse_rig("r", text); });
+    expect_parts(message, parts);
     EXPECT_EQ(std::ranges::count(message, '\n'), 0) << message;
   }
 }

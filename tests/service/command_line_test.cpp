@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proto/recording/recording_writer.hpp"
@@ -80,11 +81,7 @@ TEST(CommandLine, SuggestsTheNearestCommand) {
 
 // Every wrong use of an option gives one sentence that starts with the program's name.
 TEST(CommandLine, ReportsInvalidOptionsAlike) {
-  struct Wrong {
-    const char* arguments;
-    const char* said;
-  };
-  const Wrong wrongs[] = {
+  const std::pair<const char*, const char*> wrongs[] = {
       {"check x --rig y --stpe 3",
        "unknown option \"--stpe\"; did you mean \"--step\"? (see rigcal check --help)"},
       {"calibrate x --rgi y", "unknown option \"--rgi\" (see rigcal calibrate --help)"},
@@ -105,22 +102,18 @@ TEST(CommandLine, ReportsInvalidOptionsAlike) {
        "--step: \"1,2,3\" is not between 100e-9 and 1 (see rigcal"},
       {"calibrate x --rig y --step", "--step: a value is missing (see rigcal calibrate --help)"},
       {"calibrate x", "--rig is required (see rigcal calibrate --help)"}};
-  for (const Wrong& wrong : wrongs) {
-    const ProgramRun run = run_rigcal(wrong.arguments);
-    EXPECT_EQ(run.exit_code, 1) << wrong.arguments;
+  for (const auto& [arguments, said] : wrongs) {
+    const ProgramRun run = run_rigcal(arguments);
+    EXPECT_EQ(run.exit_code, 1) << arguments;
     EXPECT_EQ(run.err.find("rigcal: "), 0U) << run.err;
-    EXPECT_NE(run.err.find(wrong.said), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find(said), std::string::npos) << run.err;
     EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
   }
 }
 
 // Every option with a set of choices lists them, instead of the parser's message.
 TEST(CommandLine, ListsTheChoicesForAWrongOne) {
-  struct Choice {
-    const char* arguments;
-    std::vector<std::string> parts;
-  };
-  const Choice choices[] = {
+  const std::pair<const char*, std::vector<std::string>> choices[] = {
       {"calibrate x --rig y --states half", {"--states", "\"half\" is not configurations or full"}},
       {"calibrate x --rig y --residual half", {"--residual", "is not explicit or implicit"}},
       {"calibrate x --rig y --inertias entrie", {"--inertias", "did you mean \"entries\"?"}},
@@ -130,9 +123,9 @@ TEST(CommandLine, ListsTheChoicesForAWrongOne) {
       {"simulate --integrator euler", {"--integrator", "is not physical or spook"}},
       {"design --kind pulse", {"--kind", "did you mean \"pulses\"?"}},
       {"--completion csh", {"--completion", "is not bash, zsh or fish"}}};
-  for (const Choice& choice : choices) {
-    SCOPED_TRACE(choice.arguments);
-    const ProgramRun run = run_refused(choice.arguments, choice.parts);
+  for (const auto& [arguments, parts] : choices) {
+    SCOPED_TRACE(arguments);
+    const ProgramRun run = run_refused(arguments, parts);
     EXPECT_EQ(run.err.find("FAILED"), std::string::npos) << run.err;
   }
 }

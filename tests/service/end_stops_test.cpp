@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/model/joint_stop.hpp"
@@ -79,12 +80,8 @@ TEST(EndStops, MayBeTied) {
 
 // One sentence with the place, the cause and what to do.
 TEST(EndStops, AreRefusedWithPlaceCauseAndRemedy) {
-  struct Bad {
-    std::string text;
-    std::vector<std::string> parts;
-  };
   const std::string slide = "joint { name: \"pivot\" type: FIXED";
-  const Bad bad[] = {
+  const std::pair<std::string, std::vector<std::string>> bad[] = {
       {with("value: -0.4", "value: 1.1"), {"r:8", "\"pivot.stop_lower\"", "below the upper one"}},
       {with("restitution { value: 0.5", "restitution { value: 1.5"), {"r:10", "1.5", "[0, 1]"}},
       {with("restitution { value: 0.5", "restitution { value: -0.1"), {"r:10", "-0.1", "[0, 1]"}},
@@ -100,9 +97,9 @@ TEST(EndStops, AreRefusedWithPlaceCauseAndRemedy) {
            .replace(with("  encoder { }\n", "").find("joint {"), 23, slide + "\n"),
        {"\"pivot\" is fixed", "remove its stops"}},
   };
-  for (const Bad& each : bad) {
-    const std::string message = refusal([&] { (void)parse_rig("r", each.text); });
-    expect_parts(message, each.parts);
+  for (const auto& [text, parts] : bad) {
+    const std::string message = refusal([&] { (void)parse_rig("r", text); });
+    expect_parts(message, parts);
     EXPECT_EQ(std::ranges::count(message, '\n'), 0) << message;
   }
 }

@@ -240,14 +240,11 @@ TEST(Protocol, ListsReadsAndDeletesSessions) {
 TEST(Protocol, EndsAnAbandonedSession) {
   RunningService service;
   GreetedClient client(service.port());
+  const ServiceRequest end = end_request("run"), read = read_request("run");
   {
     StreamingClient rig(service.port(), "run");
     ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
-    EXPECT_EQ(
-        client.call(delete_request("run"), end = end_request("run"), read = read_request("run"))
-            .error()
-            .code(),
-        ServiceError::NOT_READY);
+    EXPECT_EQ(client.call(delete_request("run")).error().code(), ServiceError::NOT_READY);
     EXPECT_EQ(client.call(read).error().code(), ServiceError::NOT_READY);
     EXPECT_EQ(client.call(end).error().code(), ServiceError::NOT_READY);
   }
