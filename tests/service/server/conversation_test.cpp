@@ -27,6 +27,7 @@ using test_support::open_request;
 using test_support::part_request;
 using test_support::read_request;
 using test_support::StoreInHand;
+using test_support::StoreWithData;
 using test_support::upload_request;
 
 using Client = test_support::ClientInHand;
@@ -256,8 +257,7 @@ TEST(Conversation, CountsSparseBatchesByTheirRecordingSize) {
 // A stranger's job on a recording does not prevent its owner from deleting it: the job fails. A job
 // of the owner does.
 TEST(Conversation, DeletesAnOwnersSessionDespiteOthersJobs) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   GreetedPeer owner(store, kAnna);
   ASSERT_EQ(test_support::fault_of(store.submit("own", kAnna)).code(), 0);
   ASSERT_EQ(test_support::fault_of(store.submit("strange", kBert)).code(), 0);
@@ -314,8 +314,7 @@ TEST(Conversation, EnforcesTheShareAndLimitOfStreamingSessions) {
 // A large reply without room is replaced by a refusal, so that each request has its one reply; a
 // small one always passes.
 TEST(Conversation, AnswersBusyIfALargeReplyHasNoRoom) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   {
     std::ofstream file(store.context.data_folder + "/sessions/data/recording.csv");
     file << std::string(100'000, 'x');
@@ -331,8 +330,7 @@ TEST(Conversation, AnswersBusyIfALargeReplyHasNoRoom) {
 
 // A slow subscriber misses iterations, but never the end.
 TEST(Conversation, ReportsTheEndOfAJobToASlowReader) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   ASSERT_EQ(test_support::fault_of(store.submit("j", kAnna)).code(), 0);
   GreetedPeer client(store, kAnna);
   ServiceRequest subscribe;
@@ -362,8 +360,7 @@ TEST(Conversation, OpensNoSessionAfterAGreeting) {
 
 // A file can be read from any position to its end; beyond it there is nothing to request.
 TEST(Conversation, ReadsAFileOnlyToItsEnd) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   GreetedPeer client(store, kAnna);
   const auto read = [&](std::uint64_t offset) { return client.call(read_request("data", offset)); };
   EXPECT_EQ(read(0).file_part().data(), "abc");

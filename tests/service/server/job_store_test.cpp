@@ -15,6 +15,7 @@ using test_support::kAnna;
 using test_support::kBert;
 using test_support::kRoot;
 using test_support::StoreInHand;
+using test_support::StoreWithData;
 
 ServiceLimits small_limits() {
   ServiceLimits limits;
@@ -25,7 +26,6 @@ ServiceLimits small_limits() {
 
 // Submits a job that runs, so that others wait.
 void occupy(StoreInHand& store) {
-  store.upload("data", kAnna);
   ASSERT_EQ(fault_of(store.submit("running", kRoot)).code(), 0);
   ASSERT_EQ(store.job("running").state(), rigcal::v1::JOB_RUNNING);
 }
@@ -33,7 +33,7 @@ void occupy(StoreInHand& store) {
 // An identity's share of the queue is enforced exactly, then the queue's own limit; each refusal
 // says which.
 TEST(JobStore, EnforcesTheShareAndLimitOfWaitingJobs) {
-  StoreInHand store(small_limits());
+  StoreWithData store(small_limits());
   occupy(store);
   EXPECT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
   EXPECT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
@@ -54,8 +54,7 @@ TEST(JobStore, EnforcesTheShareAndLimitOfWaitingJobs) {
 TEST(JobStore, EnforcesTheShareAndLimitOfStoredJobs) {
   ServiceLimits limits = small_limits();
   limits.jobs = 3;
-  StoreInHand store(limits);
-  store.upload("data", kAnna);
+  StoreWithData store(limits);
   const auto end_one = [&](const std::string& id, const Identity& who) {
     const auto outcome = store.submit(id, who);
     if (store.runner.runs.contains(id)) store.finish(id);
@@ -71,8 +70,7 @@ TEST(JobStore, EnforcesTheShareAndLimitOfStoredJobs) {
 // The owner with the least processor time in the last hour comes first, whoever waits longer.
 // Deleting jobs does not help.
 TEST(JobStore, PrefersTheLeastProcessorTime) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   const auto run = [&](const std::string& id, const Identity& who, double processor_s) {
     ASSERT_EQ(fault_of(store.submit(id, who)).code(), 0);
     store.time_s += processor_s;
@@ -102,8 +100,7 @@ TEST(JobStore, PrefersTheLeastProcessorTime) {
 TEST(JobStore, EnforcesTheShareOfProcessorTime) {
   ServiceLimits limits;
   limits.share.processor_s = 50.0;
-  StoreInHand store(limits);
-  store.upload("data", kAnna);
+  StoreWithData store(limits);
   for (const double processor_s : {50.0, 1.0}) {  // exactly the share is allowed
     ASSERT_EQ(fault_of(store.submit("a" + std::to_string(processor_s), kAnna)).code(), 0);
     ASSERT_EQ(store.runner.order.back(), "a" + std::to_string(processor_s));
@@ -133,8 +130,7 @@ TEST(JobStore, EnforcesTheShareOfProcessorTime) {
 TEST(JobStore, LetsOwnersTakeTurnsAtTheWorkers) {
   ServiceLimits limits;
   limits.workers = 2;
-  StoreInHand store(limits);
-  store.upload("data", kAnna);
+  StoreWithData store(limits);
   for (const char* id : {"a1", "a2", "a3"}) store.submit(id, kAnna);
   EXPECT_EQ(store.runner.order, (std::vector<std::string>{"a1"})) << "its share is one of two";
   store.submit("b1", kBert);
@@ -151,7 +147,7 @@ TEST(JobStore, LetsOwnersTakeTurnsAtTheWorkers) {
 
 // Only the owner and operators may cancel and delete a job, in any state.
 TEST(JobStore, LetsOnlyOwnersAndOperatorsCancelAndDelete) {
-  StoreInHand store;
+  StoreWithData store;
   occupy(store);
   store.submit("a1", kAnna);
   const ServiceError refused = fault_of(store.jobs->cancel("a1", kBert));
@@ -172,7 +168,7 @@ TEST(JobStore, LetsOnlyOwnersAndOperatorsCancelAndDelete) {
 // Owners are stored on disk: others are also refused after a restart. Jobs from before owners were
 // introduced belong to operators.
 TEST(JobStore, RemembersOwnersAfterARestart) {
-  StoreInHand store;
+  StoreWithData store;
   occupy(store);
   store.submit("a1", kAnna);
   store.restart();
@@ -194,7 +190,7 @@ TEST(JobStore, RemembersOwnersAfterARestart) {
 // Submitting again reports the job's state, while it waits and after its end, when the job's input
 // is on the disk only. Another job under the same id is refused.
 TEST(JobStore, ComparesARepeatedJobWithTheOneOnDisk) {
-  StoreInHand store;
+  StoreWithData store;
   occupy(store);
   ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
   EXPECT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
@@ -212,8 +208,7 @@ TEST(JobStore, ComparesARepeatedJobWithTheOneOnDisk) {
 
 // A change of state keeps the job's input on disk, from which its worker reads.
 TEST(JobStore, KeepsTheJobsInputOnTheDiskThroughItsStates) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   ASSERT_EQ(fault_of(store.submit("a1", kAnna, "data", "name: \"kept\"")).code(), 0);
   store.finish("a1");
   const std::string text =
@@ -223,8 +218,7 @@ TEST(JobStore, KeepsTheJobsInputOnTheDiskThroughItsStates) {
 
 // A worker's message that comes late, twice or after the job was deleted must not revive the job.
 TEST(JobStore, IgnoresMessagesOfEndedJobs) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
   const auto run = store.runner.runs.at("a1");
   run.on_ended({true, ""});
@@ -244,8 +238,7 @@ TEST(JobStore, IgnoresMessagesOfEndedJobs) {
 
 // A job deleted between its creation and its storage, because of a disk failure, is reported.
 TEST(JobStore, ReportsThatAJobCouldNotBeStored) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   std::filesystem::remove_all(store.context.data_folder + "/jobs");
   std::ofstream(store.context.data_folder + "/jobs") << "no folder";
   EXPECT_EQ(fault_of(store.submit("a1", kAnna)).code(), ServiceError::STORAGE);
@@ -258,8 +251,7 @@ TEST(JobStore, GivesAJobTheShorterOfTwoTimes) {
   ServiceLimits limits;
   limits.job_duration_s = 100.0;
   limits.workers = 6;
-  StoreInHand store(limits);
-  store.upload("data", kAnna);
+  StoreWithData store(limits);
   for (const double asked : {0.0, 99.0, 101.0}) {
     rigcal::v1::SubmitJob request;
     request.set_job_id("j" + std::to_string(static_cast<int>(asked)));
@@ -276,8 +268,7 @@ TEST(JobStore, GivesAJobTheShorterOfTwoTimes) {
 
 // A job starts at most three times: one that has killed the service three times may do so again.
 TEST(JobStore, RunsAnInterruptedJobThreeTimesAtMost) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
   for (int start = 1; start < JobStore::kStartCountMax; ++start) {
     EXPECT_EQ(store.job("a1").start_count(), start);
@@ -290,8 +281,7 @@ TEST(JobStore, RunsAnInterruptedJobThreeTimesAtMost) {
 
 // The memory of ended jobs does not grow with the size of their input.
 TEST(JobStore, CountsTheDiskAndMemoryOfItsJobs) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   const std::string rig(200'000, 'r');
   ASSERT_EQ(fault_of(store.submit("a1", kAnna, "data", rig)).code(), 0);
   store.finish("a1");
@@ -319,7 +309,7 @@ TEST(JobStore, KeepsLittleOfTwoThousandCancelledJobs) {
 #endif
   constexpr int kJobs = 2000;
   constexpr std::uint64_t kBytesMax = kJobs * 20'000u;  // 2 kB each, and malloc's overhead
-  StoreInHand store;
+  StoreWithData store;
   occupy(store);
   const std::string rig(100'000, 'r');
   ASSERT_EQ(fault_of(store.submit("first", kAnna, "data", rig)).code(), 0);

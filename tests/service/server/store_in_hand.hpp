@@ -203,6 +203,13 @@ class StoreInHand {
   std::unique_ptr<service::JobStore> jobs;
 };
 
+/// A store with a session "data", of Anna.
+struct StoreWithData : StoreInHand {
+  explicit StoreWithData(const service::ServiceLimits& limits = {}) : StoreInHand(limits) {
+    upload("data", kAnna);
+  }
+};
+
 /// A client's connection to the store, without its socket.
 class ClientInHand {
  public:
