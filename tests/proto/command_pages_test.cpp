@@ -107,9 +107,7 @@ TEST_F(CommandPages, BashCompletesCommandsOptionsChoicesAndFiles) {
 TEST_F(CommandPages, OtherShellsListEveryCommandAndOption) {
   for (const std::string shell : {"zsh", "fish"}) {
     const std::string script = completion_script(app_, shell);
-    for (const std::string word : {"fit", "list", "kind", "rig", "quiet", "warm cold"}) {
-      EXPECT_NE(script.find(word), std::string::npos) << shell << ' ' << word;
-    }
+    expect_parts(script, {"fit", "list", "kind", "rig", "quiet", "warm cold"});
     EXPECT_EQ(script.find("secret"), std::string::npos) << shell;
   }
   EXPECT_NE(completion_script(app_, "zsh").find("'--quiet[No progress none]'"), std::string::npos)

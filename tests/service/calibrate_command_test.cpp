@@ -173,23 +173,18 @@ TEST_F(CalibrateCommand, OutputsThatCannotBeWrittenAreRefusedBeforeTheWork) {
   const std::string recording = release();
   const std::string before = contents_of(recording);
   const std::string base = "calibrate " + recording + " --rig " + rig_ + " ";
-  const auto expect_refused = [&](const std::string& arguments,
-                                  const std::vector<std::string>& parts) {
-    const ProgramRun run = run_rigcal(arguments);
-    EXPECT_EQ(run.exit_code, 1) << arguments;
-    EXPECT_EQ(run.out, "");
+  const auto refused = [&](const std::string& arguments, const std::vector<std::string>& parts) {
+    const ProgramRun run = expect_refused(base + arguments, parts);
     EXPECT_EQ(run.err.find("iteration"), std::string::npos) << run.err;
-    expect_parts(run.err, parts);
   };
-  expect_refused(base + "--json " + folder_.file("no/r.json"), {"no/r.json", "does not exist"});
-  expect_refused(base + "--plot " + folder_.file("no/r.html"), {"no/r.html", "does not exist"});
-  expect_refused(base + "--json " + std::filesystem::path(recording).parent_path().string(),
-                 {"is a folder"});
+  refused("--json " + folder_.file("no/r.json"), {"no/r.json", "does not exist"});
+  refused("--plot " + folder_.file("no/r.html"), {"no/r.html", "does not exist"});
+  refused("--json " + std::filesystem::path(recording).parent_path().string(), {"is a folder"});
   std::filesystem::create_symlink(recording, folder_.file("link.csv"));
-  expect_refused(base + "--plot " + folder_.file("link.csv"), {"link.csv", "is an input"});
-  expect_refused(base + "--json " + folder_.file("x") + " --plot " + folder_.file("x"),
-                 {"both --json and --plot"});
-  expect_refused(base + recording, {"given twice"});
+  refused("--plot " + folder_.file("link.csv"), {"link.csv", "is an input"});
+  refused("--json " + folder_.file("x") + " --plot " + folder_.file("x"),
+          {"both --json and --plot"});
+  refused(recording, {"given twice"});
   EXPECT_EQ(contents_of(recording), before);
 }
 
@@ -243,10 +238,7 @@ TEST_F(CalibrateCommand, CrossvalidateRefusesImpossiblePieces) {
         {"--pieces 2 --piece-length 1", "excludes"},
         {"--pieces 2 --by segment", "excludes"},
         {"--by joint", "--by"}}) {
-    const ProgramRun run = run_rigcal(base + arguments);
-    EXPECT_EQ(run.exit_code, 1) << arguments;
-    EXPECT_EQ(run.out, "") << arguments;
-    expect_parts(run.err, {part});
+    expect_refused(base + arguments, {part});
   }
 }
 

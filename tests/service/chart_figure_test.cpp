@@ -276,9 +276,7 @@ TEST(LogarithmicAxis, SpacesFactorsEvenlyAndOmitsZero) {
   ASSERT_EQ(centres.size(), 4U) << svg;  // the last one is the legend's
   EXPECT_NEAR(centres[2] - centres[1], centres[1] - centres[0], 0.11);  // rounded to 0.1
   EXPECT_EQ(svg.find(">9<"), std::string::npos) << "the axis reaches for what is not drawn";
-  for (const char* tick : {">10⁻²<", ">1<", ">10²<"}) {
-    EXPECT_NE(svg.find(tick), std::string::npos) << tick;
-  }
+  expect_parts(svg, {">10⁻²<", ">1<", ">10²<"});
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }

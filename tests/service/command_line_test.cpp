@@ -44,13 +44,6 @@ std::string milliseconds(const std::string& csv) {
   return text.str();
 }
 
-void expect_refused(const std::string& arguments, const std::vector<std::string>& parts) {
-  const ProgramRun run = run_rigcal(arguments);
-  EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_EQ(run.out, "");
-  expect_parts(run.err, parts);
-}
-
 TEST(CommandLine, HelpHasExamplesAndVersionIsPrinted) {
   run_successfully("--help", {"calibrate", "simulate", "info", "Examples:", "130"});
   for (const char* command :
@@ -64,9 +57,7 @@ TEST(CommandLine, HelpHasExamplesAndVersionIsPrinted) {
 TEST(CommandLine, WrongUsageIsRefused) {
   for (const char* arguments : {"", "calibrate", "calibrat x", "calibrate x --rig", "info",
                                 "simulate --rig a --scenario b", "info x --bogus"}) {
-    const ProgramRun run = run_rigcal(arguments);
-    EXPECT_EQ(run.exit_code, 1) << arguments;
-    EXPECT_NE(run.err, "") << arguments;
+    EXPECT_NE(run_refused(arguments, {}).err, "") << arguments;
   }
 }
 
@@ -103,10 +94,8 @@ TEST(CommandLine, ReportsInvalidOptionsAlike) {
       {"calibrate x --rig y --step", "--step: a value is missing (see rigcal calibrate --help)"},
       {"calibrate x", "--rig is required (see rigcal calibrate --help)"}};
   for (const auto& [arguments, said] : wrongs) {
-    const ProgramRun run = run_rigcal(arguments);
-    EXPECT_EQ(run.exit_code, 1) << arguments;
+    const ProgramRun run = run_refused(arguments, {said});
     EXPECT_EQ(run.err.find("rigcal: "), 0U) << run.err;
-    EXPECT_NE(run.err.find(said), std::string::npos) << run.err;
     EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
   }
 }
@@ -212,8 +201,7 @@ TEST(CommandLine, BadOptionsAreRefused) {
   expect_refused(base + "--from 2 --to 1", {"--from must be less than --to"});
   expect_refused(base + "--json " + recording, {"is an input"});
   expect_refused(base + "--json /nowhere/x.json --quiet", {"/nowhere/x.json", "does not exist"});
-  const ProgramRun run = run_rigcal(base + "--residual wrong");
-  EXPECT_EQ(run.exit_code, 1);
+  run_refused(base + "--residual wrong", {});
   EXPECT_EQ(contents_of(recording), swing_csv(200));
 }
 
@@ -415,10 +403,7 @@ TEST(Usage, RefusesEmptyTextsAndNumbersThatAreNone) {
            "simulate --rig " + rig + " --scenario s --out o --step 1e9",
            "crossvalidate x.csv --rig " + rig + " --piece-length nan", "jobs ''", "frobnicate",
            ""}) {
-    const ProgramRun run = run_rigcal(arguments);
-    EXPECT_EQ(run.exit_code, 1) << arguments;
-    EXPECT_EQ(run.out, "") << arguments;
-    EXPECT_NE(run.err, "") << arguments;
+    EXPECT_NE(expect_refused(arguments).err, "") << arguments;
   }
 }
 

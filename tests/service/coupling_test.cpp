@@ -251,23 +251,16 @@ TEST(MimicJoint, ImpossibleCouplingsAreRefusedAtTheirLine) {
 TEST(MimicJoint, IsRefusedForSpook) {
   const Rig rig = parse_rig("r", geared(kBelt));
   const std::string why = "joint \"2\" follows another joint";
-  const auto refusal_of = [](const auto& action) {
-    try {
-      action();
-    } catch (const std::invalid_argument& refused) {
-      return std::string(refused.what());
-    }
-    return std::string();
-  };
   const auto simulate_so = [&] {
     simulate(rig, parse_scenario("s", kScenario, rig), 1e-3, nullptr, Integrator::kSpook);
   };
-  EXPECT_NE(refusal_of(simulate_so).find(why), std::string::npos);
+  EXPECT_NE(test_support::refusal<std::invalid_argument>(simulate_so).find(why), std::string::npos);
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kShadow;
   const estimator::Recording recording = recorded(simulated(rig), 1e-4);
   const auto calibrate_so = [&] { estimator::calibrate(rig.mechanism, {recording}, options); };
-  EXPECT_NE(refusal_of(calibrate_so).find(why), std::string::npos);
+  EXPECT_NE(test_support::refusal<std::invalid_argument>(calibrate_so).find(why),
+            std::string::npos);
 }
 
 }  // namespace

@@ -247,12 +247,8 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
 /// Message with which a calibration refuses.
 std::string refusal(const Rig& rig, const estimator::Recording& recording,
                     const estimator::CalibrationOptions& options = {}) {
-  try {
-    estimator::calibrate(rig.mechanism, {recording}, options);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
+  return test_support::refusal<std::invalid_argument>(
+      [&] { estimator::calibrate(rig.mechanism, {recording}, options); });
 }
 
 estimator::Recording standing(const Rig& rig, double first, double second) {

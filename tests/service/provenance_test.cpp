@@ -12,6 +12,7 @@
 #include "service/result/stored_result.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -25,20 +26,15 @@ class Calibrated : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    ASSERT_EQ(
-        run("simulate --rig " + rig() + " --scenario " +
-            config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " + file("p.csv"))
-            .exit_code,
-        0);
-    ASSERT_EQ(run("calibrate " + file("p.csv") + " --rig " + rig() +
-                  " --to 3 --start pivot.b=2e-4 --fix pendulum.m=0.43 --json " + file("p.json") +
-                  " --rig-out " + file("out.textproto") + " --trajectories --quiet")
-                  .exit_code,
-              0);
+    run_successfully("simulate --rig " + rig() + " --scenario " +
+                     config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " +
+                     file("p.csv"));
+    run_successfully("calibrate " + file("p.csv") + " --rig " + rig() +
+                     " --to 3 --start pivot.b=2e-4 --fix pendulum.m=0.43 --json " + file("p.json") +
+                     " --rig-out " + file("out.textproto") + " --trajectories --quiet");
   }
   static void TearDownTestSuite() { delete folder_; }
 
-  static ProgramRun run(const std::string& arguments) { return run_rigcal(arguments); }
   static std::string file(const std::string& name) { return folder_->file(name); }
   static std::string rig() { return config("rig-pendulum.textproto"); }
   static std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -87,15 +83,12 @@ TEST_F(Calibrated, RigIsWrittenBack) {
   for (const std::string& arguments :
        {"--rig " + file("out.textproto") + " --out " + file("a.csv"),
         "--rig " + rig() + " --parameters " + file("p.json") + " --out " + file("b.csv")}) {
-    ASSERT_EQ(run("simulate --step 1e-3 --scenario " +
-                  config("scenario-pendulum-release.textproto") + " " + arguments)
-                  .exit_code,
-              0);
+    run_successfully("simulate --step 1e-3 --scenario " +
+                     config("scenario-pendulum-release.textproto") + " " + arguments);
   }
   EXPECT_EQ(contents_of(file("a.csv")), contents_of(file("b.csv")));
-  const ProgramRun again = run("calibrate " + file("p.csv") + " --rig " + file("out.textproto") +
-                               " --to 3 --quiet --json " + file("again.json"));
-  ASSERT_EQ(again.exit_code, 0) << again.err;
+  run_successfully("calibrate " + file("p.csv") + " --rig " + file("out.textproto") +
+                   " --to 3 --quiet --json " + file("again.json"));
   EXPECT_TRUE(is_repeated(compare_repetition(read_result(file("p.json")).rig.estimates,
                                              read_result(file("again.json")).rig.estimates)));
 }
@@ -103,24 +96,22 @@ TEST_F(Calibrated, RigIsWrittenBack) {
 TEST_F(Calibrated, WritesOverNoInput) {
   const std::string start = "calibrate " + file("p.csv") + " --rig " + file("out.textproto");
   const std::string before = contents_of(file("out.textproto"));
-  const ProgramRun over = run(start + " --rig-out " + file("out.textproto"));
-  EXPECT_EQ(over.exit_code, 1);
-  expect_parts(over.err, {"out.textproto"});
+  run_refused(start + " --rig-out " + file("out.textproto"), {"out.textproto"});
   EXPECT_EQ(contents_of(file("out.textproto")), before);
-  EXPECT_EQ(run(start + " --json " + file("x") + " --rig-out " + file("x")).exit_code, 1);
-  EXPECT_EQ(run(start + " --rig-out-priors").exit_code, 1);
-  EXPECT_EQ(run(start + " --trajectories").exit_code, 1);
+  for (const std::string& more :
+       {" --json " + file("x") + " --rig-out " + file("x"), std::string(" --rig-out-priors"),
+        std::string(" --trajectories")}) {
+    run_refused(start + more, {});
+  }
 }
 
 TEST_F(Calibrated, IsRepeatedFromItsResultAlone) {
-  const ProgramRun same = run("repeat --quiet " + file("p.json"));
-  EXPECT_EQ(same.exit_code, 0) << same.err << same.out;
-  expect_parts(same.out, {"Repeated: every estimate is within 0.01"});
+  run_successfully("repeat --quiet " + file("p.json"), {"Repeated: every estimate is within 0.01"});
   // A result with other content is another result.
   const std::string text = contents_of(file("p.json"));
   const auto at = text.find("\"value\": ") + 9;
   folder_->write("other.json", std::string(text).replace(at, text.find(',', at) - at, "0.011"));
-  const ProgramRun other = run("repeat --quiet " + file("other.json"));
+  const ProgramRun other = run_rigcal("repeat --quiet " + file("other.json"));
   EXPECT_EQ(other.exit_code, 2) << other.err;
   expect_parts(other.out, {"NOT REPEATED"});
 }
@@ -129,21 +120,16 @@ TEST_F(Calibrated, IsRepeatedFromItsResultAlone) {
 TEST_F(Calibrated, FindsAndVerifiesItsRecordings) {
   const TemporaryFolder elsewhere;
   elsewhere.write("p.json", replaced(contents_of(file("p.json")), file("p.csv"), "/gone/p.csv"));
-  const ProgramRun lost = run("repeat --quiet " + elsewhere.file("p.json"));
-  EXPECT_EQ(lost.exit_code, 1);
-  expect_parts(lost.err, {"p.json: the recording \"/gone/p.csv\"", "give it"});
+  const std::string repeat = "repeat --quiet " + elsewhere.file("p.json");
+  run_refused(repeat, {"p.json: the recording \"/gone/p.csv\"", "give it"});
   elsewhere.write("p.csv", contents_of(file("p.csv")));
-  EXPECT_EQ(run("repeat --quiet " + elsewhere.file("p.json")).exit_code, 0);
+  run_successfully(repeat);
   elsewhere.write("p.csv", contents_of(file("p.csv")) + "\n");
-  const ProgramRun changed = run("repeat --quiet " + elsewhere.file("p.json"));
-  EXPECT_EQ(changed.exit_code, 1);
-  expect_parts(changed.err, {"p.csv: differs in content", "--changed-data"});
-  EXPECT_EQ(run("repeat --quiet --changed-data " + elsewhere.file("p.json")).exit_code, 0);
-  EXPECT_EQ(run("repeat --quiet " + elsewhere.file("p.json") + " " + file("p.csv")).exit_code, 0);
-  const ProgramRun more =
-      run("repeat --quiet " + elsewhere.file("p.json") + " " + file("p.csv") + " " + rig());
-  EXPECT_EQ(more.exit_code, 1);
-  expect_parts(more.err, {"rig-pendulum.textproto: is none of the recordings"});
+  run_refused(repeat, {"p.csv: differs in content", "--changed-data"});
+  run_successfully(repeat + " --changed-data");
+  run_successfully(repeat + " " + file("p.csv"));
+  run_refused(repeat + " " + file("p.csv") + " " + rig(),
+              {"rig-pendulum.textproto: is none of the recordings"});
 }
 
 TEST_F(Calibrated, OtherFilesAreRefused) {
@@ -156,11 +142,9 @@ TEST_F(Calibrated, OtherFilesAreRefused) {
   expect_parts(refused("\"rigText\"", "\"riggText\""), {"bad.json: provenance.rigText: missing"});
   expect_parts(refused("\"fromS\": \"-Infinity\"", "\"fromS\": 7"), {"recordings[0]: fromS"});
   expect_parts(refused("\"command\": \"calibrate\"", "\"command\": 3"), {"bad.json: not a result"});
-  const ProgramRun wrong =
-      run("repeat " + folder_->write("val.json", replaced(text, "\"command\": \"calibrate\"",
-                                                          "\"command\": \"validate\"")));
-  EXPECT_EQ(wrong.exit_code, 1);
-  expect_parts(wrong.err, {"val.json: is a result of \"rigcal validate\""});
+  run_refused("repeat " + folder_->write("val.json", replaced(text, "\"command\": \"calibrate\"",
+                                                              "\"command\": \"validate\"")),
+              {"val.json: is a result of \"rigcal validate\""});
 }
 
 // Every command that writes JSON includes date, version and hashes.
@@ -172,7 +156,7 @@ TEST_F(Calibrated, AsAllResultsDo) {
            {"validate", ""},
            {"crossvalidate", " --pieces 2"},
            {"compare", " --laws viscous,viscous+dry --window 0.5 --folds 2"}}) {
-    const ProgramRun made = run(command + " " + input + options);
+    const ProgramRun made = run_rigcal(command + " " + input + options);
     EXPECT_NE(made.exit_code, 1) << made.err;
     expect_parts(contents_of(file("j.json")), {"\"command\": \"" + command + "\"", "\"date\": \"20",
                                                "\"sha256\": \"", "\"valuesFile\": {"});
@@ -260,8 +244,7 @@ std::string values_of(double viscous, const std::string& more = "") {
 }
 
 double viscous_of(const PriorState& today) {
-  const estimator::Mechanism& mechanism = today.rig.mechanism;
-  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("1.b"))].value;
+  return test_support::parameter_of(today.rig.mechanism, "1.b").value;
 }
 
 // Only values are taken: their uncertainty comes from --after alone.

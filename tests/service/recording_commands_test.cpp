@@ -85,29 +85,24 @@ TEST(RecordingCommands, WrongInputIsRefusedWithTheRemedy) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), true);
   folder.write("text.mcap", "time,angle\n");
-  const auto refused = [&](const std::string& arguments, const std::vector<std::string>& parts) {
-    const ProgramRun run = run_rigcal(arguments);
-    EXPECT_EQ(run.exit_code, 1) << arguments;
-    EXPECT_EQ(run.out, "") << arguments;
-    expect_parts(run.err, parts);
-  };
-  refused("info " + folder.file("none.mcap"), {"none.mcap", "No such file"});
-  refused("info " + folder.file("text.mcap"), {"text.mcap", "does not start as an MCAP file",
-                                               "give a recording of rigcal-daq", ".csv"});
+  expect_refused("info " + folder.file("none.mcap"), {"none.mcap", "No such file"});
+  expect_refused("info " + folder.file("text.mcap"), {"text.mcap", "does not start as an MCAP file",
+                                                      "give a recording of rigcal-daq", ".csv"});
   folder.write("short.mcap", "");
-  refused("info " + folder.file("short.mcap"), {"short.mcap", "too short", "give a recording"});
+  expect_refused("info " + folder.file("short.mcap"),
+                 {"short.mcap", "too short", "give a recording"});
   folder.write("run.csv", "time,angle\n0,1\n1,2\n");
-  refused("export " + folder.file("run.csv") + " --out " + folder.file("a.csv"),
-          {"run.csv", "neither a rigcal-daq recording (MCAP) nor a rig file", "--rig RIG"});
+  expect_refused("export " + folder.file("run.csv") + " --out " + folder.file("a.csv"),
+                 {"run.csv", "neither a rigcal-daq recording (MCAP) nor a rig file", "--rig RIG"});
   for (const char* ending : {".mat", ".h5"}) {
-    refused("info none" + std::string(ending), {"cannot be opened", "No such file"});
+    expect_refused("info none" + std::string(ending), {"cannot be opened", "No such file"});
   }
-  refused("export " + folder.file("run.mcap") + " --out " + folder.file("run.xlsx"),
-          {"run.xlsx", ".csv or .mat"});
-  refused("export " + folder.file("run.mcap") + " --out " + folder.file("none/run.csv"),
-          {"none/run.csv"});
-  refused("export " + folder.file("run.mcap"), {"--out"});
-  refused("recover " + folder.file("text.mcap"), {"text.mcap", "MCAP"});
+  expect_refused("export " + folder.file("run.mcap") + " --out " + folder.file("run.xlsx"),
+                 {"run.xlsx", ".csv or .mat"});
+  expect_refused("export " + folder.file("run.mcap") + " --out " + folder.file("none/run.csv"),
+                 {"none/run.csv"});
+  expect_refused("export " + folder.file("run.mcap"), {"--out"});
+  expect_refused("recover " + folder.file("text.mcap"), {"text.mcap", "MCAP"});
   EXPECT_FALSE(std::filesystem::exists(folder.file("text.recovered.mcap")));
 }
 

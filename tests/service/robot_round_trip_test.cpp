@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "estimator/model/inertia/consistent_inertia.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/placement.hpp"
+#include "proto/text/files.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/rig_robot.hpp"
 #include "service/rig/robot/robot_file.hpp"
@@ -185,9 +184,9 @@ TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
 }
 
 /// The features that each format supports, with unchanged names.
-void expect_round_trips(const std::string& text, bool is_tree) {
+void expect_round_trips(const std::string& text) {
   const Rig rig = parse_rig("rig", text);
-  if (is_tree) expect_same(rig, rig_of(urdf_text(make_robot(rig), {}).text), kOfUrdf);
+  expect_same(rig, rig_of(urdf_text(make_robot(rig), {}).text), kOfUrdf);
   const Rig back = rig_of(mjcf_text(make_robot(rig), {}).text);
   expect_same(rig, back, kOfMjcf);
   EXPECT_LE((estimator::gravity_of(rig.mechanism) - estimator::gravity_of(back.mechanism)).norm(),
@@ -200,11 +199,7 @@ TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
         "dfki-double-pendulum", "lund-furuta", "multiarm-double", "synthetic-furuta"}) {
     SCOPED_TRACE(name);
     expect_round_trips(
-        [&] {
-          std::ifstream file(test_support::source_folder() + "/configs/rig-" + name + ".textproto");
-          return std::string(std::istreambuf_iterator<char>(file), {});
-        }(),
-        true);
+        proto::read_file(test_support::source_folder() + "/configs/rig-" + name + ".textproto"));
   }
 }
 
@@ -251,7 +246,7 @@ joint { name: "swing"
 gravity { magnitude { value: 9.7 } tilt_x { value: 0.3 } tilt_z { value: -1.2 } }
 )";
 
-TEST(RobotRoundTrip, SpringsMotorsAndALeaningTableComeBack) { expect_round_trips(kCart, true); }
+TEST(RobotRoundTrip, SpringsMotorsAndALeaningTableComeBack) { expect_round_trips(kCart); }
 
 std::string with_follower(const std::string& follower) {
   std::string text = kCart;

@@ -67,6 +67,14 @@ inline ProgramRun run_refused(const std::string& arguments, const std::vector<st
   return run;
 }
 
+/// The same, with nothing on standard output.
+inline ProgramRun expect_refused(const std::string& arguments,
+                                 const std::vector<std::string>& parts = {}) {
+  ProgramRun run = run_refused(arguments, parts);
+  EXPECT_EQ(run.out, "") << arguments;
+  return run;
+}
+
 inline std::string config(const std::string& name) {
   return test_support::source_folder() + "/configs/" + name;
 }

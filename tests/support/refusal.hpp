@@ -9,13 +9,13 @@
 
 namespace test_support {
 
-/// Returns the message of the proto::InputError that `action` throws. If `action` throws none,
-/// fails the test and returns an empty text.
-template <typename Action>
+/// Returns the message of the error that `action` throws. If `action` throws none, fails the test
+/// and returns an empty text.
+template <typename Error = proto::InputError, typename Action>
 std::string refusal(const Action& action) {
   try {
     action();
-  } catch (const proto::InputError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   ADD_FAILURE() << "was not refused";
