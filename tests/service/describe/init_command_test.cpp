@@ -51,12 +51,9 @@ TEST(InitCommand, WritesAFileAndPrintsTheNextSteps) {
 TEST(InitCommand, NeverOverwritesUnasked) {
   const TemporaryFolder folder;
   const std::string rig = folder.write("rig.textproto", "mine");
-  ProgramRun run = run_rigcal("init --kind pendulum --out " + rig);
-  EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {rig, "--force"});
+  run_refused("init --kind pendulum --out " + rig, {rig, "--force"});
   EXPECT_EQ(contents_of(rig), "mine");
-  run = run_rigcal("init --kind pendulum --force --out " + rig);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  run_successfully("init --kind pendulum --force --out " + rig);
   EXPECT_NE(contents_of(rig), "mine");
 }
 
@@ -121,20 +118,27 @@ TEST(InitCommand, AcceptsUnusualGeometry) {
   }
 }
 
+/// An interview that gets these answers.
+struct Asked {
+  explicit Asked(const std::string& said) : in(said) {}
+
+  std::istringstream in;
+  std::ostringstream out;
+  Interview interview{in, out};
+  RigAnswers answers;
+};
+
 // Each of three wrong answers repeats the question with one sentence.
 TEST(Interview, RepeatsAQuestionUntilTheAnswerIsValid) {
-  std::istringstream in("long\n-1\n0\nnan\n 0.25 \n");
-  std::ostringstream out;
-  Interview interview(in, out);
-  EXPECT_EQ(interview.ask_size("length [m]", {}), 0.25);
-  EXPECT_EQ(count_of(out.str(), "length [m]"), 5) << out.str();
-  EXPECT_EQ(count_of(out.str(), "is not a positive number"), 4) << out.str();
+  Asked asked("long\n-1\n0\nnan\n 0.25 \n");
+  EXPECT_EQ(asked.interview.ask_size("length [m]", {}), 0.25);
+  EXPECT_EQ(count_of(asked.out.str(), "length [m]"), 5) << asked.out.str();
+  EXPECT_EQ(count_of(asked.out.str(), "is not a positive number"), 4) << asked.out.str();
 }
 
 TEST(Interview, AnEmptyAnswerIsTheProposedOneOrNotKnown) {
-  std::istringstream in("\n\n\nn\n");
-  std::ostringstream out;
-  Interview interview(in, out);
+  Asked asked("\n\n\nn\n");
+  Interview& interview = asked.interview;
   EXPECT_EQ(interview.ask_size("length", 0.3), 0.3);
   EXPECT_FALSE(interview.ask_size("mass", {}).has_value());
   EXPECT_TRUE(interview.ask_yes("right?", true));
@@ -142,25 +146,20 @@ TEST(Interview, AnEmptyAnswerIsTheProposedOneOrNotKnown) {
 }
 
 TEST(Interview, StopsWhereTheAnswersEnd) {
-  std::istringstream in("no number\n");
-  std::ostringstream out;
-  Interview interview(in, out);
-  EXPECT_NE(refusal([&] { interview.ask_size("length", {}); }).find("nothing was written"),
-            std::string::npos);
+  Asked asked("no number\n");
+  expect_parts(refusal([&] { asked.interview.ask_size("length", {}); }), {"nothing was written"});
 }
 
 // A whole conversation: each answer must reach its field of the file.
 TEST(Interview, AsksForAFuruta) {
-  std::istringstream in(
+  Asked asked(
       "helicopter\nfuruta\n"     // kind
       "0.2\n\n0.129\n0.024\n\n"  // arm: length, mass; pendulum: length, mass, centre
       "y\nn\ny\n");              // columns are right; arm counts down, pendulum up
-  std::ostringstream out;
-  Interview interview(in, out);
-  RigAnswers answers;
-  ask_kind(interview, answers);
-  ask_links(interview, answers);
-  ask_columns(interview, {}, {}, answers);
+  RigAnswers& answers = asked.answers;
+  ask_kind(asked.interview, answers);
+  ask_links(asked.interview, answers);
+  ask_columns(asked.interview, {}, {}, answers);
   EXPECT_EQ(answers.kind, RigKind::kFuruta);
   EXPECT_EQ(answers.links[0].length, 0.2);
   EXPECT_FALSE(answers.links[0].mass.has_value());
@@ -170,20 +169,18 @@ TEST(Interview, AsksForAFuruta) {
   ASSERT_EQ(answers.readings.size(), 2U);
   EXPECT_TRUE(answers.readings[0].inverted);
   EXPECT_FALSE(answers.readings[1].inverted);
-  EXPECT_NE(out.str().find("\"helicopter\" is not a kind"), std::string::npos) << out.str();
+  expect_parts(asked.out.str(), {"\"helicopter\" is not a kind"});
 }
 
 // Impossible sizes are reported and asked for again, with the previous answers as proposals.
 TEST(Interview, AsksAgainForImpossibleSizes) {
-  std::istringstream in(
+  Asked asked(
       "0.1\n\n\n0.1\n\n\n5\n\n\n0.1\n"  // length, mass, centre of three links; ground
       "\n\n\n\n\n\n0.15\n\n\n\n");
-  std::ostringstream out;
-  Interview interview(in, out);
-  RigAnswers answers;
+  RigAnswers& answers = asked.answers;
   answers.kind = RigKind::kFourbar;
-  ask_links(interview, answers);
-  EXPECT_NE(out.str().find("cannot be assembled"), std::string::npos) << out.str();
+  ask_links(asked.interview, answers);
+  expect_parts(asked.out.str(), {"cannot be assembled"});
   EXPECT_EQ(answers.links[0].length, 0.1);
   EXPECT_EQ(answers.links[2].length, 0.15);
   EXPECT_EQ(answers.ground, 0.1);
@@ -191,17 +188,15 @@ TEST(Interview, AsksAgainForImpossibleSizes) {
 
 // If the guessed columns are wrong, each is asked for.
 TEST(Interview, AsksForWronglyGuessedColumns) {
-  std::istringstream in(
+  Asked asked(
       "n\n"                                // wrong
       "clock\na1\nhanging\na2\nupright\n"  // time, joint 1, its zero, joint 2, its zero
       "minutes\ndeg\n2048\nn\n"            // unit (the first answer is invalid), counts, no motor
       "y\ny\ny\n");                        // absolute; both count positive
-  std::ostringstream out;
-  Interview interview(in, out);
-  RigAnswers answers;
+  RigAnswers& answers = asked.answers;
   answers.kind = RigKind::kDoublePendulum;
   answers.links.resize(2);
-  ask_columns(interview, {}, {}, answers);
+  ask_columns(asked.interview, {}, {}, answers);
   EXPECT_EQ(answers.time_column, "clock");
   EXPECT_EQ(answers.readings[0].column, "a1");
   EXPECT_EQ(answers.readings[1].column, "a2");
