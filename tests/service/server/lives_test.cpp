@@ -18,6 +18,8 @@ using rigcal::v1::ServiceError;
 using rigcal::v1::UploadState;
 using test_support::fault_of;
 using test_support::kAnna;
+using test_support::kBert;
+using test_support::kRoot;
 using test_support::part_request;
 using test_support::StoreInHand;
 using test_support::StoreWithData;
@@ -167,7 +169,7 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
   EXPECT_TRUE(refused(open(named, "a.csv", kAnna))) << "under way";
   EXPECT_TRUE(refused(open(named, "a.csv", kRoot)))
       << "under way, and an operator's own may differ";
-  store.upload(named, test_support::kBert);
+  store.upload(named, kBert);
   EXPECT_TRUE(found(open(named, "b.csv", kAnna)));
   EXPECT_TRUE(refused(open(named, "a.mcap", kAnna))) << "stored as a table";
 
