@@ -12,6 +12,7 @@
 #include "estimator/diagnostics/misfit/misfit_causes.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/rig/rig_file.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/texts.hpp"
 
@@ -19,6 +20,7 @@ namespace service {
 namespace {
 
 using test_support::expect_parts;
+using test_support::parameter_of;
 using test_support::refusal;
 using test_support::replaced;
 
@@ -99,11 +101,6 @@ estimator::Recording swing_in_air(const ArmsInAir& arms, double noise) {
   return {"swing", {segment}};
 }
 
-const estimator::Parameter& parameter(const estimator::Mechanism& mechanism,
-                                      const std::string& name) {
-  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
-}
-
 // Drag, inertias and friction must match the truth of the independent equations.
 TEST(AirDragOfRigs, IsEstimated) {
   const ArmsInAir truth;
@@ -149,12 +146,12 @@ TEST(AirDragOfRigs, IsReportedIfMissingInTheDescription) {
 
 TEST(AirDragOfRigs, IsReadWithItsPoint) {
   const Rig rig = parse_rig("r", kArmsInAir);
-  const estimator::Parameter& drag = parameter(rig.mechanism, "B.c_air");
+  const estimator::Parameter& drag = parameter_of(rig.mechanism, "B.c_air");
   EXPECT_EQ(drag.value, 2e-3);
   EXPECT_TRUE(drag.free);
   EXPECT_EQ(drag.lower, 0.0);
   EXPECT_EQ(drag.unit, "N·s²/m²");
-  EXPECT_EQ(parameter(rig.mechanism, "B.air_x").value, 0.05);
+  EXPECT_EQ(parameter_of(rig.mechanism, "B.air_x").value, 0.05);
   EXPECT_TRUE(estimator::has_air_drag(rig.mechanism, 1));
   EXPECT_FALSE(estimator::has_air_drag(rig.mechanism, 0));
 }
@@ -168,13 +165,13 @@ TEST(AirDragOfRigs, ActsAtAPointOfTheBodysFrame) {
       text += "dependency { parameter: \"B.c_air\" term { parameter: \"1.b\" factor: 10 } }\n";
     }
     const Rig rig = parse_rig("r", text);
-    EXPECT_NEAR(parameter(rig.mechanism, "B.air_x").value, 0.03, 1e-15);
+    EXPECT_NEAR(parameter_of(rig.mechanism, "B.air_x").value, 0.03, 1e-15);
   }
   const std::string free_point = with("x { value: 0.05 }", "x { value: 0.05 free: true }");
   std::string both = replaced(free_point, "  air_drag", centre);
   expect_parts(refusal([&] { (void)parse_rig("r", both); }),
                {"r:8", "\"B.air_x\"", "Fix the point"});
-  EXPECT_TRUE(parameter(parse_rig("r", free_point).mechanism, "B.air_x").free);
+  EXPECT_TRUE(parameter_of(parse_rig("r", free_point).mechanism, "B.air_x").free);
 }
 
 TEST(AirDragOfRigs, IsRefusedWithPlaceCauseAndRemedy) {

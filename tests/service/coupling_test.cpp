@@ -16,6 +16,7 @@
 #include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/texts.hpp"
 
@@ -81,13 +82,12 @@ double value_of(const estimator::Calibration& result, const std::string& name, d
 void expect_found(const Rig& truth, const estimator::Recording& recording) {
   estimator::Mechanism start = truth.mechanism;
   for (const char* const name : {"B.J_zz", "1.b", "1.tau_c"}) {
-    start.parameters[static_cast<std::size_t>(start.find_parameter(name))].value *= 3.0;
+    test_support::parameter_of(start, name).value *= 3.0;
   }
   const estimator::Calibration result = estimator::calibrate(start, {recording});
   EXPECT_TRUE(result.converged());
   for (const char* const name : {"B.J_zz", "1.b", "1.tau_c"}) {
-    const int index = truth.mechanism.find_parameter(name);
-    const double expected = estimator::parameter_at(truth.mechanism, index).value;
+    const double expected = test_support::parameter_of(truth.mechanism, name).value;
     double sd = NAN;
     EXPECT_NEAR(value_of(result, name, &sd), expected, 3.5 * sd) << name;
     EXPECT_LT(sd, 0.03 * expected) << name;

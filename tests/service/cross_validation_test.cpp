@@ -15,6 +15,7 @@
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/json.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -84,8 +85,7 @@ TEST(CrossValidation, EvaluationFixesParametersAndRevealsWrongOnes) {
   EXPECT_GT(right.simulation[0].rmse, 0.9 * kNoise);
   EXPECT_LT(right.simulation[0].rmse, 3.0 * kNoise);
   estimator::Mechanism wrong = calibration.mechanism;
-  const int index = wrong.find_parameter("pendulum.J_zz");
-  wrong.parameters[static_cast<std::size_t>(index)].value *= 1.3;
+  test_support::parameter_of(wrong, "pendulum.J_zz").value *= 1.3;
   const estimator::Evaluation off = estimator::evaluate(wrong, three_swings());
   // 30 % of J is 11 % of J + m l²: 5 % of the period, so whole swings after 3 s.
   EXPECT_GT(off.simulation[0].rmse, 50.0 * kNoise);

@@ -451,9 +451,7 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
   }
   for (const estimator::ParameterEstimate& each : result.parameters) {
     if (!std::isfinite(each.standard_deviation) || !(each.standard_deviation > 0.0)) continue;
-    const double truth =
-        rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(each.name))]
-            .value;
+    const double truth = parameter_of(rig.mechanism, each.name).value;
     EXPECT_NEAR(each.value, truth, 3.5 * each.standard_deviation) << each.name;
   }
   const auto reports = [](const estimator::Message& message) {

@@ -125,10 +125,10 @@ TEST(PhysicalSimulation, DistinguishesRevoluteAndPrismaticJoints) {
                {"the joint slides; write position_m"});
   expect_parts(refused("initial { joint: \"rail\" speed_rad_per_s: 0.2 }"),
                {"the joint slides; write speed_m_per_s"});
-  const auto refused_release = [](const std::string& release) {
-    return refusal([&] { run_of(kCart, "duration_s: 1 release { " + release + " }", 1e-3); });
-  };
-  expect_parts(refused_release("rest_speed_rad_per_s: 0.1 rest_time_s: 1"),
+  expect_parts(refusal([&] {
+                 run_of(kCart, "duration_s: 1 release { rest_speed_rad_per_s: 0.1 rest_time_s: 1 }",
+                        1e-3);
+               }),
                {"some joints of the rig slide; also write rest_speed_m_per_s"});
   expect_parts(refused("limits { joint { joint: \"rail\" angle_rad_max: 1 } }"),
                {"the joint slides; write position_m_max"});

@@ -13,6 +13,7 @@
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/text/column_statistics.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 
@@ -85,7 +86,7 @@ TEST(ParameterEdits, ChangeValueAndFreedom) {
   Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
   apply_edits({{"A.J_zz=0.02"}, {"A.J_xx"}, {"1.K", "2.b=0.5"}}, rig.mechanism);
   const auto get = [&](const char* name) {
-    return rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(name))];
+    return test_support::parameter_of(rig.mechanism, name);
   };
   EXPECT_EQ(get("A.J_zz").value, 0.02);
   EXPECT_TRUE(get("A.J_zz").free);

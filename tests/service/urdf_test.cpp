@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot_rig.hpp"
 #include "service/rig/robot/urdf_robot.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/texts.hpp"
 
@@ -66,16 +68,12 @@ ConvertedRig convert_urdf(const std::string& text, bool floating = false, bool f
 }
 
 double urdf_value(const Rig& rig, const std::string& name) {
-  const int index = rig.mechanism.find_parameter(name);
-  EXPECT_GE(index, 0) << name;
-  return index < 0 ? NAN : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
+  return test_support::parameter_of(rig.mechanism, name).value;
 }
 
 bool has_urdf_note(const ConvertedRig& rig, const std::string& part) {
-  for (const std::string& note : rig.notes) {
-    if (note.find(part) != std::string::npos) return true;
-  }
-  return false;
+  return std::ranges::any_of(
+      rig.notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
 TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {

@@ -11,6 +11,7 @@
 #include "service/rig/init/rig_text.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -261,8 +262,7 @@ TEST(RigText, StatesTheSourceOfEveryValue) {
   // A slender rod with that frequency: it swings like a pendulum of 2/3 of its length, with the
   // centre of mass halfway: 3/4 g / (2 π f)².
   const Rig rig = parse_rig("r", text);
-  const int center = rig.mechanism.find_parameter("pivot.b_x");
-  EXPECT_NEAR(rig.mechanism.parameters[static_cast<std::size_t>(center)].value,
+  EXPECT_NEAR(test_support::parameter_of(rig.mechanism, "pivot.b_x").value,
               -0.75 * 9.81 / (4.0 * M_PI * M_PI), 1e-6);
 }
 

@@ -102,13 +102,18 @@ TEST(Conversation, ReportsAFullServiceAtTheFirstMessage) {
   EXPECT_FALSE(store.sessions->list().total_count());
 }
 
-// Only the owner and operators may end and delete a session, which shows its owner.
+// Only the owner and operators may end and delete a session, which shows its owner. While it
+// streams, it can be neither ended, deleted nor read.
 TEST(Conversation, EndsAndDeletesForOwnersAndOperatorsOnly) {
   StoreInHand store;
   {
     Client rig(store, kAnna);
     ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
     ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+    GreetedPeer early(store, kAnna);
+    for (const auto& request : {end_request("run"), delete_request("run"), read_request("run")}) {
+      EXPECT_EQ(early.call(request).error().code(), ServiceError::NOT_READY);
+    }
   }
   GreetedPeer stranger(store, kBert);
   GreetedPeer owner(store, kAnna);

@@ -17,13 +17,11 @@ using test_support::batch_request;
 using test_support::close_request;
 using test_support::complete_session;
 using test_support::delete_request;
-using test_support::end_request;
 using test_support::eventually;
 using test_support::GreetedClient;
 using test_support::inspect_request;
 using test_support::list_request;
 using test_support::open_request;
-using test_support::read_request;
 using test_support::request_frame;
 using test_support::RunningService;
 using test_support::SocketClient;
@@ -233,24 +231,6 @@ TEST(Protocol, ListsReadsAndDeletesSessions) {
   EXPECT_FALSE(std::filesystem::exists(service.session_folder("a")));
   EXPECT_EQ(client.call(remove).error().code(), ServiceError::NOT_FOUND);
   EXPECT_EQ(client.call(list_request()).session_list().total_count(), 1u);
-}
-
-// An open session can be neither deleted nor read. Ended by an operator, it becomes a recording of
-// its durable batches.
-TEST(Protocol, EndsAnAbandonedSession) {
-  RunningService service;
-  GreetedClient client(service.port());
-  const ServiceRequest end = end_request("run"), read = read_request("run");
-  {
-    StreamingClient rig(service.port(), "run");
-    ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
-    EXPECT_EQ(client.call(delete_request("run")).error().code(), ServiceError::NOT_READY);
-    EXPECT_EQ(client.call(read).error().code(), ServiceError::NOT_READY);
-    EXPECT_EQ(client.call(end).error().code(), ServiceError::NOT_READY);
-  }
-  EXPECT_TRUE(eventually([&] { return client.call(end).has_session_info(); }, 10.0));
-  EXPECT_TRUE(eventually([&] { return client.call(read).has_file_part(); }, 10.0));
-  test_support::expect_recording_of(service.session_folder("run") + "/recording.mcap", 1);
 }
 
 // Live subscribers get the durable data, in order, and the end.
