@@ -18,6 +18,7 @@ namespace {
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::UploadState;
+using test_support::kAnna;
 using test_support::require;
 
 class ServiceDisk : public ::testing::Test {
@@ -31,7 +32,7 @@ class ServiceDisk : public ::testing::Test {
   std::vector<ServiceReply> stream(const std::vector<std::uint64_t>& batches) {
     std::vector<ServiceReply> replies;
     {
-      test_support::ClientInHand rig(store_, test_support::kAnna);
+      test_support::ClientInHand rig(store_, kAnna);
       replies.push_back(rig.call(test_support::open_request("run")));
       for (const std::uint64_t batch : batches) {
         replies.push_back(rig.call(test_support::batch_request(batch)));
