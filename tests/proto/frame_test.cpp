@@ -8,6 +8,7 @@
 
 #include "proto/framing/element_count.hpp"
 #include "proto/stream.pb.h"
+#include "tests/support/refusal.hpp"
 
 namespace proto {
 namespace {
@@ -201,9 +202,7 @@ TEST(ParseFrame, RefusesANumberThatItsFieldDoesNotAllow) {
     const Status status = parse_frame({StreamRequest::kSampleBatch, payload}, kLimits, parsed);
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().code, ErrorCode::kDamaged);
-    EXPECT_NE(status.error().detail.find("sample_batch.samples[2].timestamp is "),
-              std::string::npos)
-        << status.error().detail;
+    test_support::expect_parts(status.error().detail, {"sample_batch.samples[2].timestamp is "});
   }
 }
 

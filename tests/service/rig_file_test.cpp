@@ -40,6 +40,10 @@ recording {
 }
 )";
 
+const std::string kFriction =
+    "friction { viscous { value: 1e-3 free: true lower: 1e-6 upper: 1 "
+    "prior_standard_deviation: 2 } }";
+
 /// The pendulum with the first occurrence of `from` replaced by `to`.
 std::string edited(const std::string& from, const std::string& to) {
   return replaced(kPendulum, from, to);
@@ -51,13 +55,10 @@ std::string refusal_of(const std::string& text) {
 
 // Friction may rise from rest if the file says so, starting from zero at the least.
 TEST(RigFile, StribeckExcessMayLieBelowZero) {
-  const std::string friction =
-      "friction { viscous { value: 1e-3 free: true lower: 1e-6 upper: 1 "
-      "prior_standard_deviation: 2 } }";
   const auto excess_of = [&](const std::string& excess) {
     const Rig rig =
-        parse_rig("r.textproto", edited(friction, "friction { coulomb_torque { value: 2e-3 }\n" +
-                                                      excess + " stribeck_rate { value: 1 } }"));
+        parse_rig("r.textproto", edited(kFriction, "friction { coulomb_torque { value: 2e-3 }\n" +
+                                                       excess + " stribeck_rate { value: 1 } }"));
     return rig.mechanism.joint_parameter(0, estimator::JointQuantity::kStribeckTorque);
   };
   EXPECT_EQ(excess_of("stribeck_torque { value: 1e-3 free: true }").lower, 0.0) << "as ever";
@@ -73,19 +74,16 @@ TEST(RigFile, StribeckExcessMayLieBelowZero) {
 // A law's table of fields must match the schema, for revolute and prismatic joints, and its place
 // in the file is found again.
 TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
-  const std::string friction =
-      "friction { viscous { value: 1e-3 free: true lower: 1e-6 upper: 1 "
-      "prior_standard_deviation: 2 } }";
   for (int place = 0; place < estimator::FrictionLaws::kQuantityCount; ++place) {
     const auto quantity = estimator::friction_quantity(place);
     const std::string path = estimator::friction_facts(quantity)->field;
     const std::size_t dot = path.find('.');
     const std::string parameter = path.substr(dot + 1) + " { value: 0.25 }";
     const std::string text = edited(
-        friction, "friction { " +
-                      (dot == std::string::npos ? parameter
-                                                : path.substr(0, dot) + " { " + parameter + " }") +
-                      " }");
+        kFriction, "friction { " +
+                       (dot == std::string::npos ? parameter
+                                                 : path.substr(0, dot) + " { " + parameter + " }") +
+                       " }");
     const LocatedRig placed = parse_located_rig("r.textproto", text);
     const estimator::Parameter& read = placed.rig.mechanism.joint_parameter(0, quantity);
     EXPECT_EQ(read.value, 0.25) << path;

@@ -124,12 +124,10 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
                    files.file("r.urdf") + at(service));
   const std::string written = contents_of(files.file("r.textproto"));
   EXPECT_EQ(written.find("# proto-file"), 0U);
-  EXPECT_NE(written.find("Calibrated by rigcal"), std::string::npos);
-  EXPECT_NE(written.find("# ± "), std::string::npos) << written;
+  expect_parts(written, {"Calibrated by rigcal", "# ± "});
   run_successfully("info " + files.file("r.textproto"));
-  EXPECT_NE(
-      contents_of(files.file("r.urdf")).find("Their covariance: the JSON of rigcal result j1"),
-      std::string::npos);
+  expect_parts(contents_of(files.file("r.urdf")),
+               {"Their covariance: the JSON of rigcal result j1"});
   run_successfully("sessions run --fetch " + files.file("run.mcap") + at(service));
   run_successfully("info " + files.file("run.mcap"));
   run_successfully("sessions run --delete" + at(service));
