@@ -78,7 +78,7 @@ std::string make_csv(const std::vector<std::string>& names, int rows, const Cell
   return csv.str();
 }
 
-std::string text_of(double value) {
+std::string cell_text(double value) {
   std::ostringstream text;
   text.precision(12);
   text << value;
@@ -97,7 +97,7 @@ ImportedRecording import_readings(const std::string& columns, int rows,
   const Rig rig = make_rig(columns);
   const Cells cells = [&](int k) {
     const double value = reading(k);
-    return std::vector{std::isnan(value) ? std::string() : text_of(value)};
+    return std::vector{std::isnan(value) ? std::string() : cell_text(value)};
   };
   return import_csv_text("run.csv", make_csv({"a"}, rows, cells), *rig.format);
 }
@@ -292,9 +292,9 @@ TEST(InertialColumns, AccelerometerInAnotherUnitIsRefused) {
     const Rig rig = make_rig(columns);
     const Cells cells = [&](int k) {
       const double angle = 0.5 * swing(k) + 0.7;
-      return std::vector{text_of(gravity * std::sin(angle)),
-                         text_of(0.6 * gravity * std::cos(angle)),
-                         text_of(-0.8 * gravity * std::cos(angle))};
+      return std::vector{cell_text(gravity * std::sin(angle)),
+                         cell_text(0.6 * gravity * std::cos(angle)),
+                         cell_text(-0.8 * gravity * std::cos(angle))};
     };
     return import_csv_text("run.csv", make_csv(names, 100, cells), *rig.format);
   };

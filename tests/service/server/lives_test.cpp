@@ -194,9 +194,9 @@ TEST(Lives, OfUploadsTakeOnePartAtATime) {
   ASSERT_EQ(fault_of(store.open_upload("u", kAnna, 4)).code(), 0);
   std::vector<ServiceError::Code> faults;
   const auto append = [&](std::uint64_t offset) {
+    auto part = part_request("u", offset, "ab").upload_part();
     store.sessions->append_upload(
-        part_request("u", offset, "ab").upload_part(), kAnna,
-        [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
+        part, kAnna, [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
   };
   append(0);
   append(0);

@@ -144,7 +144,7 @@ class StoreInHand {
 
   UploadOutcome append_upload(const std::string& id, const service::Identity& who,
                               std::uint64_t offset, const std::string& data) {
-    const auto part = part_request(id, offset, data).upload_part();
+    auto part = part_request(id, offset, data).upload_part();
     return outcome_of([&](const auto& take) { sessions->append_upload(part, who, take); });
   }
 
